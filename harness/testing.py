@@ -8,7 +8,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from epochfuzz.harness.witness.replay import Run, replay
+from epochfuzz.harness.trace.replay import Run, replay
 from epochfuzz.model.kafka.contract.properties import named
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import (

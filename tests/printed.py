@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from epochfuzz.harness.documents import schemas
+from epochfuzz.harness.lab import schemas
 
 
 def check_json(words: Sequence[object], out: str) -> None:

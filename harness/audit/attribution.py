@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 from epochfuzz.harness.audit.errors import AuditError
 from epochfuzz.harness.audit.judgement.history import stem
 from epochfuzz.harness.audit.lines.events import Event
-from epochfuzz.harness.audit.lines.facts import Facts
+from epochfuzz.harness.audit.lines.facts import LogFacts
 from epochfuzz.harness.audit.lines.sources import broker_in, expression_of
 
 if TYPE_CHECKING:
-    from epochfuzz.harness.audit.audit import Request
+    from epochfuzz.harness.audit.audit import AuditRequest
 
 _NAMED = 3  # of many files, in a sentence
 
@@ -47,7 +47,7 @@ class Attribution:
         return event.file not in self.left_out and not (event.doubtful and event.file in self.doubted)
 
 
-def attributed(request: "Request", files: Sequence[Facts]) -> Attribution:
+def attributed(request: "AuditRequest", files: Sequence[LogFacts]) -> Attribution:
     """Return the attribution of all files. Raises AuditError for several clusters, or if --broker finds nothing."""
     clusters = {cluster: facts.file for facts in files for cluster in sorted(_clusters(facts))}
     if len(clusters) > 1:
@@ -81,22 +81,22 @@ def attributed(request: "Request", files: Sequence[Facts]) -> Attribution:
     )
 
 
-def releases_of(facts: Facts) -> set[str]:
+def releases_of(facts: LogFacts) -> set[str]:
     """Return the releases that a file names, without those that may have been cut."""
     return facts.releases | (facts.doubtful_releases if facts.is_trusted else set())
 
 
-def _clusters(facts: Facts) -> set[str]:
+def _clusters(facts: LogFacts) -> set[str]:
     return facts.clusters | (facts.doubtful_clusters if facts.is_trusted else set())
 
 
-def _all_name_a_cluster(files: Sequence[Facts]) -> bool:
+def _all_name_a_cluster(files: Sequence[LogFacts]) -> bool:
     """Return whether in the directory of each file with events some file names its cluster."""
     named = {_directory(facts.file) for facts in files if _clusters(facts)}
     return all(_directory(facts.file) in named for facts in files if facts.events)
 
 
-def _by_pattern(pattern: str | None, files: Sequence[Facts]) -> tuple[dict[str, int], dict[tuple[str, str], int]]:
+def _by_pattern(pattern: str | None, files: Sequence[LogFacts]) -> tuple[dict[str, int], dict[tuple[str, str], int]]:
     if pattern is None:
         return {}, {}
     expression = expression_of(pattern)
@@ -116,7 +116,7 @@ def _by_pattern(pattern: str | None, files: Sequence[Facts]) -> tuple[dict[str, 
     return by_path, by_origin
 
 
-def _learned(files: Sequence[Facts], by_path: Mapping[str, int]) -> Iterator[tuple[tuple[str, str], int | None]]:
+def _learned(files: Sequence[LogFacts], by_path: Mapping[str, int]) -> Iterator[tuple[tuple[str, str], int | None]]:
     """Yield the brokers of origins, where each origin of a file names one broker, or none."""
     everywhere: dict[str, set[int]] = {}
     for facts in files:
@@ -138,7 +138,7 @@ def _shape(origin: str) -> str:
     return re.sub(r"\d+", "0", origin)
 
 
-def _undated(files: Sequence[Facts], brokers: Mapping[str, int]) -> set[int]:
+def _undated(files: Sequence[LogFacts], brokers: Mapping[str, int]) -> set[int]:
     """Return brokers whose lines have no dates and stand in files of several kinds, such as server.log and others."""
     kinds: dict[int, set[str]] = {}
     for facts in files:

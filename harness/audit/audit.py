@@ -11,9 +11,9 @@ from epochfuzz.harness.audit.attribution import Attribution, releases_of
 from epochfuzz.harness.audit.disks.found import disks_among
 from epochfuzz.harness.audit.errors import AuditError
 from epochfuzz.harness.audit.gaps import counted, gaps_of, notes_of
-from epochfuzz.harness.audit.judgement.findings import Finding, in_order
+from epochfuzz.harness.audit.judgement.findings import PartitionFinding, in_order
 from epochfuzz.harness.audit.judgement.rules import Judged
-from epochfuzz.harness.audit.lines.facts import Facts
+from epochfuzz.harness.audit.lines.facts import LogFacts
 from epochfuzz.harness.audit.lines.layouts import Frame, frames
 from epochfuzz.harness.audit.lines.reading import Part
 from epochfuzz.harness.audit.lines.sources import Source, expression_of, found
@@ -27,7 +27,7 @@ _PART = 64 << 20  # bytes
 
 
 @dataclass(frozen=True)
-class Request:
+class AuditRequest:
     """What is audited: files, layouts of their lines, a pattern by which paths and containers name brokers, and data
     directories of brokers."""
 
@@ -37,7 +37,7 @@ class Request:
     disks: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, paths: Iterable[str], layouts: Sequence[str] = (), broker: str | None = None) -> "Request":
+    def of(cls, paths: Iterable[str], layouts: Sequence[str] = (), broker: str | None = None) -> "AuditRequest":
         """Return the request for all files of paths. Raises AuditError."""
         named = list(paths)
         disks = disks_among(named)
@@ -84,7 +84,7 @@ def _parts(source: Source) -> list[Part]:
     ]
 
 
-class Verdict(StrEnum):
+class AuditVerdict(StrEnum):
     """The verdict of an audit."""
 
     LOST = "lost"  # committed records are gone
@@ -107,8 +107,8 @@ class Audit:
     partitions: int
     brokers: tuple[int, ...]
     releases: tuple[str, ...]
-    findings: list[Finding]
-    passed: list[Finding]
+    findings: list[PartitionFinding]
+    passed: list[PartitionFinding]
     gaps: list[str]
     notes: list[str] = field(default_factory=list)
     layouts: dict[str, int] = field(default_factory=dict)  # how many files have each
@@ -117,13 +117,13 @@ class Audit:
     seconds: float = field(default=0.0, compare=False)
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> AuditVerdict:
         """The verdict of all findings and gaps."""
         if any(finding.is_loss for finding in self.findings):
-            return Verdict.LOST
+            return AuditVerdict.LOST
         if self.findings:
-            return Verdict.FOUND
-        return Verdict.INCONCLUSIVE if self.gaps else Verdict.NOTHING
+            return AuditVerdict.FOUND
+        return AuditVerdict.INCONCLUSIVE if self.gaps else AuditVerdict.NOTHING
 
     def plain(self) -> "evidence.AuditNumbers":
         """For JSON."""
@@ -145,11 +145,11 @@ class Audit:
 
 
 @dataclass
-class Verdicts:
+class AuditVerdicts:
     """The results of all partitions together."""
 
     partitions: int = 0
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[PartitionFinding] = field(default_factory=list)
     unseen: dict[str, int] = field(default_factory=dict)  # by partition, leader epochs of which no line tells
     mixed: list[str] = field(default_factory=list)  # partitions whose lives are not told apart
     silent: dict[int, list[str]] = field(default_factory=dict)  # by broker, the partitions
@@ -168,7 +168,7 @@ class Verdicts:
         self.undecided += [(name, each) for each in judged.undecided]
 
 
-def concluded(request: Request, files: Sequence[Facts], whose: Attribution, verdicts: Verdicts) -> Audit:
+def concluded(request: AuditRequest, files: Sequence[LogFacts], whose: Attribution, verdicts: AuditVerdicts) -> Audit:
     """Return the result. Raises AuditError if no line is of a broker."""
     _check_that_brokers_wrote(request, files)
     layouts: dict[str, int] = {}
@@ -191,7 +191,7 @@ def concluded(request: Request, files: Sequence[Facts], whose: Attribution, verd
     )
 
 
-def _check_that_brokers_wrote(request: Request, files: Sequence[Facts]) -> None:
+def _check_that_brokers_wrote(request: AuditRequest, files: Sequence[LogFacts]) -> None:
     """Raise AuditError where no line is a broker's: an all-clear for such files would say nothing."""
     if any(facts.is_broker for facts in files):
         return

@@ -4,21 +4,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from epochfuzz.harness.audit.attribution import Attribution
-from epochfuzz.harness.audit.lines.facts import Facts
+from epochfuzz.harness.audit.lines.facts import LogFacts
 
 if TYPE_CHECKING:
-    from epochfuzz.harness.audit.audit import Request, Verdicts
+    from epochfuzz.harness.audit.audit import AuditRequest, AuditVerdicts
 
 _NAMED = 3  # of many, in a sentence
 
 
-def gaps_of(request: "Request", files: Sequence[Facts], whose: Attribution, verdicts: "Verdicts") -> list[str]:
+def gaps_of(
+    request: "AuditRequest", files: Sequence[LogFacts], whose: Attribution, verdicts: "AuditVerdicts"
+) -> list[str]:
     """Return the reasons why a loss may be hidden."""
     left_out = (f"{source.path} {source.problem}" for source in request.sources if source.problem is not None)
     return [*left_out, *_of_files(files, whose), *_of_brokers(files, whose), *_of_partitions(files, verdicts)]
 
 
-def _of_files(files: Sequence[Facts], whose: Attribution) -> Iterator[str]:
+def _of_files(files: Sequence[LogFacts], whose: Attribution) -> Iterator[str]:
     for facts in sorted(files, key=lambda facts: facts.file):
         if facts.problem is not None:
             before = f"; the {counted(facts.lines, 'line')} before that were read" if facts.lines else ""
@@ -59,7 +61,7 @@ def _of_files(files: Sequence[Facts], whose: Attribution) -> Iterator[str]:
             )
 
 
-def _unnamed(facts: Facts, whose: Attribution) -> int:
+def _unnamed(facts: LogFacts, whose: Attribution) -> int:
     """Return how many events of a file are of no broker that is known."""
     unnamed = facts.unnamed - sum(facts.unnamed_of.values())
     open_ = sum(
@@ -70,7 +72,7 @@ def _unnamed(facts: Facts, whose: Attribution) -> int:
     return open_ + (unnamed if facts.file not in whose.brokers else 0)
 
 
-def _of_brokers(files: Sequence[Facts], whose: Attribution) -> Iterator[str]:
+def _of_brokers(files: Sequence[LogFacts], whose: Attribution) -> Iterator[str]:
     if whose.undated:
         yield (
             f"the lines of {_brokers(whose.undated)} have no dates, and stand in several files: audit did not use what"
@@ -85,7 +87,7 @@ def _of_brokers(files: Sequence[Facts], whose: Attribution) -> Iterator[str]:
         )
 
 
-def _of_partitions(files: Sequence[Facts], verdicts: "Verdicts") -> Iterator[str]:
+def _of_partitions(files: Sequence[LogFacts], verdicts: "AuditVerdicts") -> Iterator[str]:
     with_lines = {broker for facts in files for broker in facts.brokers}
     for broker, partitions in sorted(verdicts.silent.items()):
         own = "no line of its own" if broker not in with_lines else "no line on them"
@@ -109,7 +111,7 @@ def _of_partitions(files: Sequence[Facts], verdicts: "Verdicts") -> Iterator[str
         yield f"{name}: {reason}"
 
 
-def notes_of(files: Sequence[Facts]) -> list[str]:
+def notes_of(files: Sequence[LogFacts]) -> list[str]:
     """Return notes on the lines that were left out on purpose."""
     notes = []
     own = sum(facts.own for facts in files)

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from epochfuzz.harness.audit import one_process
-from epochfuzz.harness.audit.audit import Audit, Request
+from epochfuzz.harness.audit.audit import Audit, AuditRequest
 from epochfuzz.harness.audit.errors import AuditError
 from epochfuzz.harness.audit.lines.sources import is_url
 from epochfuzz.harness.audit.sentences import conclusion, layout_lines, partition_line, read_line, title
@@ -38,7 +38,7 @@ def main(words: Sequence[str] | None = None) -> int:
     if url is not None:
         parser.error(f"{url} is a URL, and this reads only files: copy them here, or run `epochfuzz audit` on the URL")
     try:
-        audit = one_process.run(Request.of(asked.paths, asked.layout or (), asked.broker), lambda text: None)
+        audit = one_process.run(AuditRequest.of(asked.paths, asked.layout or (), asked.broker), lambda text: None)
     except AuditError as error:
         print(f"audit.pyz: {error}", file=sys.stderr)
         return _BAD_INPUT

@@ -15,20 +15,20 @@ from pyspark.sql import functions as F
 
 from epochfuzz.harness.audit import tasks
 from epochfuzz.harness.audit.attribution import Attribution, attributed
-from epochfuzz.harness.audit.audit import Audit, Request, Verdicts, concluded
+from epochfuzz.harness.audit.audit import Audit, AuditRequest, AuditVerdicts, concluded
 from epochfuzz.harness.audit.disks.disk_audit import audit_disks
 from epochfuzz.harness.audit.disks.found import state_of
 from epochfuzz.harness.audit.disks.joined import joined
 from epochfuzz.harness.audit.disks.segments_on_spark import SegmentReader
 from epochfuzz.harness.audit.errors import AuditError
-from epochfuzz.harness.audit.judgement.findings import Finding
+from epochfuzz.harness.audit.judgement.findings import PartitionFinding
 from epochfuzz.harness.audit.judgement.rules import Judged
-from epochfuzz.harness.audit.lines.facts import Facts, merged
+from epochfuzz.harness.audit.lines.facts import LogFacts, merged
 from epochfuzz.harness.audit.lines.reading import Part
 from epochfuzz.harness.audit.tables import EVENTS, FINDINGS, JUDGED, ORIGINS, OUTCOME, PARTS, PLACES, READ, REQUEST
 from epochfuzz.harness.campaign.spark import versions
 from epochfuzz.harness.campaign.spark.workers import Workers
-from epochfuzz.harness.campaign.store.directory import Directory
+from epochfuzz.harness.campaign.store.directory import CampaignDirectory
 
 Report = Callable[[str], None]
 
@@ -37,9 +37,9 @@ _EACH = 4
 _KEY = ("topic", "partition")
 
 
-def run(spark: SparkSession, uri: str, request: Request, report: Report) -> Audit:
+def run(spark: SparkSession, uri: str, request: AuditRequest, report: Report) -> Audit:
     """Do what has not been done yet of an audit in its directory. Raises AuditError and CampaignError."""
-    directory = Directory(spark, uri)
+    directory = CampaignDirectory(spark, uri)
     _take(directory, request)
     logs = _Run(directory, request, report).audit() if request.sources or not request.disks else None
     if not request.disks:
@@ -48,7 +48,7 @@ def run(spark: SparkSession, uri: str, request: Request, report: Report) -> Audi
     return joined(logs, audit_disks(request.disks, report, SegmentReader(directory, Workers(spark))))
 
 
-def _take(directory: Directory, request: Request) -> None:
+def _take(directory: CampaignDirectory, request: AuditRequest) -> None:
     """Make the directory one of this request. Raises AuditError if it is of another."""
     named = request.text() + state_of(request.disks)
     rows = directory.read_rows("request", REQUEST)
@@ -66,7 +66,7 @@ def _take(directory: Directory, request: Request) -> None:
 class _Run:
     """One audit, from where it is."""
 
-    def __init__(self, directory: Directory, request: Request, report: Report) -> None:
+    def __init__(self, directory: CampaignDirectory, request: AuditRequest, report: Report) -> None:
         self._directory, self._request, self._report = directory, request, report
         self._spark = directory.spark
         self._workers = Workers(directory.spark)
@@ -83,7 +83,7 @@ class _Run:
             self._conclude(verdicts, time.monotonic() - began)
         return concluded(self._request, files, whose, verdicts)
 
-    def _read(self) -> list[Facts]:
+    def _read(self) -> list[LogFacts]:
         """Read the parts that have not been read; what is known of all, in order."""
         known = self._facts()
         done = {(facts.source, facts.part) for facts in known}
@@ -103,14 +103,14 @@ class _Run:
         read = self._workers.map(numbered, f"{tasks.__name__}:read_parts", json.dumps(self._request.layouts), READ)
         self._directory.write(read, "read", name)
 
-    def _facts(self) -> list[Facts]:
+    def _facts(self) -> list[LogFacts]:
         rows = self._directory.read("read", READ)
         if rows is None:
             return []
         texts = versions.to_arrow(rows.where(F.col("facts").isNotNull()).select("facts")).column(0).to_pylist()
-        return [Facts.from_text(text) for text in texts]
+        return [LogFacts.from_text(text) for text in texts]
 
-    def _judge(self, parts: list[Facts], whose: Attribution) -> None:
+    def _judge(self, parts: list[LogFacts], whose: Attribution) -> None:
         events = self._events(parts, whose)
         if events is None:
             return
@@ -126,7 +126,7 @@ class _Run:
         judged = self._workers.map(by_partition, f"{tasks.__name__}:judge_partitions", text, JUDGED)
         self._directory.write(judged, "judged")
 
-    def _events(self, parts: list[Facts], whose: Attribution) -> DataFrame | None:
+    def _events(self, parts: list[LogFacts], whose: Attribution) -> DataFrame | None:
         """Return the table of events: lines numbered in their files, each of a broker."""
         read = self._directory.read("read", READ)
         if read is None:
@@ -156,23 +156,23 @@ class _Run:
         told = F.when(F.col("is_known"), F.col("of_origin")).otherwise(F.col("whose"))
         return joined.withColumn("broker", F.coalesce(F.col("broker"), told))
 
-    def _verdicts(self) -> Verdicts:
-        verdicts = Verdicts()
+    def _verdicts(self) -> AuditVerdicts:
+        verdicts = AuditVerdicts()
         for row in sorted(
             self._directory.read_rows("judged", JUDGED), key=lambda row: (row["topic"], row["partition"])
         ):
-            findings = [Finding.from_row(each) for each in row["findings"]]
+            findings = [PartitionFinding.from_row(each) for each in row["findings"]]
             judged = Judged(findings, row["unseen"], tuple(row["silent"]), row["told_apart"], tuple(row["undecided"]))
             verdicts.add(f"{row['topic']}-{row['partition']}", judged)
         return verdicts
 
-    def _conclude(self, verdicts: Verdicts, seconds: float) -> None:
+    def _conclude(self, verdicts: AuditVerdicts, seconds: float) -> None:
         self._directory.write_rows([finding.row() for finding in verdicts.findings], FINDINGS, "findings")
         outcome = {"partitions": verdicts.partitions, "findings": len(verdicts.findings), "seconds": seconds}
         self._directory.write_rows([outcome], OUTCOME, "outcome")
 
 
-def _places(parts: list[Facts], whose: Attribution) -> Iterator[dict[str, object]]:
+def _places(parts: list[LogFacts], whose: Attribution) -> Iterator[dict[str, object]]:
     for file, own in groupby(parts, key=lambda facts: facts.file):
         if file in whose.left_out:
             continue

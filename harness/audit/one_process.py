@@ -5,18 +5,18 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from epochfuzz.harness.audit.attribution import attributed
-from epochfuzz.harness.audit.audit import Audit, Request, Verdicts, concluded
+from epochfuzz.harness.audit.audit import Audit, AuditRequest, AuditVerdicts, concluded
 from epochfuzz.harness.audit.disks.disk_audit import audit_disks
 from epochfuzz.harness.audit.disks.joined import joined
 from epochfuzz.harness.audit.judgement.rules import judge
 from epochfuzz.harness.audit.lines.events import Event
-from epochfuzz.harness.audit.lines.facts import Facts
+from epochfuzz.harness.audit.lines.facts import LogFacts
 from epochfuzz.harness.audit.lines.reading import read
 
 Report = Callable[[str], None]
 
 
-def run(request: Request, report: Report) -> Audit:
+def run(request: AuditRequest, report: Report) -> Audit:
     """Read everything, and judge partition after partition. Raises AuditError."""
     if not request.disks:
         return _logs(request, report)
@@ -24,14 +24,14 @@ def run(request: Request, report: Report) -> Audit:
     return joined(_logs(request, report) if request.sources else None, disks)
 
 
-def _logs(request: Request, report: Report) -> Audit:
+def _logs(request: AuditRequest, report: Report) -> Audit:
     events: list[Event] = []
-    files: list[Facts] = []
+    files: list[LogFacts] = []
     parts = request.whole()
     for number, part in enumerate(parts, start=1):
         report(f"reading {part.file}, {number:,} of {len(parts):,}")
         for each in read(part, request.frames):
-            if isinstance(each, Facts):
+            if isinstance(each, LogFacts):
                 files.append(each)
             else:
                 events.append(each)
@@ -45,7 +45,7 @@ def _logs(request: Request, report: Report) -> Audit:
                 own = event if event.broker is not None else replace(event, broker=broker)
                 partitions[event.topic, event.partition].append(own)
     del events
-    verdicts = Verdicts()
+    verdicts = AuditVerdicts()
     for number, ((topic, partition), own_events) in enumerate(sorted(partitions.items()), start=1):
         report(f"judging partition {number:,} of {len(partitions):,}")
         judged = judge(own_events, whose.clocks_back, whose.newest, whose.is_one_cluster)

@@ -1,15 +1,15 @@
 """The sentences of an audit: the verdict, a line for each partition, and what was read."""
 
-from epochfuzz.harness.audit.audit import Audit, Verdict
+from epochfuzz.harness.audit.audit import Audit, AuditVerdict
 from epochfuzz.harness.audit.gaps import counted
-from epochfuzz.harness.audit.judgement.findings import Finding
+from epochfuzz.harness.audit.judgement.findings import PartitionFinding
 from epochfuzz.harness.audit.summary import Affected, affected, moment
 
 _RANGES = 3  # of offsets, in a line
 _LAYOUTS = 10
 
 
-def title(finding: Finding) -> str:
+def title(finding: PartitionFinding) -> str:
     """Return a finding in a line."""
     where = "" if finding.first_offset is None else f", offsets {finding.offsets}"
     epoch = "" if finding.leader_epoch is None else f", epoch {finding.leader_epoch}"
@@ -47,10 +47,10 @@ def conclusion(audit: Audit, accepts_gaps: bool = False) -> str:
     """Return the verdict in a line."""
     gaps = counted(len(audit.gaps), "gap")
     shows = "no line shows" if audit.disks is None else "nothing shows"
-    if audit.verdict == Verdict.NOTHING or (audit.verdict == Verdict.INCONCLUSIVE and accepts_gaps):
+    if audit.verdict == AuditVerdict.NOTHING or (audit.verdict == AuditVerdict.INCONCLUSIVE and accepts_gaps):
         why = f"; {gaps} accepted" if audit.gaps else ", and audit knows of no gap that could hide one"
         return f"nothing found: {shows} that a committed record was lost{why}"
-    if audit.verdict == Verdict.INCONCLUSIVE:
+    if audit.verdict == AuditVerdict.INCONCLUSIVE:
         return (
             f"inconclusive: {shows} that a committed record was lost, but {gaps} could hide a loss: see the list"
             " of gaps for what to add, or decide with --accept-gaps"

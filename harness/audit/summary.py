@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from epochfuzz.harness.audit.judgement.findings import Finding, What
-from epochfuzz.harness.audit.lines.events import Kind
+from epochfuzz.harness.audit.judgement.findings import PartitionFinding, What
+from epochfuzz.harness.audit.lines.events import MessageKind
 from epochfuzz.harness.audit.lines.times import DAY, is_dated
 
 if TYPE_CHECKING:
@@ -52,9 +52,9 @@ class Affected:
         }
 
 
-def affected(findings: Iterable[Finding]) -> list[Affected]:
+def affected(findings: Iterable[PartitionFinding]) -> list[Affected]:
     """Return the partitions that were found, those with the most records first."""
-    by_partition: dict[tuple[str, int], list[Finding]] = {}
+    by_partition: dict[tuple[str, int], list[PartitionFinding]] = {}
     for finding in findings:
         by_partition.setdefault((finding.topic, finding.partition), []).append(finding)
     found = [
@@ -64,12 +64,12 @@ def affected(findings: Iterable[Finding]) -> list[Affected]:
     return sorted(found, key=lambda each: (-(each.records or 0), each.topic, each.partition))
 
 
-def _first_of(findings: Sequence[Finding]) -> list[Finding]:
+def _first_of(findings: Sequence[PartitionFinding]) -> list[PartitionFinding]:
     """Return the findings that date a loss: those that show the loss, or else all."""
     return [each for each in findings if each.what == What.COMMITTED_LOSS] or list(findings)
 
 
-def _ranges(findings: Sequence[Finding]) -> tuple[tuple[int, int], ...]:
+def _ranges(findings: Sequence[PartitionFinding]) -> tuple[tuple[int, int], ...]:
     """Return the offsets of findings, each once."""
     ranges: list[tuple[int, int]] = []
     told = ((e.first_offset, e.last_offset) for e in findings)
@@ -81,7 +81,7 @@ def _ranges(findings: Sequence[Finding]) -> tuple[tuple[int, int], ...]:
     return tuple(ranges)
 
 
-def _cause(findings: Sequence[Finding]) -> str:
+def _cause(findings: Sequence[PartitionFinding]) -> str:
     kinds = {each.what for each in findings}
     for what, cause in _CAUSES.items():
         if what in kinds:
@@ -91,14 +91,16 @@ def _cause(findings: Sequence[Finding]) -> str:
     return _UNKNOWN
 
 
-def _was_made_again(finding: Finding) -> bool:
+def _was_made_again(finding: PartitionFinding) -> bool:
     """Return whether the leader had created its log again just before the loss."""
     leads = next(
-        (e for e in finding.evidence if e.kind == Kind.LEADER and e.leader_epoch == finding.leader_epoch), None
+        (e for e in finding.evidence if e.kind == MessageKind.LEADER and e.leader_epoch == finding.leader_epoch), None
     )
     if leads is None or leads.offset != 0:
         return False
-    return any(e.kind == Kind.CREATED and e.broker == leads.broker and e.line < leads.line for e in finding.around)
+    return any(
+        e.kind == MessageKind.CREATED and e.broker == leads.broker and e.line < leads.line for e in finding.around
+    )
 
 
 def moment(time: int) -> str:

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from epochfuzz.harness.audit.judgement.rules import judge
 from epochfuzz.harness.audit.lines.events import FIELDS, Event
-from epochfuzz.harness.audit.lines.facts import Facts
+from epochfuzz.harness.audit.lines.facts import LogFacts
 from epochfuzz.harness.audit.lines.layouts import frames
 from epochfuzz.harness.audit.lines.reading import Part, read
 from epochfuzz.harness.audit.tables import JUDGED, READ
@@ -27,10 +27,10 @@ def read_parts(layouts: str, batches: Batches) -> Batches:
         for each in read(part, framing):
             if isinstance(each, Event):
                 events.append(each)
-            if events and (len(events) == _ROWS or isinstance(each, Facts)):
+            if events and (len(events) == _ROWS or isinstance(each, LogFacts)):
                 yield _batch(events, part.number)
                 events = []
-            if isinstance(each, Facts):
+            if isinstance(each, LogFacts):
                 last = {"file": each.file, "part": part.number, "facts": each.text()}
                 yield pa.RecordBatch.from_pylist([last], schema=READ)
 

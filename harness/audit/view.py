@@ -7,30 +7,30 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from epochfuzz.harness.audit.audit import Audit, Verdict
-from epochfuzz.harness.audit.judgement.findings import Finding
+from epochfuzz.harness.audit.audit import Audit, AuditVerdict
+from epochfuzz.harness.audit.judgement.findings import PartitionFinding
 from epochfuzz.harness.audit.judgement.told_case import ToldCase
-from epochfuzz.harness.audit.lines.events import Event, Kind
+from epochfuzz.harness.audit.lines.events import Event, MessageKind
 from epochfuzz.harness.audit.sentences import conclusion, layout_lines, partition_line, read_line, title
 from epochfuzz.harness.audit.summary import affected, moment
 from epochfuzz.harness.cli.output import print_table
-from epochfuzz.harness.version import epochfuzz_version
+from epochfuzz.harness.environment.version import epochfuzz_version
 
 LEGEND = "e1 is a leader epoch, HW a high watermark. Rows are in the order of epochs; times are each broker's own."
-Cases = Mapping[Finding, ToldCase]
+Cases = Mapping[PartitionFinding, ToldCase]
 
 _SHOWN = 10  # findings that a terminal shows whole
 _LISTED = 40  # partitions and gaps
 _STYLES = {
-    Verdict.LOST: "bold red",
-    Verdict.FOUND: "bold red",
-    Verdict.INCONCLUSIVE: "bold yellow",
-    Verdict.NOTHING: "bold green",
+    AuditVerdict.LOST: "bold red",
+    AuditVerdict.FOUND: "bold red",
+    AuditVerdict.INCONCLUSIVE: "bold yellow",
+    AuditVerdict.NOTHING: "bold green",
 }
 
 
 @dataclass(frozen=True)
-class Row:
+class TimelineRow:
     """A moment of a timeline: when, by whose clock, and what that broker did."""
 
     at: str
@@ -86,7 +86,7 @@ def _print_rest(out: Console, number: int, what: str) -> None:
 class Accident:
     """The findings of one partition, with one timeline, and each line of evidence once."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[PartitionFinding, ...]
 
     @property
     def around(self) -> list[Event]:
@@ -106,17 +106,17 @@ class Accident:
         """The columns of its timeline."""
         return sorted({event.broker for event in self.around if event.broker is not None})
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[TimelineRow]:
         """Yield the rows of its timeline."""
         columns, shown = self.brokers, set(self.evidence)
         for event in self.around:
             cells = tuple(cell(event) if event.broker == broker else "" for broker in columns)
-            yield Row(moment(event.time), cells, event in shown)
+            yield TimelineRow(moment(event.time), cells, event in shown)
 
 
 def accidents(audit: Audit) -> list[Accident]:
     """Return the findings of each partition, losses first."""
-    by_partition: dict[str, list[Finding]] = {}
+    by_partition: dict[str, list[PartitionFinding]] = {}
     for finding in audit.findings:
         by_partition.setdefault(finding.name, []).append(finding)
     return [Accident(tuple(findings)) for findings in by_partition.values()]
@@ -149,35 +149,35 @@ def cell(event: Event) -> str:
     isr = "" if event.isr is None else f", ISR {_members(event.isr)}"
     at = "?" if event.offset is None else f"{event.offset:,}"
     match event.kind:
-        case Kind.LEADER:
+        case MessageKind.LEADER:
             return f"leads{epoch} from {at}{known}{isr}"
-        case Kind.FOLLOWER:
+        case MessageKind.FOLLOWER:
             whom = "nobody" if event.leader == -1 else "" if event.leader is None else f"{event.leader}"
             return f"follows {whom}{epoch} from {at}{known}".replace("  ", " ")
-        case Kind.STATE | Kind.TOLD:
+        case MessageKind.STATE | MessageKind.TOLD:
             return f"controller: {event.leader} leads{epoch}{isr}"
-        case Kind.ISR | Kind.SHRINK:
-            word = "ISR" if event.kind == Kind.ISR else "wants ISR"
+        case MessageKind.ISR | MessageKind.SHRINK:
+            word = "ISR" if event.kind == MessageKind.ISR else "wants ISR"
             return f"{word} {_members(event.isr or ())}{known}"
-        case Kind.TRUNCATION | Kind.CORRUPTION:
+        case MessageKind.TRUNCATION | MessageKind.CORRUPTION:
             return f"truncates its log to {at}"
-        case Kind.BELOW_HIGH_WATERMARK:
+        case MessageKind.BELOW_HIGH_WATERMARK:
             return f"truncates its log to {at}, below its HW {event.high_watermark:,}"
-        case Kind.NON_MONOTONIC:
+        case MessageKind.NON_MONOTONIC:
             return f"its HW goes back from {event.high_watermark or 0:,} to {at}"
-        case Kind.RESET:
+        case MessageKind.RESET:
             return f"leader's log ends at {at}, its own at {event.end_offset:,}"
-        case Kind.LOADED:
+        case MessageKind.LOADED:
             return f"starts with{known.removeprefix(',')}"
-        case Kind.RECOVERY:
+        case MessageKind.RECOVERY:
             return "recovers its log"
-        case Kind.CREATED:
+        case MessageKind.CREATED:
             return "new log"
-        case Kind.DELETED:
+        case MessageKind.DELETED:
             return "deletes its log"
-        case Kind.ON_DISK:
+        case MessageKind.ON_DISK:
             return event.text
-        case Kind.UNCLEAN:
+        case MessageKind.UNCLEAN:
             return f"unclean election of {event.leader}{epoch}"
     return str(event.kind)
 

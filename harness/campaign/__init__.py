@@ -1,7 +1,7 @@
 """Campaigns: long runs on Spark, which store their results in a directory and can resume after any interruption.
 
 The kinds of work are random runs, state machines, conformance trials, transition tours, and schedules on clusters.
-run/work.py declares the interface of a kind, and run/campaign.py runs the campaign.
+run/job.py declares the interface of a kind, and run/campaign.py runs the campaign.
 
 A campaign is its directory. The table of parameters holds the request. The table of blocks has one row for each
 finished block of schedules, and the table of waves holds their times. The findings and cases are the results, and the

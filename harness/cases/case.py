@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from epochfuzz.harness.cases.case_yaml import CaseError, Flow, Folded, Value, read, write
-from epochfuzz.harness.printable import paragraphs
+from epochfuzz.harness.text.printable import paragraphs
 from epochfuzz.model.kafka.contract import observation
 from epochfuzz.model.kafka.contract.observation import Shape
 from epochfuzz.model.kafka.contract.properties import named

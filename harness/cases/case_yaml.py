@@ -16,9 +16,9 @@ from typing import Any, TypeVar
 import yaml
 from yaml.composer import Composer
 
-from epochfuzz.harness import yaml_text
 from epochfuzz.harness.cases import bundled
-from epochfuzz.harness.printable import printable
+from epochfuzz.harness.text import yaml_text
+from epochfuzz.harness.text.printable import printable
 from epochfuzz.model.kafka.vocabulary.names import nearest
 
 MAX_BYTES = 1 << 20

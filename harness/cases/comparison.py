@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.engine.shrink.canonical import canonical
 from epochfuzz.harness.findings.findings import Finding
-from epochfuzz.harness.plain import fields_of
-from epochfuzz.harness.witness.causes import Status
+from epochfuzz.harness.text.plain import fields_of
+from epochfuzz.harness.trace.causes import CauseStatus
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol, parse_protocol
@@ -66,7 +66,7 @@ def news(findings: Sequence[Finding], settings: Configuration, corpus: Iterable[
 
 def is_unreported(finding: Finding) -> bool:
     """Return whether a finding is unexpected or only suspected: no issue or KIP describes it."""
-    return finding.known_flaw is None or finding.causes.status is Status.SUSPECTED
+    return finding.known_flaw is None or finding.causes.status is CauseStatus.SUSPECTED
 
 
 def shows(case: Case, finding: Finding) -> bool:

@@ -23,7 +23,7 @@ def under_a_free_id(case: Case, kept: Iterable[Case]) -> Case:
     return replace(case, id=name)
 
 
-class Folder:
+class CaseDirectory:
     """The cases of a directory, which is created if necessary. Raises CaseError for faulty files, and OSError."""
 
     def __init__(self, directory: Path) -> None:

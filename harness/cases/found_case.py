@@ -5,7 +5,7 @@ from typing import Any
 
 from epochfuzz.harness.cases.case import Case, Expectation
 from epochfuzz.harness.findings.findings import Finding
-from epochfuzz.harness.witness.witness import Witness
+from epochfuzz.harness.trace.witness import Witness
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 from epochfuzz.harness.cases.case import Case, Expectation
 from epochfuzz.harness.cases.verdict import rewritten
-from epochfuzz.harness.witness import refusal
-from epochfuzz.harness.witness.replay import Run, replay
-from epochfuzz.harness.witness.scenes import Scene
+from epochfuzz.harness.trace import refusal
+from epochfuzz.harness.trace.replay import Run, replay
+from epochfuzz.harness.trace.scenes import Scene
 from epochfuzz.model.kafka.step import step
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, Protocol

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from epochfuzz.harness.cases.case import Case, CheckedState, Expectation, log_texts
-from epochfuzz.harness.witness.replay import Run, replay
+from epochfuzz.harness.trace.replay import Run, replay
 from epochfuzz.model.kafka.contract.observation import observe
 from epochfuzz.model.kafka.vocabulary.events import event_text
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol

@@ -14,7 +14,7 @@ from epochfuzz.harness.cli.cases import known_cases
 from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json, print_table, write_file
 
 if TYPE_CHECKING:
-    from epochfuzz.harness.campaign.store.kept import Kept
+    from epochfuzz.harness.campaign.store.local_tables import LocalTables
     from epochfuzz.harness.cases.case import Case
 
 
@@ -65,8 +65,8 @@ def report(
 # Imports are inside the functions, so that help and errors are printed before Numba is loaded.
 
 
-def _report_kept(kept: "Kept", known: "list[Case]", file: Path | None, sarif: Path | None, json: bool) -> int:
-    from epochfuzz.harness.campaign.clusters.cluster_work import Clusters
+def _report_kept(kept: "LocalTables", known: "list[Case]", file: Path | None, sarif: Path | None, json: bool) -> int:
+    from epochfuzz.harness.campaign.clusters.cluster_job import Clusters
     from epochfuzz.harness.campaign.walks.schedules import Schedules
 
     if isinstance(kept.work, (Schedules, Clusters)) and kept.is_finished:
@@ -76,8 +76,8 @@ def _report_kept(kept: "Kept", known: "list[Case]", file: Path | None, sarif: Pa
     return _status(kept, json)
 
 
-def _status(kept: "Kept", json: bool) -> int:
-    from epochfuzz.harness.campaign.run.status import State, status_json, status_of
+def _status(kept: "LocalTables", json: bool) -> int:
+    from epochfuzz.harness.campaign.run.status import CampaignState, status_json, status_of
     from epochfuzz.harness.views.campaigns import findings_table, status_lines
 
     status, out = status_of(kept), console(json)
@@ -85,7 +85,7 @@ def _status(kept: "Kept", json: bool) -> int:
         out.print(line, markup=False, soft_wrap=True)
     if status.so_far.found:
         print_table(out, findings_table(status))
-    if status.state is State.UNFINISHED:
+    if status.state is CampaignState.UNFINISHED:
         out.print(f"not finished; {status.work.how_to_resume(kept.path())}", markup=False, soft_wrap=True)
     if json:
         print_json(status_json(status))

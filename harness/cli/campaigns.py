@@ -13,9 +13,9 @@ from epochfuzz.harness.cli.output import BadInput, Exit, console
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from epochfuzz.harness.campaign.clusters.cluster_work import ClusterOutcome
+    from epochfuzz.harness.campaign.clusters.cluster_job import ClusterOutcome
     from epochfuzz.harness.campaign.run.campaign import Campaign
-    from epochfuzz.harness.campaign.store.kept import Kept
+    from epochfuzz.harness.campaign.store.local_tables import LocalTables
     from epochfuzz.harness.campaign.walks.outcome import Finished
     from epochfuzz.harness.cases.case import Case
 
@@ -39,13 +39,13 @@ def note(text: str) -> None:
     console(json_wanted=True).print(text, markup=False, soft_wrap=True)
 
 
-def kept(directory: str, remote: str | None) -> "Kept | None":
+def kept(directory: str, remote: str | None) -> "LocalTables | None":
     """Return the campaign of a directory on this machine; None for any other directory. Raises CampaignError."""
-    from epochfuzz.harness.campaign.store.kept import Kept
-    from epochfuzz.harness.campaign.store.place import on_this_machine
+    from epochfuzz.harness.campaign.store.local_tables import LocalTables
+    from epochfuzz.harness.campaign.store.location import on_this_machine
 
     here = on_this_machine(directory) if remote is None else None
-    return None if here is None else Kept(here)
+    return None if here is None else LocalTables(here)
 
 
 def load(spark: "SparkSession", directory: str) -> "Campaign[Any]":
@@ -53,7 +53,7 @@ def load(spark: "SparkSession", directory: str) -> "Campaign[Any]":
 
     Raises BadInput and CampaignError.
     """
-    from epochfuzz.harness.campaign.clusters.cluster_work import Clusters
+    from epochfuzz.harness.campaign.clusters.cluster_job import Clusters
     from epochfuzz.harness.campaign.run.campaign import Campaign
     from epochfuzz.harness.campaign.walks.schedules import Schedules
 
@@ -91,7 +91,7 @@ def spark_session(
     limit of the driver's Java heap, in GiB.
     """
     from epochfuzz.harness.campaign.spark import session
-    from epochfuzz.harness.campaign.store.place import held, on_this_machine
+    from epochfuzz.harness.campaign.store.location import held, on_this_machine
 
     if master is not None and remote is not None:
         raise BadInput("--master and --remote both say where Spark runs: give one of them")
@@ -111,9 +111,9 @@ def end(
     sarif: Path | None = None,
 ) -> int:
     """Show the results of a finished campaign. Returns the exit code."""
-    from epochfuzz.harness.campaign.clusters.cluster_work import ClusterOutcome
+    from epochfuzz.harness.campaign.clusters.cluster_job import ClusterOutcome
     from epochfuzz.harness.campaign.run.status import about
-    from epochfuzz.harness.campaign.walks.outcome import MachineOutcome, Outcome
+    from epochfuzz.harness.campaign.walks.outcome import MachineOutcome, ScheduleOutcome
     from epochfuzz.harness.campaign.walks.remaining import remaining_json, remaining_lines
     from epochfuzz.harness.cases.comparison import compare, comparison_json, comparison_lines
     from epochfuzz.harness.cli.cluster_results import end_clusters
@@ -125,7 +125,7 @@ def end(
     facts = about(outcome.begun, asked.version, asked.model)
     out.print(about_line(facts), f"\nseed {asked.seed} · {asked.settings.text()}", sep="")
     more: dict[str, Any] = {"directory": directory, **facts}
-    if not isinstance(outcome, Outcome) and (report is not None or sarif is not None):
+    if not isinstance(outcome, ScheduleOutcome) and (report is not None or sarif is not None):
         about_what = "a machine of yours" if isinstance(outcome, MachineOutcome) else "Kafka itself"
         raise BadInput(f"--out and --sarif show schedules of the model, and {directory} is about {about_what}")
     if isinstance(outcome, ClusterOutcome):
@@ -134,7 +134,7 @@ def end(
         return code
     if isinstance(outcome, MachineOutcome):
         return end_machine(out, outcome, json, **more)
-    assert isinstance(outcome, Outcome)
+    assert isinstance(outcome, ScheduleOutcome)
     parameters = outcome.parameters
     walked = Walked(outcome.tally, outcome.seconds)
     comparison = compare(outcome.findings, parameters.protocols, parameters.settings, corpus)

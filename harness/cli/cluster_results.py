@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from epochfuzz.harness.campaign.clusters.cluster_work import ClusterOutcome
+from epochfuzz.harness.campaign.clusters.cluster_job import ClusterOutcome
 from epochfuzz.harness.campaign.clusters.plays import kind
 from epochfuzz.harness.cli.output import Exit, print_json
-from epochfuzz.harness.cluster.schedules.fuzzed import DRAWN_FOR_ONE, told
+from epochfuzz.harness.cluster.schedules.fuzzed import DRAWN_FOR_ONE, describe
 from epochfuzz.model.kafka.vocabulary.events import schedule_texts
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def end_clusters(out: Console, outcome: ClusterOutcome, directory: str, facts: "
         f"epochfuzz campaign run --out DIR --engine cluster --release {asked.release} --replicas {asked.replicas}"
         f" --schedules {fuzzed.drawn // DRAWN_FOR_ONE} --seed {asked.seed}"
     )
-    out.print(f"{told(fuzzed)}\nreproduce: {again}", markup=False, soft_wrap=True)
+    out.print(f"{describe(fuzzed)}\nreproduce: {again}", markup=False, soft_wrap=True)
     if json:
         document: evidence.ClusterCampaign = {
             "directory": directory,

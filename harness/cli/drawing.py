@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.cli.output import BadInput
-from epochfuzz.harness.witness.replay import Run
+from epochfuzz.harness.trace.replay import Run
 
 MOST_EVENTS = 500  # a longer drawing is unreadable, and takes a browser seconds
 _TERMINAL_WIDTH = 100
@@ -38,9 +38,9 @@ def draw(case: Case, runs: Sequence[Run], format_: Format, title: str) -> str:
     `title` is the name of the module, which must be the name of its file. Raises BadInput for an ITF trace of several
     runs.
     """
+    from epochfuzz.harness.trace.story import most_contrasting, story_of
     from epochfuzz.harness.views import itf, tla
     from epochfuzz.harness.views.drawings import mermaid, svg
-    from epochfuzz.harness.witness.story import most_contrasting, story_of
 
     if format_ is Format.TLA:
         return tla.trace_module(title, case.why, runs)

@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from rich.console import Console
 
 from epochfuzz.harness.cli.warming import Warming
-from epochfuzz.harness.engine.runtime import interpreted
+from epochfuzz.harness.engine.runtime import uncompiled_search
+from epochfuzz.harness.trace.replay import replay
 from epochfuzz.harness.views.terminal import timeline
-from epochfuzz.harness.witness.replay import replay
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.vocabulary.configuration import Bounds, Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
@@ -35,8 +35,8 @@ def _search(out: Console, protocols: Sequence[Protocol], settings: Configuration
     """Show the first protocol that breaks, unless `goes_on` ends the search before."""
     for protocol in protocols:
         try:
-            schedule = interpreted.shortest(protocol, settings, _SOUGHT.bit, SMALL, goes_on)
-        except interpreted.GivenUp:
+            schedule = uncompiled_search.shortest(protocol, settings, _SOUGHT.bit, SMALL, goes_on)
+        except uncompiled_search.GivenUp:
             return
         if schedule is not None:
             out.print(timeline(replay(schedule, protocol, settings)))

@@ -4,8 +4,8 @@ from typing import Any, ClassVar
 
 from typer.core import TyperCommand, TyperGroup
 
-from epochfuzz.harness import extras
 from epochfuzz.harness.cli.environment.project_defaults import defaults_for
+from epochfuzz.harness.environment import extras
 
 
 class Command(TyperCommand):

@@ -10,9 +10,9 @@ import typer
 
 from epochfuzz.harness.cli.help import Command, Group, SparkCommand
 from epochfuzz.harness.cli.output import INTERRUPTED, BadInput, Exit, complaints, end_broken_pipe
-from epochfuzz.harness.extras import MissingExtra
-from epochfuzz.harness.printable import paragraphs
-from epochfuzz.harness.version import epochfuzz_version
+from epochfuzz.harness.environment.extras import MissingExtra
+from epochfuzz.harness.environment.version import epochfuzz_version
+from epochfuzz.harness.text.printable import paragraphs
 from epochfuzz.strategies.project import ProjectError
 
 _HELP = """Property-based fuzz testing of Kafka-style replication: find, shrink, certify and replay lost records.

@@ -11,9 +11,9 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from epochfuzz.harness import extras
 from epochfuzz.harness.cli.environment import completion
 from epochfuzz.harness.cli.output import BadInput
+from epochfuzz.harness.environment import extras
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.vocabulary import versions
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration, ConfigurationError

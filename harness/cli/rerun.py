@@ -14,7 +14,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 if TYPE_CHECKING:
     from epochfuzz.harness.conform.run.rerun import Rerun
     from epochfuzz.harness.documents import cases as documents
-    from epochfuzz.harness.witness.replay import Run
+    from epochfuzz.harness.trace.replay import Run
 
 Reruns = list[tuple[Case, str, "Rerun | str"]]  # under a protocol; a text is the reason why the subject cannot
 
@@ -51,7 +51,7 @@ def replay_by_subject(command: str, cases: Sequence[Case], protocols: Sequence[s
 
 
 def _reruns(command: str, cases: Iterable[Case], protocols: Sequence[str] | None) -> Reruns:
-    from epochfuzz.harness.conform.oracle.fault import SubjectUnable
+    from epochfuzz.harness.conform.protocol.discrepancy import SubjectUnable
     from epochfuzz.harness.conform.protocol.subject import CommandSubject
     from epochfuzz.harness.conform.run.rerun import rerun
 

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from epochfuzz.harness.cases.case import Case
-from epochfuzz.harness.cases.folder import Folder
+from epochfuzz.harness.cases.folder import CaseDirectory
 from epochfuzz.harness.cli.cases import known_cases, mistakes_as_bad_input
 from epochfuzz.harness.cli.output import BadInput
 
 if TYPE_CHECKING:
-    from epochfuzz.harness.findings.findings import Engine, Finding
+    from epochfuzz.harness.findings.findings import Finding, ScheduleEngine
 
 
 @dataclass(frozen=True)
 class Saving:
     """The folder for findings, and the corpus for comparison if only new findings are saved; None to save all."""
 
-    folder: Folder
+    folder: CaseDirectory
     corpus: Sequence[Case] | None
 
     @staticmethod
@@ -35,11 +35,11 @@ class Saving:
         known = known_cases(corpus) if new else None
         with mistakes_as_bad_input():
             try:
-                return Saving(Folder(directory), known)
+                return Saving(CaseDirectory(directory), known)
             except OSError as error:
                 raise BadInput(f"--out: {directory}: {error.strerror}") from None
 
-    def save(self, walker: "Engine", findings: "Sequence[Finding]") -> list[str]:
+    def save(self, walker: "ScheduleEngine", findings: "Sequence[Finding]") -> list[str]:
         """Save the chosen findings that are not in the folder yet. Returns their files. Raises BadInput."""
         from epochfuzz.harness.cases.comparison import news
         from epochfuzz.harness.cases.found_case import case_for

@@ -19,11 +19,11 @@ from epochfuzz.harness.cli.environment import github
 from epochfuzz.harness.cli.output import Exit, print_json, write_file
 from epochfuzz.harness.engine.walk.walk import Walker
 from epochfuzz.harness.engine.walk.walking import Walked
-from epochfuzz.harness.findings.findings import Engine, Finding, Found, breaches
+from epochfuzz.harness.findings.findings import Finding, FoundFindings, ScheduleEngine, breaches
 from epochfuzz.harness.views import sarif as sarif_format
 from epochfuzz.harness.views import summary
 from epochfuzz.harness.views.report import from_walk
-from epochfuzz.harness.views.report.page import Page
+from epochfuzz.harness.views.report.page import ReportPage
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
@@ -47,7 +47,7 @@ class Ending:
     more: Mapping[str, Any] = field(default_factory=dict)
 
 
-def end_walk(ending: Ending, walker: Engine, walked: Walked, found: Sequence[Finding]) -> int:
+def end_walk(ending: Ending, walker: ScheduleEngine, walked: Walked, found: Sequence[Finding]) -> int:
     """Print the results of random runs, and write the requested files. Returns the exit code."""
     out, protocols, settings, tally = ending.out, walker.protocols, walker.settings, walked.tally
     again = reproduction([f"--protocol {each.name}" for each in protocols], settings, tally.schedules, walker.seed)
@@ -93,7 +93,7 @@ def interruptible(
         raise
 
 
-def tell_unfinished(out: Console, found: Found) -> None:
+def tell_unfinished(out: Console, found: FoundFindings) -> None:
     """Print the violations that Ctrl-C left unshrunk. Raises KeyboardInterrupt after Ctrl-C."""
     for breach in found.unshrunk:
         out.print(summary.unshrunk(breach), soft_wrap=True)
@@ -101,7 +101,7 @@ def tell_unfinished(out: Console, found: Found) -> None:
         raise KeyboardInterrupt
 
 
-def write_report(out: Console, file: Path, page: Page) -> None:
+def write_report(out: Console, file: Path, page: ReportPage) -> None:
     """Write a page as an HTML file."""
     from epochfuzz.harness.views.report import html  # loads the renderer on demand
 
@@ -110,7 +110,7 @@ def write_report(out: Console, file: Path, page: Page) -> None:
     out.print(f"report: {file}", markup=False, soft_wrap=True)
 
 
-def write_sarif(out: Console, file: Path, walker: Engine, found: Sequence[Finding], reproduce: str) -> None:
+def write_sarif(out: Console, file: Path, walker: ScheduleEngine, found: Sequence[Finding], reproduce: str) -> None:
     """Write findings as a SARIF file."""
     write_file(file, dumps(sarif_format.log(walker, found, reproduce), indent=2) + "\n")
     out.print(f"SARIF: {file}", markup=False, soft_wrap=True)

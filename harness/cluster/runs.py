@@ -14,14 +14,14 @@ from epochfuzz.harness.cluster.broker.repair import Repair, repaired
 from epochfuzz.harness.cluster.broker.variant import Scenario, Variant
 from epochfuzz.harness.cluster.room import new_directory, room
 from epochfuzz.harness.cluster.scenarios import re_elected_leader, under_load
-from epochfuzz.harness.cluster.timeline import Run
+from epochfuzz.harness.cluster.timeline import ScenarioRun
 
 TIMELINE = "timeline.html"
 _PLAYS = {Scenario.RE_ELECTED_LEADER: re_elected_leader.play, Scenario.UNDER_LOAD: under_load.play}
 
 
 @dataclass(frozen=True)
-class Request:
+class ScenarioRequest:
     """The scenario to run, the Kafka to run it on, and the directory that keeps the logs."""
 
     scenario: Scenario
@@ -47,11 +47,11 @@ class Request:
 class Played:
     """A completed run, and the directory of its logs if they are kept."""
 
-    run: Run
+    run: ScenarioRun
     kept: Path | None
 
 
-def play(request: Request, kafka: Installation, number: int, say: Callable[[str], None]) -> Played:
+def play(request: ScenarioRequest, kafka: Installation, number: int, say: Callable[[str], None]) -> Played:
     """Run the scenario on a new cluster, and report each step with `say`. Raises ClusterError."""
     with room() as here:
         if request.repair is not None:
@@ -66,7 +66,7 @@ def play(request: Request, kafka: Installation, number: int, say: Callable[[str]
     return Played(run, logs)
 
 
-def _write(logs: Path, request: Request, kafka: Installation, run: Run) -> None:
+def _write(logs: Path, request: ScenarioRequest, kafka: Installation, run: ScenarioRun) -> None:
     facts = {
         "Kafka": kafka.release if request.home is None else f"{kafka.release} of {request.home}",
         "repair": request.repair,
@@ -74,7 +74,7 @@ def _write(logs: Path, request: Request, kafka: Installation, run: Run) -> None:
         "elected by": request.variant.election,
         "control": request.variant.control,
     }
-    page = view.Page(
+    page = view.TimelinePage(
         title=f"{request.scenario.value}, Kafka {kafka.release}",
         summary="A controller and three brokers, A, B and C, with Kafka's default settings and its clients.",
         run=run,

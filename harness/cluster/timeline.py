@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from epochfuzz.harness.cluster.broker.broker_log import Line
-from epochfuzz.harness.cluster.broker.clients import UNKNOWN_OFFSET, Acknowledged, Read
+from epochfuzz.harness.cluster.broker.broker_log import LogLine
+from epochfuzz.harness.cluster.broker.clients import UNKNOWN_OFFSET, Acknowledged, ConsumedRecord
 from epochfuzz.harness.cluster.broker.node import Node
 from epochfuzz.harness.cluster.broker.segments import Record, records
-from epochfuzz.harness.plain import fields_of
+from epochfuzz.harness.text.plain import fields_of
 
 if TYPE_CHECKING:
     from epochfuzz.harness.documents import evidence as documents
 
 
-class Verdict(StrEnum):
+class ScenarioVerdict(StrEnum):
     """The outcome of a run."""
 
     LOST = "LOST"  # an acknowledged record is missing at its offset
@@ -50,7 +50,7 @@ class ReplicaView:
 
 
 @dataclass(frozen=True)
-class Moment:
+class ReachedStep:
     """The state after a completed step."""
 
     after: float  # seconds since the run began
@@ -58,7 +58,7 @@ class Moment:
     what: str
     replicas: dict[str, ReplicaView]
     acknowledged: tuple[Acknowledged, ...]  # since the moment before
-    read: tuple[Read, ...]
+    read: tuple[ConsumedRecord, ...]
 
 
 @dataclass
@@ -73,19 +73,21 @@ class Loss:
 
 
 @dataclass
-class Run:
+class ScenarioRun:
     """A run of a scenario."""
 
-    verdict: Verdict = Verdict.NOT_REACHED
+    verdict: ScenarioVerdict = ScenarioVerdict.NOT_REACHED
     seconds: float = 0.0
     acknowledged: int = 0
     lost: list[Loss] = field(default_factory=list)
     why: str = ""  # why the run did not reach its end
-    moments: list[Moment] = field(default_factory=list)
+    moments: list[ReachedStep] = field(default_factory=list)
     evidence: list[tuple[str, str]] = field(default_factory=list)  # pairs of a broker and a line of its log
     clients: list[str] = field(default_factory=list)  # other errors that clients received
 
-    def judge(self, acknowledged: Sequence[Acknowledged], left: Sequence[Read], read: Sequence[Read] = ()) -> None:
+    def judge(
+        self, acknowledged: Sequence[Acknowledged], left: Sequence[ConsumedRecord], read: Sequence[ConsumedRecord] = ()
+    ) -> None:
         """Set the verdict: every acknowledged record must be at its offset.
 
         `left` are the records that a new consumer reads, and `read` those that were read during the run.
@@ -100,7 +102,7 @@ class Run:
             if (found := now.get((each.partition, each.offset))) != each.value
             and not (each.offset == UNKNOWN_OFFSET and (each.partition, each.value) in present)
         ]
-        self.verdict = Verdict.LOST if self.lost else Verdict.KEPT
+        self.verdict = ScenarioVerdict.LOST if self.lost else ScenarioVerdict.KEPT
 
     def plain(self) -> "documents.ClusterRun":
         """Return this run as plain data for JSON."""
@@ -120,7 +122,7 @@ class Recorder:
     """Record moments of one partition's replicas."""
 
     def __init__(self, brokers: dict[str, Node], partition: str) -> None:
-        self.run = Run()
+        self.run = ScenarioRun()
         self._brokers, self._partition = brokers, partition
         self._began = time.time()
         self._seen_acknowledged = self._seen_read = 0
@@ -129,29 +131,29 @@ class Recorder:
         """Return the log of a replica from its files."""
         return records(self._brokers[name].data / self._partition)
 
-    def lines(self, name: str) -> list[Line]:
+    def lines(self, name: str) -> list[LogLine]:
         """Return the lines that a broker has logged about the partition."""
         return self._brokers[name].log.lines(self._partition)
 
-    def role(self, name: str) -> Line | None:
+    def role(self, name: str) -> LogLine | None:
         """Return the last line that reports a broker as leader or follower, or None."""
         return next((line for line in reversed(self.lines(name)) if line.kind != "truncation"), None)
 
-    def _succeeded_at(self, leader: Line) -> float:
+    def _succeeded_at(self, leader: LogLine) -> float:
         """Return when the next leader logged that it leads, or infinity."""
         leaders = [line for name in self._brokers for line in self.lines(name) if line.kind == "leader"]
         return min((line.at for line in leaders if line.epoch > leader.epoch), default=math.inf)
 
-    def note(self, step: str, what: str, acknowledged: Sequence[Acknowledged], read: Sequence[Read]) -> None:
+    def note(self, step: str, what: str, acknowledged: Sequence[Acknowledged], read: Sequence[ConsumedRecord]) -> None:
         """Record a moment: the state of every replica, and the client events since the last moment."""
         ordered = sorted(acknowledged, key=lambda each: each.at)
         new_acknowledged, new_read = ordered[self._seen_acknowledged :], list(read)[self._seen_read :]
         self._seen_acknowledged, self._seen_read = len(ordered), len(read)
         views = {name: self._view(name, read) for name in self._brokers}
-        moment = Moment(time.time() - self._began, step, what, views, tuple(new_acknowledged), tuple(new_read))
+        moment = ReachedStep(time.time() - self._began, step, what, views, tuple(new_acknowledged), tuple(new_read))
         self.run.moments.append(moment)
 
-    def _view(self, name: str, read: Sequence[Read]) -> ReplicaView:
+    def _view(self, name: str, read: Sequence[ConsumedRecord]) -> ReplicaView:
         node, line = self._brokers[name], self.role(name)
         known = None
         if line is not None and line.kind == "leader":
@@ -159,7 +161,7 @@ class Recorder:
             known = max([line.high_watermark, *(each.offset + 1 for each in read if line.at <= each.at < ends)])
         return ReplicaView(node.state, "" if line is None else self._told(line), tuple(self.records(name)), known)
 
-    def _told(self, line: Line) -> str:
+    def _told(self, line: LogLine) -> str:
         if line.kind == "leader":
             return f"leads e{line.epoch}"
         leader = next((name for name, node in self._brokers.items() if node.number == line.leader), None)

@@ -6,32 +6,36 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from epochfuzz.harness.cluster.timeline import Loss, Moment, ReplicaView, Run, Verdict
+from epochfuzz.harness.cluster.timeline import Loss, ReachedStep, ReplicaView, ScenarioRun, ScenarioVerdict
 
 LEGEND = (
     "[m] is below the leader's high watermark, (m) above it; e1 is a leader epoch. Roles are what brokers have logged:"
     " one that is late says what it last knew. High watermarks are what a leader has logged or served."
 )
-_STYLES = {Verdict.LOST: "bold red", Verdict.KEPT: "bold green", Verdict.NOT_REACHED: "bold yellow"}
+_STYLES = {
+    ScenarioVerdict.LOST: "bold red",
+    ScenarioVerdict.KEPT: "bold green",
+    ScenarioVerdict.NOT_REACHED: "bold yellow",
+}
 
 
 _SHOWN = 5  # losses that are printed; run.json lists all
 
 
 @dataclass(frozen=True)
-class Page:
+class TimelinePage:
     """The content of the HTML file."""
 
     title: str
     summary: str
-    run: Run
+    run: ScenarioRun
     facts: tuple[tuple[str, str], ...]
     command: str
     legend: str = LEGEND
     shown: int = _SHOWN
 
 
-def print_run(out: Console, run: Run) -> None:
+def print_run(out: Console, run: ScenarioRun) -> None:
     """Print the timeline of a run, the evidence, and the verdict."""
     from epochfuzz.harness.cli.output import print_table  # avoids a cycle: cli imports campaigns, which import clusters
 
@@ -55,7 +59,7 @@ def print_run(out: Console, run: Run) -> None:
     out.print(Text(conclusion(run), _STYLES[run.verdict]), soft_wrap=True)
 
 
-def timeline(run: Run) -> Table:
+def timeline(run: ScenarioRun) -> Table:
     """Return the moments of a run as a table, one row for each."""
     table = Table(show_lines=True)
     table.add_column("", no_wrap=True)
@@ -75,7 +79,7 @@ def replica_told(view: ReplicaView) -> str:
     return f"{view.role}{state}\n{view.told()}\nLEO {view.end}{known}"
 
 
-def clients_told(moment: Moment) -> str:
+def clients_told(moment: ReachedStep) -> str:
     """Return the acknowledgements and reads since the last moment."""
     acknowledged = " ".join(f"{each.value}@{each.offset}" for each in moment.acknowledged)
     read = " ".join(f"{each.value}@{each.offset}" for each in moment.read)
@@ -90,19 +94,19 @@ def told_of_loss(loss: Loss) -> str:
     return f"{loss.value} was {was_read} at offset {loss.offset} of partition {loss.partition}: {now}"
 
 
-def conclusion(run: Run) -> str:
+def conclusion(run: ScenarioRun) -> str:
     """Return the last line of a run's output."""
-    if run.verdict is Verdict.NOT_REACHED:
+    if run.verdict is ScenarioVerdict.NOT_REACHED:
         return f"{run.verdict}: {run.why}"
     within = f", in {run.seconds:.0f} s"
-    if run.verdict is Verdict.LOST:
+    if run.verdict is ScenarioVerdict.LOST:
         partitions = len({loss.partition for loss in run.lost})
         where = f", in {partitions} partitions" if partitions > 1 else ""
         return f"{run.verdict}: {len(run.lost):,} of {run.acknowledged:,} acknowledged records{where}{within}"
     return f"{run.verdict}: all {run.acknowledged:,} acknowledged records{within}"
 
 
-def html(page: Page) -> str:
+def html(page: TimelinePage) -> str:
     """Return the text of the HTML file."""
     from epochfuzz.harness.views.report.html import environment
 

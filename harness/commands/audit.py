@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from epochfuzz.harness import extras
 from epochfuzz.harness.audit.errors import AuditError
 from epochfuzz.harness.cli import campaigns, options
 from epochfuzz.harness.cli.environment.signals import as_ctrl_c
 from epochfuzz.harness.cli.output import BadInput, Exit, as_bad_input, console, print_json, write_file
+from epochfuzz.harness.environment import extras
 
 if TYPE_CHECKING:
-    from epochfuzz.harness.audit.audit import Audit, Request
+    from epochfuzz.harness.audit.audit import Audit, AuditRequest
     from epochfuzz.harness.audit.view import Cases
     from epochfuzz.harness.documents import evidence
 
@@ -84,13 +84,13 @@ def audit(
     - `epochfuzz audit logs.tar.gz --broker 'kafka-([0-9]+)'`
     - `epochfuzz audit s3://bucket/kafka-logs --out build/audit --master spark://host:7077`
     """
-    from epochfuzz.harness.audit.audit import Request
+    from epochfuzz.harness.audit.audit import AuditRequest
 
     out_console = console(json)
     if out is not None:
         _refuse_another(out)
     with as_ctrl_c(), as_bad_input(AuditError):
-        request = Request.of(logs, layout or (), broker)
+        request = AuditRequest.of(logs, layout or (), broker)
         began = time.monotonic()
         if _on_spark(spark, master, remote, request):
             found = _on_a_session(request, out, master, remote)
@@ -123,7 +123,7 @@ def _refuse_another(out: Path) -> None:
             raise BadInput(f"--out: {out / name} is already there: choose another directory")
 
 
-def _on_spark(asked: bool | None, master: str | None, remote: str | None, request: "Request") -> bool:
+def _on_spark(asked: bool | None, master: str | None, remote: str | None, request: "AuditRequest") -> bool:
     if asked is False and (master is not None or remote is not None):
         raise BadInput("--no-spark reads in this process: of no use with --master or --remote")
     if asked or master is not None or remote is not None:
@@ -132,7 +132,7 @@ def _on_spark(asked: bool | None, master: str | None, remote: str | None, reques
     return asked is None and request.size >= _LARGE and extras.is_installed("spark")
 
 
-def _here(out: Console, request: "Request") -> "Audit":
+def _here(out: Console, request: "AuditRequest") -> "Audit":
     from epochfuzz.harness.audit import one_process
 
     with _status(out) as report:
@@ -145,7 +145,7 @@ def _status(out: Console) -> Iterator[Callable[[str], None]]:
         yield lambda text: status.update(text.replace("[", r"\["))
 
 
-def _on_a_session(request: "Request", out: Path | None, master: str | None, remote: str | None) -> "Audit":
+def _on_a_session(request: "AuditRequest", out: Path | None, master: str | None, remote: str | None) -> "Audit":
     with tempfile.TemporaryDirectory(prefix="epochfuzz-audit-") as temporary:
         directory = temporary if out is None else str(out)
         with campaigns.spark_session(master, remote, works_in=directory) as session:

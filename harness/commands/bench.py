@@ -32,8 +32,8 @@ def bench(
 
     from rich.markdown import Markdown
 
-    from epochfuzz.harness.bench import results as benchmark
-    from epochfuzz.harness.bench.detection import detectable
+    from epochfuzz.harness.lab.bench import results as benchmark
+    from epochfuzz.harness.lab.bench.detection import detectable
 
     out = console(json)
     scale = benchmark.QUICK if quick else benchmark.FULL

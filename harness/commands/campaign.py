@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from epochfuzz.harness import extras
 from epochfuzz.harness.cli import campaigns, options
 from epochfuzz.harness.cli.campaign_report import report
 from epochfuzz.harness.cli.cases import known_cases
@@ -16,13 +15,14 @@ from epochfuzz.harness.cli.help import Group, SparkCommand
 from epochfuzz.harness.cli.output import BadInput, as_bad_input, console
 from epochfuzz.harness.cluster.broker.installation import DEFAULT_RELEASE, refuse_no_release
 from epochfuzz.harness.cluster.errors import ClusterError
+from epochfuzz.harness.environment import extras
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from epochfuzz.harness.campaign.run.campaign import Campaign
-    from epochfuzz.harness.campaign.run.work import Work
+    from epochfuzz.harness.campaign.run.job import Job
     from epochfuzz.harness.cases.case import Case
 
 DEFAULT_SECONDS = 30.0
@@ -166,8 +166,8 @@ def _on_clusters(
         raise BadInput(f"--replicas: a cluster has {len(NAMES)} brokers; got {replicas}")
 
     def begin(spark: "SparkSession") -> "Campaign[Any]":
+        from epochfuzz.harness.campaign.clusters.cluster_job import Clusters
         from epochfuzz.harness.campaign.clusters.cluster_parameters import ClusterParameters
-        from epochfuzz.harness.campaign.clusters.cluster_work import Clusters
         from epochfuzz.harness.campaign.run.campaign import Campaign
         from epochfuzz.harness.cluster.schedules.beside import protocol_of
 
@@ -216,13 +216,13 @@ def resume(
 app.command("report", cls=SparkCommand)(report)
 
 
-def _refuse_another_machine(work: "Work[Any]", directory: str, machine: str | None) -> None:
+def _refuse_another_machine(work: "Job[Any]", directory: str, machine: str | None) -> None:
     """Raise BadInput unless the user names the state machine of the campaign.
 
     Someone else may have created the directory. A resumed campaign imports the module of its state machine on this
     machine.
     """
-    from epochfuzz.harness.campaign.machines.machine_work import OwnMachines
+    from epochfuzz.harness.campaign.machines.machine_job import OwnMachines
     from epochfuzz.harness.campaign.machines.own import place_of
 
     (kept,) = work.names if isinstance(work, OwnMachines) else (None,)
@@ -249,7 +249,7 @@ class _Where:
 
 def _finish(begin: Callable[["SparkSession"], "Campaign[Any]"], where: _Where) -> int:
     """Start or load a campaign, run it to its end, and show its results. Returns the exit code."""
-    from epochfuzz.harness.campaign.run.progress import Shown
+    from epochfuzz.harness.campaign.run.progress import CampaignProgress
     from epochfuzz.harness.campaign.store.errors import CampaignError
 
     with campaigns.spark_session(where.master, where.remote, works_in=where.directory) as spark:
@@ -257,7 +257,7 @@ def _finish(begin: Callable[["SparkSession"], "Campaign[Any]"], where: _Where) -
         campaign.work.certify = where.certify
         campaigns.note(campaign.work.heading)
         try:
-            with Shown.on(console(json_wanted=True), campaign.work) as progress:
+            with CampaignProgress.on(console(json_wanted=True), campaign.work) as progress:
                 outcome = campaign.run(progress)
         except CampaignError:
             raise

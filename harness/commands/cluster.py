@@ -13,13 +13,13 @@ from epochfuzz.harness.cli.help import ClusterCommand, Group
 from epochfuzz.harness.cli.output import BadInput, Exit, as_bad_input, console, print_json
 from epochfuzz.harness.cluster.broker.installation import DEFAULT_RELEASE
 from epochfuzz.harness.cluster.broker.repair import Repair
-from epochfuzz.harness.cluster.broker.variant import Control, Election, End, Scenario, Variant
+from epochfuzz.harness.cluster.broker.variant import Control, Election, FailureMode, Scenario, Variant
 from epochfuzz.harness.cluster.errors import ClusterError
 from epochfuzz.harness.commands import cluster_schedules
 
 if TYPE_CHECKING:
-    from epochfuzz.harness.cluster.runs import Request
-    from epochfuzz.harness.cluster.timeline import Run
+    from epochfuzz.harness.cluster.runs import ScenarioRequest
+    from epochfuzz.harness.cluster.timeline import ScenarioRun
     from epochfuzz.harness.documents import evidence
 
 app = typer.Typer(
@@ -52,7 +52,7 @@ def run(
         Path | None, typer.Option("--kafka-home", help="A Kafka on this machine instead, as a distribution unpacks.")
     ] = None,
     runs: Annotated[int, typer.Option("--runs", min=1, help="How often, each on a new cluster.")] = 1,
-    end: Annotated[End, typer.Option("--end", help="How the leader is lost in the end.")] = End.TERM,
+    end: Annotated[FailureMode, typer.Option("--end", help="How the leader is lost in the end.")] = FailureMode.TERM,
     election: Annotated[
         Election, typer.Option("--election", help="Who has the preferred leader elected.")
     ] = Election.ADMIN,
@@ -82,18 +82,20 @@ def run(
     - `epochfuzz cluster run re-elected-leader-under-load --end kill --runs 10`
     - `epochfuzz cluster run re-elected-leader --out build/lost --keep-data`, for `epochfuzz audit build/lost/run-1`
     """
-    if scenario is Scenario.UNDER_LOAD and (control is not None or election is not Election.ADMIN or end is End.PAUSE):
+    if scenario is Scenario.UNDER_LOAD and (
+        control is not None or election is not Election.ADMIN or end is FailureMode.PAUSE
+    ):
         raise BadInput(f"{scenario.value} has no pauses: of its variants there are --end term and --end kill")
     if kafka_home is not None and not kafka_home.is_dir():
         raise BadInput(f"--kafka-home: {kafka_home} is no directory")
 
     options.require_out_for_data(keep_data, out)
 
-    from epochfuzz.harness.cluster.runs import Request
+    from epochfuzz.harness.cluster.runs import ScenarioRequest
 
     variant = Variant(end, election, control)
     command = _command(scenario, variant, release, repair)
-    request = Request(scenario, variant, release, kafka_home, repair, out, command, keep_data)
+    request = ScenarioRequest(scenario, variant, release, kafka_home, repair, out, command, keep_data)
     printing = console(json)
     with as_ctrl_c(), as_bad_input(ClusterError):
         all_runs = _play(printing, request, runs)
@@ -111,7 +113,7 @@ def run(
     return _exit_code(request, all_runs)
 
 
-def _play(out: Console, request: "Request", count: int) -> "list[Run]":
+def _play(out: Console, request: "ScenarioRequest", count: int) -> "list[ScenarioRun]":
     from epochfuzz.harness.cluster.runs import play
     from epochfuzz.harness.cluster.view import conclusion, print_run
 
@@ -136,14 +138,14 @@ def _play(out: Console, request: "Request", count: int) -> "list[Run]":
     return all_runs
 
 
-def _counted(all_runs: "list[Run]") -> dict[str, int]:
-    from epochfuzz.harness.cluster.timeline import Verdict
+def _counted(all_runs: "list[ScenarioRun]") -> dict[str, int]:
+    from epochfuzz.harness.cluster.timeline import ScenarioVerdict
 
     counts = Counter(each.verdict for each in all_runs)
-    return {verdict.lower().replace(" ", "_"): counts[verdict] for verdict in Verdict}
+    return {verdict.lower().replace(" ", "_"): counts[verdict] for verdict in ScenarioVerdict}
 
 
-def _exit_code(request: "Request", all_runs: "list[Run]") -> int:
+def _exit_code(request: "ScenarioRequest", all_runs: "list[ScenarioRun]") -> int:
     """Return the exit code: AS_EXPECTED, BROKEN, or GOAL_UNMET if a run did not reach the end of the scenario.
 
     A release is expected to lose the record. A repaired release and a control are expected to keep it. A user's own

@@ -99,10 +99,10 @@ def fuzz(
     - `epochfuzz cluster fuzz --for 30m`
     - `epochfuzz cluster fuzz --for 8h --replicas 2 --seed 1 --save build/found`
     """
-    from epochfuzz.harness.cases.folder import Folder
+    from epochfuzz.harness.cases.folder import CaseDirectory
     from epochfuzz.harness.cluster.schedules.beside import protocol_of
     from epochfuzz.harness.cluster.schedules.fuzz import Fuzzer
-    from epochfuzz.harness.cluster.schedules.fuzzed import told
+    from epochfuzz.harness.cluster.schedules.fuzzed import describe
     from epochfuzz.harness.cluster.schedules.player import Player
     from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 
@@ -114,7 +114,7 @@ def fuzz(
         protocol = protocol_of(kafka.release) or protocol_of(DEFAULT_RELEASE)
         assert protocol is not None
         try:
-            folder = None if save is None else Folder(save)
+            folder = None if save is None else CaseDirectory(save)
         except OSError as error:
             raise BadInput(f"--save: {save} cannot be made: {error.strerror}") from None
         printing.print(f"Kafka {kafka.release}, seed {drawn}", markup=False)
@@ -131,7 +131,7 @@ def fuzz(
                 fuzzer.run(seconds, lambda line: printing.print(line, markup=False, soft_wrap=True))
             except KeyboardInterrupt:
                 printing.print("stopped", markup=False)
-    printing.print(told(fuzzer.result), markup=False, soft_wrap=True)
+    printing.print(describe(fuzzer.result), markup=False, soft_wrap=True)
     if json:
         document: evidence.ClusterFuzz = {"release": kafka.release, "seed": drawn, **fuzzer.result.plain()}
         print_json(document)
@@ -163,8 +163,8 @@ def _replay(
                 schedule_texts(case.events),
                 lambda line: printing.print(line, markup=False, soft_wrap=True),
             )
-            told = f"{playing.ended}: {playing.why}" if playing.why else playing.ended.value
-            printing.print(f"{told} ({playing.seconds:.0f} s)", markup=False, soft_wrap=True)
+            sentence = f"{playing.ended}: {playing.why}" if playing.why else playing.ended.value
+            printing.print(f"{sentence} ({playing.seconds:.0f} s)", markup=False, soft_wrap=True)
             model = None if protocol is None else beside(case.events, case.settings, protocol, playing)
             played.append((case, playing, model))
             if out is not None:

@@ -19,10 +19,10 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 
 if TYPE_CHECKING:
     from epochfuzz.harness.cases.case import Case
-    from epochfuzz.harness.conform.oracle.fault import SubjectUnable
     from epochfuzz.harness.conform.oracle.known import Known
+    from epochfuzz.harness.conform.protocol.discrepancy import SubjectUnable
     from epochfuzz.harness.conform.protocol.process import CommandError
-    from epochfuzz.harness.conform.run.nonconformity import Nonconformity
+    from epochfuzz.harness.conform.run.conformance_finding import ConformanceFinding
     from epochfuzz.harness.conform.run.plan import Plan
     from epochfuzz.harness.conform.run.run import Conformance
     from epochfuzz.harness.documents import conformance as documents
@@ -140,9 +140,9 @@ def conform(
         seed = secrets.randbelow(1 << 32)
 
     # Imported here, so that help and errors are printed before anything is compiled.
-    from epochfuzz.harness.conform.exhaustive.crew import Asked, Exhaustive
-    from epochfuzz.harness.conform.exhaustive.standing import KeptError
-    from epochfuzz.harness.conform.oracle.fault import SubjectUnable
+    from epochfuzz.harness.conform.exhaustive.crew import Exhaustive, TourRequest
+    from epochfuzz.harness.conform.exhaustive.tour_progress import KeptError
+    from epochfuzz.harness.conform.protocol.discrepancy import SubjectUnable
     from epochfuzz.harness.conform.protocol.process import CommandError
     from epochfuzz.harness.conform.run.plan import Plan
     from epochfuzz.harness.conform.run.run import run
@@ -182,7 +182,7 @@ def conform(
                 with show_search(out) as progress:
                     processes = Processes(jobs or 1, progress.doing, shrinking)
                     if exhaustive:
-                        tours = Exhaustive(Asked(refused, limit, cases_out), processes)
+                        tours = Exhaustive(TourRequest(refused, limit, cases_out), processes)
                         conformance = run(plan, tours, progress.doing)
                         kept = tours.keeper.path if tours.keeper else None
                     else:
@@ -268,7 +268,7 @@ def _end(ending: _Ending, plan: "Plan", conformance: "Conformance") -> int:
 
 def _unusable(error: "SubjectUnable | CommandError") -> BadInput:
     """Return the error of a system under test that cannot run the request, or cannot start."""
-    from epochfuzz.harness.conform.oracle.fault import SubjectUnable
+    from epochfuzz.harness.conform.protocol.discrepancy import SubjectUnable
 
     if isinstance(error, SubjectUnable):
         return BadInput(f"the subject is unable to run this protocol and configuration: {error}")
@@ -279,14 +279,14 @@ def _campaign(
     plan: "Plan", directory: str, master: str | None, remote: str | None, exhaustive: bool, refused: bool
 ) -> "Conformance":
     with spark_session(master, remote, works_in=directory) as spark:
-        from epochfuzz.harness.campaign.conformance.conformance_work import Trials
-        from epochfuzz.harness.campaign.conformance.tours_work import Tours
+        from epochfuzz.harness.campaign.conformance.conformance_job import Trials
+        from epochfuzz.harness.campaign.conformance.tours_job import Tours
         from epochfuzz.harness.campaign.run.campaign import Campaign
-        from epochfuzz.harness.campaign.run.progress import Shown
+        from epochfuzz.harness.campaign.run.progress import CampaignProgress
 
         work: Trials = Tours(plan, refused) if exhaustive else Trials(plan)
         campaign = Campaign.start_or_load(spark, directory, work)
-        with Shown.on(console(json_wanted=True), campaign.work) as progress:
+        with CampaignProgress.on(console(json_wanted=True), campaign.work) as progress:
             return campaign.run(progress)
 
 
@@ -313,7 +313,7 @@ def _load_known(path: Path | None) -> tuple["Known", ...]:
         raise BadInput(f"--known: {error}") from None
 
 
-def _save(nonconformity: "Nonconformity", seed: int, directory: Path) -> Path:
+def _save(nonconformity: "ConformanceFinding", seed: int, directory: Path) -> Path:
     from epochfuzz.harness.conform.run.cases import save_case
 
     try:

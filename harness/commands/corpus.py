@@ -82,8 +82,8 @@ def _confirmed(question: str, json: bool) -> bool:
 
 
 def _show(out: Console, case: Case) -> None:
+    from epochfuzz.harness.trace.replay import replay
     from epochfuzz.harness.views.terminal import timeline
-    from epochfuzz.harness.witness.replay import replay
     from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
     out.print(f"\n{case.id}\n{case.why.strip()}", markup=False)

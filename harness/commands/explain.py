@@ -15,8 +15,8 @@ from epochfuzz.harness.cli.environment import completion
 from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json, print_table
 from epochfuzz.harness.reference import explain as explaining
 from epochfuzz.harness.reference import issues, releases
-from epochfuzz.harness.reference.explain import Entry, Example
-from epochfuzz.harness.reference.releases import Verdicts, surveyed
+from epochfuzz.harness.reference.explain import Example, GlossaryEntry
+from epochfuzz.harness.reference.releases import ReleaseVerdicts, surveyed
 from epochfuzz.harness.testing import run_schedule
 from epochfuzz.model.kafka.vocabulary import versions
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, NAMED, RELEASES
@@ -130,7 +130,7 @@ def _explain_releases(out: Console, json: bool) -> int:
     return Exit.AS_EXPECTED
 
 
-def _release_json(name: str, verdicts: Verdicts) -> "documents.Release":
+def _release_json(name: str, verdicts: ReleaseVerdicts) -> "documents.Release":
     broken: dict[str, documents.Broken] = {
         property_: {
             "length": len(how.events),
@@ -153,13 +153,13 @@ def _release_json(name: str, verdicts: Verdicts) -> "documents.Release":
     }
 
 
-def _print_list(out: Console, entries: list[Entry]) -> None:
+def _print_list(out: Console, entries: list[GlossaryEntry]) -> None:
     for kind, several in explaining.KINDS.items():
         out.print(Text(several, "bold"))
         out.print(_rows((entry.name, entry.summary) for entry in entries if entry.kind == kind))
 
 
-def _print_entry(out: Console, entry: Entry) -> None:
+def _print_entry(out: Console, entry: GlossaryEntry) -> None:
     out.print(Text.assemble((entry.name, "bold"), f", {'an' if entry.kind == 'event' else 'a'} {entry.kind}"))
     for text in filter(None, (entry.means, entry.why)):
         out.print(Text(f"{text}\n"))
@@ -217,7 +217,7 @@ def _drawing(example: Example) -> RenderableType:
     return side_by_side(run, run_schedule(example.events, example.beside, **example.settings.changed()))
 
 
-def _json(entry: Entry) -> "documents.Entry":
+def _json(entry: GlossaryEntry) -> "documents.Entry":
     example = entry.example
     return {
         "name": entry.name,

@@ -10,14 +10,14 @@ from rich.console import Console
 from epochfuzz.harness.cli import campaigns, options
 from epochfuzz.harness.cli.environment.signals import as_ctrl_c
 from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json
-from epochfuzz.harness.witness.causes import causes
+from epochfuzz.harness.trace.causes import causes
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import VERBS, schedule_texts
 
 if TYPE_CHECKING:
     from epochfuzz.harness.documents import searches
     from epochfuzz.harness.engine.explore.explore import Exploration
-    from epochfuzz.harness.findings.asked import Asked
+    from epochfuzz.harness.findings.search_request import SearchRequest
     from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 _NEEDS_SPARK = options.needs("spark")
@@ -95,9 +95,9 @@ def explore(
     if tests is not None:
         return _write_tests(parsed, settings, tests, format_, memory, json)
 
-    from epochfuzz.harness.findings.asked import Asked
+    from epochfuzz.harness.findings.search_request import SearchRequest
 
-    asked = Asked(parsed, settings, property_, depth, symmetry)
+    asked = SearchRequest(parsed, settings, property_, depth, symmetry)
     options.say_what_versions_stand_for(console(json), [parsed])
     if out is not None:
         return _on_spark(asked, out, memory, master, remote, json)
@@ -119,7 +119,7 @@ def _own(context: typer.Context, model: str) -> int:
     from epochfuzz.harness.own import commands
 
     memory = int(asked["memory"] * GIBIBYTE)
-    search = commands.Searched(
+    search = commands.OwnSearch(
         loaded, parsed, settings, wanted, asked["depth"], memory, asked["jobs"], asked["symmetry"]
     )
     return commands.explore(search, json=asked["json"])
@@ -191,7 +191,7 @@ def _refuse_what_is_there(directory: Path) -> None:
         raise BadInput(f"--tests: {error.filename}: {error.strerror}") from None
 
 
-def _in_memory(asked: "Asked", memory: float, jobs: int | None, json: bool) -> int:
+def _in_memory(asked: "SearchRequest", memory: float, jobs: int | None, json: bool) -> int:
     from epochfuzz.harness.engine.explore import explore as engine
     from epochfuzz.harness.views.progress import show_search
 
@@ -208,16 +208,18 @@ def _in_memory(asked: "Asked", memory: float, jobs: int | None, json: bool) -> i
 
 
 def _on_spark(
-    asked: "Asked | None", directory: str, memory: float, master: str | None, remote: str | None, json: bool
+    asked: "SearchRequest | None", directory: str, memory: float, master: str | None, remote: str | None, json: bool
 ) -> int:
     """Start the requested search in a directory, or resume the search in it. Returns the exit code."""
     from epochfuzz.harness.views.progress import show_search
 
     out = console(json)
     with campaigns.spark_session(master, remote, directory, memory) as spark:
-        from epochfuzz.harness.campaign.search.search import Search, command_to_resume
+        from epochfuzz.harness.campaign.search.search import SearchCampaign, command_to_resume
 
-        search = Search.load(spark, directory) if asked is None else Search.start(spark, directory, asked)
+        search = (
+            SearchCampaign.load(spark, directory) if asked is None else SearchCampaign.start(spark, directory, asked)
+        )
         out.print(f"{search.asked.heading}\nkept in {directory}", markup=False, soft_wrap=True)
         try:
             with show_search(out) as progress:
@@ -228,10 +230,10 @@ def _on_spark(
     return _end(out, search.asked, exploration, search.seconds, json)
 
 
-def _end(out: Console, asked: "Asked", result: "Exploration", seconds: float, json: bool) -> int:
+def _end(out: Console, asked: "SearchRequest", result: "Exploration", seconds: float, json: bool) -> int:
     """Show the result of a search. Returns the exit code."""
+    from epochfuzz.harness.trace.replay import replay
     from epochfuzz.harness.views.terminal import timeline
-    from epochfuzz.harness.witness.replay import replay
 
     why = None
     if result.shortest is not None:
@@ -260,7 +262,7 @@ def _end(out: Console, asked: "Asked", result: "Exploration", seconds: float, js
     return Exit.GOAL_UNMET if result.memory_exhausted else Exit.AS_EXPECTED
 
 
-def _document(asked: "Asked", result: "Exploration", seconds: float) -> "searches.Explore":
+def _document(asked: "SearchRequest", result: "Exploration", seconds: float) -> "searches.Explore":
     return {
         "protocol": asked.protocol.name,
         "property": asked.sought,

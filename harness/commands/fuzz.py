@@ -149,7 +149,7 @@ def _own(asked: _Walk, model: str, protocols: Sequence[str], given: Mapping[str,
 
     from epochfuzz.harness.own import commands
 
-    walked = commands.Walked(
+    walked = commands.OwnWalk(
         loaded, parsed, settings, asked.schedules, asked.seconds, asked.seed, asked.threads, asked.certify
     )
     return commands.fuzz(walked, json=asked.json)
@@ -240,7 +240,7 @@ def _ablate(asked: _Walk, base: Protocol, *, is_given: bool) -> int:
         )
     certify = asked.certify if is_given or half is None else half
     walker = Walker([base, *variants], settings, asked.seed)
-    found = fuzzing.Found()
+    found = fuzzing.FoundFindings()
     with show_walk(out, asked.schedules, half) as progress:
         walked = walking.walk(walker, asked.schedules, half, asked.threads, progress.walked)
         with interruptible(out, walker, walked, [f"--ablate {base.name}"]):
@@ -280,9 +280,9 @@ def _ablate(asked: _Walk, base: Protocol, *, is_given: bool) -> int:
 
 def _distinguish(asked: _Walk, breaks: Protocol, holds: Protocol, wanted: int) -> int:
     from epochfuzz.harness.engine.explore.distinguish import distinguish
+    from epochfuzz.harness.trace.replay import replay
     from epochfuzz.harness.views.progress import show_search
     from epochfuzz.harness.views.terminal import side_by_side
-    from epochfuzz.harness.witness.replay import replay
 
     out, settings, seed = asked.out, asked.settings, asked.seed
     (property_,) = properties.names(wanted)

@@ -19,8 +19,8 @@ from epochfuzz.harness.cli.drawing import Format, draw, refuse_too_long
 from epochfuzz.harness.cli.environment import github
 from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json, print_table, write_file
 from epochfuzz.harness.cli.rerun import replay_by_subject
-from epochfuzz.harness.witness.refusal import why_not
-from epochfuzz.harness.witness.replay import Run
+from epochfuzz.harness.trace.refusal import why_not
+from epochfuzz.harness.trace.replay import Run
 from epochfuzz.model.kafka.vocabulary.events import event_text
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 

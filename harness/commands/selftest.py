@@ -22,7 +22,7 @@ def selftest(seed: options.Seed = None, json: options.Json = False) -> int:
     - `epochfuzz selftest`
     - `epochfuzz selftest --seed 7 --json`
     """
-    from epochfuzz.harness.defects.selftest import catch, detectable
+    from epochfuzz.harness.lab.mutants.selftest import catch, detectable
 
     out = console(json)
     if seed is None:

@@ -12,7 +12,7 @@ from epochfuzz.harness.cli import options
 from epochfuzz.harness.cli.cases import mistakes_as_bad_input
 from epochfuzz.harness.cli.environment import completion
 from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json
-from epochfuzz.harness.witness.replay import replay
+from epochfuzz.harness.trace.replay import replay
 from epochfuzz.model.kafka.contract.properties import NAMES
 from epochfuzz.model.kafka.vocabulary.events import schedule_texts
 
@@ -66,9 +66,9 @@ def shrink(
     from epochfuzz.harness.engine.explore.explore import GIBIBYTE
     from epochfuzz.harness.engine.runtime.deadline import Deadline
     from epochfuzz.harness.engine.runtime.interruption import Interruption
+    from epochfuzz.harness.trace.causes import causes
     from epochfuzz.harness.views.progress import show_search
     from epochfuzz.harness.views.terminal import timeline
-    from epochfuzz.harness.witness.causes import causes
 
     out = console(json_wanted=True)  # stdout is for the shrunk case, or for JSON
     options.say_what_versions_stand_for(out, [parsed])

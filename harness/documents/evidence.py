@@ -3,7 +3,7 @@
 from typing_extensions import TypedDict
 
 from epochfuzz.harness.cluster.schedules.play import Playing
-from epochfuzz.harness.cluster.timeline import Loss, Moment
+from epochfuzz.harness.cluster.timeline import Loss, ReachedStep
 from epochfuzz.harness.documents.parts import Settings
 from epochfuzz.harness.documents.walks import Facts
 
@@ -109,7 +109,7 @@ class ClusterRun(TypedDict):
     acknowledged: int
     lost: list[Loss]
     not_reached: str | None
-    moments: list[Moment]
+    moments: list[ReachedStep]
     evidence: list[BrokerLine]
     clients: list[str]
 

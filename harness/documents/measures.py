@@ -2,9 +2,9 @@
 
 from typing_extensions import TypedDict
 
-from epochfuzz.harness.bench.results import Scale
-from epochfuzz.harness.bench.spread import Spread
 from epochfuzz.harness.documents.parts import Settings
+from epochfuzz.harness.lab.bench.results import Scale
+from epochfuzz.harness.lab.bench.spread import Spread
 
 
 class Throughput(TypedDict):

@@ -4,8 +4,8 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
-from epochfuzz.harness.campaign.run.status import Found
-from epochfuzz.harness.campaign.store.checks import Checked
+from epochfuzz.harness.campaign.run.status import CampaignFinding
+from epochfuzz.harness.campaign.store.determinism import Checked
 from epochfuzz.harness.cases.comparison import Unseen
 from epochfuzz.harness.documents.parts import Causes, Estimate, Pair, Proof, Settings
 from epochfuzz.harness.engine.explore.estimate import Discovery
@@ -171,7 +171,7 @@ class Status(TypedDict):
     schedules: int
     seconds: float
     seconds_remaining: float | None
-    findings: list[Found]
+    findings: list[CampaignFinding]
     situations: dict[str, int]
     estimate: Estimate | None
 

@@ -14,8 +14,8 @@ from epochfuzz.harness.engine.runtime.interruption import Interruption
 from epochfuzz.harness.engine.shrink import shrink
 from epochfuzz.harness.engine.shrink.canonical import canonical
 from epochfuzz.harness.engine.walk.walk import Failure, Tally
-from epochfuzz.harness.witness.causes import Causes, causes
-from epochfuzz.harness.witness.witness import Witness
+from epochfuzz.harness.trace.causes import Causes, causes
+from epochfuzz.harness.trace.witness import Witness
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import schedule_texts
@@ -83,7 +83,7 @@ class Finding:
         }
 
 
-class Engine(Interface):
+class ScheduleEngine(Interface):
     """An engine that draws and runs schedules, and returns the schedule of a failure: a Walker or a state machine."""
 
     protocols: tuple[Protocol, ...]
@@ -109,21 +109,21 @@ def breaches(protocols: Sequence[Protocol], settings: Configuration, tally: Tall
 
 
 @dataclass
-class Found:
+class FoundFindings:
     """The findings of random runs, in the order of the violations, and the violations that Ctrl-C left unshrunk."""
 
     findings: list[Finding] = field(default_factory=list)
     unshrunk: list[Breach] = field(default_factory=list)
     interrupted: bool = False
 
-    def add(self, other: "Found") -> None:
+    def add(self, other: "FoundFindings") -> None:
         """Add the findings of further violations."""
         self.findings += other.findings
         self.unshrunk += other.unshrunk
         self.interrupted |= other.interrupted
 
 
-class Shown(Interface):
+class FindingsView(Interface):
     """An observer that shows findings when they are found, and when they improve."""
 
     def doing(self, what: str) -> None:
@@ -134,12 +134,12 @@ class Shown(Interface):
 
 
 def findings(
-    walker: Engine,
+    walker: ScheduleEngine,
     of: Sequence[Breach],
-    shown: Shown,
+    shown: FindingsView,
     certify: float | None = None,
     memory: int = CERTIFICATE_MEMORY,
-) -> Found:
+) -> FoundFindings:
     """Shrink violations and show them at once. Then search for shorter schedules, and prove that none is shorter.
 
     The function takes about `certify` seconds; None for no limit. With 0, everything is shrunk and nothing is proven.
@@ -153,18 +153,18 @@ def findings(
         work = _Findings(walker, shown, deadline)
         for number, breach in enumerate(of):
             if interruption.happened:
-                return Found(work.known, list(of[number:]), True)
+                return FoundFindings(work.known, list(of[number:]), True)
             work.shrink(breach)
         if certify == 0:
             work.shorten(1)
         else:
             work.certify(memory)
-        return Found(work.known, [], interruption.happened)
+        return FoundFindings(work.known, [], interruption.happened)
 
 
 def findings_by_protocol(
-    walker: Engine, of: Sequence[Breach], shown: Shown, certify: float | None, memory: int
-) -> Iterator[Found]:
+    walker: ScheduleEngine, of: Sequence[Breach], shown: FindingsView, certify: float | None, memory: int
+) -> Iterator[FoundFindings]:
     """Yield the findings of one protocol after another. Each protocol has an equal share of the remaining time."""
     deadline = Deadline(certify)
     by_protocol = [list(same) for _, same in groupby(of, attrgetter("protocol"))]
@@ -180,7 +180,7 @@ def findings_by_protocol(
 class _Findings:
     """The findings of random runs, which improve over time."""
 
-    def __init__(self, walker: Engine, shown: Shown, deadline: Deadline) -> None:
+    def __init__(self, walker: ScheduleEngine, shown: FindingsView, deadline: Deadline) -> None:
         self._walker, self._shown, self._deadline = walker, shown, deadline
         self._found: dict[Claim, Finding] = {}
         self._breaches: dict[Claim, Breach] = {}
@@ -236,7 +236,7 @@ class _Findings:
         self._shown.found(self.known)
 
 
-def finding(walker: Engine, breach: Breach, candidates: int) -> Finding:
+def finding(walker: ScheduleEngine, breach: Breach, candidates: int) -> Finding:
     """Return the finding of a violation. Shrinks the shortest failure of each kind, up to `candidates` of them.
 
     The shortest result is the reproducer, and other results of that length are its variants. Nothing is proven.
@@ -289,7 +289,7 @@ def improved(known: Finding, reproducer: Reproducer, failure: Failure | None = N
 
 
 def as_finding(
-    walker: Engine, breach: Breach, reproducer: Reproducer, as_short: Sequence[bytes], shrunk: Failure
+    walker: ScheduleEngine, breach: Breach, reproducer: Reproducer, as_short: Sequence[bytes], shrunk: Failure
 ) -> Finding:
     """Return the finding of a violation, with its reproducer and the other schedules of equal length."""
     protocol, settings = breach.protocol, walker.settings

@@ -11,7 +11,7 @@ SCHEMA = 1
 
 
 @dataclass(frozen=True)
-class Expectation:
+class OwnExpectation:
     """The properties that must break under a protocol, and the number of the event that breaks the first of them.
 
     If `broken` is empty, no property may break.
@@ -29,7 +29,7 @@ class OwnCase:
     why: str
     settings: Any
     events: bytes
-    expect: dict[str, Expectation] = field(default_factory=dict)
+    expect: dict[str, OwnExpectation] = field(default_factory=dict)
 
 
 def load_case(path: Path, model: Model) -> OwnCase:
@@ -53,7 +53,7 @@ def _settings(config: Value, model: Model) -> Any:
         raise config.error(str(error)) from None
 
 
-def _expected(key: Value, value: Value, model: Model) -> tuple[str, Expectation]:
+def _expected(key: Value, value: Value, model: Model) -> tuple[str, OwnExpectation]:
     key.parsed(model.protocol)
     parts = value.fields(("broken",), ("at",))
     names = tuple(each.text() for each in parts["broken"].items("a property"))
@@ -62,7 +62,7 @@ def _expected(key: Value, value: Value, model: Model) -> tuple[str, Expectation]
         raise parts["broken"].error(
             f"unknown property {unknown[0]!r}; the properties are {', '.join(model.judgement.names)}"
         )
-    return key.name, Expectation(names, parts["at"].whole_number(1) if "at" in parts else None)
+    return key.name, OwnExpectation(names, parts["at"].whole_number(1) if "at" in parts else None)
 
 
 def dump_case(case: OwnCase, model: Model) -> str:

@@ -19,9 +19,9 @@ from epochfuzz.harness.engine.shrink import shrink as shrinking
 from epochfuzz.harness.engine.shrink.canonical import canonical
 from epochfuzz.harness.engine.walk import walking
 from epochfuzz.harness.engine.walk.walk import Tally, Walker
-from epochfuzz.harness.own.case import Expectation, OwnCase, dump_case, load_case
+from epochfuzz.harness.own.case import OwnCase, OwnExpectation, dump_case, load_case
 from epochfuzz.harness.own.loading import mistakes_as_bad_input, protocol_of, wanted_of
-from epochfuzz.harness.own.timeline import Told, told
+from epochfuzz.harness.own.timeline import OwnRun, describe
 from epochfuzz.harness.views.progress import show_search, show_walk
 from epochfuzz.model.core.model import Model, Protocol
 
@@ -32,7 +32,7 @@ CERTIFICATE_MEMORY = 1 << 30
 
 
 @dataclass(frozen=True)
-class Searched:
+class OwnSearch:
     """A request for an exhaustive search."""
 
     model: Model
@@ -51,7 +51,7 @@ class Searched:
         return name
 
 
-def explore(asked: Searched, *, json: bool) -> int:
+def explore(asked: OwnSearch, *, json: bool) -> int:
     """Search a model, and print the result. Returns the exit code."""
     out = console(json)
     out.print(f"{asked.protocol.name} · {asked.sought} · {asked.settings.text()}", markup=False)
@@ -62,7 +62,7 @@ def explore(asked: Searched, *, json: bool) -> int:
         )  # fmt: skip
     found = timed.exploration
     if found.shortest is not None:
-        _print_lines(out, told(found.shortest, asked.protocol, asked.settings))
+        _print_lines(out, describe(found.shortest, asked.protocol, asked.settings))
     out.print(_conclusion(asked, found), markup=False)
     out.print(
         f"{found.states:,} states, {found.transitions:,} transitions, depth {found.depth} in {timed.seconds:.1f} s"
@@ -89,7 +89,7 @@ def explore(asked: Searched, *, json: bool) -> int:
     return Exit.GOAL_UNMET if found.memory_exhausted else Exit.AS_EXPECTED
 
 
-def _conclusion(asked: Searched, found: searching.Exploration) -> str:
+def _conclusion(asked: OwnSearch, found: searching.Exploration) -> str:
     name, sought = asked.protocol.name, asked.sought
     if found.shortest is not None:
         return f"{name} breaks {sought}: {len(found.shortest)} events, and no schedule is shorter"
@@ -100,7 +100,7 @@ def _conclusion(asked: Searched, found: searching.Exploration) -> str:
 
 
 @dataclass(frozen=True)
-class Walked:
+class OwnWalk:
     """A request for random runs: the number of schedules or the seconds, and the seconds for proofs."""
 
     model: Model
@@ -121,7 +121,7 @@ class _Finding:
     seen: int
 
 
-def fuzz(asked: Walked, *, json: bool) -> int:
+def fuzz(asked: OwnWalk, *, json: bool) -> int:
     """Run random schedules of a model under each protocol, and shrink the failures. Returns the exit code."""
     out = console(json)
     out.print(f"seed {asked.seed} · {asked.settings.text()}", markup=False)
@@ -135,7 +135,7 @@ def fuzz(asked: Walked, *, json: bool) -> int:
                 progress.doing(f"shrunk {finding.property} under {finding.protocol.name}")
                 findings.append(finding)
     for each in findings:
-        _print_lines(out, told(each.reproducer.schedule, each.protocol, asked.settings))
+        _print_lines(out, describe(each.reproducer.schedule, each.protocol, asked.settings))
         out.print(_sentence(each, walked.tally.schedules), markup=False)
     spared = [each.name for each in asked.protocols if all(each is not finding.protocol for finding in findings)]
     out.print(*(f"{name} broke nothing" for name in spared), sep="\n", markup=False)
@@ -155,7 +155,7 @@ def fuzz(asked: Walked, *, json: bool) -> int:
     return Exit.BROKEN if findings else Exit.AS_EXPECTED
 
 
-def _findings(asked: Walked, walker: Walker[Any, Any], tally: Tally, deadline: Deadline) -> Iterator[_Finding]:
+def _findings(asked: OwnWalk, walker: Walker[Any, Any], tally: Tally, deadline: Deadline) -> Iterator[_Finding]:
     """Yield the broken properties, each shrunk and proven within an equal share of the remaining time."""
     names = asked.model.judgement.names
     broken = [(at, bit) for at in range(len(asked.protocols)) for bit in range(len(names)) if tally.seen[at, bit]]
@@ -216,7 +216,7 @@ def shrink(asked: Shrinking, *, json: bool) -> int:
     with as_bad_input(CaseError):
         case = load_case(path, model)
     out = console(json_wanted=True)  # stdout is for the shrunk case, or for JSON
-    broken = told(case.events, protocol, case.settings).broken
+    broken = describe(case.events, protocol, case.settings).broken
     name = asked.property or next(iter(broken), "any property")
     if name not in broken:
         raise BadInput(f"{path}: the schedule does not break {name} under {protocol.name}: nothing to shrink")
@@ -226,13 +226,13 @@ def shrink(asked: Shrinking, *, json: bool) -> int:
         found = _reproducer(
             case.events, protocol, case.settings, wanted, asked.memory, Deadline(asked.certify, interruption)
         )
-    run = told(found.schedule, protocol, case.settings)
+    run = describe(found.schedule, protocol, case.settings)
     _print_lines(out, run)
     what = f"{protocol.name} breaks {name} in {len(found.schedule)} events, shrunk from {len(case.events)}"
     out.print(f"{what}: {found.proven}", markup=False)
     shrunk = OwnCase(
         f"{case.id}-shrunk", f"Shrunk from {case.id}: {protocol.name} breaks {name}.", case.settings, found.schedule,
-        {protocol.name: Expectation(run.broken, run.at)},
+        {protocol.name: OwnExpectation(run.broken, run.at)},
     )  # fmt: skip
     if json:
         plain = _plain(model, _Finding(protocol, name, found, 1))
@@ -258,7 +258,7 @@ def replay(model: Model, paths: Sequence[Path], protocols: Sequence[str], *, tra
             raise BadInput(f"{path}: the case names no protocol: say which with --protocol")
         for name in names:
             with mistakes_as_bad_input():
-                run = told(case.events, protocol_of(model, name), case.settings)
+                run = describe(case.events, protocol_of(model, name), case.settings)
             if trace:
                 out.print(f"\n{case.id}: {case.why}", markup=False, soft_wrap=True)
                 _print_lines(out, run)
@@ -274,7 +274,7 @@ def replay(model: Model, paths: Sequence[Path], protocols: Sequence[str], *, tra
     return Exit.BROKEN if any(each["as_expected"] is False for each in document["cases"]) else Exit.AS_EXPECTED
 
 
-def _is_as_expected(case: OwnCase, protocol: str, run: Told) -> bool | None:
+def _is_as_expected(case: OwnCase, protocol: str, run: OwnRun) -> bool | None:
     expected = case.expect.get(protocol)
     if expected is None:
         return None
@@ -283,6 +283,6 @@ def _is_as_expected(case: OwnCase, protocol: str, run: Told) -> bool | None:
     return set(expected.broken) <= set(run.broken) and expected.at in (None, run.at)
 
 
-def _print_lines(out: Console, run: Told) -> None:
+def _print_lines(out: Console, run: OwnRun) -> None:
     for line in run.lines:
         out.print(line, markup=False, soft_wrap=True)

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from epochfuzz.harness.cli.output import BadInput
 from epochfuzz.model.core.model import Model, Protocol
-from epochfuzz.model.core.program import CannotLink
+from epochfuzz.model.core.specializer import CannotSpecialize
 
 _T = TypeVar("_T")
 
@@ -80,7 +80,7 @@ def mistakes_as_bad_input() -> Iterator[None]:
 
     try:
         yield
-    except (CannotLink, DoesNotFit, NotConfirmed) as error:
+    except (CannotSpecialize, DoesNotFit, NotConfirmed) as error:
         raise BadInput(f"--model: {error}") from None
     except NumbaError as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]

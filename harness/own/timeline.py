@@ -8,11 +8,11 @@ from typing import Any
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.core.fields import NONE, Field, Names
 from epochfuzz.model.core.model import Protocol
-from epochfuzz.model.core.plain import REPLICA_NAMES
+from epochfuzz.model.core.simple_model import REPLICA_NAMES
 
 
 @dataclass(frozen=True)
-class Told:
+class OwnRun:
     """A replay of a schedule: its lines, the broken properties, and the number of the event of the first break."""
 
     lines: tuple[str, ...]
@@ -20,7 +20,7 @@ class Told:
     at: int | None
 
 
-def told(schedule: bytes, protocol: Protocol, settings: Any) -> Told:
+def describe(schedule: bytes, protocol: Protocol, settings: Any) -> OwnRun:
     """Replay a schedule, and describe each event in a line.
 
     An event that is not enabled is marked. Properties that are checked at the end come last.
@@ -43,7 +43,7 @@ def told(schedule: bytes, protocol: Protocol, settings: Any) -> Told:
     at_end = execution.broken_at_end() & ~broken
     lines += _broken(model.judgement.named(at_end), ", if this is the end")
     at = len(schedule) if at_end and at is None else at
-    return Told(tuple(lines), tuple(model.judgement.named(broken | at_end)), at)
+    return OwnRun(tuple(lines), tuple(model.judgement.named(broken | at_end)), at)
 
 
 def _line(number: int, event: str, said: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from epochfuzz.harness.play.board import broken_by
 from epochfuzz.harness.play.position import Position
-from epochfuzz.harness.witness.causes import causes
+from epochfuzz.harness.trace.causes import causes
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.vocabulary.events import schedule_texts
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
@@ -27,7 +27,7 @@ class _Cancelled(Exception):
 
 
 @dataclass
-class Search:
+class LookAhead:
     """A search: the request and its progress. `answer` is empty until the search ends."""
 
     position: Position
@@ -116,10 +116,10 @@ class Searches:
 
     def __init__(self) -> None:
         self._numbers = count(1)
-        self._latest: tuple[int, Search] | None = None
+        self._latest: tuple[int, LookAhead] | None = None
         self._lock = threading.Lock()
 
-    def start(self, search: Search) -> int:
+    def start(self, search: LookAhead) -> int:
         """Start a search, cancel the previous one, and return the number of the new one. Raises CannotSearch."""
         already = broken_by(search.position, search.protocol, search.position.settings)
         _wanted(search.property, search.protocol, search.position, already)
@@ -129,7 +129,7 @@ class Searches:
             threading.Thread(target=search.run, daemon=True).start()
             return self._latest[0]
 
-    def numbered(self, number: int) -> Search | None:
+    def numbered(self, number: int) -> LookAhead | None:
         """Return the search of a number; None if a later search has started."""
         return self._latest[1] if self._latest and self._latest[0] == number else None
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from epochfuzz.harness.play.position import Position
-from epochfuzz.harness.witness import refusal
-from epochfuzz.harness.witness.replay import Run, replay
-from epochfuzz.harness.witness.scenes import Scene
-from epochfuzz.harness.witness.story import Moment, Story, story_of
+from epochfuzz.harness.trace import refusal
+from epochfuzz.harness.trace.replay import Run, replay
+from epochfuzz.harness.trace.scenes import Scene
+from epochfuzz.harness.trace.story import Moment, Story, story_of
 from epochfuzz.model.kafka.step import step
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, event_text, replica_of, schedule_texts
@@ -59,7 +59,7 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Choice:
+class PossibleEvent:
     """An enabled event, the protocols that enable it, the other protocols, and the position after it."""
 
     event: str
@@ -75,7 +75,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Refused:
+class ImpossibleEvents:
     """Events that are not enabled here for equal reasons, with the reasons by protocols."""
 
     events: tuple[str, ...]
@@ -84,7 +84,7 @@ class Refused:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class BoardVerdict:
     """The result of the whole schedule under a protocol. `unexpected` holds broken properties that should hold."""
 
     run: Run
@@ -152,30 +152,32 @@ class Board:
         return tuple(Pane(tuple(names), scene) for scene, names in looks)
 
     @cached_property
-    def verdicts(self) -> tuple[Verdict, ...]:
+    def verdicts(self) -> tuple[BoardVerdict, ...]:
         """The verdict on the schedule under each protocol."""
         return tuple(
-            Verdict(run, tuple(n for n in run.broken if not run.protocol.is_named or run.causes[n].reason is None))
+            BoardVerdict(run, tuple(n for n in run.broken if not run.protocol.is_named or run.causes[n].reason is None))
             for run in self.runs
         )
 
     @cached_property
-    def choices(self) -> dict[str, tuple[Choice, ...]]:
+    def choices(self) -> dict[str, tuple[PossibleEvent, ...]]:
         """The enabled events, by replica."""
         position, settings = self.position, self.position.settings
         here = position.on_schedule
         following = position.events[position.step : position.step + 1]
-        chosen: dict[str, list[Choice]] = {name: [] for name in REPLICA_NAMES[: settings.replicas]}
+        chosen: dict[str, list[PossibleEvent]] = {name: [] for name in REPLICA_NAMES[: settings.replicas]}
         for event in settings.alphabet():
             enabled = tuple(name for name, p in self._states if step(p.copy(), event) == APPLIED)
             if enabled:
                 others = tuple(name for name, _ in self._states if name not in enabled)
-                choice = Choice(event_text(event), enabled, others, here.going(event), bytes([event]) == following)
+                choice = PossibleEvent(
+                    event_text(event), enabled, others, here.going(event), bytes([event]) == following
+                )
                 chosen[REPLICA_NAMES[replica_of(event)]].append(choice)
         return {name: tuple(choices) for name, choices in chosen.items()}
 
     @cached_property
-    def refused(self) -> tuple[Refused, ...]:
+    def refused(self) -> tuple[ImpossibleEvents, ...]:
         """The events that are not enabled under some protocol, and the reasons."""
         by_reason: dict[tuple[tuple[tuple[str, ...], str], ...], list[str]] = {}
         for event in self.position.settings.alphabet():
@@ -188,7 +190,7 @@ class Board:
                 by_reason.setdefault(reasons, []).append(event_text(event))
         everyone = tuple(name for name, _ in self._states)
         return tuple(
-            Refused(tuple(events), reasons, [names for names, _ in reasons] == [everyone])
+            ImpossibleEvents(tuple(events), reasons, [names for names, _ in reasons] == [everyone])
             for reasons, events in by_reason.items()
         )
 

@@ -20,7 +20,7 @@ from werkzeug.utils import redirect
 from werkzeug.wrappers import Request, Response
 
 from epochfuzz.harness.play import board
-from epochfuzz.harness.play.ahead import ANY, BUDGETS, MEMORY, CannotSearch, Search, Searches
+from epochfuzz.harness.play.ahead import ANY, BUDGETS, MEMORY, CannotSearch, LookAhead, Searches
 from epochfuzz.harness.play.position import BadPosition, Position, parse, spelled
 from epochfuzz.harness.play.saving import CannotSave, IsThere, save
 from epochfuzz.harness.views.drawings import svg
@@ -143,7 +143,7 @@ class Application:
         if protocol is None:
             raise BadRequest(f"{form.get('under')!r} is none of the protocols here")
         seconds = next((each for each in BUDGETS if str(each) == form.get("seconds")), BUDGETS[0])
-        search = Search(position, protocol, form.get("property", ANY), seconds)
+        search = LookAhead(position, protocol, form.get("property", ANY), seconds)
         try:
             return _json({"search": self.searches.start(search)})
         except (CannotSearch, properties.UnknownProperty) as error:
@@ -156,7 +156,7 @@ class Application:
         self._numbered(number).cancel()
         return _json({})
 
-    def _numbered(self, number: int) -> Search:
+    def _numbered(self, number: int) -> LookAhead:
         search = self.searches.numbered(number)
         if search is None:
             raise NotFound("that search is over: a later one took its place")

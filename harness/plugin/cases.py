@@ -12,7 +12,7 @@ import pytest
 from epochfuzz.harness.cases.case import Case, CaseError, dump_case, load_case
 from epochfuzz.harness.cases.verdict import Verdict, judge, rewritten
 from epochfuzz.harness.plugin import hooks as pytest_plugin
-from epochfuzz.harness.witness.causes import reason
+from epochfuzz.harness.trace.causes import reason
 from epochfuzz.strategies.project import project
 
 

@@ -11,13 +11,13 @@ from traceback import walk_tb
 from typing import Any
 
 from epochfuzz.harness.cases.case import Case, CaseError, dump_case
-from epochfuzz.harness.cases.folder import Folder, twin_of
+from epochfuzz.harness.cases.folder import CaseDirectory, twin_of
 from epochfuzz.harness.cases.found_case import case_of_breach, case_of_witness
 from epochfuzz.harness.plugin.drawing import drawn
-from epochfuzz.harness.printable import printable
+from epochfuzz.harness.text.printable import printable
+from epochfuzz.harness.trace.story import story_of
+from epochfuzz.harness.trace.witness import Witness
 from epochfuzz.harness.views import terminal
-from epochfuzz.harness.witness.story import story_of
-from epochfuzz.harness.witness.witness import Witness
 
 _MOST_SAID = 300  # characters of an exception's message
 
@@ -90,7 +90,7 @@ def _title(case: Case, directory: Path | None) -> str:
     if directory is None:
         return "the case; --epochfuzz-save saves it"
     try:
-        folder = Folder(directory)
+        folder = CaseDirectory(directory)
         twin = twin_of(case, folder.cases)
         path = folder.save(case) if twin is None else twin.path
     except (CaseError, OSError) as refused:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from epochfuzz.harness.yaml_text import parsed
+from epochfuzz.harness.text.yaml_text import parsed
 from epochfuzz.model.kafka.vocabulary import versions
 
 FILE = Path(__file__).with_name("checked.yaml")

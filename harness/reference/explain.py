@@ -13,7 +13,7 @@ from typing import Any
 
 from epochfuzz.harness.findings import goals
 from epochfuzz.harness.reference import releases
-from epochfuzz.harness.yaml_text import parsed
+from epochfuzz.harness.text.yaml_text import parsed
 from epochfuzz.model.kafka.contract.properties import PROPERTIES
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import Verb
@@ -57,7 +57,7 @@ class Example:
 
 
 @dataclass(frozen=True)
-class Entry:
+class GlossaryEntry:
     """What there is to say of a name. A choice of a mechanism, such as `fencing=epoch`, is of the kind mechanism.
 
     `why` is empty and `example` None where nobody has written of it yet. `also` has other names for the same.
@@ -77,13 +77,13 @@ class Entry:
 
 
 @functools.cache
-def glossary() -> dict[str, Entry]:
+def glossary() -> dict[str, GlossaryEntry]:
     """Every entry by its name, kind after kind, in the order of the vocabulary.
 
     A name that nobody has written of yet is explained by what its declaration says. Raises LookupError for an entry of
     a name that there is not.
     """
-    entries: dict[str, Entry] = {}
+    entries: dict[str, GlossaryEntry] = {}
     for kind, several in KINDS.items():
         text = (files("epochfuzz.harness.reference") / "glossary" / f"{several}.yaml").read_text(encoding="utf-8")
         written = parsed(text)
@@ -128,7 +128,7 @@ def _lower(text: str) -> str:
     return f"{text[:1].lower()}{text[1:]}"
 
 
-def find(name: str) -> Entry:
+def find(name: str) -> GlossaryEntry:
     """Return the entry of a name, in any case of letters. Raises UnknownName."""
     entries = glossary()
     if name in entries:
@@ -150,7 +150,7 @@ def subjects() -> list[str]:
     return [*entries, *(name for entry in entries.values() for name in entry.also)]
 
 
-def by_generation(entry: Entry) -> dict[str, str]:
+def by_generation(entry: GlossaryEntry) -> dict[str, str]:
     """Return what a name stands for in each generation; of a generation or release, the mechanisms it is made of.
 
     A word or a term means the same in all of them.
@@ -163,7 +163,7 @@ def by_generation(entry: Entry) -> dict[str, str]:
     return {name: _in_generation(entry, generation) for name, generation in GENERATIONS.items()}
 
 
-def _in_generation(entry: Entry, generation: Protocol) -> str:
+def _in_generation(entry: GlossaryEntry, generation: Protocol) -> str:
     if entry.kind == "property":
         row = releases.surveyed()[generation.name]
         how = row.broken.get(entry.name)
@@ -180,8 +180,8 @@ def _in_generation(entry: Entry, generation: Protocol) -> str:
 
 def _entry(
     name: str, kind: str, means: str, why: str = "", example: dict[str, Any] | None = None, also: Sequence[str] = ()
-) -> Entry:
-    return Entry(name, kind, means, why, _example(**example) if example else None, tuple(also))
+) -> GlossaryEntry:
+    return GlossaryEntry(name, kind, means, why, _example(**example) if example else None, tuple(also))
 
 
 def _example(under: str, events: list[str], config: dict[str, Any] | None = None, **rest: str) -> Example:

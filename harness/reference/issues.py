@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from epochfuzz.harness.reference.explain import Entry, UnknownName, glossary
-from epochfuzz.harness.yaml_text import parsed
+from epochfuzz.harness.reference.explain import GlossaryEntry, UnknownName, glossary
+from epochfuzz.harness.text.yaml_text import parsed
 from epochfuzz.model.kafka.vocabulary.mechanisms import MECHANISMS
 
 NUMBER = re.compile(r"\b(KIP|KAFKA)-(\d+)\b")
@@ -24,8 +24,8 @@ class Issue:
     name: str
     about: str
     link: str
-    tells_of: tuple[Entry, ...]
-    mentioned_by: tuple[Entry, ...]
+    tells_of: tuple[GlossaryEntry, ...]
+    mentioned_by: tuple[GlossaryEntry, ...]
 
 
 @functools.cache

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from epochfuzz.harness.reference import checked
-from epochfuzz.harness.witness.causes import Causes, causes
-from epochfuzz.harness.yaml_text import parsed
+from epochfuzz.harness.text.yaml_text import parsed
+from epochfuzz.harness.trace.causes import Causes, causes
 from epochfuzz.model.kafka.contract.properties import applying
 from epochfuzz.model.kafka.vocabulary import versions
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
@@ -67,7 +67,7 @@ class Broken:
 
 
 @dataclass(frozen=True)
-class Verdicts:
+class ReleaseVerdicts:
     """What was found of one protocol: what it breaks, what was judged, and within which bounds every state was visited.
 
     `digest` is of the rules by which it was found, see rules_digest.py.
@@ -80,7 +80,7 @@ class Verdicts:
 
 
 @functools.cache
-def surveyed() -> dict[str, Verdicts]:
+def surveyed() -> dict[str, ReleaseVerdicts]:
     """Return what the last survey found, by protocol."""
     written = parsed(FILE.read_text(encoding="utf-8"))
     return {name: _verdicts(**row) for name, row in written.items()}
@@ -145,13 +145,13 @@ def checked_rows() -> list[list[str]]:
     ]
 
 
-def holding(protocol: str, verdicts: Verdicts) -> list[str]:
+def holding(protocol: str, verdicts: ReleaseVerdicts) -> list[str]:
     """Return the properties that a protocol keeps, of those that could break and were judged."""
     could_break = applying(initial(parse_protocol(protocol), Configuration()))
     return [name for name in could_break if name not in verdicts.broken and name in verdicts.judged]
 
 
-def cell(protocol: str, verdicts: Verdicts, property_: str) -> str:
+def cell(protocol: str, verdicts: ReleaseVerdicts, property_: str) -> str:
     """Return `holds`, or in how many events it breaks, such as `12 (3)` with three; `-` where nothing
     could break it.
     """
@@ -181,9 +181,9 @@ def broken() -> Iterator[tuple[str, str, Broken]]:
 
 def _verdicts(
     broken: dict[str, dict[str, Any]], judged: list[str], complete: list[dict[str, Any]], digest: str
-) -> Verdicts:
+) -> ReleaseVerdicts:
     found = {name: _broken(**each) for name, each in broken.items()}
-    return Verdicts(found, tuple(judged), tuple(Configuration(**each) for each in complete), digest)
+    return ReleaseVerdicts(found, tuple(judged), tuple(Configuration(**each) for each in complete), digest)
 
 
 def _broken(config: dict[str, Any], events: list[str], searched: dict[int, int]) -> Broken:

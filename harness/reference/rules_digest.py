@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from epochfuzz.model.core import program, source
+from epochfuzz.model.core import source, specializer
 from epochfuzz.model.kafka.contract import healing, properties
 from epochfuzz.model.kafka.step import step
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
@@ -24,7 +24,7 @@ OFF = {"lag_time": 0, "delayed_fetch": 0}
 def rules_digest(protocol: Protocol, judged: Iterable[str]) -> str:
     """Sixteen hexadecimal digits for the rules of a protocol, and for some properties, by name."""
     roots: list[source.Rule] = [step, healing.heal, *(properties.named(name).is_broken for name in judged)]
-    linked = program.link(roots, protocol.numbers() | OFF)
+    linked = specializer.specialize(roots, protocol.numbers() | OFF)
     kept = {each.name for each in linked if each.origin in roots}
     rules = simplified([pickle.loads(_pickled(each)) for each in linked], kept)
     names = {rule.name: f"f{number}" for number, rule in enumerate(rules)}
@@ -34,7 +34,7 @@ def rules_digest(protocol: Protocol, judged: Iterable[str]) -> str:
 
 
 @cache
-def _pickled(linked: program.Linked) -> bytes:
+def _pickled(linked: specializer.Specialized) -> bytes:
     """Return the definition of a linked rule, as it is written: protocols are alike in most of them."""
     return pickle.dumps(ast.parse(ast.unparse(linked.node)).body[0])
 

@@ -8,12 +8,12 @@ from rich.table import Table
 from rich.text import Text
 
 from epochfuzz.harness.campaign.run.progress import duration
-from epochfuzz.harness.campaign.run.status import Found, State, Status, about
-from epochfuzz.harness.campaign.store.history import History, Line, configuration_text
+from epochfuzz.harness.campaign.run.status import CampaignFinding, CampaignState, CampaignStatus, about
+from epochfuzz.harness.campaign.store.history import FindingHistory, History, configuration_text
 from epochfuzz.harness.engine.explore.estimate import CONFIDENCE
 
 if TYPE_CHECKING:
-    from epochfuzz.harness.campaign.store.checks import Checked
+    from epochfuzz.harness.campaign.store.determinism import Checked
 
 KNOWN, UNEXPECTED = "known bug", "UNEXPECTED"
 
@@ -31,7 +31,7 @@ def checked_facts(checked: "Checked") -> dict[str, str]:
     }
 
 
-def status_lines(status: Status) -> Iterator[str]:
+def status_lines(status: CampaignStatus) -> Iterator[str]:
     """Yield the progress and speed of a campaign, in lines."""
     work, so_far = status.work, status.so_far
     yield about_line(about(status.begun, work.version, work.model))
@@ -56,7 +56,7 @@ def status_lines(status: Status) -> Iterator[str]:
         )
 
 
-def findings_table(status: Status) -> Table:
+def findings_table(status: CampaignStatus) -> Table:
     """Return the findings so far, with the lengths of their shortest schedules before or after shrinking."""
     table = Table("protocol", "property", "schedules", "events", "", title="Found so far")
     for found in status.so_far.found:
@@ -64,11 +64,11 @@ def findings_table(status: Status) -> Table:
     return table
 
 
-def _events(found: Found) -> str:
+def _events(found: CampaignFinding) -> str:
     return f"{found.length}" if found.is_shrunk else f"{found.length}, not shrunk yet"
 
 
-def _verdict(found: Found | Line) -> Text:
+def _verdict(found: CampaignFinding | FindingHistory) -> Text:
     return Text(KNOWN) if found.known_flaw else Text(UNEXPECTED, "bold reverse")
 
 
@@ -80,19 +80,19 @@ def history_tables(history: History) -> Iterator[Table]:
         yield _growth(history)
 
 
-def date(campaign: Status) -> str:
+def date(campaign: CampaignStatus) -> str:
     """Return the start of a campaign, to the minute."""
     return f"{campaign.begun:%Y-%m-%d %H:%M}"
 
 
-def sighting(campaign: Status) -> str:
+def sighting(campaign: CampaignStatus) -> str:
     """Return the start, version and seed that identify a campaign."""
     return f"{date(campaign)}, {campaign.work.version}, seed {campaign.work.seed}"
 
 
-def state(campaign: Status) -> str:
+def state(campaign: CampaignStatus) -> str:
     """Return the state of a campaign, or an empty text if it has finished."""
-    return "" if campaign.state is State.FINISHED else str(campaign.state)
+    return "" if campaign.state is CampaignState.FINISHED else str(campaign.state)
 
 
 def _campaigns(history: History) -> Table:

@@ -11,18 +11,18 @@ from rich.text import Text
 from epochfuzz.harness.cases.case import log_texts
 from epochfuzz.harness.cases.verdict import differences
 from epochfuzz.harness.conform.oracle import met
-from epochfuzz.harness.conform.oracle.fault import Kind, shown
 from epochfuzz.harness.conform.oracle.judge import FIELDS, OWN, JudgedBy
 from epochfuzz.harness.conform.oracle.lockstep import LockStep, beside, ordered
+from epochfuzz.harness.conform.protocol.discrepancy import DiscrepancyKind, shown
 from epochfuzz.harness.conform.protocol.wire import Observation
 from epochfuzz.harness.conform.run.block import Trial
-from epochfuzz.harness.conform.run.nonconformity import Nonconformity
+from epochfuzz.harness.conform.run.conformance_finding import ConformanceFinding
 from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.harness.conform.run.run import Conformance
 from epochfuzz.harness.conform.run.selection import SMALL
 from epochfuzz.harness.engine.explore.certificates import Reproducer
+from epochfuzz.harness.trace.replay import Run, replay
 from epochfuzz.harness.views.terminal import timeline
-from epochfuzz.harness.witness.replay import Run, replay
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.contract.properties import BY_NAME
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
@@ -36,18 +36,18 @@ if TYPE_CHECKING:
 _MOST_LISTED = 30  # names in a line, more than the number of verbs or of the protocol's fields
 
 
-def nonconformity_text(nonconformity: Nonconformity, proof: Reproducer | None = None) -> RenderableType:
+def nonconformity_text(nonconformity: ConformanceFinding, proof: Reproducer | None = None) -> RenderableType:
     """Return a finding: the discrepancy, the schedule step by step, and the observations at its end."""
     return Group(_title(nonconformity, proof), steps(nonconformity))
 
 
-def steps(nonconformity: Nonconformity) -> RenderableType:
+def steps(nonconformity: ConformanceFinding) -> RenderableType:
     """Return a finding without its title."""
     parts: list[RenderableType] = []
     if nonconformity.sighting.sent and not nonconformity.known_flaw:
         run = replay(nonconformity.sighting.sent, nonconformity.protocol, nonconformity.trial.settings)
-        parts.append(_observed(nonconformity) if nonconformity.fault.kind is Kind.PROMISE else timeline(run))
-        if nonconformity.fault.kind is Kind.DIFFERENCE:
+        parts.append(_observed(nonconformity) if nonconformity.fault.kind is DiscrepancyKind.PROMISE else timeline(run))
+        if nonconformity.fault.kind is DiscrepancyKind.DIFFERENCE:
             parts.append(_beside(run, nonconformity))
     if nonconformity.fault.output and not nonconformity.known_flaw:
         parts.append(Text(f"What it printed:\n{nonconformity.fault.output}"))
@@ -171,7 +171,7 @@ def document(
 
 
 def _nonconformity_json(
-    nonconformity: Nonconformity, saved: Path | None, proof: Reproducer | None
+    nonconformity: ConformanceFinding, saved: Path | None, proof: Reproducer | None
 ) -> "documents.Nonconformity":
     document: documents.Nonconformity = {
         "protocol": nonconformity.protocol.name,
@@ -297,11 +297,11 @@ def own_fields(conformance: Conformance) -> list[str]:
     return sorted(field for field in conformance.shown.fields if field.split(".")[1:2] == [OWN])
 
 
-def _title(nonconformity: Nonconformity, proof: Reproducer | None) -> Text:
+def _title(nonconformity: ConformanceFinding, proof: Reproducer | None) -> Text:
     sent = nonconformity.sighting.sent
     after = f"after event {len(sent)}, {event_text(sent[-1])}" if sent else "at the reset"
     shrunk = f", shrunk from {nonconformity.shrunk_from} events" if nonconformity.shrunk_from > len(sent) else ""
-    flaw = "known bug" if nonconformity.fault.kind is Kind.PROMISE else "known difference"
+    flaw = "known bug" if nonconformity.fault.kind is DiscrepancyKind.PROMISE else "known difference"
     known = f"\n{flaw} of {nonconformity.protocol.name}: {nonconformity.known_flaw}" if nonconformity.known_flaw else ""
     if proof is not None:
         shorter = f"breaks it in {len(proof.schedule)} events, " if proof.schedule != sent else ""
@@ -323,7 +323,7 @@ def _times(seen: int) -> str:
     return "once" if seen == 1 else f"{seen:,} times"
 
 
-def _beside(run: Run, nonconformity: Nonconformity) -> Table:
+def _beside(run: Run, nonconformity: ConformanceFinding) -> Table:
     """Return all differences at the end of the schedule as a table. The oracle reports only the first one."""
     applied, observation = nonconformity.answers[-1]
     model = {"applied": run.steps[-1].applied, **beside(run.steps[-1].state, observation)}
@@ -349,7 +349,7 @@ def _own(observation: Observation) -> Iterator[tuple[str, Any]]:
         yield from ((f"{part}.{OWN}.{field}", value) for field, value in values.get(OWN, {}).items())
 
 
-def _observed(nonconformity: Nonconformity) -> Table:
+def _observed(nonconformity: ConformanceFinding) -> Table:
     """Return the observation after each event as a table."""
     p = initial(nonconformity.protocol, nonconformity.trial.settings)
     names = REPLICA_NAMES[: p.replicas]

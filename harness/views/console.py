@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
-from epochfuzz.harness.printable import paragraphs
+from epochfuzz.harness.text.printable import paragraphs
 
 
 class PrintableConsole(Console):

@@ -8,9 +8,9 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from epochfuzz.harness.trace.replay import Run
 from epochfuzz.harness.views.drawings import captions
 from epochfuzz.harness.views.tla import ByReplica, variables
-from epochfuzz.harness.witness.replay import Run
 
 _FORMAT = "https://apalache-mc.org/docs/adr/015adr-trace.html"
 

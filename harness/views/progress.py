@@ -24,7 +24,7 @@ class _Live(Progress):
         yield from super().get_renderables()
 
 
-class Shown:
+class LiveLine:
     """A live line with the current task and its progress."""
 
     def __init__(self, progress: _Live, task: TaskID, schedules: int | None, seconds: float | None) -> None:
@@ -58,17 +58,17 @@ class Shown:
 
 
 @contextmanager
-def show_walk(out: Console, schedules: int | None, seconds: float | None) -> Iterator[Shown]:
+def show_walk(out: Console, schedules: int | None, seconds: float | None) -> Iterator[LiveLine]:
     """Show the progress of a random run towards a number of schedules or seconds."""
     with _live(out, BarColumn()) as progress:
-        yield Shown(progress, progress.add_task("compiling", total=1.0), schedules, seconds)
+        yield LiveLine(progress, progress.add_task("compiling", total=1.0), schedules, seconds)
 
 
 @contextmanager
-def show_search(out: Console) -> Iterator[Shown]:
+def show_search(out: Console) -> Iterator[LiveLine]:
     """Show the progress of a search. The remaining work is unknown."""
     with _live(out) as progress:
-        yield Shown(progress, progress.add_task("compiling", total=None), None, None)
+        yield LiveLine(progress, progress.add_task("compiling", total=None), None, None)
 
 
 def _live(out: Console, *columns: BarColumn) -> _Live:

@@ -9,17 +9,17 @@ from typing import Any
 
 from epochfuzz.harness.cases.case import Case, dump_case
 from epochfuzz.harness.cases.found_case import case_for
-from epochfuzz.harness.findings.findings import Engine, Finding
+from epochfuzz.harness.environment.version import epochfuzz_version
+from epochfuzz.harness.findings.findings import Finding, ScheduleEngine
 from epochfuzz.harness.reference import explain
-from epochfuzz.harness.version import epochfuzz_version
-from epochfuzz.harness.witness.scenes import Scene
+from epochfuzz.harness.trace.scenes import Scene
 from epochfuzz.model.kafka.contract.properties import NAMES, named
 from epochfuzz.model.kafka.vocabulary.events import schedule_texts
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 
-def log(walker: Engine, findings: Sequence[Finding], reproduce: str) -> dict[str, Any]:
+def log(walker: ScheduleEngine, findings: Sequence[Finding], reproduce: str) -> dict[str, Any]:
     """Return a SARIF log with one run. `reproduce` is the command that runs the same schedules again."""
     cases = [case_for(each, walker.seed, "A walk") for each in findings]
     run = {

@@ -11,7 +11,7 @@ from rich.text import Text
 from epochfuzz.harness.engine.explore.certificates import Reproducer
 from epochfuzz.harness.engine.walk.walking import Walked
 from epochfuzz.harness.findings import goals
-from epochfuzz.harness.findings.findings import Breach, Engine, Finding
+from epochfuzz.harness.findings.findings import Breach, Finding, ScheduleEngine
 from epochfuzz.harness.views.terminal import draw
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.vocabulary import goals as model_goals
@@ -43,7 +43,7 @@ def goals_json(protocols: Sequence[Protocol], met: np.ndarray) -> dict[str, dict
     }
 
 
-def walk_json(walker: Engine, walked: Walked, findings: Sequence[Finding]) -> "walks.Walk":
+def walk_json(walker: ScheduleEngine, walked: Walked, findings: Sequence[Finding]) -> "walks.Walk":
     """Return the JSON form of a random run and its results."""
     tally = walked.tally
     events = int(tally.events.sum())

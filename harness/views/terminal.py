@@ -15,10 +15,10 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from epochfuzz.harness.trace.replay import Run
+from epochfuzz.harness.trace.scenes import ControllerScene, RecordCell, ReplicaScene, Scene
+from epochfuzz.harness.trace.story import Moment, Story, story_of
 from epochfuzz.harness.views.drawings import captions
-from epochfuzz.harness.witness.replay import Run
-from epochfuzz.harness.witness.scenes import Cell, ControllerScene, ReplicaScene, Scene
-from epochfuzz.harness.witness.story import Moment, Story, story_of
 
 # Styles that are readable on light and dark backgrounds: no white, yellow or bright colours, no background.
 BELOW_HIGH_WATERMARK = "reverse"
@@ -183,13 +183,13 @@ def _log(replica: ReplicaScene) -> Iterator[Text]:
     yield from (Text(f"!{place.record}", LOST) for place in replica.missing if place.offset >= replica.leo)
 
 
-def _boxed(cell: Cell) -> str:
+def _boxed(cell: RecordCell) -> str:
     if cell.below_high_watermark:
         return f"[{cell.record}]"
     return f"{{{cell.record}}}" if cell.promised else f"({cell.record})"
 
 
-def _style(cell: Cell) -> str:
+def _style(cell: RecordCell) -> str:
     if cell.below_high_watermark:
         return BELOW_HIGH_WATERMARK
     return PROMISED if cell.promised else ""

@@ -10,9 +10,9 @@ import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from epochfuzz.harness.trace.replay import Run
+from epochfuzz.harness.trace.scenes import ReplicaScene, Scene
 from epochfuzz.harness.views.drawings import captions
-from epochfuzz.harness.witness.replay import Run
-from epochfuzz.harness.witness.scenes import ReplicaScene, Scene
 from epochfuzz.model.kafka.contract import observation
 from epochfuzz.model.kafka.contract.observation import Seen, Shape, observe
 from epochfuzz.model.kafka.vocabulary.in_force import requests_isr_changes

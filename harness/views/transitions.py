@@ -8,12 +8,12 @@ from rich import filesize
 
 from epochfuzz.harness.conform.exhaustive.counts import Counts
 from epochfuzz.harness.conform.exhaustive.graph import Tour
-from epochfuzz.harness.conform.exhaustive.tour_files import Size, TourFiles, Written, line
+from epochfuzz.harness.conform.exhaustive.tour_files import Size, TourFiles, WrittenTours, line
 from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.harness.conform.run.run import Conformance
+from epochfuzz.harness.trace.replay import replay
 from epochfuzz.harness.views import conformance as report
 from epochfuzz.harness.views import itf
-from epochfuzz.harness.witness.replay import replay
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def to_be_written(size: Size) -> Iterator[str]:
         yield "that is much: smaller --records or --epochs have less, and Ctrl-C leaves the files that are whole"
 
 
-def written(done: Written) -> str:
+def written(done: WrittenTours) -> str:
     """Return a description of the written files."""
     return (
         f"{done.transitions:,} transitions, {done.tours:,} tours, {done.steps:,} steps, {len(done.files):,} files,"

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from epochfuzz.model.core import program
+from epochfuzz.model.core import specializer
 from epochfuzz.model.core.model import APPLIED, Protocol
 
 
@@ -16,7 +16,7 @@ class Execution:
         self.model = protocol.model
         self.settings = settings
         self.state: Any = self.model.initial(protocol, settings)
-        self._rules = program.interpreted(protocol)
+        self._rules = specializer.interpreted(protocol)
         for event in events:
             self._rules.step(self.state, event)
 

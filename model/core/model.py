@@ -148,7 +148,7 @@ class Cards:
 
 
 @dataclass(frozen=True)
-class Program:
+class Specialization:
     """A set of states for which kernels are compiled, given by the constants that all of them share.
 
     The linker folds these constants. `defects` is the module that plants mutants, None if the rules have none.
@@ -159,8 +159,8 @@ class Program:
     defects: str | None = None
 
 
-def _everything(starts: Sequence[Interpreted]) -> Program:
-    return Program("kernels", {})
+def _everything(starts: Sequence[Interpreted]) -> Specialization:
+    return Specialization("kernels", {})
 
 
 def _nothing_is_called(rule: Callable[..., Any]) -> bool:
@@ -172,7 +172,7 @@ def _nothing_to_forget(p: State) -> None:
 
 
 @dataclass(frozen=True)
-class Linking:
+class SpecializationRules:
     """The inputs of the linker: source files, the choice of a program, and the rules to call rather than inline.
 
     `declared` is a text of everything else that the kernels depend on, for a model that is made of declarations.
@@ -180,7 +180,7 @@ class Linking:
 
     sources: tuple[Path, ...]
     declared: str = ""
-    program: Callable[[Sequence[Any]], Program] = _everything
+    program: Callable[[Sequence[Any]], Specialization] = _everything
     is_called: Callable[[Callable[..., Any]], bool] = _nothing_is_called
 
 
@@ -206,11 +206,11 @@ class Events:
 class Model:
     """The interface of a model to the engine.
 
-    Functions of a state `p` are linked, so they must be simple (model/core/program.py). `protocol` returns the protocol
-    of a name, and raises ValueError for an unknown name. `settings` are the default settings of a run. `forget` clears
-    the fields that cannot distinguish two states of a search. `is_symmetric` tells whether a search for the wanted
-    properties, under protocols side by side, may treat replicas alike. Each of `goals` is a bit in a state's `goals`.
-    `small` lists bounds within which a search finds most short failures.
+    Functions of a state `p` are linked, so they must be simple (model/core/specializer.py). `protocol` returns the
+    protocol of a name, and raises ValueError for an unknown name. `settings` are the default settings of a run.
+    `forget` clears the fields that cannot distinguish two states of a search. `is_symmetric` tells whether a search for
+    the wanted properties, under protocols side by side, may treat replicas alike. Each of `goals` is a bit in a state's
+    `goals`. `small` lists bounds within which a search finds most short failures.
     """
 
     name: str
@@ -223,7 +223,7 @@ class Model:
     judgement: Judgement
     points: Points
     cards: Cards
-    linking: Linking
+    linking: SpecializationRules
     is_symmetric: Callable[[int, Sequence[Any], Any], bool]
     small: tuple[Any, ...]
     goals: tuple[str, ...] = ()

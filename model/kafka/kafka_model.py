@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from epochfuzz.model.core.model import Cards, Events, Judgement, Model, Points
 from epochfuzz.model.kafka.contract import properties, situations
-from epochfuzz.model.kafka.contract.shapes import shape
+from epochfuzz.model.kafka.contract.replica_abstraction import shape
 from epochfuzz.model.kafka.controller.controller import forget_superseded
 from epochfuzz.model.kafka.phrases import PHRASES
 from epochfuzz.model.kafka.programs import LINKING

@@ -10,13 +10,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from epochfuzz.model.core.model import Linking, Program
+from epochfuzz.model.core.model import Specialization, SpecializationRules
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.in_force import requests_isr_changes
 from epochfuzz.model.kafka.vocabulary.protocols import NAMED
 from epochfuzz.model.kafka.vocabulary.state import Partition
 
-_BROKEN_SET = "epochfuzz.harness.defects"  # its import plants all mutants
+_BROKEN_SET = "epochfuzz.harness.lab.mutants"  # its import plants all mutants
 
 # Most attempted events are not enabled, and the check of a precondition takes less time than a call, so Numba inlines
 # most rules. It does not inline rare and long rules, because that would only lengthen the compilation.
@@ -27,10 +27,10 @@ _CALLED_MODULES = (
     "ideal_log",
     "idempotence",
     "processes",
+    "produce_purgatory",
     "producer",
     "producer_window",
     "truncation",
-    "waiting",
 )
 _CALLED = ("learn", "remember_readable")
 
@@ -38,13 +38,13 @@ _CALLED = ("learn", "remember_readable")
 _SELDOM = ("follower_reads", "retries", "consumer", "transactions", "controllers", "lag_time", "delayed_fetch")
 
 
-def program_of(starts: Sequence[Partition]) -> Program:
+def program_of(starts: Sequence[Partition]) -> Specialization:
     """Return the program that covers every state reachable from some states."""
     if any(p.defect for p in starts):
-        return Program("kernels_with_defects", {}, _BROKEN_SET)
+        return Specialization("kernels_with_defects", {}, _BROKEN_SET)
     if all(getattr(p, name) == number for p in starts for name, number in _early().items()):
-        return Program("kernels", _early())
-    return Program("kernels_of_all_releases", {})
+        return Specialization("kernels", _early())
+    return Specialization("kernels_of_all_releases", {})
 
 
 @cache
@@ -63,4 +63,6 @@ def is_called(rule: Callable[..., Any]) -> bool:
     return rule.__module__.rpartition(".")[2] in _CALLED_MODULES or rule.__name__ in _CALLED
 
 
-LINKING = Linking(tuple(sorted(Path(__file__).parent.rglob("*.py"))), program=program_of, is_called=is_called)
+LINKING = SpecializationRules(
+    tuple(sorted(Path(__file__).parent.rglob("*.py"))), program=program_of, is_called=is_called
+)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from epochfuzz.harness.conform.protocol.wire import Config, Observation
     from epochfuzz.harness.conform.run.machine import NonConformance, conformance_test
     from epochfuzz.harness.testing import NoSuchSchedule, minimal, run_schedule
-    from epochfuzz.harness.witness.replay import Run
+    from epochfuzz.harness.trace.replay import Run
     from epochfuzz.model.kafka.vocabulary.configuration import Configuration
     from epochfuzz.strategies.failures import PropertyBroken
     from epochfuzz.strategies.machine import ReplicationMachine, replication_machine
@@ -48,7 +48,7 @@ _HOMES = {
     "Observation": "harness.conform.protocol.wire",
     "PropertyBroken": "strategies.failures",
     "ReplicationMachine": "strategies.machine",
-    "Run": "harness.witness.replay",
+    "Run": "harness.trace.replay",
     "Subject": "harness.conform.protocol.subject",
     "conformance_test": "harness.conform.run.machine",
     "minimal": "harness.testing",
@@ -60,7 +60,7 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used."""
     if name == "__version__":
-        from epochfuzz.harness.version import epochfuzz_version
+        from epochfuzz.harness.environment.version import epochfuzz_version
 
         return epochfuzz_version()
     if name not in _HOMES:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from epochfuzz.harness.audit import one_process
-from epochfuzz.harness.audit.audit import Audit, Request
+from epochfuzz.harness.audit.audit import Audit, AuditRequest
 
 LOGS = Path(__file__).parent / "logs"
 ID = "abcdefghijklmnopqrstuv"
@@ -70,7 +70,7 @@ def written(directory: Path, brokers: dict[int, list[str]]) -> Path:
 
 
 def audited(*paths: Path, **asked: str) -> Audit:
-    return one_process.run(Request.of(map(str, paths), **asked), lambda text: None)
+    return one_process.run(AuditRequest.of(map(str, paths), **asked), lambda text: None)
 
 
 def found(audit: Audit) -> list[tuple[str, str, int | None, int | None]]:

@@ -14,7 +14,7 @@ import zipfile
 
 import pytest
 
-from epochfuzz.harness.audit.audit import Request, Verdict
+from epochfuzz.harness.audit.audit import AuditRequest, AuditVerdict
 from epochfuzz.harness.audit.errors import AuditError
 from epochfuzz.harness.audit.lines import unpacking
 from epochfuzz.harness.audit.lines.sources import found as sources_of
@@ -29,13 +29,13 @@ KEPT = LOGS / "operations-4.3.1"
 def kept(tmp_path):
     for file in KEPT.iterdir():
         (tmp_path / file.name).write_bytes(file.read_bytes())
-    assert audited(tmp_path).verdict == Verdict.NOTHING
+    assert audited(tmp_path).verdict == AuditVerdict.NOTHING
     return tmp_path
 
 
 def inconclusive(directory, *said):
     audit = audited(directory)
-    assert audit.verdict == Verdict.INCONCLUSIVE, audit.gaps
+    assert audit.verdict == AuditVerdict.INCONCLUSIVE, audit.gaps
     for words in said:
         assert any(words in gap for gap in audit.gaps), audit.gaps
     return audit
@@ -88,7 +88,7 @@ def test_a_path_that_cannot_be_opened_is_one_sentence(tmp_path, path):
     (tmp_path / "link").symlink_to(tmp_path / "gone")
 
     with pytest.raises(AuditError, match=r"no such file|a link to nothing|File name too long"):
-        Request.of([str(tmp_path / path)])
+        AuditRequest.of([str(tmp_path / path)])
 
 
 def test_an_empty_file_of_a_broker_is_a_gap(kept):
@@ -142,7 +142,7 @@ def test_holes_of_nul_do_not_hide_the_lines_around_them(tmp_path):
 def test_bytes_that_cannot_be_decoded_are_a_gap_but_not_those_of_another_logger(kept):
     with (kept / "broker-1.log").open("ab") as file:
         file.write(b"[2026-11-23 12:00:00,000] INFO caf\xe9 (kafka.network.SocketServer)\n")
-    assert audited(kept).verdict == Verdict.NOTHING
+    assert audited(kept).verdict == AuditVerdict.NOTHING
     with (kept / "broker-1.log").open("ab") as file:
         file.write(b"[2026-11-23 12:00:00,000] INFO L\xe9ader t-0 st\xe4rts (state.change.logger)\n")
 
@@ -245,7 +245,7 @@ def test_what_is_packed_too_often_or_in_an_unknown_way_is_a_gap(kept):
 def test_spark_is_chosen_by_the_unpacked_size(tmp_path):
     (tmp_path / "server.log.gz").write_bytes(gzip.compress(b"x" * 1_000_000 + os.urandom(10_000)))
 
-    assert Request.of([str(tmp_path)]).size > 10 * (tmp_path / "server.log.gz").stat().st_size
+    assert AuditRequest.of([str(tmp_path)]).size > 10 * (tmp_path / "server.log.gz").stat().st_size
 
 
 # Values and texts
@@ -303,7 +303,7 @@ def test_a_file_name_that_is_not_utf_8_is_shown_and_opened(tmp_path):
 )
 def test_a_layout_that_cannot_be_used_is_one_sentence(pattern, said):
     with pytest.raises(AuditError, match=said):
-        Request.of([str(KEPT)], [pattern])
+        AuditRequest.of([str(KEPT)], [pattern])
 
 
 def test_a_line_that_never_ends_keeps_its_messages(tmp_path):
@@ -330,7 +330,7 @@ def zookeeper(broker, epoch, offset, high_watermark, isr="1,2", before=-1):
 def undecided(directory, lines):
     audit = audited(written(directory, lines))
     assert audit.findings == []
-    assert audit.verdict == Verdict.INCONCLUSIVE
+    assert audit.verdict == AuditVerdict.INCONCLUSIVE
     return audit
 
 
@@ -370,7 +370,7 @@ def test_an_older_life_of_a_topic_shows_no_loss(tmp_path):
     audit = audited(own)
 
     assert audit.findings == []
-    assert audit.verdict == Verdict.INCONCLUSIVE
+    assert audit.verdict == AuditVerdict.INCONCLUSIVE
 
 
 def test_a_log_of_2_8_that_was_made_again_is_a_gap_for_no_topic_id_decides(tmp_path):

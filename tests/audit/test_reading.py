@@ -8,7 +8,7 @@ import pytest
 
 from epochfuzz.harness.audit import one_process
 from epochfuzz.harness.audit.attribution import attributed
-from epochfuzz.harness.audit.audit import Request
+from epochfuzz.harness.audit.audit import AuditRequest
 from epochfuzz.harness.audit.errors import AuditError
 from epochfuzz.harness.audit.lines import reading
 from epochfuzz.harness.audit.lines.facts import merged
@@ -145,7 +145,7 @@ def test_lines_without_a_broker_are_of_the_one_that_their_file_or_directory_name
     written(tmp_path, {1: [leads(1, 1, 9, 9, before=(1, 0)), cuts(5)], 2: []})
     (tmp_path / "broker-1" / "log.log").write_text(stamped([cuts(3)]))
     (tmp_path / "broker-2" / "log.log").write_text(stamped([cuts(3)]))
-    request = Request.of([str(tmp_path)])
+    request = AuditRequest.of([str(tmp_path)])
     facts = [read_whole(part)[1] for part in request.whole()]
 
     assert {file.split("/")[-2]: broker for file, broker in attributed(request, facts).brokers.items()} == {
@@ -213,7 +213,7 @@ def test_a_file_that_vanishes_meanwhile_is_said(tmp_path):
 
 
 def test_where_nothing_could_be_read_nothing_is_said_to_be_all_right(tmp_path):
-    request = Request.of([str(written(tmp_path, {1: [leads(1, 1, 9, 9)], 2: [leads(2, 1, 9, 9)]}))])
+    request = AuditRequest.of([str(written(tmp_path, {1: [leads(1, 1, 9, 9)], 2: [leads(2, 1, 9, 9)]}))])
     for broker in (1, 2):
         (tmp_path / f"broker-{broker}" / "server.log").unlink()
 

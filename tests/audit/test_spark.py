@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from epochfuzz.harness.audit import audit, on_spark, one_process
-from epochfuzz.harness.audit.audit import Request
+from epochfuzz.harness.audit.audit import AuditRequest
 from epochfuzz.harness.audit.errors import AuditError
 from epochfuzz.harness.audit.tables import EVENTS, FINDINGS, JUDGED, OUTCOME
 from tests.audit.telling import LOGS, stamped
@@ -40,7 +40,7 @@ def in_small_parts(monkeypatch):
     ],
 )
 def test_it_finds_the_same_as_one_process_in_parts_of_any_size(spark, tmp_path, in_small_parts, logs):
-    request = Request.of([str(LOGS / logs)])
+    request = AuditRequest.of([str(LOGS / logs)])
     assert len(request.parts()) > 6
     alone = one_process.run(request, quiet)
 
@@ -49,7 +49,7 @@ def test_it_finds_the_same_as_one_process_in_parts_of_any_size(spark, tmp_path, 
 
 def test_logs_without_events_are_no_error(spark, tmp_path):
     (tmp_path / "broker.log").write_text(stamped(["[KafkaServer id=1] started (kafka.server.KafkaServer)"]))
-    request = Request.of([str(tmp_path / "broker.log")])
+    request = AuditRequest.of([str(tmp_path / "broker.log")])
 
     for _ in range(2):
         assert on_spark.run(spark, str(tmp_path / "out"), request, quiet) == one_process.run(request, quiet)
@@ -59,7 +59,7 @@ def test_files_without_a_line_of_a_broker_are_refused_as_in_one_process(spark, t
     (tmp_path / "values.yaml").write_text("replicas: 3\n")
 
     with pytest.raises(AuditError, match="is of a Kafka broker; the first line that was not understood"):
-        on_spark.run(spark, str(tmp_path / "out"), Request.of([str(tmp_path / "values.yaml")]), quiet)
+        on_spark.run(spark, str(tmp_path / "out"), AuditRequest.of([str(tmp_path / "values.yaml")]), quiet)
 
 
 def test_archives_and_files_of_several_brokers_come_to_the_same(spark, tmp_path):
@@ -71,7 +71,7 @@ def test_archives_and_files_of_several_brokers_come_to_the_same(spark, tmp_path)
                 archive.add(file, f"{name}/{file.name}")
     together = [f"{file.stem}  | {line}" for file in sorted(LOST.iterdir()) for line in file.read_text().splitlines()]
     (logs / "compose.log").write_text("\n".join(together))
-    request = Request.of([str(logs)])
+    request = AuditRequest.of([str(logs)])
     alone = one_process.run(request, quiet)
 
     assert on_spark.run(spark, str(tmp_path / "out"), request, quiet) == alone
@@ -80,7 +80,7 @@ def test_archives_and_files_of_several_brokers_come_to_the_same(spark, tmp_path)
 
 
 def test_its_tables_have_the_columns_that_are_documented(spark, tmp_path):
-    on_spark.run(spark, str(tmp_path), Request.of([str(LOST)]), quiet)
+    on_spark.run(spark, str(tmp_path), AuditRequest.of([str(LOST)]), quiet)
     for table, schema in {"events": EVENTS, "findings": FINDINGS, "judged": JUDGED, "outcome": OUTCOME}.items():
         assert ds.dataset(tmp_path / table).schema.names == schema.names, table
 
@@ -90,7 +90,7 @@ def test_its_tables_have_the_columns_that_are_documented(spark, tmp_path):
 
 
 def test_a_finished_audit_is_shown_again_without_reading(spark, tmp_path):
-    request = Request.of([str(LOST)])
+    request = AuditRequest.of([str(LOST)])
     first = on_spark.run(spark, str(tmp_path), request, quiet)
     said: list[str] = []
 
@@ -99,7 +99,7 @@ def test_a_finished_audit_is_shown_again_without_reading(spark, tmp_path):
 
 
 def test_another_request_is_refused_in_the_directory_of_one(spark, tmp_path):
-    request = Request.of([str(LOST)])
+    request = AuditRequest.of([str(LOST)])
     on_spark.run(spark, str(tmp_path), request, quiet)
 
     with pytest.raises(AuditError, match="holds an audit of other files"):
@@ -109,7 +109,7 @@ def test_another_request_is_refused_in_the_directory_of_one(spark, tmp_path):
 def test_a_wave_that_was_written_is_not_read_again(spark, tmp_path, monkeypatch, in_small_parts):
     monkeypatch.setattr(on_spark, "_WAVE", 2)
     monkeypatch.setattr(on_spark, "_EACH", 1)
-    request = Request.of([str(LOST)])
+    request = AuditRequest.of([str(LOST)])
     whole = on_spark.run(spark, str(tmp_path / "whole"), request, quiet)
 
     class Killed(Exception):
@@ -132,14 +132,14 @@ def test_a_wave_that_was_written_is_not_read_again(spark, tmp_path, monkeypatch,
 def test_a_file_that_vanished_is_said(spark, tmp_path):
     for broker in (1, 2):
         (tmp_path / f"broker-{broker}.log").write_bytes((LOST / f"broker-{broker}.log").read_bytes())
-    request = Request.of([str(tmp_path / "broker-1.log"), str(tmp_path / "broker-2.log")])
+    request = AuditRequest.of([str(tmp_path / "broker-1.log"), str(tmp_path / "broker-2.log")])
     (tmp_path / "broker-2.log").unlink()
 
     assert any("could not be read" in gap for gap in on_spark.run(spark, str(tmp_path / "out"), request, quiet).gaps)
 
 
 def test_urls_are_read_as_paths_are():
-    by_path, by_url = (one_process.run(Request.of([logs]), quiet) for logs in (str(LOST), LOST.as_uri()))
+    by_path, by_url = (one_process.run(AuditRequest.of([logs]), quiet) for logs in (str(LOST), LOST.as_uri()))
 
     assert [(f.what, f.name, f.offsets) for f in by_url.findings] == [
         (f.what, f.name, f.offsets) for f in by_path.findings

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from epochfuzz.harness.audit.lines import wordings
-from epochfuzz.harness.audit.lines.events import Kind
+from epochfuzz.harness.audit.lines.events import MessageKind
 from tests.audit.telling import LOGS, audited, cuts, follows, found, leads, stamped, told
 
 RELEASES = (
@@ -45,12 +45,12 @@ def line(kind, release, **values):
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_the_file_of_the_broker_that_truncated_shows_it(tmp_path, release):
-    follower = line(Kind.FOLLOWER, release, offset=1724, high_watermark=1707)
+    follower = line(MessageKind.FOLLOWER, release, offset=1724, high_watermark=1707)
     lines = [
-        f"[Partition t-0 broker=1] {line(Kind.LOADED, release, high_watermark=1707)}",
+        f"[Partition t-0 broker=1] {line(MessageKind.LOADED, release, high_watermark=1707)}",
         *([] if follower is None else [f"[Broker id=1] {follower}"]),
-        line(Kind.TRUNCATION, release, offset=550),
-        *filter(None, [line(Kind.NON_MONOTONIC, release, high_watermark=1710, offset=550)]),
+        line(MessageKind.TRUNCATION, release, offset=550),
+        *filter(None, [line(MessageKind.NON_MONOTONIC, release, high_watermark=1710, offset=550)]),
     ]
 
     assert (follower is None) == (numbers(release) < [2, 6])

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from epochfuzz.harness.audit.lines import wordings
-from epochfuzz.harness.audit.lines.events import Kind
+from epochfuzz.harness.audit.lines.events import MessageKind
 from epochfuzz.harness.audit.lines.line import seen_in
 from epochfuzz.harness.audit.lines.matching import broker_of, messages_in
 
@@ -51,7 +51,7 @@ def test_a_line_in_a_wording_is_found_by_its_needle_and_read_as_that(wording):
     (message,), failed = messages_in(BEFORE + line(wording))
 
     assert (message.kind, failed) == (wording.kind, 0)
-    if wording.kind not in (Kind.RELEASE, Kind.CLUSTER):
+    if wording.kind not in (MessageKind.RELEASE, MessageKind.CLUSTER):
         assert (message.said["topic"], message.said["partition"]) == ("my.topic_x-1", 12)
 
 
@@ -100,9 +100,9 @@ def test_who_leads_is_read_of_every_release(release):
     (message,), _ = messages_in(REAL[release])
     kind, said = message.kind, message.said
 
-    assert kind in (Kind.LEADER, Kind.TOLD, Kind.STATE)
+    assert kind in (MessageKind.LEADER, MessageKind.TOLD, MessageKind.STATE)
     assert (said["topic"], said["partition"], said["leader_epoch"]) == ("t", 0, 4)
-    if kind == Kind.LEADER:
+    if kind == MessageKind.LEADER:
         assert said["offset"] == 12
     else:
         assert (said["leader"], said["isr"]) == (1, (1, 2))

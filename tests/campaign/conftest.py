@@ -10,7 +10,7 @@ import pytest
 from epochfuzz.harness.campaign.run.campaign import Campaign
 from epochfuzz.harness.campaign.run.kinds import work_of
 from epochfuzz.harness.campaign.spark import session
-from epochfuzz.harness.campaign.store.kept import Kept
+from epochfuzz.harness.campaign.store.local_tables import LocalTables
 from epochfuzz.harness.campaign.walks.parameters import Parameters
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
@@ -30,7 +30,7 @@ def parameters(*, protocols=("hw",), seed=7, schedules=20_000, **others):
 
 def block_rows(directory):
     """The rows of the table of blocks, as they are on disk."""
-    written = [row for part in Kept(directory.local).tables("blocks") for row in part.to_pylist()]
+    written = [row for part in LocalTables(directory.local).tables("blocks") for row in part.to_pylist()]
     rows = [{key: row[key] for key in row if key not in ("worker", "memory")} for row in written if not row["again"]]
     return sorted(rows, key=lambda row: row["first"])
 

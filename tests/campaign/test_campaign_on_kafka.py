@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from epochfuzz.harness.campaign.clusters import plays
-from epochfuzz.harness.campaign.store.kept import Kept
+from epochfuzz.harness.campaign.store.local_tables import LocalTables
 
 pytest.importorskip("confluent_kafka")
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1_200)]
@@ -60,7 +60,7 @@ def wait(condition: Callable[[], object]) -> None:
 
 
 def played(directory: Path) -> list[tuple[int, list[str]]]:
-    rows = plays.each_once(Kept(directory))
+    rows = plays.each_once(LocalTables(directory))
     return [(each["schedule"], each["events"]) for row in rows for each in row["played"]]
 
 

@@ -19,17 +19,16 @@ from pyspark.sql import functions as F
 
 pytest.importorskip("confluent_kafka")
 
-from epochfuzz.harness import extras
 from epochfuzz.harness.campaign.clusters import play_blocks, plays
+from epochfuzz.harness.campaign.clusters.cluster_job import ClusterOutcome, Clusters
 from epochfuzz.harness.campaign.clusters.cluster_parameters import ClusterParameters
-from epochfuzz.harness.campaign.clusters.cluster_work import ClusterOutcome, Clusters
 from epochfuzz.harness.campaign.run.campaign import Campaign
 from epochfuzz.harness.campaign.run.kinds import work_of_text
 from epochfuzz.harness.campaign.run.pace import Pace
 from epochfuzz.harness.campaign.spark import worker, workers
-from epochfuzz.harness.campaign.store import blocks, checks
+from epochfuzz.harness.campaign.store import blocks, determinism
 from epochfuzz.harness.campaign.store.errors import CampaignError, NonDeterminismError, sentence
-from epochfuzz.harness.campaign.store.kept import Kept
+from epochfuzz.harness.campaign.store.local_tables import LocalTables
 from epochfuzz.harness.cases.corpus import load_corpus
 from epochfuzz.harness.cli import cluster_results
 from epochfuzz.harness.cluster.broker import installation, tools
@@ -37,7 +36,8 @@ from epochfuzz.harness.cluster.broker.installation import Installation
 from epochfuzz.harness.cluster.errors import ClusterError
 from epochfuzz.harness.cluster.schedules import choose, player
 from epochfuzz.harness.cluster.schedules.ends import Ended
-from epochfuzz.harness.cluster.schedules.play import Outcome, Playing, Seen, Step
+from epochfuzz.harness.cluster.schedules.play import EventOutcome, ObservedReplica, PlayedEvent, Playing
+from epochfuzz.harness.environment import extras
 from tests.campaign.conftest import Quiet
 
 LOSING = "produce A"
@@ -72,8 +72,10 @@ class Player:
         self.played.append(tuple(schedule))
         lost = LOSING in schedule
         ended, why = (Ended.LOST, "acknowledged and gone: m0@0") if lost else (Ended.KEPT, "")
-        seen = Seen(dict.fromkeys("ABC", ()), "A", ("A", "B", "C"))
-        return Playing(ended, why, [Step(1 + i, each, Outcome.DONE, "", 0.0, seen) for i, each in enumerate(schedule)])
+        seen = ObservedReplica(dict.fromkeys("ABC", ()), "A", ("A", "B", "C"))
+        return Playing(
+            ended, why, [PlayedEvent(1 + i, each, EventOutcome.DONE, "", 0.0, seen) for i, each in enumerate(schedule)]
+        )
 
 
 def run_here(self, numbers, task, argument, schema):
@@ -116,7 +118,7 @@ def begin(spark, directory, asked: ClusterParameters = ASKED) -> Campaign[Cluste
 
 def played(directory: Path) -> dict[int, list[tuple[int, list[str]]]]:
     """By block, the numbers of the schedules that were played, and their events."""
-    rows = plays.each_once(Kept(directory))
+    rows = plays.each_once(LocalTables(directory))
     return {row["number"]: [(each["schedule"], each["events"]) for each in row["played"]] for row in rows}
 
 
@@ -131,7 +133,7 @@ def test_it_plays_as_many_as_were_asked_for_each_once_and_chosen_of_many(finishe
     assert [number // DRAWN for number in schedules] == [0, 1, 2, 3, 4]
     assert (outcome.fuzzed.schedules, outcome.fuzzed.drawn) == (5, 5 * DRAWN)
     assert sum(outcome.fuzzed.ends.values()) == 5
-    assert not any(row["again"] for part in Kept(directory).tables("blocks") for row in part.to_pylist())
+    assert not any(row["again"] for part in LocalTables(directory).tables("blocks") for row in part.to_pylist())
 
 
 def test_what_is_played_depends_on_the_seed_and_the_number_of_the_block_alone(finished):
@@ -146,7 +148,7 @@ def test_what_is_found_is_shrunk_and_kept_as_a_case_with_the_models_verdict(fini
     directory, outcome = finished
     (finding,) = outcome.fuzzed.findings
     assert (finding.ended, finding.model) == (Ended.LOST, Ended.KEPT)
-    rows = plays.each_once(Kept(directory))
+    rows = plays.each_once(LocalTables(directory))
     lost = [each for row in rows for each in row["played"] if each["ended"] == "LOST"]
     assert outcome.seen == (len(lost),)
     assert finding.shrunk_from == min(len(each["events"]) for each in lost)
@@ -205,10 +207,10 @@ def test_a_block_that_ended_otherwise_when_it_was_played_again_counts_as_at_firs
     assert written is not None
     other = F.transform("played", lambda each: each.withField("ended", F.lit("STUCK")).withField("steps", F.lit(1)))
     both = written.union(written.withColumn("played", other))
-    assert checks.compare(both, campaign.work).blocks == len(BLOCKS)
+    assert determinism.compare(both, campaign.work).blocks == len(BLOCKS)
     others = F.transform("played", lambda each: each.withField("schedule", F.lit(7)))
     with pytest.raises(NonDeterminismError, match="block 0 was"):
-        checks.compare(written.union(written.withColumn("played", others)), campaign.work)
+        determinism.compare(written.union(written.withColumn("played", others)), campaign.work)
 
 
 def test_a_wave_has_a_task_for_each_core_since_a_cluster_takes_long_to_start():

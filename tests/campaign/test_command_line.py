@@ -14,10 +14,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from epochfuzz.harness.campaign.conformance.conformance_work import Trials
+from epochfuzz.harness.campaign.conformance.conformance_job import Trials
 from epochfuzz.harness.campaign.run.campaign import Campaign
 from epochfuzz.harness.campaign.spark import session
-from epochfuzz.harness.campaign.store.directory import Directory
+from epochfuzz.harness.campaign.store.directory import CampaignDirectory
 from epochfuzz.harness.campaign.walks.parameters import SCHEMA
 from epochfuzz.harness.cli import main as cli
 from epochfuzz.harness.conform.run.plan import Plan
@@ -187,7 +187,7 @@ def test_a_campaign_of_conformance_is_gone_on_with_by_conform(epochfuzz, spark, 
 
 def test_parameters_of_an_unknown_engine_are_bad_input(epochfuzz, spark, tmp_path):
     row = parameters().row() | {"engine": "telepathy"}
-    Directory(spark, str(tmp_path)).write_rows([row], SCHEMA, "parameters")
+    CampaignDirectory(spark, str(tmp_path)).write_rows([row], SCHEMA, "parameters")
     code, out, err = epochfuzz("campaign", "resume", tmp_path)
     assert (code, out) == (2, "")
     assert "parameters cannot be used: engine 'telepathy' is none of walk, hypothesis, conformance" in err
@@ -220,7 +220,7 @@ def test_a_machine_of_somebody_elses_campaign_is_imported_for_those_who_name_it(
     (tmp_path / "idle_here.py").write_text(f"raise SystemExit('it was imported')\n{MACHINE}")
     monkeypatch.chdir(tmp_path)
     asked = parameters(protocols=(), schedules=1, engine="hypothesis", machine="idle_here:Idle", block=1)
-    Directory(spark, "c").write_rows([asked.row()], SCHEMA, "parameters")
+    CampaignDirectory(spark, "c").write_rows([asked.row()], SCHEMA, "parameters")
     code, out, err = epochfuzz("campaign", "resume", "c", *([] if name is None else ["--machine", name]))
     assert (code, out) == (2, "")
     assert (
@@ -236,7 +236,7 @@ def test_a_machine_that_is_named_is_gone_on_with(epochfuzz, spark, tmp_path, mon
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     asked = parameters(protocols=(), schedules=1, engine="hypothesis", machine="idle_again:Idle", block=1)
-    Directory(spark, "c").write_rows([asked.row()], SCHEMA, "parameters")
+    CampaignDirectory(spark, "c").write_rows([asked.row()], SCHEMA, "parameters")
     assert epochfuzz("campaign", "resume", "c", "--machine", "idle_again:Idle").code == 0
     ended = epochfuzz("campaign", "report", "c")
     assert "1 runs of idle_again:Idle" in ended.out

@@ -11,14 +11,14 @@ import pytest
 from pyspark.errors import PySparkException
 
 from epochfuzz.harness.campaign.conformance import rows
-from epochfuzz.harness.campaign.conformance.conformance_work import Trials
+from epochfuzz.harness.campaign.conformance.conformance_job import Trials
 from epochfuzz.harness.campaign.conformance.results import unstable
 from epochfuzz.harness.campaign.run.campaign import Campaign
-from epochfuzz.harness.campaign.run.status import State, status_of
+from epochfuzz.harness.campaign.run.status import CampaignState, status_of
 from epochfuzz.harness.campaign.store.errors import CampaignError, sentence
-from epochfuzz.harness.campaign.store.kept import Kept
+from epochfuzz.harness.campaign.store.local_tables import LocalTables
 from epochfuzz.harness.cases.corpus import load_corpus
-from epochfuzz.harness.conform.oracle.fault import Kind
+from epochfuzz.harness.conform.protocol.discrepancy import DiscrepancyKind
 from epochfuzz.harness.conform.run.block import run_block
 from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.harness.conform.run.run import Conformance, run
@@ -55,7 +55,7 @@ def processes_of(word: str) -> list[str]:
 
 
 def kept(directory) -> list[int]:
-    rows = (row for part in Kept(Path(directory)).tables("blocks") for row in part.to_pylist())
+    rows = (row for part in LocalTables(Path(directory)).tables("blocks") for row in part.to_pylist())
     return sorted(row["number"] for row in rows if not row["again"])
 
 
@@ -97,14 +97,14 @@ def test_it_finds_what_a_run_on_this_machine_finds(spark, finished):
 
 def test_its_status_counts_what_was_run_and_what_failed(finished, tmp_path):
     directory, there = finished
-    status = status_of(Kept(Path(directory)))
-    assert (status.state, status.so_far.counts["schedules"]) == (State.FINISHED, 61)
+    status = status_of(LocalTables(Path(directory)))
+    assert (status.state, status.so_far.counts["schedules"]) == (CampaignState.FINISHED, 61)
     assert status.so_far.counts["steps"] == there.shown.steps
     lengths = sorted(len(each.sighting.sent) for each in there.nonconformities)
     assert lengths == sorted(found.length for found in status.so_far.found)
     copied = tmp_path / "c"
     shutil.copytree(directory, copied, ignore=shutil.ignore_patterns("outcome", "findings"))
-    unfinished = status_of(Kept(copied)).so_far.found
+    unfinished = status_of(LocalTables(copied)).so_far.found
     assert {found.property for found in unfinished} >= {"difference: hw"}
     assert not any(found.is_shrunk or found.known_flaw for found in unfinished)
 
@@ -140,7 +140,7 @@ def test_a_wave_that_was_lost_is_run_again_before_what_comes_after_it(spark, fin
 def test_blocks_are_run_twice_and_come_out_the_same(spark, finished):
     directory, _ = finished
     assert campaign(spark, directory, DEFECTIVE).checked().blocks == 1
-    again = (row for part in Kept(Path(directory)).tables("blocks") for row in part.to_pylist() if row["again"])
+    again = (row for part in LocalTables(Path(directory)).tables("blocks") for row in part.to_pylist() if row["again"])
     assert [row["number"] for row in again] == [0]
 
 
@@ -160,7 +160,7 @@ def test_a_subject_that_does_not_do_the_same_again_is_found_out_by_its_second_ru
     plan = Plan(command, [KIP_320], Configuration(), 2, 1)
     outcome = campaign(spark, tmp_path / "c", plan).run(Quiet())
     assert not outcome.conforms
-    assert Kind.UNSTABLE in {each.fault.kind for each in outcome.nonconformities}
+    assert DiscrepancyKind.UNSTABLE in {each.fault.kind for each in outcome.nonconformities}
 
 
 def test_a_block_that_differs_the_second_time_names_the_first_schedule_that_does():
@@ -169,7 +169,7 @@ def test_a_block_that_differs_the_second_time_names_the_first_schedule_that_does
     one, *others = first["failed"]
     failed = unstable(first, first | {"failed": others}, DEFECTIVE, DEFECTIVE.trials(KIP_320, 1))
     assert (failed.trial.number, failed.sighting.sent) == (one["schedule"], parse_schedule(one["events"]))
-    assert failed.fault.kind is Kind.UNSTABLE
+    assert failed.fault.kind is DiscrepancyKind.UNSTABLE
     assert failed.fault.sentence.endswith("then nothing is wrong")
     printed = first | {"failed": [one | {"output": "at 0x7f3a"}, *others], "steps": 7}
     assert "7 steps" in unstable(first, printed, DEFECTIVE, DEFECTIVE.trials(KIP_320, 1)).fault.sentence

@@ -9,8 +9,8 @@ import pytest
 from epochfuzz.harness.campaign.run.status import status_of
 from epochfuzz.harness.campaign.spark import session
 from epochfuzz.harness.campaign.store.history import history
-from epochfuzz.harness.campaign.store.kept import Kept
-from epochfuzz.harness.campaign.store.place import held
+from epochfuzz.harness.campaign.store.local_tables import LocalTables
+from epochfuzz.harness.campaign.store.location import held
 from epochfuzz.harness.views.report import history as history_page
 from tests.campaign.conftest import Quiet, copied, parameters, start
 
@@ -106,7 +106,7 @@ def test_one_that_is_not_finished_has_no_page(report, earlier, tmp_path):
 
 @pytest.fixture(scope="module")
 def compared(earlier, undisturbed):
-    return history([status_of(Kept(undisturbed.directory.local)), status_of(Kept(earlier))])
+    return history([status_of(LocalTables(undisturbed.directory.local)), status_of(LocalTables(earlier))])
 
 
 def test_a_history_has_the_oldest_first(compared, earlier, undisturbed):
@@ -162,7 +162,7 @@ def test_the_same_history_is_the_same_page_and_loads_nothing(compared):
 
 def test_a_finding_that_was_there_before_is_not_new(undisturbed, tmp_path):
     again = Path(copied(undisturbed, tmp_path / "c"))
-    statuses = [status_of(Kept(directory)) for directory in (undisturbed.directory.local, again)]
+    statuses = [status_of(LocalTables(directory)) for directory in (undisturbed.directory.local, again)]
     of_both = history(statuses)
     assert (of_both.new, of_both.no_longer_seen) == ([], [])
     assert [growth.new for growth in of_both.growth if growth.campaign is of_both.campaigns[1]] == [0, 0]

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from epochfuzz.harness.campaign.conformance.tours_work import OtherTransitionsError, Tours
+from epochfuzz.harness.campaign.conformance.tours_job import OtherTransitionsError, Tours
 from epochfuzz.harness.campaign.run.campaign import Campaign
 from epochfuzz.harness.campaign.run.kinds import work_of_text
-from epochfuzz.harness.campaign.run.status import State, status_of
+from epochfuzz.harness.campaign.run.status import CampaignState, status_of
 from epochfuzz.harness.campaign.store.errors import CampaignError
-from epochfuzz.harness.campaign.store.kept import Kept
+from epochfuzz.harness.campaign.store.local_tables import LocalTables
 from epochfuzz.harness.conform.exhaustive.rounds import Round
 from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.harness.conform.run.run import Conformance
@@ -59,7 +59,9 @@ def campaign(spark, directory, work: Tours) -> Campaign[Conformance]:
 def played(directory) -> dict[int, Any]:
     """What is kept of each block but of where it was played."""
     others = ("worker", "memory", "wave")
-    rows = (row for part in Kept(Path(directory)).tables("blocks") for row in part.to_pylist() if not row["again"])
+    rows = (
+        row for part in LocalTables(Path(directory)).tables("blocks") for row in part.to_pylist() if not row["again"]
+    )
     return {row["number"]: {name: value for name, value in row.items() if name not in others} for row in rows}
 
 
@@ -89,8 +91,8 @@ def test_a_round_whose_waves_are_lost_is_played_again_to_the_same_end(spark, fin
         shutil.rmtree(wave)
     begun = set(played(copied))
     assert 0 < len(begun) < len(played(directory))
-    status = status_of(Kept(copied))
-    assert status.state is State.UNFINISHED
+    status = status_of(LocalTables(copied))
+    assert status.state is CampaignState.UNFINISHED
     assert status.so_far.counts["reachable"] == N
     assert 0 < status.so_far.counts["played"] < undisturbed.toured.applied.played
     resumed = campaign(spark, copied, tours(*DEFECTIVE)).run(Quiet())

@@ -7,9 +7,9 @@ import pytest
 
 from epochfuzz.harness.cases.case import load_case
 from epochfuzz.harness.cases.corpus import load_corpus
-from epochfuzz.harness.defects import PROTOCOL_DEFECTS
-from epochfuzz.harness.defects.proofs import proofs
-from epochfuzz.harness.witness.causes import Status, causes, gives_way_to, reason
+from epochfuzz.harness.lab.mutants import PROTOCOL_DEFECTS
+from epochfuzz.harness.lab.mutants.proofs import proofs
+from epochfuzz.harness.trace.causes import CauseStatus, causes, gives_way_to, reason
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule
@@ -48,13 +48,13 @@ def test_a_fault_that_was_asked_for_is_a_cause_of_what_gives_way_to_it():
     lost = "produce A, shrink B, crash A, elect B, notify B"
     assert names("kip-320", lost, unclean_leader_election=True)[0] == ["unclean_leader_election=true"]
     unflushed = "produce A, shrink B, power_loss A, restart A, elect A, notify A"
-    assert why("kip-320", unflushed, power_loss=True).status is Status.KNOWN
+    assert why("kip-320", unflushed, power_loss=True).status is CauseStatus.KNOWN
 
 
 def test_a_mistake_that_no_choice_stands_for_has_no_cause_and_is_new():
     defect, proof = next((each, proofs()[each.name]) for each in PROTOCOL_DEFECTS if each.name in proofs())
     found = causes(proof.shortest, defect.broken_protocol, proof.settings, proof.property)
-    assert (found.sets, found.status, found.reason) == ((), Status.NEW, None)
+    assert (found.sets, found.status, found.reason) == ((), CauseStatus.NEW, None)
 
 
 def test_choices_that_are_as_good_as_others_are_causes_where_they_do_not_go_together():
@@ -63,10 +63,10 @@ def test_choices_that_are_as_good_as_others_are_causes_where_they_do_not_go_toge
 
 
 def test_status_is_that_of_what_explains_it_best():
-    assert why("hw", SHORTEST_LOSS).status is Status.KNOWN
+    assert why("hw", SHORTEST_LOSS).status is CauseStatus.KNOWN
     case = load_case(ROOT / "corpus" / "history" / "re-elected-leader.yaml")
     found = causes(case.events, parse_protocol("kafka-3.7"), case.settings, LOSS)
-    assert (found.status, found.plain()["page"]) == (Status.SUSPECTED, "docs/findings/re-elected-leader.md")
+    assert (found.status, found.plain()["page"]) == (CauseStatus.SUSPECTED, "docs/findings/re-elected-leader.md")
     assert [[each.text for each in together] for together in found.sets] == [["remote_leo=kept"]]
 
 
@@ -77,7 +77,7 @@ def test_nothing_is_expected_of_a_protocol_that_is_put_together():
     assert reason(schedule, parse_protocol("kafka-0.10.2.1"), settings, LOSS)
     mixed = parse_protocol("kip-320:truncation=high_watermark,registration=resume")
     assert reason(schedule, mixed, settings, LOSS) is None
-    assert causes(schedule, mixed, settings, LOSS).status is Status.KNOWN
+    assert causes(schedule, mixed, settings, LOSS).status is CauseStatus.KNOWN
 
 
 def test_a_loss_to_a_power_failure_is_known_unless_it_is_promised_not_to_happen():
@@ -94,7 +94,7 @@ def test_every_choice_that_breaks_a_case_of_the_corpus_says_who_tells_of_it():
         for name, expected in case.expect.items():
             for broken in expected.broken:
                 found = causes(case.events, parse_protocol(name), case.settings, broken)
-                if found.status is Status.NEW and invented not in name:
+                if found.status is CauseStatus.NEW and invented not in name:
                     untold.append(f"{case.id}, {name}: {broken}")
     assert not untold
 

@@ -11,8 +11,8 @@ from epochfuzz.harness.cases.corpus import load_corpus
 from epochfuzz.harness.engine.explore.certificates import Reproducer, certify
 from epochfuzz.harness.engine.explore.explore import GIBIBYTE, explore
 from epochfuzz.harness.engine.walk.walk import Walker
-from epochfuzz.harness.witness.causes import reason
-from epochfuzz.harness.witness.replay import replay
+from epochfuzz.harness.trace.causes import reason
+from epochfuzz.harness.trace.replay import replay
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.contract.observation import observe

@@ -5,18 +5,18 @@ from typing import Any
 
 import pytest
 
-from epochfuzz.harness.bench import detection, results, startup
-from epochfuzz.harness.bench.detection import Detection, Hunt
-from epochfuzz.harness.bench.minimal import Reproduced
-from epochfuzz.harness.bench.processes import ColdStart, SparkEfficiency
-from epochfuzz.harness.bench.searching import Searched
-from epochfuzz.harness.bench.spread import Spread, percentile_95
-from epochfuzz.harness.bench.startup import Started
-from epochfuzz.harness.bench.throughput import SUBJECTS, Speed
 from epochfuzz.harness.cli.output import BadInput
 from epochfuzz.harness.commands.bench import bench
-from epochfuzz.harness.defects import DEFECTS
 from epochfuzz.harness.engine.explore.explore import Exploration
+from epochfuzz.harness.lab.bench import detection, results, startup
+from epochfuzz.harness.lab.bench.detection import Detection, Hunt
+from epochfuzz.harness.lab.bench.minimal import Reproduced
+from epochfuzz.harness.lab.bench.processes import ColdStart, SparkEfficiency
+from epochfuzz.harness.lab.bench.searching import MeasuredSearch
+from epochfuzz.harness.lab.bench.spread import Spread, percentile_95
+from epochfuzz.harness.lab.bench.startup import Started
+from epochfuzz.harness.lab.bench.throughput import SUBJECTS, Speed
+from epochfuzz.harness.lab.mutants import DEFECTS
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from tests.printed import check_json
 
@@ -35,12 +35,12 @@ def made(**changes):
                        taken(EASY, "uniform", 1, 1, 1), taken(HARD, "uniform", None, None, 7)],
         "reproduced": [Reproduced(EASY, 30, 1, 1, True, False, 0.75)],
         "cold_start": ColdStart(4.5, 40.0, Spread.of([2.0])),
-        "searches": [Searched(Configuration(), False, Exploration(200, 900, 5, True, None, False, 5000),
+        "searches": [MeasuredSearch(Configuration(), False, Exploration(200, 900, 5, True, None, False, 5000),
                               Spread.of([1e6]), Spread.of([1.9e6]), Spread.of([1.8, 1.9, 2.0]), Spread.of([8e5]))],
         "started": [Started(("--version",), Spread.of([0.2]), Spread.of([0.4, 0.5, 0.6]))],
         "spark": SparkEfficiency(2, 1000, Spread.of([1e7]), Spread.of([9e6]), Spread.of([0.9])),
     }  # fmt: skip
-    return results.Results(results.QUICK, {"processor": "a machine", "Python": "3"}, **(subject | changes))
+    return results.Measurements(results.QUICK, {"processor": "a machine", "Python": "3"}, **(subject | changes))
 
 
 def test_the_table_of_searches_has_one_core_beside_all():

@@ -76,7 +76,7 @@ def ctrl_c(monkeypatch):
     """Presses Ctrl-C, once, when progress is reported of which `when` holds."""
 
     def at(name, when):
-        report = getattr(progress.Shown, name)
+        report = getattr(progress.LiveLine, name)
         presses = iter([True])
 
         def pressing(shown, *what):
@@ -84,7 +84,7 @@ def ctrl_c(monkeypatch):
             if when(*what) and next(presses, False):
                 signal.raise_signal(signal.SIGINT)
 
-        monkeypatch.setattr(progress.Shown, name, pressing)
+        monkeypatch.setattr(progress.LiveLine, name, pressing)
 
     return at
 

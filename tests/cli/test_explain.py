@@ -15,11 +15,19 @@ from epochfuzz.harness.cli.output import BadInput
 from epochfuzz.harness.commands import explain as command
 from epochfuzz.harness.engine.explore.explore import explore
 from epochfuzz.harness.findings import goals as asked
-from epochfuzz.harness.reference.explain import KINDS, Entry, Example, UnknownName, by_generation, find, glossary
+from epochfuzz.harness.reference.explain import (
+    KINDS,
+    Example,
+    GlossaryEntry,
+    UnknownName,
+    by_generation,
+    find,
+    glossary,
+)
 from epochfuzz.harness.reference.issues import is_issue, issue, written
 from epochfuzz.harness.testing import run_schedule
-from epochfuzz.harness.witness.replay import Run
-from epochfuzz.harness.witness.scenes import narrate
+from epochfuzz.harness.trace.replay import Run
+from epochfuzz.harness.trace.scenes import narrate
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.partition.replication import presumes_leadership
 from epochfuzz.model.kafka.vocabulary import goals
@@ -86,7 +94,7 @@ def test_every_name_of_the_model_is_explained_and_no_other(kind: str) -> None:
 
 
 @each_entry
-def test_an_entry_says_in_sentences_what_a_name_means_and_why_it_exists(entry: Entry) -> None:
+def test_an_entry_says_in_sentences_what_a_name_means_and_why_it_exists(entry: GlossaryEntry) -> None:
     assert entry.means.endswith(".")
     assert entry.why.endswith(".")
 
@@ -96,7 +104,7 @@ def test_an_entry_says_in_sentences_what_a_name_means_and_why_it_exists(entry: E
 
 @each_example
 def test_a_schedule_that_breaks_a_property_does_so_with_its_last_event_and_spares_the_protocol_beside(
-    entry: Entry,
+    entry: GlossaryEntry,
 ) -> None:
     example = entry.example
     if example.breaks is None:
@@ -108,13 +116,13 @@ def test_a_schedule_that_breaks_a_property_does_so_with_its_last_event_and_spare
 
 
 @of_kind("property")
-def test_the_example_of_a_property_breaks_that_property_if_any_protocol_does(entry: Entry) -> None:
+def test_the_example_of_a_property_breaks_that_property_if_any_protocol_does(entry: GlossaryEntry) -> None:
     never_broken = ("leader-available", "fetch-answered")
     assert entry.example.breaks == (None if entry.name in never_broken else entry.name)
 
 
 @of_kind("mechanism")
-def test_the_example_of_a_mechanism_is_about_that_mechanism_alone(entry: Entry) -> None:
+def test_the_example_of_a_mechanism_is_about_that_mechanism_alone(entry: GlossaryEntry) -> None:
     mechanism, _, choice = entry.name.partition("=")
     under, beside = parse_protocol(entry.example.under), parse_protocol(entry.example.beside)
     assert [each for each in MECHANISMS if under.choice(each) != beside.choice(each)] == [mechanism]
@@ -125,7 +133,7 @@ def test_the_example_of_a_mechanism_is_about_that_mechanism_alone(entry: Entry) 
 
 @of_kind("generation")
 def test_the_example_of_a_generation_is_held_against_the_next_and_breaks_it_if_that_mends_anything(
-    entry: Entry,
+    entry: GlossaryEntry,
 ) -> None:
     names = list(GENERATIONS)
     last = min(names.index(entry.name), len(names) - 2)
@@ -135,13 +143,13 @@ def test_the_example_of_a_generation_is_held_against_the_next_and_breaks_it_if_t
 
 
 @of_kind("release")
-def test_the_example_of_a_release_breaks_it_and_not_what_mends_that(entry: Entry) -> None:
+def test_the_example_of_a_release_breaks_it_and_not_what_mends_that(entry: GlossaryEntry) -> None:
     assert entry.example.under == entry.name
     assert entry.example.beside in NAMED
 
 
 @of_kind("event")
-def test_the_example_of_an_event_ends_with_it_and_needs_every_event_before_it(entry: Entry) -> None:
+def test_the_example_of_an_event_ends_with_it_and_needs_every_event_before_it(entry: GlossaryEntry) -> None:
     whole = narrate(run(entry.example))
     assert whole[-1].applied
     assert whole[-1].event.split()[0] == entry.name
@@ -150,7 +158,7 @@ def test_the_example_of_an_event_ends_with_it_and_needs_every_event_before_it(en
 
 
 @of_kind("goal")
-def test_the_example_of_a_goal_meets_it_with_its_last_event_and_needs_every_event(entry: Entry) -> None:
+def test_the_example_of_a_goal_meets_it_with_its_last_event_and_needs_every_event(entry: GlossaryEntry) -> None:
     goal = 1 << goals.NAMES.index(entry.name)
     assert run(entry.example).steps[-1].state.goals & goal
     for events in leaving_one_out(entry.example.events):
@@ -180,7 +188,7 @@ def is_power_of_two(number: int) -> bool:
 
 
 @of_kind("word")
-def test_the_example_of_a_word_shows_it_with_its_last_event_and_needs_every_event(entry: Entry) -> None:
+def test_the_example_of_a_word_shows_it_with_its_last_event_and_needs_every_event(entry: GlossaryEntry) -> None:
     if entry.example.breaks is None:
         is_shown = SHOWN[entry.name]
         assert is_shown(run(entry.example).steps[-1].state)
@@ -268,7 +276,7 @@ def test_an_entry_of_a_generation_or_release_names_no_other() -> None:
 
 
 @of_kind("goal")
-def test_a_goal_that_a_run_can_ask_for_is_asked_for_in_its_example(entry: Entry) -> None:
+def test_a_goal_that_a_run_can_ask_for_is_asked_for_in_its_example(entry: GlossaryEntry) -> None:
     every = [
         Configuration(min_insync_replicas=2),
         Configuration(unclean_leader_election=True, power_loss=True, asynchronous_checkpoint=True),
@@ -306,7 +314,7 @@ def test_without_a_name_all_are_listed_one_line_each(app: typer.Typer) -> None:
 
 
 @each_entry
-def test_every_name_can_be_explained_to_people_and_to_programs(app: typer.Typer, entry: Entry) -> None:
+def test_every_name_can_be_explained_to_people_and_to_programs(app: typer.Typer, entry: GlossaryEntry) -> None:
     result = invoke(app, *entry.name.split(), "--json")
     out = result.stdout
     check_json(["explain", "--json"], out)
@@ -396,7 +404,7 @@ def test_an_issue_that_nothing_speaks_of_is_bad_input(epochfuzz) -> None:
 
 
 def test_every_number_that_the_project_writes_down_is_explained() -> None:
-    folders = ("docs", "corpus", "model", "harness/reference", "harness/defects")
+    folders = ("docs", "corpus", "model", "harness/reference", "harness/lab/mutants")
     texts = [
         file.read_text(encoding="utf-8")
         for folder in folders

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from epochfuzz.harness.cli import first_finding
 from epochfuzz.harness.engine.explore.explore import explore
-from epochfuzz.harness.engine.runtime import interpreted
+from epochfuzz.harness.engine.runtime import uncompiled_search
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS
@@ -47,7 +47,7 @@ def test_an_interpreted_search_finds_as_short_a_schedule_as_the_compiled_one() -
     settings = Configuration(records=2, epochs=2)
     for property_ in ("no-committed-loss", "isr-complete"):
         wanted = properties.named(property_).bit
-        found = interpreted.shortest(HW, settings, wanted, first_finding.SMALL, lambda: True)
+        found = uncompiled_search.shortest(HW, settings, wanted, first_finding.SMALL, lambda: True)
         assert found == explore(HW, settings, wanted).shortest
 
 
@@ -73,7 +73,7 @@ def test_ctrl_c_ends_what_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*arguments: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(interpreted, "shortest", interrupted)
+    monkeypatch.setattr(uncompiled_search, "shortest", interrupted)
     compiling = Compiling(10)
     with pytest.raises(KeyboardInterrupt):
         shown(compiling, ["hw"], monkeypatch)

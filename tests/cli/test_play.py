@@ -16,7 +16,7 @@ from werkzeug.test import Client, TestResponse
 
 from epochfuzz.harness.cases.case import load_case
 from epochfuzz.harness.play import position
-from epochfuzz.harness.play.ahead import ANY, CannotSearch, Search, Searches
+from epochfuzz.harness.play.ahead import ANY, CannotSearch, LookAhead, Searches
 from epochfuzz.harness.play.board import Board
 from epochfuzz.harness.play.position import BadPosition, Position
 from epochfuzz.harness.play.server import Application
@@ -163,7 +163,7 @@ def test_a_case_that_is_there_is_replaced_only_if_that_is_wanted(client: Client,
 
 
 def test_a_search_finds_the_rest_of_a_shortest_schedule() -> None:
-    search = Search(where("produce A, fetch B, receive B", "hw"), HW, "no-committed-loss", 30)
+    search = LookAhead(where("produce A, fetch B, receive B", "hw"), HW, "no-committed-loss", 30)
     search.run()
     assert search.found is not None
     assert len(search.found) == 6
@@ -173,7 +173,7 @@ def test_a_search_finds_the_rest_of_a_shortest_schedule() -> None:
 
 
 def test_a_search_that_visits_every_state_says_that_nothing_breaks() -> None:
-    search = Search(where("produce A", "kip-320", records=1, epochs=1), KIP_320, ANY, 30)
+    search = LookAhead(where("produce A", "kip-320", records=1, epochs=1), KIP_320, ANY, 30)
     search.run()
     assert search.found is None
     assert "Whatever happens from here, kip-320 breaks nothing more within the bounds" in search.answer
@@ -182,9 +182,9 @@ def test_a_search_that_visits_every_state_says_that_nothing_breaks() -> None:
 def test_what_is_broken_or_not_promised_is_not_searched_for() -> None:
     searches = Searches()
     with pytest.raises(CannotSearch, match="breaks no-committed-loss already, by step 9: go back"):
-        searches.start(Search(where(SHORTEST_LOSS, "hw"), HW, "no-committed-loss", 10))
+        searches.start(LookAhead(where(SHORTEST_LOSS, "hw"), HW, "no-committed-loss", 10))
     with pytest.raises(CannotSearch, match="no-acked-loss is not promised with acks=1"):
-        searches.start(Search(where("produce A", "hw", acks="1"), HW, "no-acked-loss", 10))
+        searches.start(LookAhead(where("produce A", "hw", acks="1"), HW, "no-acked-loss", 10))
 
 
 def play(*arguments: object) -> subprocess.Popen[str]:

@@ -9,9 +9,9 @@ import pytest
 
 from epochfuzz.harness.cases.case import load_case
 from epochfuzz.harness.cases.comparison import is_unreported
-from epochfuzz.harness.cases.folder import Folder
+from epochfuzz.harness.cases.folder import CaseDirectory
 from epochfuzz.harness.findings.findings import Finding
-from epochfuzz.harness.witness.causes import Status, causes
+from epochfuzz.harness.trace.causes import CauseStatus, causes
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 Command = Callable[..., Any]
@@ -64,7 +64,7 @@ def test_what_only_a_page_of_this_project_suspects_is_unreported_though_it_is_ex
     re_elected, m1 = (load_case(ROOT / "corpus" / name) for name in ("history/re-elected-leader.yaml", M1))
     suspected = causes(re_elected.events, parse_protocol("kafka-2.8.1"), re_elected.settings, "no-acked-loss")
     known = causes(m1.events, parse_protocol("hw"), m1.settings, "no-committed-loss")
-    assert (suspected.status, known.status) == (Status.SUSPECTED, Status.KNOWN)
+    assert (suspected.status, known.status) == (CauseStatus.SUSPECTED, CauseStatus.KNOWN)
     assert is_unreported(cast(Finding, SimpleNamespace(known_flaw=suspected.reason, causes=suspected)))
     assert not is_unreported(cast(Finding, SimpleNamespace(known_flaw=known.reason, causes=known)))
 
@@ -106,7 +106,7 @@ def test_what_cannot_be_saved_is_said_before_anything_is_walked(epochfuzz: Comma
 
 
 def test_a_folder_writes_over_no_file_that_somebody_else_has_just_written(tmp_path: Path) -> None:
-    one, other = Folder(tmp_path), Folder(tmp_path)
+    one, other = CaseDirectory(tmp_path), CaseDirectory(tmp_path)
     case = load_case(Path(__file__).parents[2] / "corpus" / "documents" / "m1-loss.yaml")
     assert one.save(case) == tmp_path / "m1-loss.yaml"
     with pytest.raises(FileExistsError):

@@ -8,14 +8,14 @@ import json
 import pytest
 
 from epochfuzz.harness.commands import selftest as command
-from epochfuzz.harness.defects import DEFECTS, hunting
-from epochfuzz.harness.defects.partition import membership
-from epochfuzz.harness.defects.partition import wrong_truncation as truncation
-from epochfuzz.harness.defects.proofs import judged, undetectable
-from epochfuzz.harness.defects.selftest import catch, detectable
 from epochfuzz.harness.engine.walk import generate
 from epochfuzz.harness.engine.walk.hunt import Hunter
 from epochfuzz.harness.engine.walk.walk import Walker
+from epochfuzz.harness.lab.mutants import DEFECTS, hunting
+from epochfuzz.harness.lab.mutants.partition import membership
+from epochfuzz.harness.lab.mutants.partition import wrong_truncation as truncation
+from epochfuzz.harness.lab.mutants.proofs import judged, undetectable
+from epochfuzz.harness.lab.mutants.selftest import catch, detectable
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.kafka_model import KAFKA

@@ -12,18 +12,18 @@ from epochfuzz.harness.cluster import runs
 from epochfuzz.harness.cluster.broker import installation, tools
 from epochfuzz.harness.cluster.broker.installation import Installation
 from epochfuzz.harness.cluster.runs import Played
-from epochfuzz.harness.cluster.timeline import Loss, Run, Verdict
+from epochfuzz.harness.cluster.timeline import Loss, ScenarioRun, ScenarioVerdict
 
-LOST = Run(Verdict.LOST, 28.0, 7, [Loss("m", 0, 4, "z", was_read=True)])
-KEPT = Run(Verdict.KEPT, 28.0, 8)
-NOT_REACHED = Run(why="waited 20 s for this, and it did not come: C leads")
+LOST = ScenarioRun(ScenarioVerdict.LOST, 28.0, 7, [Loss("m", 0, 4, "z", was_read=True)])
+KEPT = ScenarioRun(ScenarioVerdict.KEPT, 28.0, 8)
+NOT_REACHED = ScenarioRun(why="waited 20 s for this, and it did not come: C leads")
 
 
 @pytest.fixture
 def plays(monkeypatch: pytest.MonkeyPatch, no_kafka: Installation) -> Callable[..., None]:
     """Has runs end so, one after the other."""
 
-    def set_up(*ended: Run) -> None:
+    def set_up(*ended: ScenarioRun) -> None:
         monkeypatch.setattr(runs, "play", lambda request, kafka, number, say: Played(ended[number - 1], None))
         monkeypatch.setattr(installation, "from_maven", lambda release: no_kafka)
         monkeypatch.setattr(installation, "from_home", lambda home: no_kafka)

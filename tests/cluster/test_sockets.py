@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from epochfuzz.harness.cluster.broker.sockets import End, parse, unread
+from epochfuzz.harness.cluster.broker.sockets import SocketEnd, parse, unread
 from epochfuzz.harness.cluster.waiting import until
 
 TABLE = """\
@@ -28,7 +28,7 @@ def server() -> Iterator[socket.socket]:
 
 
 def test_only_connections_are_read_from_a_table_of_either_family() -> None:
-    assert list(parse(TABLE)) == [End(0x2384, 0xEABD, 0xA6, "0"), End(0xEABD, 0x2384, 0, "99")]
+    assert list(parse(TABLE)) == [SocketEnd(0x2384, 0xEABD, 0xA6, "0"), SocketEnd(0xEABD, 0x2384, 0, "99")]
 
 
 def test_what_was_sent_and_not_read_is_seen(server: socket.socket) -> None:

@@ -10,22 +10,22 @@ from rich.console import Console
 pytest.importorskip("confluent_kafka")
 
 from epochfuzz.harness.cluster import view
-from epochfuzz.harness.cluster.broker.clients import Acknowledged, Read
+from epochfuzz.harness.cluster.broker.clients import Acknowledged, ConsumedRecord
 from epochfuzz.harness.cluster.broker.cluster import Cluster
 from epochfuzz.harness.cluster.broker.installation import Installation
 from epochfuzz.harness.cluster.broker.segments import Record
-from epochfuzz.harness.cluster.timeline import Loss, Moment, Recorder, ReplicaView, Run, Verdict
+from epochfuzz.harness.cluster.timeline import Loss, ReachedStep, Recorder, ReplicaView, ScenarioRun, ScenarioVerdict
 from tests.cluster.test_broker_log import FOLLOWER, LEADER
 from tests.cluster.test_segments import SEGMENT
 
 LOG = (Record(0, 1, "x"), Record(1, 1, "m"))
-LOST = Run(
-    verdict=Verdict.LOST,
+LOST = ScenarioRun(
+    verdict=ScenarioVerdict.LOST,
     seconds=28.4,
     acknowledged=7,
     lost=[Loss("m", 0, 1, "z", was_read=True), Loss("y", 0, 2, None, was_read=False)],
     moments=[
-        Moment(
+        ReachedStep(
             1.5,
             "4",
             "m is acknowledged <and read>",
@@ -34,7 +34,7 @@ LOST = Run(
                 "B": ReplicaView("paused", "follows A e3", LOG[:1], None),
             },
             (Acknowledged("m", 0, 1, 0.0),),
-            (Read("m", 1, 0.0),),
+            (ConsumedRecord("m", 1, 0.0),),
         )
     ],
     evidence=[("A", LEADER)],
@@ -42,7 +42,7 @@ LOST = Run(
 )
 
 
-def printed(run: Run) -> str:
+def printed(run: ScenarioRun) -> str:
     out = Console(file=StringIO(), width=150)
     view.print_run(out, run)
     return out.file.getvalue()  # type: ignore[attr-defined]
@@ -74,28 +74,30 @@ def test_the_terminal_shows_moments_log_lines_losses_and_the_verdict() -> None:
 
 
 def test_many_losses_are_counted_and_a_few_are_shown() -> None:
-    run = Run(Verdict.LOST, 60.0, 1000, [Loss(f"m{n}", n, n, None, was_read=False) for n in range(1_005)])
+    run = ScenarioRun(
+        ScenarioVerdict.LOST, 60.0, 1000, [Loss(f"m{n}", n, n, None, was_read=False) for n in range(1_005)]
+    )
     text = printed(run)
     assert "m4 was acknowledged" in text
     assert "m5 was acknowledged" not in text
     assert "... and 1,000 more" in text
-    assert "... and 1,000 more" in view.html(view.Page("t", "s", run, (), "c"))
+    assert "... and 1,000 more" in view.html(view.TimelinePage("t", "s", run, (), "c"))
 
 
 def test_moments_without_replicas_have_no_columns_for_them() -> None:
-    run = Run(moments=[Moment(1.0, "1", "producers go on", {}, (), ())])
+    run = ScenarioRun(moments=[ReachedStep(1.0, "1", "producers go on", {}, (), ())])
     assert "producers go on" in printed(run)
     assert "high watermark" not in printed(run)
-    assert "producers go on" in view.html(view.Page("t", "s", run, (), "c"))
+    assert "producers go on" in view.html(view.TimelinePage("t", "s", run, (), "c"))
 
 
 def test_what_was_not_reached_and_what_was_kept_are_told_apart() -> None:
-    assert "NOT REACHED: waited 20 s" in printed(Run(why="waited 20 s"))
-    assert "KEPT: all 8 acknowledged records, in 29 s" in printed(Run(Verdict.KEPT, 29.1, 8))
+    assert "NOT REACHED: waited 20 s" in printed(ScenarioRun(why="waited 20 s"))
+    assert "KEPT: all 8 acknowledged records, in 29 s" in printed(ScenarioRun(ScenarioVerdict.KEPT, 29.1, 8))
 
 
 def test_the_html_file_says_the_same_and_escapes_what_others_wrote() -> None:
-    page = view.Page("re-elected-leader", "A cluster", LOST, (("Kafka", "4.3.1"),), "epochfuzz cluster run x")
+    page = view.TimelinePage("re-elected-leader", "A cluster", LOST, (("Kafka", "4.3.1"),), "epochfuzz cluster run x")
     text = view.html(page)
     for part in (
         "LOST: 2 of 7",
@@ -129,7 +131,7 @@ def test_a_moment_has_what_brokers_logged_their_files_and_what_clients_were_told
     recorder = Recorder(cluster.brokers, "t-0")
     role = recorder.role("A")
     assert role is not None
-    read = [Read("m", 6, role.at + 1)]
+    read = [ConsumedRecord("m", 6, role.at + 1)]
     recorder.note("3", "before", [], [])
     assert recorder.run.moments.pop().replicas["A"].high_watermark == 4
     recorder.note("4", "first", [Acknowledged("m", 0, 6, role.at + 1)], read)

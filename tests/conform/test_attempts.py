@@ -4,15 +4,15 @@ from itertools import pairwise
 
 import pytest
 
-from epochfuzz.harness.conform.oracle.fault import Fault, Kind
+from epochfuzz.harness.conform.protocol.discrepancy import Discrepancy, DiscrepancyKind
 from epochfuzz.harness.conform.run import attempts
 from epochfuzz.harness.conform.run.attempts import shrink
-from epochfuzz.harness.conform.run.drive import Sighting
+from epochfuzz.harness.conform.run.drive import ConformanceFailure
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule, schedule_texts
 
 ALPHABET = Configuration().alphabet()
-FAULT = Fault(Kind.DIFFERENCE, "applied", True, False)
+FAULT = Discrepancy(DiscrepancyKind.DIFFERENCE, "applied", True, False)
 
 
 def minimal(
@@ -23,10 +23,10 @@ def minimal(
 ) -> list[str]:
     """What remains of events of which `fails`, a predicate on event texts, holds."""
 
-    def attempt(schedule: bytes) -> Sighting | None:
-        return Sighting(FAULT, schedule) if fails(schedule_texts(schedule)) else None  # type: ignore[operator]
+    def attempt(schedule: bytes) -> ConformanceFailure | None:
+        return ConformanceFailure(FAULT, schedule) if fails(schedule_texts(schedule)) else None  # type: ignore[operator]
 
-    sighting = Sighting(FAULT, parse_schedule(events))
+    sighting = ConformanceFailure(FAULT, parse_schedule(events))
     return schedule_texts(shrink(sighting, attempt, ALPHABET, enabled, seconds).sent)  # type: ignore[arg-type]
 
 

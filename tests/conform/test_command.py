@@ -315,7 +315,7 @@ def test_ctrl_c_while_a_failure_is_shrunk_loses_none(epochfuzz: Any, monkeypatch
     def interrupted(*arguments: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("epochfuzz.harness.conform.run.workers.nonconformity", interrupted)
+    monkeypatch.setattr("epochfuzz.harness.conform.run.workers.conformance_finding", interrupted)
     ended = epochfuzz("conform", *FEW, "--", *DEFECTIVE)
     assert ended.code == 130
     assert "difference under kip-320: replicas.A.hw is 0, and 1 in the model; after " in ended.out

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from epochfuzz.harness.conform.oracle.fault import Fault, Kind
 from epochfuzz.harness.conform.oracle.known import Known, KnownError, load_known, of_document, reason
+from epochfuzz.harness.conform.protocol.discrepancy import Discrepancy, DiscrepancyKind
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule
@@ -16,10 +16,10 @@ from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 RECOVERED = Known("epochs", ("restart",), "the log is read again", ("kafka-2.0.1",))
 SENT = parse_schedule(["crash B", "restart B"])
 TWO = Configuration()
-DIFFERENCE = Fault(Kind.DIFFERENCE, "replicas.B.epochs", [], [[1, 0]])
+DIFFERENCE = Discrepancy(DiscrepancyKind.DIFFERENCE, "replicas.B.epochs", [], [[1, 0]])
 
 
-def why(fault: Fault = DIFFERENCE, sent: bytes = SENT, protocol: str = "kafka-2.0.1") -> str | None:
+def why(fault: Discrepancy = DIFFERENCE, sent: bytes = SENT, protocol: str = "kafka-2.0.1") -> str | None:
     return reason([RECOVERED], fault, sent, parse_protocol(protocol), TWO)
 
 
@@ -28,8 +28,8 @@ def test_a_field_that_differs_after_one_of_the_events_is_known_under_the_protoco
 
 
 def test_another_field_event_protocol_or_kind_is_news() -> None:
-    assert why(fault=Fault(Kind.DIFFERENCE, "replicas.B.leo", 0, 1)) is None
-    assert why(fault=Fault(Kind.DIED, None, "an answer", "it exited")) is None
+    assert why(fault=Discrepancy(DiscrepancyKind.DIFFERENCE, "replicas.B.leo", 0, 1)) is None
+    assert why(fault=Discrepancy(DiscrepancyKind.DIED, None, "an answer", "it exited")) is None
     assert why(sent=SENT[:1]) is None
     assert why(sent=b"") is None
     assert why(protocol="kafka-2.1.1") is None
@@ -59,13 +59,13 @@ def test_any_field_is_every_field_and_no_death() -> None:
     anything = replace(RECOVERED, field="any")
     kafka = parse_protocol("kafka-2.0.1")
     assert anything.covers(DIFFERENCE, SENT, kafka, TWO)
-    assert anything.covers(Fault(Kind.DIFFERENCE, "applied", False, True), SENT, kafka, TWO)
-    assert not anything.covers(Fault(Kind.DIED, None, "an answer", "it exited"), SENT, kafka, TWO)
+    assert anything.covers(Discrepancy(DiscrepancyKind.DIFFERENCE, "applied", False, True), SENT, kafka, TWO)
+    assert not anything.covers(Discrepancy(DiscrepancyKind.DIED, None, "an answer", "it exited"), SENT, kafka, TWO)
 
 
 def test_a_subject_may_be_known_to_die_with_certain_words() -> None:
     dies = Known("died", ("restart",), "a thread ends", output="Offset mismatch")
-    died = Fault(Kind.DIED, None, "an answer", "it exited", "Offset mismatch for partition t-0")
+    died = Discrepancy(DiscrepancyKind.DIED, None, "an answer", "it exited", "Offset mismatch for partition t-0")
     kafka = parse_protocol("kafka-2.0.1")
     assert dies.covers(died, SENT, kafka, TWO)
     assert not dies.covers(replace(died, output="out of memory"), SENT, kafka, TWO)

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from epochfuzz.harness.conform.oracle.fault import Kind
 from epochfuzz.harness.conform.oracle.judge import JudgedBy
+from epochfuzz.harness.conform.protocol.discrepancy import DiscrepancyKind
 from epochfuzz.harness.conform.protocol.subject import CheckedSubject
 from epochfuzz.harness.conform.run.drive import Driven, Setting, drive
 from epochfuzz.harness.engine.walk import generate
@@ -89,7 +89,7 @@ def test_the_model_conforms_to_itself_with_every_fault_switched_on(protocol: str
 def test_a_field_that_differs_is_named_with_what_was_expected(path: tuple[str, ...], value: Any) -> None:
     expected = run(Changed(unchanged), REPLICATED).answers[-1][1]
     (sighting,) = run(Changed(set_field(*path, value=value)), REPLICATED).sightings
-    assert sighting.fault.kind is Kind.DIFFERENCE
+    assert sighting.fault.kind is DiscrepancyKind.DIFFERENCE
     assert sighting.fault.field == ".".join(path)
     assert sighting.fault.observed != sighting.fault.expected
     assert expected["replicas"]["B"]["hw"] == 1  # or the schedule would show nothing

@@ -10,7 +10,7 @@ from epochfuzz.harness.conform.oracle.judge import JudgedBy
 from epochfuzz.harness.conform.protocol.subject import CheckedSubject
 from epochfuzz.harness.conform.run.drive import Driven, Setting, drive
 from epochfuzz.harness.engine.walk import generate
-from epochfuzz.harness.witness.replay import replay
+from epochfuzz.harness.trace.replay import replay
 from epochfuzz.model.kafka.contract.properties import BY_NAME, PROPERTIES, permitted
 from epochfuzz.model.kafka.kafka_model import KAFKA
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration

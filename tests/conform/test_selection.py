@@ -6,12 +6,12 @@ from statistics import median
 
 import pytest
 
-from epochfuzz.harness.bench.chosen import mistakes, played, steps_until_seen
 from epochfuzz.harness.conform.oracle import met
 from epochfuzz.harness.conform.oracle.lockstep import LockStep
 from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.harness.conform.run.selection import Selection, schedule
 from epochfuzz.harness.engine.walk import generate
+from epochfuzz.harness.lab.bench.chosen import mistakes, played, steps_until_seen
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.kafka.kafka_model import KAFKA
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration

@@ -3,12 +3,12 @@
 import re
 
 from epochfuzz.harness.audit.judgement.findings import What
-from epochfuzz.harness.audit.lines.events import Kind
+from epochfuzz.harness.audit.lines.events import MessageKind
 from epochfuzz.harness.audit.tables import EVENTS, FINDINGS, JUDGED, SEGMENTS
 from tests.documents.pages import named
 
 PAGE = named("reference/audit-tables.md").read_text(encoding="utf-8")
-NO_EVENTS = {Kind.RELEASE, Kind.CLUSTER}
+NO_EVENTS = {MessageKind.RELEASE, MessageKind.CLUSTER}
 
 
 def documented(table):
@@ -46,7 +46,7 @@ def test_the_columns_of_judged_are_named():
 def test_every_kind_of_event_is_named():
     row = next(line for line in PAGE.splitlines() if line.startswith("| `kind`"))
 
-    assert set(re.findall(r"`([\w-]+)`", row)) - {"kind"} == {str(kind) for kind in Kind} - NO_EVENTS
+    assert set(re.findall(r"`([\w-]+)`", row)) - {"kind"} == {str(kind) for kind in MessageKind} - NO_EVENTS
 
 
 def test_every_finding_is_on_the_page_of_audits():

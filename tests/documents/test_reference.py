@@ -5,10 +5,10 @@ import re
 import pytest
 
 import epochfuzz
+from epochfuzz.harness.lab import pages as reference
+from epochfuzz.harness.lab.pictures import PICTURES, ROOT, Picture, drawn
 from epochfuzz.harness.reference import markdown, releases
-from epochfuzz.harness.reference import pages as reference
 from epochfuzz.harness.reference.explain import glossary
-from epochfuzz.harness.views.drawings.pictures import PICTURES, ROOT, Picture, drawn
 from epochfuzz.model.kafka.vocabulary.protocols import RELEASES
 
 PAGES = reference.pages()
@@ -17,9 +17,7 @@ PAGES = reference.pages()
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_that_is_written_from_the_glossary_is_up_to_date(name: str) -> None:
     written = (reference.DIRECTORY / name).read_text(encoding="utf-8")
-    assert written == PAGES[name], (
-        f"docs/reference/{name} is stale; renew it: python -m epochfuzz.harness.reference.pages"
-    )
+    assert written == PAGES[name], f"docs/reference/{name} is stale; renew it: python -m epochfuzz.harness.lab.pages"
 
 
 def test_every_name_of_the_glossary_has_a_section_or_a_row_on_one_page() -> None:
@@ -50,7 +48,7 @@ def test_the_page_on_subjects_says_what_each_release_stands_for() -> None:
 @pytest.mark.parametrize("picture", PICTURES, ids=lambda each: each.file)
 def test_a_picture_shows_what_its_case_does_today(picture: Picture) -> None:
     assert (ROOT / picture.file).read_text(encoding="utf-8") == drawn(picture), (
-        f"{picture.file} is stale; renew it: python -m epochfuzz.harness.views.drawings.pictures"
+        f"{picture.file} is stale; renew it: python -m epochfuzz.harness.lab.pictures"
     )
 
 

@@ -13,7 +13,7 @@ import typer
 from pydantic import ValidationError
 
 from epochfuzz.harness.cli.main import app
-from epochfuzz.harness.documents import schemas
+from epochfuzz.harness.lab import schemas
 
 SCHEMAS = Path(__file__).parents[2] / "docs" / "schemas"
 
@@ -37,7 +37,7 @@ def test_every_command_that_prints_json_has_a_schema() -> None:
 def test_the_schemas_are_those_of_the_documents() -> None:
     made = {schemas.file_name(command): schemas.schema(command) for command in schemas.DOCUMENTS}
     kept = {file.name: file.read_text(encoding="utf-8") for file in SCHEMAS.iterdir()}
-    assert kept == made, "python -m epochfuzz.harness.documents.schemas writes them"
+    assert kept == made, "python -m epochfuzz.harness.lab.schemas writes them"
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from itertools import permutations
 from typing import Any
 
 from epochfuzz.model.core.execution import Execution
-from epochfuzz.model.core.renaming import renamed
+from epochfuzz.model.core.permutation import renamed
 from tests.engine.toy import LOG
 
 EAGER, PATIENT, STUBBORN = map(LOG.protocol, ("eager", "patient", "stubborn"))

@@ -128,7 +128,7 @@ def test_a_model_that_there_is_not_is_bad_input_in_one_line(
 
 OWN = """
 from epochfuzz.model.core.fields import Field
-from epochfuzz.model.core.plain import Property, Verb, plain_model, up_to
+from epochfuzz.model.core.simple_model import Property, Verb, plain_model, up_to
 
 def count(p, r):
     {rule}

@@ -9,7 +9,7 @@ import pytest
 from epochfuzz.harness.engine.explore.expansion import Expansion
 from epochfuzz.harness.engine.keys import packing
 from epochfuzz.model.core.execution import Execution
-from epochfuzz.model.core.renaming import renamed
+from epochfuzz.model.core.permutation import renamed
 from tests.engine.reached import EAGER, PATIENT, SETTINGS, classes, reached, values
 from tests.engine.toy import LOG, elect
 

@@ -6,9 +6,9 @@ import pytest
 
 from epochfuzz.harness.engine.runtime.compilation import digest_of
 from epochfuzz.harness.engine.walk.walk import walk_block
-from epochfuzz.model.core import program
+from epochfuzz.model.core import specializer
 from epochfuzz.model.core.model import Model
-from epochfuzz.model.core.plain import ModelError, Property, Verb, plain_model
+from epochfuzz.model.core.simple_model import ModelError, Property, Verb, simple_model
 from epochfuzz.model.core.source import Rule
 from epochfuzz.model.kafka.kafka_model import KAFKA
 from tests.engine.reached import EAGER, PATIENT, SETTINGS
@@ -16,7 +16,7 @@ from tests.engine.toy import LOG, append, copy, elect, is_lost, promise
 
 
 def linked(model: Model | None, *roots: Rule, **constants: int) -> dict[str, str]:
-    return {each.name: ast.unparse(each.node) for each in program.link(roots, constants, model=model)}
+    return {each.name: ast.unparse(each.node) for each in specializer.specialize(roots, constants, model=model)}
 
 
 def test_what_a_protocol_chooses_is_worked_out_in_its_rules() -> None:
@@ -36,12 +36,12 @@ def test_a_kernel_is_linked_for_a_model_each_time_for_another_and_never_for_none
         names = linked(model, walk_block)
         assert any(name.startswith(there) for name in names)
         assert not any(name.startswith(elsewhere) for name in names)
-    with pytest.raises(program.CannotLink, match="is linked for none"):
+    with pytest.raises(specializer.CannotSpecialize, match="is linked for none"):
         linked(None, walk_block)
 
 
 def one_of(*verbs: Rule) -> Model:
-    return plain_model(
+    return simple_model(
         "part",
         fields=LOG.table.variables[:-1],
         verbs=[Verb(rule) for rule in verbs],
@@ -77,7 +77,7 @@ def test_declarations_that_do_not_go_together_are_an_error(wrong: dict[str, obje
         "protocols": {"eager": {"waits": 0}},
     }
     with pytest.raises(ModelError, match=said):
-        plain_model("wrong", **declared | wrong)  # type: ignore[arg-type]
+        simple_model("wrong", **declared | wrong)  # type: ignore[arg-type]
 
 
 def test_settings_and_names_that_there_are_not_are_errors() -> None:

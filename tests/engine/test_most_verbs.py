@@ -8,7 +8,16 @@ from epochfuzz.harness.engine.shrink.shrink import shrink
 from epochfuzz.harness.engine.walk.walk import Walker
 from epochfuzz.model.core.fields import Field, State
 from epochfuzz.model.core.model import Model
-from epochfuzz.model.core.plain import MOST_VERBS, ONE_REPLICA, REPLICA, ModelError, Property, Verb, plain_model, up_to
+from epochfuzz.model.core.simple_model import (
+    MOST_VERBS,
+    ONE_REPLICA,
+    REPLICA,
+    ModelError,
+    Property,
+    Verb,
+    simple_model,
+    up_to,
+)
 from tests.engine.reached import LOSS, PATIENT, SETTINGS
 from tests.engine.toy import append, copy, elect, is_lost
 
@@ -22,7 +31,7 @@ def idle(p: State, r: int) -> int:
 
 def log_of(verbs: int) -> Model:
     """The toy log, with so many verbs of which its own are the last."""
-    return plain_model(
+    return simple_model(
         f"log of {verbs}",
         fields=(
             Field("length", up_to("records"), (REPLICA,)),

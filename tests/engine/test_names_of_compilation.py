@@ -1,4 +1,5 @@
-"""Numba's inlining is chosen by the names of modules and functions, so a name without an owner changes speed in silence."""
+"""Numba's inlining is chosen by the names of modules and functions, so a name without an owner changes speed in
+silence."""
 
 import ast
 from pathlib import Path

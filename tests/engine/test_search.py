@@ -8,10 +8,10 @@ import pytest
 from epochfuzz.harness.engine.explore.explore import Exploration, NotConfirmed, confirm, explore, explore_each
 from epochfuzz.harness.engine.explore.visited import Visited
 from epochfuzz.harness.engine.keys.packing import DoesNotFit
-from epochfuzz.harness.engine.runtime import interpreted
+from epochfuzz.harness.engine.runtime import uncompiled_search
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.core.fields import Field
-from epochfuzz.model.core.plain import ONE_REPLICA, REPLICA, Holds, Property, Verb, plain_model, up_to
+from epochfuzz.model.core.simple_model import ONE_REPLICA, REPLICA, Holds, Property, Verb, simple_model, up_to
 from tests.engine.reached import AGREEMENT, EAGER, LOSS, PATIENT, SETTINGS, STUBBORN, classes, events, reached
 from tests.engine.toy import LOG, append, copy, elect, is_lost
 
@@ -42,7 +42,7 @@ def test_what_it_finds_is_the_first_of_the_shortest_schedules(protocol: Any, wan
     for symmetric in (True, False):
         assert explore(protocol, SETTINGS, wanted, symmetric=symmetric).shortest == shortest
     small = (LOG.small[0], SETTINGS.bounds)
-    assert interpreted.shortest(protocol, SETTINGS, wanted, small, lambda: True) == shortest
+    assert uncompiled_search.shortest(protocol, SETTINGS, wanted, small, lambda: True) == shortest
 
 
 def test_it_is_the_same_on_any_number_of_threads_and_at_any_depth() -> None:
@@ -78,7 +78,7 @@ def test_where_memory_ends_it_what_was_covered_is_said() -> None:
 
 
 def test_a_value_that_its_key_has_no_room_for_is_named_and_ends_the_search() -> None:
-    cramped = plain_model(
+    cramped = simple_model(
         "cramped",
         fields=(
             Field("length", Holds(0, lambda p: 1), (REPLICA,)),

@@ -6,7 +6,7 @@ everybody has it. A stubborn follower does not truncate what a new leader has no
 
 from epochfuzz.model.core.fields import Field, State
 from epochfuzz.model.core.model import APPLIED
-from epochfuzz.model.core.plain import ONE_REPLICA, REPLICA, Property, Verb, plain_model, up_to
+from epochfuzz.model.core.simple_model import ONE_REPLICA, REPLICA, Property, Verb, simple_model, up_to
 
 DOES_NOT_LEAD, IS_FULL, LEADS, HAS_THE_SAME, IS_LONGER, TOO_OFTEN = range(2, 8)
 
@@ -75,7 +75,7 @@ def copy_all(p: State) -> None:
             copy(p, r)
 
 
-LOG = plain_model(
+LOG = simple_model(
     "log",
     fields=(
         Field("length", up_to("records"), (REPLICA,)),

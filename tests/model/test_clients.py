@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from epochfuzz.harness.engine.explore.explore import explore
-from epochfuzz.harness.witness.refusal import why_not
-from epochfuzz.harness.witness.replay import Run, replay
+from epochfuzz.harness.trace.refusal import why_not
+from epochfuzz.harness.trace.replay import Run, replay
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.contract.observation import observe

@@ -159,7 +159,7 @@ def test_what_breaks_a_property_can_be_said_exactly_where_it_is_broken(history: 
             judged = p.copy()
             if each.at_end:
                 healing.heal(judged)
-            assert bool(list(each.breaches(judged))) == each.is_broken(judged), each.name
+            assert bool(list(each.violations(judged))) == each.is_broken(judged), each.name
             assert each.applies(p) or not each.is_broken(judged), f"{each.name} is broken where it does not apply"
 
 
@@ -167,6 +167,6 @@ def test_nothing_is_told_of_a_promise_that_too_many_lossy_failures_have_made_voi
     p = initial(GENERATIONS["kip-966"], Configuration(power_loss=True))
     p.exposed = p.acked = 1
     lost = [each for each in PROPERTIES if each.name in ("no-committed-loss", "no-acked-loss")]
-    assert all(each.is_broken(p) and list(each.breaches(p)) for each in lost)
+    assert all(each.is_broken(p) and list(each.violations(p)) for each in lost)
     p.lossy_failures = p.min_insync_replicas
-    assert not any(each.is_broken(p) or list(each.breaches(p)) for each in lost)
+    assert not any(each.is_broken(p) or list(each.violations(p)) for each in lost)

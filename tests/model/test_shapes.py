@@ -6,8 +6,8 @@ import pytest
 
 from epochfuzz.harness.conform.run.selection import Selection, schedule
 from epochfuzz.model.core.execution import Execution
-from epochfuzz.model.core.renaming import renamed
-from epochfuzz.model.kafka.contract.shapes import shape
+from epochfuzz.model.core.permutation import renamed
+from epochfuzz.model.kafka.contract.replica_abstraction import shape
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol

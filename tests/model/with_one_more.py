@@ -24,8 +24,8 @@ from epochfuzz.harness.engine.explore.explore import explore
 from epochfuzz.harness.engine.walk import generate
 from epochfuzz.harness.engine.walk.walk import Walker
 from epochfuzz.harness.reference import explain, releases
+from epochfuzz.harness.trace.replay import replay
 from epochfuzz.harness.views import conformance as report
-from epochfuzz.harness.witness.replay import replay
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.kafka_model import KAFKA

@@ -141,7 +141,7 @@ def test_commands_and_modules_are_found_where_only_the_wheel_is(python: Path, pr
 
 def test_cases_and_machines_run_in_pytest_without_any_extra(bare_python: Path, project: Path) -> None:
     assert "4 passed" in run("-m", "pytest", "-q", python=bare_python, cwd=project)
-    lacking = "from epochfuzz.harness.extras import *; [require(extra) for extra in EXTRAS]"
+    lacking = "from epochfuzz.harness.environment.extras import *; [require(extra) for extra in EXTRAS]"
     with pytest.raises(AssertionError, match="MissingExtra"):
         run("-c", lacking, python=bare_python, cwd=project)
 

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 from epochfuzz.harness.cases.case import load_case
-from epochfuzz.harness.witness.replay import replay
+from epochfuzz.harness.trace.replay import replay
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 pytest_plugins = ["pytester"]

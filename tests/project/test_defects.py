@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
-from epochfuzz.harness.defects import DEFECTS, PROTOCOL_DEFECTS
-from epochfuzz.harness.defects import defect as defect_module
-from epochfuzz.harness.defects.defect import in_place_of
-from epochfuzz.harness.defects.partition import membership
-from epochfuzz.harness.defects.partition import wrong_truncation as truncation
-from epochfuzz.harness.defects.proofs import broken_by, judged, proofs, prove, undetectable
 from epochfuzz.harness.engine.shrink.shrink import shrink
 from epochfuzz.harness.engine.walk import generate
-from epochfuzz.harness.witness.replay import replay
-from epochfuzz.model.core import program
+from epochfuzz.harness.lab.mutants import DEFECTS, PROTOCOL_DEFECTS
+from epochfuzz.harness.lab.mutants import mutant as defect_module
+from epochfuzz.harness.lab.mutants.mutant import in_place_of
+from epochfuzz.harness.lab.mutants.partition import membership
+from epochfuzz.harness.lab.mutants.partition import wrong_truncation as truncation
+from epochfuzz.harness.lab.mutants.proofs import broken_by, judged, proofs, prove, undetectable
+from epochfuzz.harness.trace.replay import replay
+from epochfuzz.model.core import specializer
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.kafka_model import KAFKA
@@ -30,16 +30,16 @@ from epochfuzz.model.kafka.vocabulary.events import parse_schedule
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS
 from epochfuzz.model.kafka.vocabulary.state import State
 
-DETECTABLE = [defect for defect in PROTOCOL_DEFECTS if defect.name in proofs()]
+DETECTABLE = [mutant for mutant in PROTOCOL_DEFECTS if mutant.name in proofs()]
 EVERY_FAULT = Configuration(
     replicas=3, unclean_leader_election=True, power_loss=True, asynchronous_checkpoint=True, records_per_fetch=2
 )
 SCHEDULES = [generate.schedule(7, number, generate.deck_for(KAFKA, EVERY_FAULT)) for number in range(10)]
-QUICKLY_SEARCHED = [defect for defect in DETECTABLE if len(proofs()[defect.name].shortest) <= 3]
+QUICKLY_SEARCHED = [mutant for mutant in DETECTABLE if len(proofs()[mutant.name].shortest) <= 3]
 
 
 def names(defects):
-    return [defect.name for defect in defects]
+    return [mutant.name for mutant in defects]
 
 
 def test_every_defect_is_proven_detectable_or_not():
@@ -53,42 +53,42 @@ def test_at_least_forty_are_detectable():
 
 def test_no_two_defects_have_one_name_or_one_change():
     assert len(set(names(DEFECTS))) == len(DEFECTS)
-    codes = [(rule, wrong.__code__) for defect in DEFECTS for rule, wrong in defect.mistaken.items()]
+    codes = [(rule, wrong.__code__) for mutant in DEFECTS for rule, wrong in mutant.mistaken.items()]
     changes = {(rule, code.co_code, code.co_consts, code.co_names) for rule, code in codes}
     assert len(changes) == len(codes)
 
 
-@pytest.mark.parametrize("defect", DETECTABLE, ids=lambda defect: defect.name)
-def test_the_shortest_schedule_breaks_the_property_by_its_last_event_and_nothing_without_the_defect(defect):
-    proof = proofs()[defect.name]
-    sound = replay(proof.shortest, defect.sound_protocol, proof.settings)
-    assert not judged(defect, proof.settings) & properties.set_of(sound.broken)
-    assert proof.property == broken_by(defect, proof.settings, proof.shortest)[0]
+@pytest.mark.parametrize("defect", DETECTABLE, ids=lambda mutant: mutant.name)
+def test_the_shortest_schedule_breaks_the_property_by_its_last_event_and_nothing_without_the_defect(mutant):
+    proof = proofs()[mutant.name]
+    sound = replay(proof.shortest, mutant.sound_protocol, proof.settings)
+    assert not judged(mutant, proof.settings) & properties.set_of(sound.broken)
+    assert proof.property == broken_by(mutant, proof.settings, proof.shortest)[0]
     for end in range(len(proof.shortest)):
-        assert broken_by(defect, proof.settings, proof.shortest[:end]) == []
+        assert broken_by(mutant, proof.settings, proof.shortest[:end]) == []
 
 
-@pytest.mark.parametrize("defect", DETECTABLE, ids=lambda defect: defect.name)
-def test_every_event_of_the_shortest_schedule_is_enabled(defect):
-    proof = proofs()[defect.name]
-    execution = Execution(defect.broken_protocol, proof.settings)
+@pytest.mark.parametrize("defect", DETECTABLE, ids=lambda mutant: mutant.name)
+def test_every_event_of_the_shortest_schedule_is_enabled(mutant):
+    proof = proofs()[mutant.name]
+    execution = Execution(mutant.broken_protocol, proof.settings)
     assert all(execution.apply(event) for event in proof.shortest)
 
 
-@pytest.mark.parametrize("defect", QUICKLY_SEARCHED, ids=lambda defect: defect.name)
-def test_no_shorter_schedule_shows_the_defect(defect):
-    proof = proofs()[defect.name]
+@pytest.mark.parametrize("defect", QUICKLY_SEARCHED, ids=lambda mutant: mutant.name)
+def test_no_shorter_schedule_shows_the_defect(mutant):
+    proof = proofs()[mutant.name]
     alphabet = proof.settings.alphabet()
     shorter = [b""]
     for _ in range(len(proof.shortest) - 1):
         shorter = [schedule + bytes([event]) for schedule in shorter for event in alphabet]
-        assert not any(broken_by(defect, proof.settings, schedule) for schedule in shorter)
+        assert not any(broken_by(mutant, proof.settings, schedule) for schedule in shorter)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("defect", PROTOCOL_DEFECTS, ids=lambda defect: defect.name)
-def test_complete_search_proves_again_what_is_written_down(defect):
-    found, written = prove(defect), proofs().get(defect.name)
+@pytest.mark.parametrize("defect", PROTOCOL_DEFECTS, ids=lambda mutant: mutant.name)
+def test_complete_search_proves_again_what_is_written_down(mutant):
+    found, written = prove(mutant), proofs().get(mutant.name)
     assert (found is None) == (written is None)
     if found is not None and written is not None:
         assert len(found.shortest) == len(written.shortest)
@@ -97,10 +97,10 @@ def test_complete_search_proves_again_what_is_written_down(defect):
         )  # fmt: skip
 
 
-@pytest.mark.parametrize("defect", DEFECTS, ids=lambda defect: defect.name)
-def test_what_stands_for_a_rule_takes_and_returns_what_the_rule_does(defect):
-    assert defect.mistaken
-    for rule, mistaken in defect.mistaken.items():
+@pytest.mark.parametrize("defect", DEFECTS, ids=lambda mutant: mutant.name)
+def test_what_stands_for_a_rule_takes_and_returns_what_the_rule_does(mutant):
+    assert mutant.mistaken
+    for rule, mistaken in mutant.mistaken.items():
         assert inspect.signature(mistaken) == inspect.signature(rule)
 
 
@@ -111,7 +111,7 @@ def test_a_defect_is_named_as_what_stands_for_the_rule_and_says_which_rule_that_
 
 
 def test_the_number_of_a_defect_is_its_place_in_the_list():
-    assert [defect.number for defect in DEFECTS] == [*range(1, len(DEFECTS) + 1)]
+    assert [mutant.number for mutant in DEFECTS] == [*range(1, len(DEFECTS) + 1)]
 
 
 def run(step, p, schedule):
@@ -121,21 +121,21 @@ def run(step, p, schedule):
 
 
 def alone(protocol, schedule):
-    return run(program.interpreted(protocol).step, state.initial(protocol, EVERY_FAULT), schedule)
+    return run(specializer.interpreted(protocol).step, state.initial(protocol, EVERY_FAULT), schedule)
 
 
 def linked(root, constants=None, **options):
     """A function as it is linked."""
     namespace: dict[str, Any] = {}
-    for each in program.link([root], constants or {}, **options):
+    for each in specializer.specialize([root], constants or {}, **options):
         exec(compile(ast.Module([each.node], []), "<linked>", "exec"), namespace)
-    return namespace[program.flat_name(root)]
+    return namespace[specializer.flat_name(root)]
 
 
 @pytest.mark.slow
 def test_every_protocol_is_in_the_program_that_has_all_defects_what_it_is_alone():
     together = linked(step, with_defects=True)
-    for protocol in [*GENERATIONS.values(), *(defect.broken_protocol for defect in DEFECTS)]:
+    for protocol in [*GENERATIONS.values(), *(mutant.broken_protocol for mutant in DEFECTS)]:
         for schedule in SCHEDULES:
             assert run(together, state.initial(protocol, EVERY_FAULT), schedule) == alone(protocol, schedule)
 
@@ -150,7 +150,7 @@ def test_a_protocol_without_a_defect_is_the_model(name):
 def texts(**constants):
     """The functions of a protocol's program, by name."""
     roots = (step, properties.broken_now, properties.non_convergence)
-    return {each.name: ast.unparse(each.node) for each in program.link(roots, constants)}
+    return {each.name: ast.unparse(each.node) for each in specializer.specialize(roots, constants)}
 
 
 @pytest.mark.parametrize(
@@ -158,10 +158,10 @@ def texts(**constants):
 )
 def test_a_defect_changes_the_rules_that_it_takes_the_place_of_and_no_other(defects):
     sound = texts(defect=0)
-    for defect in defects:
-        broken = texts(defect=defect.number)
+    for mutant in defects:
+        broken = texts(defect=mutant.number)
         changed = {name for name in sound.keys() & broken.keys() if sound[name] != broken[name]}
-        assert changed == {program.flat_name(rule) for rule in defect.mistaken}
+        assert changed == {specializer.flat_name(rule) for rule in mutant.mistaken}
 
 
 def offset(p: State, r: int) -> int:
@@ -177,14 +177,14 @@ def double(p: State, r: int) -> int:
 @pytest.fixture
 def nothing_planted(monkeypatch):
     """Rules without mistakes, and names of defects that are free again afterwards."""
-    monkeypatch.setattr(program, "_planted", {})
+    monkeypatch.setattr(specializer, "_planted", {})
     monkeypatch.setattr(defect_module, "_names", set())
 
 
-def both_ways(root, defect):
+def both_ways(root, mutant):
     """What a rule returns: as linked for a protocol with the defect, and for all protocols."""
-    p = SimpleNamespace(leo=(10,), defect=defect)
-    return linked(root, {"defect": defect})(p, 0), linked(root, with_defects=True)(p, 0)
+    p = SimpleNamespace(leo=(10,), defect=mutant)
+    return linked(root, {"defect": mutant})(p, 0), linked(root, with_defects=True)(p, 0)
 
 
 @pytest.mark.usefixtures("nothing_planted")
@@ -199,7 +199,7 @@ def test_a_rule_is_wrong_only_under_its_defect_and_its_mistake_may_call_the_soun
 
     adds_two.plant(4)
     adds_nothing.plant(9)
-    assert [both_ways(double, defect) for defect in (0, 4, 9)] == [(22, 22), (24, 24), (20, 20)]
+    assert [both_ways(double, mutant) for mutant in (0, 4, 9)] == [(22, 22), (24, 24), (20, 20)]
     assert double(SimpleNamespace(leo=(10,)), 0) == 22
 
 
@@ -214,7 +214,7 @@ def test_a_defect_may_take_the_place_of_two_rules():
         return 3 * offset(p, r)
 
     three_times_two.plant(4)
-    assert [both_ways(double, defect) for defect in (0, 4)] == [(22, 22), (36, 36)]
+    assert [both_ways(double, mutant) for mutant in (0, 4)] == [(22, 22), (36, 36)]
     assert [rule.partition(": ")[2] for rule in three_times_two.rules] == ["offset", "double"]
 
 
@@ -240,8 +240,8 @@ def test_a_name_and_a_rule_are_taken_once():
 
 
 def test_a_protocol_with_a_defect_that_nobody_planted_is_refused():
-    with pytest.raises(program.CannotLink, match="no defect has the number 1000"):
-        program.interpreted(replace(GENERATIONS["kip-320"], defect=1000))
+    with pytest.raises(specializer.CannotSpecialize, match="no defect has the number 1000"):
+        specializer.interpreted(replace(GENERATIONS["kip-320"], defect=1000))
 
 
 # What a developer does who adds a mechanism; then some of the proofs, and the program that has all defects in it.
@@ -254,8 +254,8 @@ class Leases(mechanisms.Choice):
 
 mechanisms.MECHANISMS["leases"] = Leases
 
-from epochfuzz.harness.defects import DEFECTS, PROTOCOL_DEFECTS
-from epochfuzz.harness.defects.proofs import broken_by, proofs
+from epochfuzz.harness.lab.mutants import DEFECTS, PROTOCOL_DEFECTS
+from epochfuzz.harness.lab.mutants.proofs import broken_by, proofs
 from epochfuzz.model.core import program
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
@@ -279,9 +279,9 @@ def test_a_mechanism_more_changes_nothing_for_defects():
 
 
 def test_a_schedule_that_shows_a_defect_shrinks_as_any_other():
-    defect = truncation.no_truncation
-    proof = proofs()[defect.name]
+    mutant = truncation.no_truncation
+    proof = proofs()[mutant.name]
     longer = parse_schedule(["fetch B", "receive B", "shrink B"]) + proof.shortest
-    wanted = judged(defect, proof.settings)
-    shrunk = shrink(longer, defect.broken_protocol, Configuration(), wanted)
+    wanted = judged(mutant, proof.settings)
+    shrunk = shrink(longer, mutant.broken_protocol, Configuration(), wanted)
     assert len(shrunk) == len(proof.shortest)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from epochfuzz.harness.bench import peer
 from epochfuzz.harness.engine.walk.walk import Walker
-from epochfuzz.harness.witness.replay import replay
+from epochfuzz.harness.lab.bench import peer
+from epochfuzz.harness.trace.replay import replay
 from epochfuzz.model.kafka.contract.observation import observe
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import VERBS, replica_of, verb_of
@@ -14,7 +14,7 @@ KIP_320 = parse_protocol("kip-320")
 
 
 def run_peer(schedule, replicas):
-    partition = peer.Partition(replicas)
+    partition = peer.PeerPartition(replicas)
     applied, broken = peer.run(partition, [(VERBS[verb_of(event)], replica_of(event)) for event in schedule])
     return partition, applied, broken
 
@@ -49,7 +49,7 @@ def test_the_peer_ends_every_schedule_as_the_model_does(replicas):
 
 
 def committed():
-    partition = peer.Partition(2)
+    partition = peer.PeerPartition(2)
     script = [("produce", 0), *[("fetch", 1), ("receive", 1)] * 2]
     assert peer.run(partition, script) == (5, set())
     return partition
@@ -69,13 +69,13 @@ def test_the_peer_sees_a_lost_record():
 
 def test_the_peer_sees_two_records_in_one_place():
     partition = committed()
-    partition.replicas[1].log[0] = peer.Record(7, 0)
+    partition.replicas[1].log[0] = peer.PeerRecord(7, 0)
     assert partition.broken() == {"no-divergence", "log-matching", "isr-complete"}
 
 
 def test_the_peer_sees_logs_that_never_agree():
     partition = committed()
-    partition.replicas[1].log.append(peer.Record(7, 0))
+    partition.replicas[1].log.append(peer.PeerRecord(7, 0))
     partition.replicas[1].high_watermark = 2
-    partition.replicas[0].log.append(peer.Record(8, 0))
+    partition.replicas[0].log.append(peer.PeerRecord(8, 0))
     assert not partition.converges()

@@ -11,12 +11,13 @@ from typer.testing import CliRunner
 
 from epochfuzz.harness.commands import explain as command
 from epochfuzz.harness.engine.explore.explore import explore, explore_each
-from epochfuzz.harness.reference import checked, releases, survey
-from epochfuzz.harness.reference.releases import Broken, Verdicts, surveyed
+from epochfuzz.harness.lab import survey
+from epochfuzz.harness.reference import checked, releases
+from epochfuzz.harness.reference.releases import Broken, ReleaseVerdicts, surveyed
 from epochfuzz.harness.reference.rules_digest import leave_out_unread, rules_digest
 from epochfuzz.harness.testing import run_schedule
-from epochfuzz.harness.witness.causes import Status
-from epochfuzz.model.core import program
+from epochfuzz.harness.trace.causes import CauseStatus
+from epochfuzz.model.core import specializer
 from epochfuzz.model.kafka.contract.properties import BY_NAME
 from epochfuzz.model.kafka.vocabulary import versions
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
@@ -137,9 +138,7 @@ def test_a_version_that_there_is_not_is_said_to_be_none_and_no_other_suggested(n
 def test_every_generation_and_release_was_surveyed_by_the_rules_of_today():
     assert list(surveyed()) == [*GENERATIONS, *RELEASES]
     stale = ", ".join(survey.stale())
-    assert not stale, (
-        f"surveyed by other rules than today's: python -m epochfuzz.harness.reference.survey makes anew {stale}"
-    )
+    assert not stale, f"surveyed by other rules than today's: python -m epochfuzz.harness.lab.survey makes anew {stale}"
 
 
 def test_a_schedule_of_the_survey_breaks_its_property_with_its_last_event():
@@ -159,7 +158,7 @@ def test_what_the_survey_found_is_known_or_suspected():
     new = [
         f"{name}: {property_}, {why.text}"
         for name, property_, how in releases.broken()
-        if (why := how.causes(NAMED[name], property_)).status is Status.NEW
+        if (why := how.causes(NAMED[name], property_)).status is CauseStatus.NEW
     ]
     assert not new
 
@@ -239,7 +238,7 @@ def test_complete_search_of_2_8_0_with_two_records_and_the_table_agree():
 
 def test_a_cell_says_how_many_events_with_how_many_replicas_or_that_the_property_holds():
     two, three = Configuration(), Configuration(replicas=3)
-    verdicts = Verdicts(
+    verdicts = ReleaseVerdicts(
         {
             "no-divergence": Broken(two, ("crash A",) * 10, {2: 10, 3: 10}),
             "isr-complete": Broken(three, ("crash A",) * 18, {2: 18, 3: 12}),
@@ -286,6 +285,6 @@ def test_a_digest_does_not_depend_on_what_was_linked_before():
     forwards = {name: rules_digest(protocol, []) for name, protocol in NAMED.items()}
     backwards = {name: rules_digest(NAMED[name], []) for name in reversed(NAMED)}
     assert forwards == backwards
-    for cache in (program._folded, program._answers):
+    for cache in (specializer._folded, specializer._answers):
         cache.clear()
     assert rules_digest(NAMED["kafka-1.1"], []) == forwards["kafka-1.1"]

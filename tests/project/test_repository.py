@@ -13,7 +13,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from epochfuzz.harness.extras import EXTRAS
+from epochfuzz.harness.environment.extras import EXTRAS
 from tests.distributions import distributions_needed, project_table, required_by_extras
 
 ROOT = Path(__file__).parents[2]
@@ -96,7 +96,7 @@ def test_imports_go_from_harness_to_strategies_to_model_only(layer: str) -> None
 
 
 def room_of(module: str) -> str:
-    """The room of a module, named below epochfuzz: `harness.views`, `model.kafka.partition`, `harness.version`."""
+    """The room of a module, named below epochfuzz: `harness.views`, `model.kafka.partition`."""
     return ".".join(module.split(".")[: 3 if module.startswith("model.kafka.") else 2])
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from epochfuzz.harness.bench import spin
-from epochfuzz.harness.defects.proofs import proofs
 from epochfuzz.harness.engine.explore.explore import explore
+from epochfuzz.harness.lab.bench import spin
+from epochfuzz.harness.lab.mutants.proofs import proofs
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS
 

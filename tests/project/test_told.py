@@ -2,9 +2,9 @@
 
 import pytest
 
-from epochfuzz.harness.defects import DEFECTS
-from epochfuzz.harness.defects import told as module
-from epochfuzz.harness.defects.told import BOUNDS, Told, entries, found, settings_within, told
+from epochfuzz.harness.lab.mutants import DEFECTS
+from epochfuzz.harness.lab.mutants import detection as module
+from epochfuzz.harness.lab.mutants.detection import BOUNDS, MutantDetection, detect, entries, found, settings_within
 from epochfuzz.harness.reference import markdown
 from tests.documents.pages import named
 
@@ -17,7 +17,7 @@ WITHIN = {name: said for name, said in entries().items() if said.get("within") =
 )
 def test_what_is_told_within_small_bounds_is_found_by_playing_every_transition(name: str) -> None:
     settings = settings_within(BY_NAME[name], BOUNDS[0])
-    seen = told(BY_NAME[name], settings)
+    seen = detect(BY_NAME[name], settings)
     assert seen.schedule is not None
     assert len(seen.schedule) == WITHIN[name]["events"]
     tour = found(BY_NAME[name], settings, WITHIN[name]["refused"])
@@ -28,13 +28,13 @@ def test_what_is_told_within_small_bounds_is_found_by_playing_every_transition(n
 @pytest.mark.parametrize("name", ["out-of-range-keeps-the-log", "follower-trusts-leader-high-watermark"])
 def test_what_is_not_told_no_tour_finds(name: str) -> None:
     settings = settings_within(BY_NAME[name], (2, 1, 1))
-    assert told(BY_NAME[name], settings) == Told(None, complete=True)
+    assert detect(BY_NAME[name], settings) == MutantDetection(None, complete=True)
     assert found(BY_NAME[name], settings, refused=True) is None
 
 
 def test_a_search_that_has_no_room_says_so() -> None:
     settings = settings_within(BY_NAME["asks-once"], BOUNDS[0])
-    assert told(BY_NAME["asks-once"], settings, most=50) == Told(None, complete=False)
+    assert detect(BY_NAME["asks-once"], settings, most=50) == MutantDetection(None, complete=False)
 
 
 def test_every_defect_has_an_entry_and_every_tour_that_was_played_finds() -> None:

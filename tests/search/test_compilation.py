@@ -12,7 +12,7 @@ import pytest
 from epochfuzz.harness.cli.warming import WARMED
 from epochfuzz.harness.engine.explore.expansion import expand
 from epochfuzz.harness.engine.walk.walk import walk_block
-from epochfuzz.model.core import program
+from epochfuzz.model.core import specializer
 
 ROOT = Path(__file__).parents[2]
 
@@ -60,7 +60,7 @@ def test_what_can_be_kept_is(tmp_path):
 
 LINKED = """
 import json
-from epochfuzz.harness.version import model_digest
+from epochfuzz.harness.environment.version import model_digest
 from epochfuzz.model.core import program
 from epochfuzz.model.kafka.step import step
 print(json.dumps([model_digest(), [each.name for each in program.link([step])]]))
@@ -98,4 +98,6 @@ def test_a_rule_that_is_moved_into_a_folder_is_another_kernel_and_so_is_one_that
 
 
 def test_the_kernels_that_show_that_all_is_compiled_are_kernels():
-    assert {kernel for _, kernel in WARMED.values()} == {program.flat_name(kernel) for kernel in (expand, walk_block)}
+    assert {kernel for _, kernel in WARMED.values()} == {
+        specializer.flat_name(kernel) for kernel in (expand, walk_block)
+    }

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from epochfuzz.harness.engine.explore.explore import explore
-from epochfuzz.harness.witness.replay import replay
+from epochfuzz.harness.trace.replay import replay
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.vocabulary import state
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from epochfuzz.harness.engine.runtime.interpretation import interpreted
+from epochfuzz.harness.engine.runtime.numba_disabled import interpreted
 
 # What a few schedules and a small search come to.
 SCRIPT = """

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epochfuzz.harness.engine.walk import generate
-from epochfuzz.model.core import program
+from epochfuzz.model.core import specializer
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.kafka_model import KAFKA
 from epochfuzz.model.kafka.step import step
@@ -19,10 +19,10 @@ from epochfuzz.strategies.configurations import configurations, protocols
 from epochfuzz.strategies.schedules import lively_schedules
 
 VALUES = attrgetter(*(field.name for field in VARIABLES))
-AS_WRITTEN = program.Rules(step, properties.broken_now, properties.broken_at_end)
+AS_WRITTEN = specializer.Rules(step, properties.broken_now, properties.broken_at_end)
 
 
-def course(rules: program.Rules, start: Partition, schedule: bytes) -> list[object]:
+def course(rules: specializer.Rules, start: Partition, schedule: bytes) -> list[object]:
     """After each event its answer, the state and what is broken; then what is broken at the end, with all healed."""
     p = start.copy()
     told: list[object] = [(rules.step(p, event), VALUES(p.copy()), rules.broken_now(p)) for event in schedule]
@@ -31,7 +31,7 @@ def course(rules: program.Rules, start: Partition, schedule: bytes) -> list[obje
 
 def check(protocol: Protocol, configuration: Configuration, schedule: bytes) -> None:
     start = initial(protocol, configuration)
-    assert course(program.interpreted(protocol), start, schedule) == course(AS_WRITTEN, start, schedule)
+    assert course(specializer.interpreted(protocol), start, schedule) == course(AS_WRITTEN, start, schedule)
 
 
 FAULTS: dict[str, Any] = {

@@ -7,13 +7,13 @@ from random import Random
 import numpy as np
 import pytest
 
-from epochfuzz.harness.defects import DEFECTS
 from epochfuzz.harness.engine.explore import expansion
 from epochfuzz.harness.engine.explore.explore import Exploration, explore
 from epochfuzz.harness.engine.keys import packing, symmetry
 from epochfuzz.harness.engine.walk import generate
+from epochfuzz.harness.lab.mutants import DEFECTS
 from epochfuzz.model.core.execution import Execution
-from epochfuzz.model.core.renaming import renamed
+from epochfuzz.model.core.permutation import renamed
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.controller.controller import forget_superseded
 from epochfuzz.model.kafka.kafka_model import KAFKA, is_symmetric

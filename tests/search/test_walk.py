@@ -9,7 +9,7 @@ from epochfuzz.harness.engine.coverage.coverage import Coverage
 from epochfuzz.harness.engine.walk import walking
 from epochfuzz.harness.engine.walk.hunt import Hunter
 from epochfuzz.harness.engine.walk.walk import Tally, Walker
-from epochfuzz.harness.witness.replay import replay
+from epochfuzz.harness.trace.replay import replay
 from epochfuzz.model.kafka.contract import properties, situations
 from epochfuzz.model.kafka.kafka_model import KAFKA
 from epochfuzz.model.kafka.vocabulary import goals, state

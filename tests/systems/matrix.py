@@ -8,10 +8,10 @@ from rich.table import Table
 from epochfuzz.harness.cases.case import Case, OnSystem
 from epochfuzz.harness.cases.verdict import broken_otherwise
 from epochfuzz.harness.cli.rerun import verdict_text
-from epochfuzz.harness.conform.oracle.fault import JUDGED, Fault, SubjectUnable
+from epochfuzz.harness.conform.protocol.discrepancy import JUDGED, Discrepancy, SubjectUnable
 from epochfuzz.harness.conform.protocol.subject import CommandSubject
 from epochfuzz.harness.conform.run.rerun import Rerun, rerun
-from epochfuzz.harness.witness.replay import Run
+from epochfuzz.harness.trace.replay import Run
 from epochfuzz.model.kafka.contract.properties import PROPERTIES
 from tests.systems.system import System
 
@@ -38,7 +38,7 @@ class Sight:
         return self.case.systems.get(self.system.name)
 
     @property
-    def failed(self) -> Fault | None:
+    def failed(self) -> Discrepancy | None:
         """Why there is no verdict, if there is none."""
         differs = self.rerun.differs
         return differs[1] if differs is not None and differs[1].kind not in JUDGED else None

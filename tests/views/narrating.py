@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from epochfuzz.harness.witness.replay import Run, replay
-from epochfuzz.harness.witness.scenes import Scene, narrate
+from epochfuzz.harness.trace.replay import Run, replay
+from epochfuzz.harness.trace.scenes import Scene, narrate
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol

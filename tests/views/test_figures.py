@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epochfuzz.harness.cases.corpus import load_corpus
+from epochfuzz.harness.trace.replay import Run, replay
+from epochfuzz.harness.trace.scenes import narrate
+from epochfuzz.harness.trace.story import most_contrasting, story_of
 from epochfuzz.harness.views import itf, tla
 from epochfuzz.harness.views.drawings import captions, mermaid, panel, svg
-from epochfuzz.harness.witness.replay import Run, replay
-from epochfuzz.harness.witness.scenes import narrate
-from epochfuzz.harness.witness.story import most_contrasting, story_of
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import alphabet, parse_schedule
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, parse_protocol

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from epochfuzz.harness.witness import refusal, sentences
-from epochfuzz.harness.witness.change import Change
-from epochfuzz.harness.witness.replay import replay
-from epochfuzz.harness.witness.scenes import Missing, Role, narrate
-from epochfuzz.harness.witness.story import Parting, parting
+from epochfuzz.harness.trace import refusal, sentences
+from epochfuzz.harness.trace.change import Change
+from epochfuzz.harness.trace.replay import replay
+from epochfuzz.harness.trace.scenes import Missing, Role, narrate
+from epochfuzz.harness.trace.story import Parting, parting
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.contract.observation import observe
 from epochfuzz.model.kafka.history import promises

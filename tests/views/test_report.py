@@ -10,7 +10,7 @@ from epochfuzz.harness.cases.verdict import judge
 from epochfuzz.harness.engine.explore.estimate import Discovery, Estimate
 from epochfuzz.harness.reference import issues
 from epochfuzz.harness.views.report import from_cases, html
-from epochfuzz.harness.views.report.page import BROKEN, HELD, KNOWN, Cell, CoverageSection
+from epochfuzz.harness.views.report.page import BROKEN, HELD, KNOWN, CoverageSection, TableCell
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule
 
 DOCUMENTS = Path(__file__).parents[2] / "corpus" / "documents"
@@ -33,22 +33,22 @@ def words(text: str) -> str:
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", body)).split())
 
 
-def cell(rows, row: str, column: int) -> Cell:
+def cell(rows, row: str, column: int) -> TableCell:
     return next(each for each in rows if each.name == row).cells[column]
 
 
 def test_the_table_says_where_each_protocol_breaks_each_property():
     page = page_of(M1_LOSS)
     assert page.protocols == ("hw", "kip-101", "kip-279", "kip-320")
-    assert cell(page.properties, "no-committed-loss", 0) == Cell(KNOWN, "at step 16, as expected", "m1-loss")
-    assert cell(page.properties, "no-committed-loss", 1) == Cell(HELD, "held")
+    assert cell(page.properties, "no-committed-loss", 0) == TableCell(KNOWN, "at step 16, as expected", "m1-loss")
+    assert cell(page.properties, "no-committed-loss", 1) == TableCell(HELD, "held")
     assert page.summary == "1 case, all as expected"
 
 
 def test_of_several_cases_the_table_counts_those_that_break_a_property_and_links_the_one_that_does_so_first():
     page = page_of(M1_LOSS, load_case(DOCUMENTS / "residual-loss.yaml"))
-    assert cell(page.properties, "no-committed-loss", 0) == Cell(KNOWN, "in 2 of 2, as expected", "residual-loss")
-    assert cell(page.cases, "m1-loss", 0) == Cell(KNOWN, "broken at step 16, as expected", "m1-loss")
+    assert cell(page.properties, "no-committed-loss", 0) == TableCell(KNOWN, "in 2 of 2, as expected", "residual-loss")
+    assert cell(page.cases, "m1-loss", 0) == TableCell(KNOWN, "broken at step 16, as expected", "m1-loss")
 
 
 def test_a_case_that_is_not_as_expected_stands_out_and_says_why():

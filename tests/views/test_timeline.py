@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console, RenderableType
 
+from epochfuzz.harness.trace.replay import Run, replay
+from epochfuzz.harness.trace.scenes import narrate
 from epochfuzz.harness.views.drawings import captions
 from epochfuzz.harness.views.terminal import side_by_side, timeline
-from epochfuzz.harness.witness.replay import Run, replay
-from epochfuzz.harness.witness.scenes import narrate
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import alphabet, parse_schedule
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, parse_protocol

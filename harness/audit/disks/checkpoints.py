@@ -36,7 +36,7 @@ class EpochEntry:
 
 
 @dataclass
-class Directory:
+class LogDirectory:
     """The files of a data directory that concern all of its partitions."""
 
     path: str
@@ -51,9 +51,9 @@ class Directory:
     problems: list[str] = field(default_factory=list)
 
 
-def directory_of(path: str) -> Directory:
+def directory_of(path: str) -> LogDirectory:
     """Read the files of a data directory that concern all of its partitions."""
-    read = Directory(path)
+    read = LogDirectory(path)
     _read_meta(read)
     for name, target in (
         (HIGH_WATERMARKS, read.high_watermarks),
@@ -71,7 +71,7 @@ def directory_of(path: str) -> Directory:
     return read
 
 
-def _read_meta(read: Directory) -> None:
+def _read_meta(read: LogDirectory) -> None:
     """Read who the broker is: broker.id up to version 0, node.id in version 1 (BrokerMetadataCheckpoint)."""
     if not has(read.path, META):
         return

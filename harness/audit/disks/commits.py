@@ -9,7 +9,15 @@ from dataclasses import dataclass, field
 
 from epochfuzz.harness.audit.disks.files import Unreadable, reason
 from epochfuzz.harness.audit.disks.found import LocatedReplica
-from epochfuzz.harness.audit.disks.records import Bytes, Malformed, Record, batches, is_control, is_intact, records
+from epochfuzz.harness.audit.disks.records import (
+    Bytes,
+    DiskRecord,
+    MalformedRecords,
+    batches,
+    is_control,
+    is_intact,
+    records,
+)
 from epochfuzz.harness.audit.disks.segments import Damage, bounded
 
 _OFFSET_COMMIT_KEYS = (0, 1)  # GroupMetadataManager; 2 is a group itself
@@ -57,7 +65,7 @@ def commits_of(where: LocatedReplica, broker: int | None, topics: Iterable[tuple
                     continue
                 try:
                     read = [_commit(each, (file, batch.position, broker)) for each in records(batch, data)]
-                except Malformed as error:
+                except MalformedRecords as error:
                     found.problems.append(f"{file}, byte {batch.position:,}: {error}")
                     break
                 for each in read:
@@ -83,7 +91,7 @@ def still_stands(commit: Commit) -> bool:
     return False
 
 
-def _commit(record: Record, place: tuple[str, int, int | None]) -> Commit | None:
+def _commit(record: DiskRecord, place: tuple[str, int, int | None]) -> Commit | None:
     """Return the commit of a record, None for tombstones and for groups. Raises Malformed."""
     if record.key is None or record.value is None:
         return None

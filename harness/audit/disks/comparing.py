@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from epochfuzz.harness.audit.disks.commits import Commit, still_stands
-from epochfuzz.harness.audit.disks.metadata_log import NOBODY, MetadataLog, PartitionHistory, State
-from epochfuzz.harness.audit.disks.replicas import Epoch, Replica
-from epochfuzz.harness.audit.judgement.findings import Finding, What
-from epochfuzz.harness.audit.lines.events import Event, Kind
+from epochfuzz.harness.audit.disks.metadata_log import NOBODY, MetadataLog, PartitionHistory, PartitionState
+from epochfuzz.harness.audit.disks.replicas import DiskReplica, Epoch
+from epochfuzz.harness.audit.judgement.findings import PartitionFinding, What
+from epochfuzz.harness.audit.lines.events import Event, MessageKind
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class _Loss:
     first: int
     last: int
     epoch: Epoch
-    by: Replica  # the log of a later leader
+    by: DiskReplica  # the log of a later leader
     told: str
     evidence: tuple[Event, ...]
     deleted_below: bool  # whether the later log begins here, so that more may have been lost before
@@ -43,17 +43,17 @@ class _Committed:
 class Compared:
     """What the replicas of one partition show."""
 
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[PartitionFinding] = field(default_factory=list)
     gaps: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
-class Partition:
+class DiskPartition:
     """All that the disks hold about one partition."""
 
     topic: str
     number: int
-    replicas: Sequence[Replica]
+    replicas: Sequence[DiskReplica]
     metadata: Sequence[MetadataLog] = ()
     commits: Sequence[Commit] = ()
 
@@ -69,7 +69,7 @@ class Partition:
                 yield log, log.partitions[topic_id, self.number]
 
 
-def compared(partition: Partition) -> Compared:
+def compared(partition: DiskPartition) -> Compared:
     """Compare the replicas of a partition."""
     result = Compared()
     usable = [_bounded(replica, partition) for replica in partition.replicas if replica.is_usable]
@@ -102,7 +102,7 @@ def compared(partition: Partition) -> Compared:
     return result
 
 
-def _bounded(replica: Replica, partition: Partition) -> Replica:
+def _bounded(replica: DiskReplica, partition: DiskPartition) -> DiskReplica:
     """Return a replica; one with an epoch that no controller has given out is damaged, and proves nothing."""
     known = [history.state.epoch for _, history in partition.histories(replica.topic_id)]
     if known and replica.latest > max(known) and all(log.is_whole for log in partition.metadata):
@@ -110,11 +110,11 @@ def _bounded(replica: Replica, partition: Partition) -> Replica:
             f"{replica.path}: has leader epoch {replica.latest}, and the metadata log ends at {max(known)}; it was"
             " copied later, or is damaged, and was not compared"
         )
-        return Replica(replica.topic, replica.partition, replica.path, replica.directory, replica.topic_id)
+        return DiskReplica(replica.topic, replica.partition, replica.path, replica.directory, replica.topic_id)
     return replica
 
 
-def _same_life(one: Replica, other: Replica) -> bool | None:
+def _same_life(one: DiskReplica, other: DiskReplica) -> bool | None:
     """Return whether two logs are of the same life of a topic; None if that cannot be known.
 
     Topic ids say so since 2.8 (KIP-516). Without them, a batch that both have says so.
@@ -128,7 +128,7 @@ def _same_life(one: Replica, other: Replica) -> bool | None:
     return None
 
 
-def _contradiction(one: Replica, other: Replica) -> int | None:
+def _contradiction(one: DiskReplica, other: DiskReplica) -> int | None:
     """Return an offset at which two logs have different batches of one leader epoch, or none.
 
     Only the leader of an epoch appends, and followers copy its batches without a change. Compaction changes them.
@@ -145,7 +145,7 @@ def _contradiction(one: Replica, other: Replica) -> int | None:
     return None
 
 
-def _divergence(old: Replica, new: Replica) -> int | None:
+def _divergence(old: DiskReplica, new: DiskReplica) -> int | None:
     """Return the first offset at which the later log has another record than the earlier one, or none."""
     begins = max(old.start, new.start)
     points = {begins, new.end, *(each.start for each in (*old.epochs, *new.epochs))}
@@ -156,7 +156,9 @@ def _divergence(old: Replica, new: Replica) -> int | None:
     return None
 
 
-def _lost(partition: Partition, old: Replica, new: Replica, later: Epoch, result: Compared) -> Iterator[_Loss]:
+def _lost(
+    partition: DiskPartition, old: DiskReplica, new: DiskReplica, later: Epoch, result: Compared
+) -> Iterator[_Loss]:
     """Find committed records of an earlier log that a later leader does not have."""
     first = _divergence(old, new)
     if first is None:
@@ -187,7 +189,7 @@ def _lost(partition: Partition, old: Replica, new: Replica, later: Epoch, result
         )
 
 
-def _committed(partition: Partition, old: Replica, later: Epoch) -> _Committed:
+def _committed(partition: DiskPartition, old: DiskReplica, later: Epoch) -> _Committed:
     """Return how much of a log was committed when a later leader was elected, why, and what shows it."""
     alone = _was_alone(partition, old, later)
     if alone is not None:
@@ -205,7 +207,7 @@ def _committed(partition: Partition, old: Replica, later: Epoch) -> _Committed:
     return _Committed(known, told, (old.shows_high_watermark(),), is_exact=led and old.directory.ended_cleanly)
 
 
-def _was_alone(partition: Partition, old: Replica, later: Epoch) -> tuple[MetadataLog, State] | None:
+def _was_alone(partition: DiskPartition, old: DiskReplica, later: Epoch) -> tuple[MetadataLog, PartitionState] | None:
     """Return the state in which a replica alone was the ISR as its last epoch ended, by an unclean election after it.
 
     Its log up to its end is committed then, unless min.insync.replicas holds the high watermark back (KIP-966).
@@ -222,7 +224,7 @@ def _was_alone(partition: Partition, old: Replica, later: Epoch) -> tuple[Metada
     return None
 
 
-def _lost_by_commits(partition: Partition, usable: Sequence[Replica], result: Compared) -> Iterator[_Loss]:
+def _lost_by_commits(partition: DiskPartition, usable: Sequence[DiskReplica], result: Compared) -> Iterator[_Loss]:
     """Find positions of consumers beyond the offset at which a later leader epoch starts.
 
     The commit has the epoch of the record that the consumer read last. A later epoch can only start at the position
@@ -266,7 +268,7 @@ def _lost_by_commits(partition: Partition, usable: Sequence[Replica], result: Co
             )
 
 
-def _has_one_life(partition: Partition, replica: Replica) -> bool:
+def _has_one_life(partition: DiskPartition, replica: DiskReplica) -> bool:
     """Whether a topic was never deleted and created again, by a metadata log that is there from its beginning."""
     wholes = [log for log in partition.metadata if log.is_whole]
     return any(log.ids_of(partition.topic) == {replica.topic_id} for log in wholes) and all(
@@ -274,7 +276,7 @@ def _has_one_life(partition: Partition, replica: Replica) -> bool:
     )
 
 
-def _merged(partition: Partition, losses: Sequence[_Loss]) -> Iterator[Finding]:
+def _merged(partition: DiskPartition, losses: Sequence[_Loss]) -> Iterator[PartitionFinding]:
     """Return one finding for all that shows the same loss: of the same life, as of the same epoch."""
     by_epoch: dict[tuple[str, int], list[_Loss]] = defaultdict(list)
     for loss in losses:
@@ -289,7 +291,7 @@ def _merged(partition: Partition, losses: Sequence[_Loss]) -> Iterator[Finding]:
             else ""
         )
         evidence = tuple(dict.fromkeys(event for loss in (best, *same) for event in loss.evidence))
-        yield Finding(
+        yield PartitionFinding(
             What.COMMITTED_LOSS,
             partition.topic,
             partition.number,
@@ -304,13 +306,17 @@ def _merged(partition: Partition, losses: Sequence[_Loss]) -> Iterator[Finding]:
         )
 
 
-def _unclean_elections(partition: Partition, usable: Sequence[Replica], result: Compared) -> Iterator[Finding]:
+def _unclean_elections(
+    partition: DiskPartition, usable: Sequence[DiskReplica], result: Compared
+) -> Iterator[PartitionFinding]:
     """Find elections of brokers that were in neither the ISR nor the ELR, as the metadata log has them.
 
     A deposed controller may have written an election that never counted. So a second copy of the log, a later record
     of the partition, or the log of a replica has to have the epoch as well.
     """
-    seen: dict[tuple[str, int], list[tuple[MetadataLog, PartitionHistory, State, State]]] = defaultdict(list)
+    seen: dict[tuple[str, int], list[tuple[MetadataLog, PartitionHistory, PartitionState, PartitionState]]] = (
+        defaultdict(list)
+    )
     for log in partition.metadata:
         for topic_id in log.ids_of(partition.topic):
             history = log.partitions.get((topic_id, partition.number))
@@ -334,7 +340,7 @@ def _unclean_elections(partition: Partition, usable: Sequence[Replica], result: 
         if was_last:
             told += " It was the last leader that is known, and nothing shows that anything was lost."
         evidence = tuple(_shows_state(partition, log, state, topic_id) for state in (before, after))
-        yield Finding(
+        yield PartitionFinding(
             What.UNCLEAN_ELECTION,
             partition.topic,
             partition.number,
@@ -349,13 +355,13 @@ def _unclean_elections(partition: Partition, usable: Sequence[Replica], result: 
         )
 
 
-def _eligible(state: State) -> str:
+def _eligible(state: PartitionState) -> str:
     """Return who could have been elected without a loss."""
     isr = f"the ISR ({','.join(map(str, state.isr)) or 'empty'})"
     return f"{isr} or the ELR ({','.join(map(str, state.eligible))})" if state.eligible else isr
 
 
-def _shows_state(partition: Partition, log: MetadataLog, state: State, topic_id: str | None) -> Event:
+def _shows_state(partition: DiskPartition, log: MetadataLog, state: PartitionState, topic_id: str | None) -> Event:
     leader = "nobody" if state.leader == NOBODY else f"broker {state.leader}"
     eligible = f", ELR {','.join(map(str, state.eligible))}" if state.eligible else ""
     unit = "line" if log.is_text else "byte"
@@ -364,7 +370,7 @@ def _shows_state(partition: Partition, log: MetadataLog, state: State, topic_id:
         f" {','.join(map(str, state.isr)) or 'empty'}{eligible}, partition epoch {state.partition_epoch}"
     )
     return Event(
-        Kind.ON_DISK,
+        MessageKind.ON_DISK,
         state.file,
         state.position,
         state.time,
@@ -380,13 +386,13 @@ def _shows_state(partition: Partition, log: MetadataLog, state: State, topic_id:
     )
 
 
-def _shows_commit(partition: Partition, commit: Commit, topic_id: str | None) -> Event:
+def _shows_commit(partition: DiskPartition, commit: Commit, topic_id: str | None) -> Event:
     text = (
         f"{'line' if commit.is_text else 'byte'} {commit.byte}: group {commit.group} committed position"
         f" {commit.position} of {partition.name}, leader epoch {commit.leader_epoch}"
     )
     return Event(
-        Kind.ON_DISK,
+        MessageKind.ON_DISK,
         commit.file,
         commit.byte,
         commit.time,

@@ -5,16 +5,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from epochfuzz.harness.audit.disks.checkpoints import META, Directory, directory_of
+from epochfuzz.harness.audit.disks.checkpoints import META, LogDirectory, directory_of
 from epochfuzz.harness.audit.disks.commits import Commits, commits_of
-from epochfuzz.harness.audit.disks.comparing import Partition, compared
+from epochfuzz.harness.audit.disks.comparing import DiskPartition, compared
 from epochfuzz.harness.audit.disks.dumped import Dumped, dumped
 from epochfuzz.harness.audit.disks.found import METADATA, OFFSETS, LocatedReplica, located
 from epochfuzz.harness.audit.disks.metadata_log import MetadataLog, metadata_log
-from epochfuzz.harness.audit.disks.replicas import Replica, replica_of
+from epochfuzz.harness.audit.disks.replicas import DiskReplica, replica_of
 from epochfuzz.harness.audit.disks.segments import Segment, segment_of
 from epochfuzz.harness.audit.errors import AuditError
-from epochfuzz.harness.audit.judgement.findings import Finding
+from epochfuzz.harness.audit.judgement.findings import PartitionFinding
 
 if TYPE_CHECKING:
     from epochfuzz.harness.documents import evidence
@@ -35,8 +35,8 @@ class DiskAudit:
     segments: int = 0
     bytes: int = 0
     changed_leaders: int = 0  # partitions with more than one leader epoch
-    findings: list[Finding] = field(default_factory=list)
-    passed: list[Finding] = field(default_factory=list)
+    findings: list[PartitionFinding] = field(default_factory=list)
+    passed: list[PartitionFinding] = field(default_factory=list)
     gaps: list[str] = field(default_factory=list)
 
     @property
@@ -72,8 +72,8 @@ def in_this_process(files: Sequence[str], report: Report) -> Iterable[Segment]:
 def audit_disks(paths: Sequence[str], report: Report, read: ReadSegments = in_this_process) -> DiskAudit:
     """Audit data directories, whose paths `disks_among` has found. Raises AuditError."""
     audit = DiskAudit(list(paths))
-    places: list[tuple[Directory, LocatedReplica]] = []
-    dumps: list[tuple[Directory, Dumped]] = []
+    places: list[tuple[LogDirectory, LocatedReplica]] = []
+    dumps: list[tuple[LogDirectory, Dumped]] = []
     for path in paths:
         directory, found = directory_of(path), located(path)
         audit.gaps += [*directory.problems, *found.left_out]
@@ -107,13 +107,13 @@ def _check_clusters(audit: DiskAudit) -> None:
         )
 
 
-Replicas = dict[tuple[str, int], list[Replica]]
+Replicas = dict[tuple[str, int], list[DiskReplica]]
 
 
 def _replicas(
     audit: DiskAudit,
-    places: Sequence[tuple[Directory, LocatedReplica]],
-    dumps: Sequence[tuple[Directory, Dumped]],
+    places: Sequence[tuple[LogDirectory, LocatedReplica]],
+    dumps: Sequence[tuple[LogDirectory, Dumped]],
     report: Report,
     read: ReadSegments,
 ) -> Replicas:
@@ -162,7 +162,7 @@ def _compare(
     for number, key in enumerate(sorted(replicas.keys() | named), start=1):
         report(f"comparing partition {number:,} of {len(replicas):,}")
         own = replicas.get(key, [])
-        partition = Partition(*key, own, logs, by_partition[key])
+        partition = DiskPartition(*key, own, logs, by_partition[key])
         result = compared(partition)
         for finding in result.findings:
             (audit.passed if finding.passed else audit.findings).append(finding)
@@ -172,7 +172,7 @@ def _compare(
         audit.gaps += _missing(partition)
 
 
-def _missing(partition: Partition) -> list[str]:
+def _missing(partition: DiskPartition) -> list[str]:
     """Say which replicas of a partition are on disks that are not here."""
     here = {replica.broker for replica in partition.replicas}
     gaps = []

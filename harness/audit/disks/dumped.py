@@ -17,8 +17,8 @@ from epochfuzz.harness.audit.disks.commits import Commit, Commits
 from epochfuzz.harness.audit.disks.files import Unreadable, opened, reason
 from epochfuzz.harness.audit.disks.found import METADATA, LocatedReplica, partition_of
 from epochfuzz.harness.audit.disks.metadata_log import (
-    Change,
     MetadataLog,
+    PartitionChange,
     Place,
     apply_change,
     apply_config,
@@ -27,7 +27,7 @@ from epochfuzz.harness.audit.disks.metadata_log import (
     apply_removal,
     forget,
 )
-from epochfuzz.harness.audit.disks.segments import Batch, Damage, Segment, collected
+from epochfuzz.harness.audit.disks.segments import BatchHeader, Damage, Segment, collected
 
 _LONGEST = 1 << 20  # bytes of a line
 _N = r"(-?[0-9]{1,19})"
@@ -113,7 +113,7 @@ def _sections(file: str) -> Iterator[_Section]:
         yield section
 
 
-def _batches(section: _Section) -> Iterator[Batch]:
+def _batches(section: _Section) -> Iterator[BatchHeader]:
     """Yield the batches of a section; their position is the line. Raises Damage."""
     least_offset = least_epoch = 0
     for number, line in section.lines:
@@ -127,7 +127,7 @@ def _batches(section: _Section) -> Iterator[Batch]:
         is_possible = magic == 2 and last >= base >= least_offset and epoch >= least_epoch and last < 1 << 62
         if match[match.lastindex or 0] != "true" or not is_possible:
             raise Damage(number, "a batch is not valid, or does not continue the one before", unit="line")
-        yield Batch(
+        yield BatchHeader(
             number, base, last, epoch, size, crc & 0xFFFFFFFF, 0, segments.bounded(time), producer, sequence, count
         )
         least_offset, least_epoch = last + 1, epoch
@@ -197,9 +197,9 @@ def _apply(log: MetadataLog, kind: str, data: dict[str, Any], place: Place) -> N
             apply_config(log, int(data["resourceType"]), str(data["resourceName"]), str(data["name"]), setting)
 
 
-def _change(data: dict[str, Any]) -> Change:
+def _change(data: dict[str, Any]) -> PartitionChange:
     leader = data.get("leader")
-    return Change(
+    return PartitionChange(
         str(data["topicId"]),
         int(data["partitionId"]),
         None if leader is None else int(leader),

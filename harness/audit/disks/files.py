@@ -14,7 +14,7 @@ class Unreadable(Exception):
 
 
 @dataclass(frozen=True)
-class Entry:
+class DirectoryEntry:
     """A name in a directory. Links, pipes and devices are neither files nor directories."""
 
     name: str
@@ -23,12 +23,14 @@ class Entry:
     is_directory: bool
 
 
-def entries(directory: str) -> list[Entry]:
+def entries(directory: str) -> list[DirectoryEntry]:
     """Return what a directory holds, by name. Raises Unreadable."""
     try:
         with os.scandir(directory) as scanned:
             found = [
-                Entry(each.name, each.path, each.is_file(follow_symlinks=False), each.is_dir(follow_symlinks=False))
+                DirectoryEntry(
+                    each.name, each.path, each.is_file(follow_symlinks=False), each.is_dir(follow_symlinks=False)
+                )
                 for each in scanned
             ]
     except (OSError, ValueError) as error:

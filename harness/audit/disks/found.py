@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from epochfuzz.harness.audit.disks import checkpoints, segments
-from epochfuzz.harness.audit.disks.files import Entry, Unreadable, changed, entries, has, opened, size_of
+from epochfuzz.harness.audit.disks.files import DirectoryEntry, Unreadable, changed, entries, has, opened, size_of
 
 METADATA = "__cluster_metadata"
 OFFSETS = "__consumer_offsets"
@@ -148,7 +148,7 @@ def _is_replica(path: str, name: str) -> bool:
     return any(entry.name in marks or segments.NAME.fullmatch(entry.name) for entry in _entries(path))
 
 
-def _entries(path: str) -> list[Entry]:
+def _entries(path: str) -> list[DirectoryEntry]:
     try:
         return entries(path)
     except Unreadable:

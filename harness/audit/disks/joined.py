@@ -6,7 +6,7 @@ from dataclasses import replace
 from epochfuzz.harness.audit.audit import Audit
 from epochfuzz.harness.audit.disks.disk_audit import DiskAudit
 from epochfuzz.harness.audit.gaps import counted
-from epochfuzz.harness.audit.judgement.findings import Finding, in_order
+from epochfuzz.harness.audit.judgement.findings import PartitionFinding, in_order
 
 _HIDDEN = (
     "{} changed the leader: disks show only what some replica still has, and records that every replica has truncated"
@@ -32,16 +32,16 @@ def joined(logs: Audit | None, disks: DiskAudit) -> Audit:
     )
 
 
-def _merged(findings: Sequence[Finding]) -> Iterable[Finding]:
+def _merged(findings: Sequence[PartitionFinding]) -> Iterable[PartitionFinding]:
     """Return findings with those that say the same put together: of one kind, partition, and leader epoch."""
-    by_key: dict[tuple[object, ...], Finding] = {}
+    by_key: dict[tuple[object, ...], PartitionFinding] = {}
     for each in findings:
         key = each.what, each.topic, each.partition, each.leader_epoch
         by_key[key] = _both(by_key[key], each) if key in by_key else each
     return by_key.values()
 
 
-def _both(one: Finding, other: Finding) -> Finding:
+def _both(one: PartitionFinding, other: PartitionFinding) -> PartitionFinding:
     firsts = [each.first_offset for each in (one, other) if each.first_offset is not None]
     lasts = [each.last_offset for each in (one, other) if each.last_offset is not None]
     return replace(

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 from epochfuzz.harness.audit.disks.files import Unreadable, entries, reason
 from epochfuzz.harness.audit.disks.found import LocatedReplica
-from epochfuzz.harness.audit.disks.records import Bytes, Malformed, batches, is_control, is_intact, records
-from epochfuzz.harness.audit.disks.segments import Batch, Damage
+from epochfuzz.harness.audit.disks.records import Bytes, MalformedRecords, batches, is_control, is_intact, records
+from epochfuzz.harness.audit.disks.segments import BatchHeader, Damage
 
 NOBODY = -1
 
@@ -26,7 +26,7 @@ _MOST_MEMBERS = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class PartitionState:
     """A partition as the controller has it after one record, and where that record stands."""
 
     leader: int
@@ -46,8 +46,8 @@ class State:
 class PartitionHistory:
     """What the log tells of one partition: its state at the end, and the elections that were unclean."""
 
-    state: State
-    unclean: list[tuple[State, State]] = field(default_factory=list)  # just before, and after
+    state: PartitionState
+    unclean: list[tuple[PartitionState, PartitionState]] = field(default_factory=list)  # just before, and after
     uses_eligible: bool = False
     leaders: dict[int, int] = field(default_factory=dict)  # by leader epoch
     alone: dict[int, int] = field(default_factory=dict)  # by leader epoch: who alone was in the ISR as the epoch ended
@@ -94,7 +94,7 @@ def metadata_log(where: LocatedReplica, broker: int | None) -> MetadataLog:
     return log
 
 
-def _batches(log: MetadataLog, file: str) -> Iterator[tuple[Batch, bytes]]:
+def _batches(log: MetadataLog, file: str) -> Iterator[tuple[BatchHeader, bytes]]:
     try:
         yield from batches(file)
     except (Damage, Unreadable) as error:
@@ -127,7 +127,7 @@ def _from_snapshot(log: MetadataLog, path: str, first: int) -> int:
     return usable[0]
 
 
-def _read(log: MetadataLog, file: str, batch: Batch, data: bytes) -> None:
+def _read(log: MetadataLog, file: str, batch: BatchHeader, data: bytes) -> None:
     if is_control(batch):
         return
     if not is_intact(batch, data):
@@ -137,7 +137,7 @@ def _read(log: MetadataLog, file: str, batch: Batch, data: bytes) -> None:
         for record in records(batch, data):
             if record.value is not None:
                 _apply(log, Bytes(record.value), (file, batch.position, record.offset, batch.time))
-    except Malformed as error:
+    except MalformedRecords as error:
         forget(log, f"{file}, byte {batch.position:,}: a record cannot be read: {error}")
 
 
@@ -145,7 +145,7 @@ Place = tuple[str, int, int, int]  # file, byte or line, offset, time
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class PartitionChange:
     """What a PartitionRecord or PartitionChangeRecord says; None for fields that stay as they are."""
 
     topic_id: str
@@ -160,7 +160,7 @@ class Change:
 
 def _apply(log: MetadataLog, value: Bytes, place: Place) -> None:
     if value.unsigned() != _FRAME_VERSION:
-        raise Malformed("the frame of the record has an unknown version")
+        raise MalformedRecords("the frame of the record has an unknown version")
     key, version = value.unsigned(), value.unsigned()
     if key == _TOPIC:
         name = _string(value)
@@ -186,15 +186,17 @@ def _partition(log: MetadataLog, value: Bytes, version: int, place: Place) -> No
     if version >= 1:
         value.take(16 * max(value.unsigned() - 1, 0))  # directories
     tags = _tags(value)
-    change = Change(topic_id, number, leader, isr, replicas, _tagged_members(tags, 1), _tagged_members(tags, 2))
+    change = PartitionChange(
+        topic_id, number, leader, isr, replicas, _tagged_members(tags, 1), _tagged_members(tags, 2)
+    )
     apply_partition(log, change, epoch, partition_epoch, place)
 
 
-def _change(value: Bytes) -> Change:
+def _change(value: Bytes) -> PartitionChange:
     number, topic_id = value.number(4), _uuid(value)
     tags = _tags(value)
     leader = Bytes(tags[1]).number(4) if 1 in tags else _NO_CHANGE
-    return Change(
+    return PartitionChange(
         topic_id,
         number,
         None if leader == _NO_CHANGE else leader,
@@ -206,22 +208,24 @@ def _change(value: Bytes) -> Change:
     )
 
 
-def apply_partition(log: MetadataLog, new: Change, epoch: int, partition_epoch: int, place: Place) -> None:
+def apply_partition(log: MetadataLog, new: PartitionChange, epoch: int, partition_epoch: int, place: Place) -> None:
     """Apply a PartitionRecord: a partition is new, or a snapshot has it."""
     leader = NOBODY if new.leader is None else new.leader
     eligible, last_known = new.eligible or (), new.last_known or ()
-    state = State(leader, epoch, partition_epoch, new.isr or (), new.replicas or (), eligible, last_known, *place)
+    state = PartitionState(
+        leader, epoch, partition_epoch, new.isr or (), new.replicas or (), eligible, last_known, *place
+    )
     history = PartitionHistory(state, uses_eligible=bool(eligible or last_known), leaders={epoch: leader})
     log.partitions[new.topic_id, new.partition] = history
 
 
-def apply_change(log: MetadataLog, change: Change, place: Place) -> None:
+def apply_change(log: MetadataLog, change: PartitionChange, place: Place) -> None:
     """Apply a change as PartitionRegistration.merge does: who is named as leader leads a new epoch."""
     history = log.partitions.get((change.topic_id, change.partition))
     if history is None:
         return
     before, leader = history.state, change.leader
-    after = State(
+    after = PartitionState(
         before.leader if leader is None else leader,
         before.epoch if leader is None else before.epoch + 1,
         before.partition_epoch + 1,
@@ -240,7 +244,7 @@ def apply_change(log: MetadataLog, change: Change, place: Place) -> None:
     history.state = after
 
 
-def _is_unclean(before: State, after: State, change: Change) -> bool:
+def _is_unclean(before: PartitionState, after: PartitionState, change: PartitionChange) -> bool:
     """Return whether a change elects a broker that was neither in the ISR nor in the ELR.
 
     The last change of a reassignment may take a broker into the ISR and elect it at once, and is clean
@@ -292,7 +296,7 @@ def _members(value: Bytes) -> tuple[int, ...] | None:
     if size < 0:
         return None
     if size > _MOST_MEMBERS:
-        raise Malformed(f"{size} replicas of one partition")
+        raise MalformedRecords(f"{size} replicas of one partition")
     return tuple(value.number(4) for _ in range(size))
 
 
@@ -300,7 +304,7 @@ def _tags(value: Bytes) -> dict[int, bytes]:
     """Return the tagged fields of a record."""
     count = value.unsigned()
     if count > _MOST_MEMBERS:
-        raise Malformed(f"{count} tagged fields")
+        raise MalformedRecords(f"{count} tagged fields")
     found = {}
     for _ in range(count):
         tag = value.unsigned()

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from epochfuzz.harness.audit.disks.files import opened
-from epochfuzz.harness.audit.disks.segments import HEADER, Batch, Damage, headers
+from epochfuzz.harness.audit.disks.segments import HEADER, BatchHeader, Damage, headers
 
 LARGEST_BATCH = 64 << 20  # bytes, also unpacked
 _CHECKED_FROM = 21  # bytes: what the checksum covers begins with the attributes
@@ -20,12 +20,12 @@ _CODECS = {2: "snappy", 3: "lz4", 4: "zstd"}
 _LONGEST_VARINT = 10  # bytes
 
 
-class Malformed(Exception):
+class MalformedRecords(Exception):
     """Bytes that are not what they should be."""
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class DiskRecord:
     """A record's key and value; None where there is none."""
 
     offset: int
@@ -47,7 +47,7 @@ class Bytes:
     def take(self, size: int) -> bytes:
         """Return the next bytes."""
         if not 0 <= size <= self.rest:
-            raise Malformed(f"{size} bytes are announced, and {self.rest} are left")
+            raise MalformedRecords(f"{size} bytes are announced, and {self.rest} are left")
         self._at += size
         return self._data[self._at - size : self._at]
 
@@ -63,7 +63,7 @@ class Bytes:
             number |= (byte & 0x7F) << 7 * index
             if not byte & 0x80:
                 return number
-        raise Malformed("a varint does not end")
+        raise MalformedRecords("a varint does not end")
 
     def zigzag(self) -> int:
         """Return a signed varint."""
@@ -97,7 +97,7 @@ def crc32c(data: bytes) -> int:
     return crc ^ 0xFFFFFFFF
 
 
-def batches(file: str) -> Iterator[tuple[Batch, bytes]]:
+def batches(file: str) -> Iterator[tuple[BatchHeader, bytes]]:
     """Yield the batches of a segment or snapshot with their bytes. Raises Damage, Unreadable and OSError."""
     with opened(file) as descriptor:
         for batch in headers(descriptor, os.fstat(descriptor).st_size, 0):
@@ -106,17 +106,17 @@ def batches(file: str) -> Iterator[tuple[Batch, bytes]]:
             yield batch, os.pread(descriptor, batch.size, batch.position)
 
 
-def is_intact(batch: Batch, data: bytes) -> bool:
+def is_intact(batch: BatchHeader, data: bytes) -> bool:
     """Return whether a batch has the bytes that were written."""
     return len(data) == batch.size and crc32c(data[_CHECKED_FROM:]) == batch.crc & 0xFFFFFFFF
 
 
-def is_control(batch: Batch) -> bool:
+def is_control(batch: BatchHeader) -> bool:
     """Return whether a batch holds markers, not records of a client."""
     return bool(batch.attributes & _CONTROL)
 
 
-def records(batch: Batch, data: bytes) -> list[Record]:
+def records(batch: BatchHeader, data: bytes) -> list[DiskRecord]:
     """Return the records of a batch. Raises Malformed."""
     fields = Bytes(_unpacked(batch.attributes & _CODEC, data[HEADER.size :]))
     found = []
@@ -125,7 +125,7 @@ def records(batch: Batch, data: bytes) -> list[Record]:
         record.take(1)  # attributes
         record.zigzag()  # timestampDelta
         offset = batch.base + record.zigzag()
-        found.append(Record(offset, record.nullable(), record.nullable()))
+        found.append(DiskRecord(offset, record.nullable(), record.nullable()))
     return found
 
 
@@ -133,11 +133,11 @@ def _unpacked(codec: int, payload: bytes) -> bytes:
     if codec == _NONE:
         return payload
     if codec != _GZIP:
-        raise Malformed(f"packed with {_CODECS.get(codec, 'an unknown codec')}, which is not supported")
+        raise MalformedRecords(f"packed with {_CODECS.get(codec, 'an unknown codec')}, which is not supported")
     try:
         unpacked = zlib.decompressobj(wbits=31).decompress(payload, LARGEST_BATCH)
     except zlib.error as error:
-        raise Malformed(f"not gzip: {error}") from None
+        raise MalformedRecords(f"not gzip: {error}") from None
     if len(unpacked) >= LARGEST_BATCH:
-        raise Malformed("unpacked it is too large to read")
+        raise MalformedRecords("unpacked it is too large to read")
     return unpacked

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from epochfuzz.harness.audit.disks import checkpoints
-from epochfuzz.harness.audit.disks.checkpoints import Directory, EpochEntry
+from epochfuzz.harness.audit.disks.checkpoints import EpochEntry, LogDirectory
 from epochfuzz.harness.audit.disks.files import Unreadable
 from epochfuzz.harness.audit.disks.found import LocatedReplica
-from epochfuzz.harness.audit.disks.segments import Batch, Run, Segment
-from epochfuzz.harness.audit.lines.events import Event, Kind
+from epochfuzz.harness.audit.disks.segments import BatchHeader, EpochRun, Segment
+from epochfuzz.harness.audit.lines.events import Event, MessageKind
 
 
 @dataclass(frozen=True)
@@ -25,17 +25,17 @@ class Epoch:
     number: int
     start: int
     line: int | None  # of leader-epoch-checkpoint
-    run: Run | None  # None: the leader has written nothing yet
+    run: EpochRun | None  # None: the leader has written nothing yet
 
 
 @dataclass
-class Replica:
+class DiskReplica:
     """One replica, as far as its files agree. Offsets from `start` to before `end` are known, with their epochs."""
 
     topic: str
     partition: int
     path: str
-    directory: Directory
+    directory: LogDirectory
     topic_id: str | None = None
     start: int = 0
     end: int = 0
@@ -123,7 +123,7 @@ class Replica:
     ) -> Event:
         """Return evidence from a file; `line` is a byte position in files that have no lines."""
         return Event(
-            Kind.ON_DISK,
+            MessageKind.ON_DISK,
             file,
             line,
             time,
@@ -138,15 +138,15 @@ class Replica:
         )
 
 
-def _described(run: Run, batch: Batch) -> str:
+def _described(run: EpochRun, batch: BatchHeader) -> str:
     place = f"{run.unit} {batch.position}"
     return f"{place}: a batch of leader epoch {batch.epoch}, offsets {batch.base} to {batch.last}"
 
 
-def replica_of(directory: Directory, where: LocatedReplica, segments: Sequence[Segment]) -> Replica:
+def replica_of(directory: LogDirectory, where: LocatedReplica, segments: Sequence[Segment]) -> DiskReplica:
     """Put the files of a replica together."""
     key = where.topic, where.partition
-    replica = Replica(where.topic, where.partition, where.path, directory)
+    replica = DiskReplica(where.topic, where.partition, where.path, directory)
     replica.bytes = sum(segment.size for segment in segments)
     replica.is_compacted = key in directory.cleaned
     try:
@@ -176,9 +176,9 @@ def replica_of(directory: Directory, where: LocatedReplica, segments: Sequence[S
     return replica
 
 
-def _continuous(replica: Replica, segments: Sequence[Segment]) -> list[Run]:
+def _continuous(replica: DiskReplica, segments: Sequence[Segment]) -> list[EpochRun]:
     """Return the runs of all segments up to the first that cannot be used, one for each epoch."""
-    runs: list[Run] = []
+    runs: list[EpochRun] = []
     end = segments[0].base if segments else 0
     for segment in segments:
         first = segment.runs[0].first if segment.runs else None
@@ -192,7 +192,7 @@ def _continuous(replica: Replica, segments: Sequence[Segment]) -> list[Run]:
             break
         for run in segment.runs:
             if runs and runs[-1].epoch == run.epoch:
-                runs[-1] = Run(runs[-1].file, run.epoch, runs[-1].first, run.last, runs[-1].batches + run.batches)
+                runs[-1] = EpochRun(runs[-1].file, run.epoch, runs[-1].first, run.last, runs[-1].batches + run.batches)
             else:
                 runs.append(run)
         end = segment.end
@@ -210,7 +210,7 @@ def _continuous(replica: Replica, segments: Sequence[Segment]) -> list[Run]:
     return runs
 
 
-def _by_segments(replica: Replica, runs: Sequence[Run]) -> None:
+def _by_segments(replica: DiskReplica, runs: Sequence[EpochRun]) -> None:
     """Take the epochs from segments alone, where there is no checkpoint; not the last before unreadable bytes."""
     whole = runs[:-1] if replica.problems else runs
     replica.epochs = [Epoch(run.epoch, run.first.base, None, run) for run in whole]
@@ -218,7 +218,7 @@ def _by_segments(replica: Replica, runs: Sequence[Run]) -> None:
         replica.end = runs[-1].first.base
 
 
-def _by_both(replica: Replica, entries: Sequence[EpochEntry], runs: Sequence[Run]) -> None:
+def _by_both(replica: DiskReplica, entries: Sequence[EpochEntry], runs: Sequence[EpochRun]) -> None:
     """Take the epochs on which the checkpoint and the segments agree."""
     file = os.path.join(replica.path, checkpoints.EPOCHS)
     if entries and entries[0].start > replica.start:
@@ -256,7 +256,9 @@ def _by_both(replica: Replica, entries: Sequence[EpochEntry], runs: Sequence[Run
         )
 
 
-def _agree(replica: Replica, entry: EpochEntry, run: Run | None, following: int | None, is_first: bool) -> bool:
+def _agree(
+    replica: DiskReplica, entry: EpochEntry, run: EpochRun | None, following: int | None, is_first: bool
+) -> bool:
     """Return whether an entry of the checkpoint and the batches of its epoch say the same."""
     if run is None:  # only a leader that has written nothing yet leaves such an entry (LeaderEpochFileCache.assign)
         return replica.is_compacted or (following is None and entry.start == replica.end)

@@ -29,7 +29,7 @@ _SMALL = 4 << 10  # bytes: from this size on, each header is read by itself
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class BatchHeader:
     """The header of one batch, and where it begins. Two batches with equal `identity` are copies of each other."""
 
     position: int
@@ -51,13 +51,13 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class EpochRun:
     """Consecutive batches of one leader epoch in one segment."""
 
     file: str
     epoch: int
-    first: Batch
-    last: Batch
+    first: BatchHeader
+    last: BatchHeader
     batches: int
 
     @property
@@ -73,7 +73,7 @@ class Segment:
     file: str
     base: int
     size: int
-    runs: tuple[Run, ...]
+    runs: tuple[EpochRun, ...]
     holes: int = 0  # offsets between batches that no batch has, as compaction leaves them
     problem: str | None = None
     is_torn: bool = False  # the file ends within a batch
@@ -104,11 +104,11 @@ def segment_of(file: str) -> Segment:
         return Segment(file, base, 0, (), problem=str(error))
 
 
-def collected(file: str, base: int, size: int, batches: Iterator[Batch]) -> Segment:
+def collected(file: str, base: int, size: int, batches: Iterator[BatchHeader]) -> Segment:
     """Put the headers of a segment together, up to the first that cannot be used."""
-    runs: list[Run] = []
-    first: Batch | None = None
-    last: Batch | None = None
+    runs: list[EpochRun] = []
+    first: BatchHeader | None = None
+    last: BatchHeader | None = None
     count = holes = 0
     problem, is_torn = None, False
     try:
@@ -116,7 +116,7 @@ def collected(file: str, base: int, size: int, batches: Iterator[Batch]) -> Segm
             if first is None or last is None:
                 first = batch
             elif batch.epoch != last.epoch:
-                runs.append(Run(file, last.epoch, first, last, count))
+                runs.append(EpochRun(file, last.epoch, first, last, count))
                 first, count = batch, 0
                 if len(runs) >= _MOST_RUNS:
                     raise Damage(batch.position, f"more than {_MOST_RUNS:,} leader epochs in one segment")
@@ -128,11 +128,11 @@ def collected(file: str, base: int, size: int, batches: Iterator[Batch]) -> Segm
     except OSError as error:
         problem = f"cannot be read: {reason(error)}"
     if first is not None and last is not None and last.epoch == first.epoch:
-        runs.append(Run(file, last.epoch, first, last, count))
+        runs.append(EpochRun(file, last.epoch, first, last, count))
     return Segment(file, base, size, tuple(runs), holes, problem, is_torn)
 
 
-def headers(descriptor: int, size: int, base: int) -> Iterator[Batch]:
+def headers(descriptor: int, size: int, base: int) -> Iterator[BatchHeader]:
     """Yield the headers of a file, each of which continues the one before. Raises Damage and OSError."""
     at, least_offset, least_epoch = 0, base, 0
     block, block_at, wanted = b"", 0, _BLOCK
@@ -163,7 +163,7 @@ def headers(descriptor: int, size: int, base: int) -> Iterator[Batch]:
                 _check_zeros(descriptor, at, size)
                 return
             raise _damage(at, block[within + _MAGIC_AT], length, size, offset, least_offset, epoch, least_epoch)
-        yield Batch(at, offset, last, epoch, whole, crc, attributes, bounded(time), producer, sequence, records)
+        yield BatchHeader(at, offset, last, epoch, whole, crc, attributes, bounded(time), producer, sequence, records)
         wanted = _BLOCK if whole < _SMALL else header_size
         at += whole
         least_offset, least_epoch = last + 1, epoch

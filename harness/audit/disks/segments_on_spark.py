@@ -7,11 +7,11 @@ from typing import Any
 import pyarrow as pa
 
 from epochfuzz.harness.audit.disks.files import size_of
-from epochfuzz.harness.audit.disks.segments import Batch, Run, Segment, segment_of
+from epochfuzz.harness.audit.disks.segments import BatchHeader, EpochRun, Segment, segment_of
 from epochfuzz.harness.audit.tables import RANGES, SEGMENTS
 from epochfuzz.harness.campaign.spark import versions
 from epochfuzz.harness.campaign.spark.workers import Workers
-from epochfuzz.harness.campaign.store.directory import Directory
+from epochfuzz.harness.campaign.store.directory import CampaignDirectory
 
 _RANGE = 4 << 30  # bytes of a task
 _FILES = 256  # of a task
@@ -23,7 +23,7 @@ Report = Callable[[str], None]
 class SegmentReader:
     """Reads segments on the workers of a session, those that its directory does not have yet."""
 
-    def __init__(self, directory: Directory, workers: Workers) -> None:
+    def __init__(self, directory: CampaignDirectory, workers: Workers) -> None:
         self._directory, self._workers = directory, workers
 
     def __call__(self, files: Sequence[str], report: Report) -> Iterable[Segment]:
@@ -70,7 +70,7 @@ def read_segments(_: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Reco
 
 def _segment(row: dict[str, Any]) -> Segment:
     runs = (
-        Run(row["file"], each["epoch"], Batch(**each["first"]), Batch(**each["last"]), each["batches"])
+        EpochRun(row["file"], each["epoch"], BatchHeader(**each["first"]), BatchHeader(**each["last"]), each["batches"])
         for each in row["runs"]
     )
     names = ("file", "base", "size", "holes", "problem", "is_torn")

@@ -22,7 +22,7 @@ class What(StrEnum):
 
 
 @dataclass(frozen=True)
-class Finding:
+class PartitionFinding:
     """Something that happened to a partition. `evidence` has the lines that show it, `around` more of its history.
 
     Offsets are those of the records concerned, None where the lines do not tell them. A danger that
@@ -79,13 +79,13 @@ class Finding:
         return vars(self) | rows
 
     @classmethod
-    def from_row(cls, row: dict[str, Any]) -> "Finding":
+    def from_row(cls, row: dict[str, Any]) -> "PartitionFinding":
         """Return the finding of a row."""
         events = {name: tuple(Event.from_row(each) for each in row[name]) for name in ("evidence", "around")}
         return cls(**row | events)
 
 
-def in_order(findings: Iterable[Finding]) -> list[Finding]:
+def in_order(findings: Iterable[PartitionFinding]) -> list[PartitionFinding]:
     """Losses first, then by partition and epoch."""
     kinds = list(What)
     return sorted(

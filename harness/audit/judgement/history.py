@@ -13,15 +13,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 
-from epochfuzz.harness.audit.lines.events import Event, Kind
+from epochfuzz.harness.audit.lines.events import Event, MessageKind
 from epochfuzz.harness.audit.lines.times import DAY
 
-ROLES = (Kind.LEADER, Kind.FOLLOWER)
-CUTS = (Kind.TRUNCATION, Kind.BELOW_HIGH_WATERMARK)
+ROLES = (MessageKind.LEADER, MessageKind.FOLLOWER)
+CUTS = (MessageKind.TRUNCATION, MessageKind.BELOW_HIGH_WATERMARK)
 NOBODY = -1
 _SLACK = 10_000  # milliseconds
 _MINUTE = 60_000
-_WITH_IDS = (*ROLES, Kind.CREATING, Kind.UNCLEAN)
+_WITH_IDS = (*ROLES, MessageKind.CREATING, MessageKind.UNCLEAN)
 
 
 @dataclass(frozen=True)
@@ -64,11 +64,11 @@ class Life:
         """By leader epoch, in order: who has said that it leads, each broker once."""
         told: dict[int, dict[int, Placed]] = defaultdict(dict)
         for each in self.placed:
-            if each.event.kind == Kind.LEADER and each.event.leader_epoch is not None:
+            if each.event.kind == MessageKind.LEADER and each.event.leader_epoch is not None:
                 told[each.event.leader_epoch].setdefault(each.broker, each)
         return {epoch: list(told[epoch].values()) for epoch in sorted(told)}
 
-    def of(self, *kinds: Kind) -> Iterator[Placed]:
+    def of(self, *kinds: MessageKind) -> Iterator[Placed]:
         """Return the events of some kinds."""
         return (each for each in self.placed if each.event.kind in kinds)
 
@@ -90,7 +90,7 @@ class Life:
     def unseen(self) -> list[int]:
         """Leader epochs from the first to the last that lines show, which somebody may have led without a line here."""
         leaderless = {each.event.leader_epoch for each in self.placed if each.event.leader == NOBODY}
-        shown = {each.event.leader_epoch for each in self.of(*ROLES, Kind.STATE, Kind.TOLD)} - {None}
+        shown = {each.event.leader_epoch for each in self.of(*ROLES, MessageKind.STATE, MessageKind.TOLD)} - {None}
         told = self.reigns.keys() | leaderless
         if not self.reigns:  # as before 0.11, when no leader said from where it starts
             return []
@@ -109,8 +109,10 @@ class Life:
             if (before.epoch or 0) < epoch < (after.epoch or 0):
                 previous = after.event.previous_epoch
                 return previous not in (None, NOBODY, before.epoch, after.epoch)
-        last = next((e for e in reversed(self.brokers.get(broker, ())) if e.event.kind in (*ROLES, Kind.DELETED)), None)
-        return last is None or last.event.kind != Kind.DELETED
+        last = next(
+            (e for e in reversed(self.brokers.get(broker, ())) if e.event.kind in (*ROLES, MessageKind.DELETED)), None
+        )
+        return last is None or last.event.kind != MessageKind.DELETED
 
     @cached_property
     def silent(self) -> list[int]:
@@ -194,19 +196,19 @@ def _pieces(events: list[Event]) -> list[list[Event]]:
     pieces: list[list[Event]] = [[]]
     highest, topic_id, was_deleted = -1, None, False
     for event in events:
-        epoch = event.leader_epoch if event.kind in (*ROLES, Kind.TOLD) else None
-        if epoch is not None or event.kind == Kind.CREATING:
+        epoch = event.leader_epoch if event.kind in (*ROLES, MessageKind.TOLD) else None
+        if epoch is not None or event.kind == MessageKind.CREATING:
             is_other = None not in (event.topic_id, topic_id) and event.topic_id != topic_id
             is_earlier = epoch is not None and (epoch < highest or (was_deleted and epoch == highest))
             if is_other or is_earlier:
-                deletions = [i for i, each in enumerate(pieces[-1]) if each.kind == Kind.DELETED]
+                deletions = [i for i, each in enumerate(pieces[-1]) if each.kind == MessageKind.DELETED]
                 start = deletions[0] + 1 if deletions else len(pieces[-1])
                 pieces.append(pieces[-1][start:])
                 del pieces[-2][start:]
                 highest, topic_id = -1, None
             highest, topic_id = max(highest, -1 if epoch is None else epoch), event.topic_id or topic_id
             was_deleted = was_deleted and epoch is None
-        was_deleted = was_deleted or event.kind == Kind.DELETED
+        was_deleted = was_deleted or event.kind == MessageKind.DELETED
         pieces[-1].append(event)
     return pieces
 
@@ -218,7 +220,7 @@ def _is_one_life(pieces: "Pieces", is_one_cluster: bool) -> bool:
     firsts = {broker: own[0] for broker, own in pieces.items()}
     if not any(event.topic_id for piece in firsts.values() for event in piece) and _contradict(firsts, is_one_cluster):
         return False
-    any_deleted = any(event.kind == Kind.DELETED for piece in firsts.values() for event in piece)
+    any_deleted = any(event.kind == MessageKind.DELETED for piece in firsts.values() for event in piece)
     return not any_deleted or _are_of_one_time(list(firsts.values()))
 
 
@@ -229,10 +231,10 @@ def _is_made_again(piece: Sequence[Event]) -> bool:
     made = [
         (event.kind, topic_id)
         for event, topic_id in zip(piece, ids, strict=True)
-        if event.kind in (*ROLES, Kind.CREATED, Kind.DELETED)
+        if event.kind in (*ROLES, MessageKind.CREATED, MessageKind.DELETED)
     ]
-    return any(kind == Kind.CREATED and topic_id is None for kind, topic_id in made[1:]) or any(
-        kind == Kind.DELETED for kind, _ in made[:-1]
+    return any(kind == MessageKind.CREATED and topic_id is None for kind, topic_id in made[1:]) or any(
+        kind == MessageKind.DELETED for kind, _ in made[:-1]
     )
 
 
@@ -254,7 +256,7 @@ def _contradict(pieces: dict[int, list[Event]], is_one_cluster: bool) -> bool:
     leaders: dict[int | None, set[int | None]] = defaultdict(set)
     for piece in pieces.values():
         for event in piece:
-            if event.kind == Kind.LEADER:
+            if event.kind == MessageKind.LEADER:
                 leaders[event.leader_epoch].add(event.broker)
     return any(len(each) > 1 for each in leaders.values()) or not _are_connected(pieces)
 
@@ -265,9 +267,9 @@ def _takes_a_role_as_new_twice(piece: Sequence[Event]) -> bool:
     had_role = was_loaded = False
     shown = 0
     for event in piece:
-        if event.kind in (Kind.LOADED, Kind.LOG, Kind.CREATED, Kind.CREATING):
+        if event.kind in (MessageKind.LOADED, MessageKind.LOG, MessageKind.CREATED, MessageKind.CREATING):
             was_loaded = True
-        if event.kind in (*CUTS, Kind.RESET, Kind.CORRUPTION, Kind.CREATED):
+        if event.kind in (*CUTS, MessageKind.RESET, MessageKind.CORRUPTION, MessageKind.CREATED):
             shown = 0
         if event.kind in ROLES:
             if had_role and not was_loaded and event.previous_epoch == NOBODY:
@@ -275,8 +277,8 @@ def _takes_a_role_as_new_twice(piece: Sequence[Event]) -> bool:
             if event.offset is not None and event.offset < shown:
                 return True
             had_role, was_loaded = True, False
-        if event.kind in (*ROLES, Kind.SHRINK) and event.high_watermark is not None:
-            end = event.end_offset if event.kind == Kind.SHRINK else event.offset
+        if event.kind in (*ROLES, MessageKind.SHRINK) and event.high_watermark is not None:
+            end = event.end_offset if event.kind == MessageKind.SHRINK else event.offset
             shown = max(shown, min(event.high_watermark, event.high_watermark if end is None else end))
     return False
 
@@ -336,12 +338,12 @@ def _ids(piece: Sequence[Event]) -> list[str | None]:
     known: str | None = None
     for event in piece:
         known = event.topic_id if event.topic_id and event.kind in _WITH_IDS else known
-        known = None if event.kind == Kind.DELETED else known
+        known = None if event.kind == MessageKind.DELETED else known
         before.append(known)
     ids: list[str | None] = []
     known = None
     for event, earlier in zip(reversed(piece), reversed(before), strict=True):
-        known = None if event.kind == Kind.DELETED else known
+        known = None if event.kind == MessageKind.DELETED else known
         known = event.topic_id if event.topic_id and event.kind in _WITH_IDS else known
         ids.append(event.topic_id or (earlier if earlier == known else None))
     return ids[::-1]
@@ -358,8 +360,8 @@ def _with_roles(broker: int, events: Sequence[Event]) -> Iterator[Placed]:
         before = epoch
         if event.kind in ROLES:
             epoch, role = event.leader_epoch, event.kind
-        elif event.kind == Kind.TOLD:
+        elif event.kind == MessageKind.TOLD:
             if event.leader_epoch != epoch:
-                role = Kind.LEADER if event.leader == broker else Kind.FOLLOWER
+                role = MessageKind.LEADER if event.leader == broker else MessageKind.FOLLOWER
             epoch = event.leader_epoch
         yield Placed(event, broker, index, epoch, role, before, topic_id)

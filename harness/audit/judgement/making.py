@@ -2,12 +2,17 @@
 
 from collections.abc import Sequence
 
-from epochfuzz.harness.audit.judgement.findings import Finding, What
+from epochfuzz.harness.audit.judgement.findings import PartitionFinding, What
 from epochfuzz.harness.audit.judgement.history import ROLES, Life, Placed
-from epochfuzz.harness.audit.lines.events import Event, Kind
+from epochfuzz.harness.audit.lines.events import Event, MessageKind
 
 _BESIDE = 2  # rows of a timeline before and behind a line that shows a finding
-_OF_TIMELINES = frozenset(Kind) - {Kind.TRUNCATING, Kind.NO_TRUNCATION, Kind.LOG, Kind.CREATING}
+_OF_TIMELINES = frozenset(MessageKind) - {
+    MessageKind.TRUNCATING,
+    MessageKind.NO_TRUNCATION,
+    MessageKind.LOG,
+    MessageKind.CREATING,
+}
 
 
 def are_of_one_life(life: Life, one: Placed, other: Placed) -> bool:
@@ -30,11 +35,11 @@ def finding_of(
     told: str,
     evidence: Sequence[Placed],
     passed: bool = False,
-) -> Finding:
+) -> PartitionFinding:
     """Return a finding with its lines, each once, and the rows around them."""
     first, last = offsets or (None, None)
     lines = tuple(dict.fromkeys(each.event for each in evidence))
-    return Finding(
+    return PartitionFinding(
         what,
         life.topic,
         life.partition,
@@ -73,6 +78,9 @@ def _by_epoch(events: Sequence[Placed]) -> list[tuple[int, Placed]]:
     for each in reversed(events):
         if each.event.kind in ROLES and each.epoch is not None:
             following = each.epoch
-        begins = each.event.kind in (Kind.LOADED, Kind.CREATED, Kind.RECOVERY, Kind.CORRUPTION) or each.epoch is None
+        begins = (
+            each.event.kind in (MessageKind.LOADED, MessageKind.CREATED, MessageKind.RECOVERY, MessageKind.CORRUPTION)
+            or each.epoch is None
+        )
         dated.append((following if begins or each.epoch is None else each.epoch, each))
     return dated[::-1]

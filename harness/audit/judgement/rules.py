@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, takewhile
 
-from epochfuzz.harness.audit.judgement.findings import Finding, What, in_order
+from epochfuzz.harness.audit.judgement.findings import PartitionFinding, What, in_order
 from epochfuzz.harness.audit.judgement.history import NOBODY, ROLES, Life, Placed, lives
 from epochfuzz.harness.audit.judgement.making import are_of_one_life, finding_of, start_of
 from epochfuzz.harness.audit.judgement.truncations import truncated_below_high_watermark, undecided_truncations
-from epochfuzz.harness.audit.lines.events import Event, Kind
+from epochfuzz.harness.audit.lines.events import Event, MessageKind
 
 _FIRST_WITHOUT_ZOOKEEPER = 4
 
@@ -21,7 +21,7 @@ _FIRST_WITHOUT_ZOOKEEPER = 4
 class Judged:
     """What comes of one partition: its findings, and what its lines leave open."""
 
-    findings: list[Finding]
+    findings: list[PartitionFinding]
     unseen: int  # leader epochs that nobody's lines tell of
     silent: tuple[int, ...]  # brokers that are named, and of which there is no line
     told_apart: bool  # whether the lives of a topic that was created again are
@@ -53,7 +53,7 @@ def judge(
 
 
 def _undecided(
-    life: Life, findings: Sequence[Finding], clocks_back: frozenset[int], newest: int | None
+    life: Life, findings: Sequence[PartitionFinding], clocks_back: frozenset[int], newest: int | None
 ) -> Iterator[str]:
     """Yield what would be found if the lines were sure to be of one life of the topic, and is not."""
     yield from undecided_truncations(life)
@@ -70,7 +70,7 @@ def _undecided(
             )
 
 
-def _judged(life: Life, clocks_back: frozenset[int], newest: int | None) -> Iterator[Finding]:
+def _judged(life: Life, clocks_back: frozenset[int], newest: int | None) -> Iterator[PartitionFinding]:
     yield from _committed_loss(life, clocks_back)
     yield from _re_elected_leader(life)
     yield from _unclean_election(life, newest)
@@ -99,7 +99,7 @@ class _Lost:
     end: int
 
 
-def _committed_loss(life: Life, clocks_back: frozenset[int]) -> Iterator[Finding]:
+def _committed_loss(life: Life, clocks_back: frozenset[int]) -> Iterator[PartitionFinding]:
     """Find leaders that start from an offset below a high watermark that was shown, and reached, at a lower epoch."""
     shown = sorted(_shown(life, clocks_back), key=lambda s: s.before)
     lost: list[_Lost] = []
@@ -136,22 +136,22 @@ def _still_promised(shown: _Shown, lost: Sequence[_Lost]) -> int:
     """
     promised = shown.high_watermark
     for each in lost:
-        is_late = shown.placed.role != Kind.LEADER and shown.high_watermark <= each.end
+        is_late = shown.placed.role != MessageKind.LEADER and shown.high_watermark <= each.end
         if shown.before <= each.epoch or is_late:
             promised = min(promised, each.start)
     return promised
 
 
 def _shown(life: Life, clocks_back: frozenset[int]) -> Iterator[_Shown]:
-    for each in life.of(Kind.LEADER, Kind.FOLLOWER, Kind.SHRINK):
+    for each in life.of(MessageKind.LEADER, MessageKind.FOLLOWER, MessageKind.SHRINK):
         event = each.event
         if event.high_watermark is None:
             continue
         # Up to 2.3 a high watermark could stand above the end of its log (it was left there by a truncation).
-        end = event.end_offset if event.kind == Kind.SHRINK else event.offset
+        end = event.end_offset if event.kind == MessageKind.SHRINK else event.offset
         reached = event.high_watermark if end is None else min(event.high_watermark, end)
-        if event.kind == Kind.SHRINK:
-            if each.role == Kind.LEADER and each.epoch is not None and each.broker not in clocks_back:
+        if event.kind == MessageKind.SHRINK:
+            if each.role == MessageKind.LEADER and each.epoch is not None and each.broker not in clocks_back:
                 yield _Shown(reached, each.epoch + 1, each)
             continue
         assert event.leader_epoch is not None
@@ -184,7 +184,7 @@ def _cut_to(life: Life, placed: Placed, below: int) -> list[Placed]:
 # re-elected-leader
 
 
-def _re_elected_leader(life: Life) -> Iterator[Finding]:
+def _re_elected_leader(life: Life) -> Iterator[PartitionFinding]:
     """Find leaders that start at an epoch at least two later than the one that they led, having heard of none between;
     a member of its ISR has truncated between, below where the leader's log ends (docs/findings/re-elected-
     leader.md).
@@ -223,7 +223,7 @@ def _re_elected_leader(life: Life) -> Iterator[Finding]:
             )
 
 
-def _danger(life: Life, leader: Placed, evidence: list[Placed], cut: int) -> Finding:
+def _danger(life: Life, leader: Placed, evidence: list[Placed], cut: int) -> PartitionFinding:
     return finding_of(
         life,
         What.RE_ELECTED_LEADER,
@@ -243,12 +243,12 @@ def _led_before(life: Life, leader: Placed) -> Placed | None:
         return None
     if leader.event.previous_leader not in (None, leader.broker):
         return None
-    roles = (e for e in life.earlier(leader) if e.event.kind in (*ROLES, Kind.TOLD))
+    roles = (e for e in life.earlier(leader) if e.event.kind in (*ROLES, MessageKind.TOLD))
     others = (e for e in roles if e.epoch != now)  # it may have been told of the same decision
-    if next((e.epoch, e.role) for e in chain(others, [leader])) != (previous, Kind.LEADER):
+    if next((e.epoch, e.role) for e in chain(others, [leader])) != (previous, MessageKind.LEADER):
         return None
     of_epoch = takewhile(lambda e: e.epoch in (previous, now), life.earlier(leader))
-    return next((e for e in of_epoch if e.event.kind == Kind.LEADER and e.epoch == previous), None)
+    return next((e for e in of_epoch if e.event.kind == MessageKind.LEADER and e.epoch == previous), None)
 
 
 def _cut_between(life: Life, leader: Placed, led: int) -> tuple[Placed, Placed] | None:
@@ -262,10 +262,12 @@ def _cut_between(life: Life, leader: Placed, led: int) -> tuple[Placed, Placed] 
             continue
         followed: Placed | None = None
         for each in events:
-            if each.event.kind in (Kind.FOLLOWER, Kind.TOLD):
+            if each.event.kind in (MessageKind.FOLLOWER, MessageKind.TOLD):
                 between = each.epoch is not None and led < each.epoch < epoch and each.event.leader != leader.broker
                 followed = each if between else None
-            elif followed is not None and each.event.kind == Kind.TRUNCATION and (each.event.offset or 0) < start:
+            elif (
+                followed is not None and each.event.kind == MessageKind.TRUNCATION and (each.event.offset or 0) < start
+            ):
                 return each, followed
     return None
 
@@ -273,14 +275,14 @@ def _cut_between(life: Life, leader: Placed, led: int) -> tuple[Placed, Placed] 
 # unclean-election
 
 
-def _unclean_election(life: Life, newest: int | None) -> Iterator[Finding]:
+def _unclean_election(life: Life, newest: int | None) -> Iterator[PartitionFinding]:
     """Find elections that a controller calls unclean, or whose new leader was not in the ISR known of just before.
 
     Since 4.0 a leader may come from the eligible leader replicas (KIP-966), which no line tells: only what is said
     counts there. And what is said may be that the last known leader was elected again, after an unclean shutdown.
     """
     said: dict[tuple[int | None, int | None], Placed] = {}
-    for each in life.of(Kind.UNCLEAN):
+    for each in life.of(MessageKind.UNCLEAN):
         said.setdefault((each.event.leader_epoch, each.event.leader), each)
     for (epoch, leader), each in said.items():
         of_epoch = [] if epoch is None else life.reigns.get(epoch, [])
@@ -302,23 +304,23 @@ def _unclean_election(life: Life, newest: int | None) -> Iterator[Finding]:
 
 def _consecutive(life: Life, newest: int | None) -> Iterator[tuple[Placed, Placed]]:
     """Two partition epochs, one just after the other, if the leader of the later one was not in the ISR before."""
-    by_zookeeper = any(True for _ in life.of(Kind.STATE, Kind.TOLD))
+    by_zookeeper = any(True for _ in life.of(MessageKind.STATE, MessageKind.TOLD))
     if not by_zookeeper and (newest is None or newest >= _FIRST_WITHOUT_ZOOKEEPER):
         return
     known: dict[int, Placed] = {}
-    for each in life.of(Kind.LEADER, Kind.STATE, Kind.TOLD, Kind.ISR):
+    for each in life.of(MessageKind.LEADER, MessageKind.STATE, MessageKind.TOLD, MessageKind.ISR):
         if each.event.partition_epoch is not None and each.event.isr is not None:
             known.setdefault(each.event.partition_epoch, each)
     for number, after in sorted(known.items()):
         before = known.get(number - 1)
-        if before is not None and after.event.kind != Kind.ISR and _is_outside(before, after):
+        if before is not None and after.event.kind != MessageKind.ISR and _is_outside(before, after):
             yield before, after
 
 
 def _after_nobody(life: Life) -> Iterator[tuple[Placed, Placed]]:
     """Two leader epochs of a controller of ZooKeeper's time, one just after the other, if in the earlier one nobody led
     who could have changed the ISR, and the leader of the later one was not in it."""
-    states = [each for each in life.of(Kind.STATE, Kind.TOLD) if each.event.leader_epoch is not None]
+    states = [each for each in life.of(MessageKind.STATE, MessageKind.TOLD) if each.event.leader_epoch is not None]
     nobody = {each.event.leader_epoch: each for each in states if each.event.leader == NOBODY}
     for after in states:
         before = nobody.get((after.event.leader_epoch or 0) - 1)
@@ -333,13 +335,13 @@ def _is_outside(before: Placed, after: Placed) -> bool:
 
 
 def _elected(state: Placed) -> int | None:
-    return state.broker if state.event.kind == Kind.LEADER else state.event.leader
+    return state.broker if state.event.kind == MessageKind.LEADER else state.event.leader
 
 
 # diverged
 
 
-def _diverged(life: Life) -> Iterator[Finding]:
+def _diverged(life: Life) -> Iterator[PartitionFinding]:
     """Two brokers lead the same epoch; not the first, with which a topic begins that was created again."""
     for epoch, leaders in life.reigns.items():
         if epoch > 0 and len(leaders) > 1 and all(are_of_one_life(life, leaders[0], other) for other in leaders[1:]):

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from epochfuzz.harness.audit.judgement.findings import Finding, What
-from epochfuzz.harness.audit.lines.events import Event, Kind
+from epochfuzz.harness.audit.judgement.findings import PartitionFinding, What
+from epochfuzz.harness.audit.lines.events import Event, MessageKind
 from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.cases.found_case import case_of_witness
-from epochfuzz.harness.witness.causes import causes
-from epochfuzz.harness.witness.witness import Witness
+from epochfuzz.harness.trace.causes import causes
+from epochfuzz.harness.trace.witness import Witness
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_event
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol, parse_protocol
@@ -79,7 +79,7 @@ def protocol_of(releases: Iterable[str]) -> Protocol | None:
     return None if newest is None else parse_protocol(f"kafka-{newest}")
 
 
-def told_cases(findings: Iterable[Finding], releases: Iterable[str]) -> dict[Finding, ToldCase]:
+def told_cases(findings: Iterable[PartitionFinding], releases: Iterable[str]) -> dict[PartitionFinding, ToldCase]:
     """Return the cases of the first findings that tell one; none where no line tells of a release that is known."""
     protocol = protocol_of(releases)
     if protocol is None:
@@ -88,7 +88,7 @@ def told_cases(findings: Iterable[Finding], releases: Iterable[str]) -> dict[Fin
     return {finding: case for finding, case in cases if case is not None}
 
 
-def told_case(finding: Finding, protocol: Protocol) -> ToldCase | None:
+def told_case(finding: PartitionFinding, protocol: Protocol) -> ToldCase | None:
     """Return the case that a finding tells; None for a kind that tells no schedule."""
     if finding.what == What.RE_ELECTED_LEADER:
         steps, settings = _re_elected(finding), Configuration(replicas=3, records=1, epochs=4)
@@ -110,7 +110,7 @@ def told_case(finding: Finding, protocol: Protocol) -> ToldCase | None:
     return ToldCase(case, protocol.name, at, because)
 
 
-def _re_elected(finding: Finding) -> list[_Step]:
+def _re_elected(finding: PartitionFinding) -> list[_Step]:
     """Return a led before, and is elected again; B has truncated between; C led meanwhile."""
     led, followed, truncation, leader, *later = finding.evidence
     return [
@@ -125,7 +125,7 @@ def _re_elected(finding: Finding) -> list[_Step]:
     ]
 
 
-def _unclean(finding: Finding) -> list[_Step]:
+def _unclean(finding: PartitionFinding) -> list[_Step]:
     """Return the story in which A leads alone, and dies; B, which is not in the ISR, is elected."""
     said, *_ = finding.evidence
     return [
@@ -136,12 +136,12 @@ def _unclean(finding: Finding) -> list[_Step]:
     ]
 
 
-def _start_of(finding: Finding) -> Event | None:
+def _start_of(finding: PartitionFinding) -> Event | None:
     """Return the line by which the leader that a finding speaks of starts."""
-    return next((event for event in finding.evidence if event.kind == Kind.LEADER), None)
+    return next((event for event in finding.evidence if event.kind == MessageKind.LEADER), None)
 
 
-def _why(finding: Finding, steps: Sequence[_Step]) -> str:
+def _why(finding: PartitionFinding, steps: Sequence[_Step]) -> str:
     told = "; ".join(f"{', '.join(step.events)}: {_place(step.line)}" for step in steps)
     return f"Broker logs of {finding.name} show {finding.what}. {finding.told} By line: {told}."
 

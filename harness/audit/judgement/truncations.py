@@ -2,19 +2,19 @@
 
 from collections.abc import Iterator
 
-from epochfuzz.harness.audit.judgement.findings import Finding, What
+from epochfuzz.harness.audit.judgement.findings import PartitionFinding, What
 from epochfuzz.harness.audit.judgement.history import CUTS, ROLES, Life, Placed
 from epochfuzz.harness.audit.judgement.making import finding_of
-from epochfuzz.harness.audit.lines.events import Kind
+from epochfuzz.harness.audit.lines.events import MessageKind
 
 
-def truncated_below_high_watermark(life: Life) -> Iterator[Finding]:
+def truncated_below_high_watermark(life: Life) -> Iterator[PartitionFinding]:
     """Find replicas that truncate below their own high watermark, by their own lines.
 
     Up to 0.10 a follower first truncates to its high watermark. If the log of its leader ends before that, the follower
     resets its fetch offset to the leader's log end offset.
     """
-    for each in life.of(Kind.BELOW_HIGH_WATERMARK):
+    for each in life.of(MessageKind.BELOW_HIGH_WATERMARK):
         cut, known = each.event.offset, each.event.high_watermark
         if cut is not None and known is not None and cut < known:
             told = (
@@ -23,7 +23,7 @@ def truncated_below_high_watermark(life: Life) -> Iterator[Finding]:
             )
             around = [e for e in (_role_of(life, each), each) if e is not None]
             yield finding_of(life, What.TRUNCATED_BELOW_HIGH_WATERMARK, (cut, known - 1), each.epoch, told, around)
-    for each in life.of(Kind.RESET):
+    for each in life.of(MessageKind.RESET):
         cut, from_ = each.event.offset, each.event.end_offset
         by_high_watermark = _cut_to_high_watermark(life, each)
         if by_high_watermark is not None and cut is not None and from_ is not None and cut < from_:
@@ -42,7 +42,7 @@ def _cut_to_high_watermark(life: Life, reset: Placed) -> Placed | None:
         return None
     if life.reigns:  # as 0.11 tells, which truncates by epochs
         return None
-    cut = next((e for e in life.earlier(reset) if e.event.kind == Kind.TRUNCATION), None)
+    cut = next((e for e in life.earlier(reset) if e.event.kind == MessageKind.TRUNCATION), None)
     return cut if cut is not None and cut.event.offset == reset.event.end_offset else None
 
 
@@ -50,17 +50,17 @@ def _role_of(life: Life, placed: Placed) -> Placed | None:
     return next((e for e in life.earlier(placed) if e.event.kind in ROLES), None)
 
 
-def _below_shown(life: Life) -> Iterator[Finding]:
+def _below_shown(life: Life) -> Iterator[PartitionFinding]:
     """Yield truncations below the high watermark that the replica's own lines showed as it started, in whatever role.
 
     Kafka 2.1 to 4.1 nearly never write that they truncate below a high watermark (KAFKA-19474). The warning of a
     non-monotonic update says from where the high watermark goes back, but that may have been learned from the new
     leader, before the truncation: it is shown, and does not count.
     """
-    said = {(each.broker, each.event.offset) for each in life.of(Kind.BELOW_HIGH_WATERMARK)}
-    for cut in life.of(Kind.TRUNCATION):
+    said = {(each.broker, each.event.offset) for each in life.of(MessageKind.BELOW_HIGH_WATERMARK)}
+    for cut in life.of(MessageKind.TRUNCATION):
         offset = cut.event.offset
-        if offset is None or cut.role == Kind.LEADER or (cut.broker, offset) in said:
+        if offset is None or cut.role == MessageKind.LEADER or (cut.broker, offset) in said:
             continue
         known = _shown_before(life, cut)
         if known is None or known[0] <= offset:
@@ -82,13 +82,13 @@ def _shown_before(life: Life, cut: Placed) -> tuple[int, Placed] | None:
     least: int | None = None
     for each in life.earlier(cut):
         event = each.event
-        if event.kind in (Kind.CREATED, Kind.DELETED):
+        if event.kind in (MessageKind.CREATED, MessageKind.DELETED):
             return None
-        if event.kind in (*CUTS, Kind.CORRUPTION) and event.offset is not None:
+        if event.kind in (*CUTS, MessageKind.CORRUPTION) and event.offset is not None:
             least = event.offset if least is None else min(least, event.offset)
-        elif event.kind in (*ROLES, Kind.LOADED, Kind.SHRINK) and event.high_watermark is not None:
+        elif event.kind in (*ROLES, MessageKind.LOADED, MessageKind.SHRINK) and event.high_watermark is not None:
             # Up to 2.3 a high watermark could stand above the end of its log (it was left there by a truncation).
-            end = event.end_offset if event.kind == Kind.SHRINK else event.offset
+            end = event.end_offset if event.kind == MessageKind.SHRINK else event.offset
             bounds = (event.high_watermark, end, least)
             return min(bound for bound in bounds if bound is not None), each
     return None
@@ -100,16 +100,16 @@ def _went_back(life: Life, cut: Placed) -> Placed | None:
     for each in later:
         if each.event.kind in (*ROLES, *CUTS):
             return None
-        if each.event.kind == Kind.NON_MONOTONIC:
+        if each.event.kind == MessageKind.NON_MONOTONIC:
             return each if each.event.offset == cut.event.offset else None
     return None
 
 
 def undecided_truncations(life: Life) -> Iterator[str]:
     """Yield truncations after which a high watermark goes back, where no line shows from when it was."""
-    for cut in life.of(Kind.TRUNCATION):
+    for cut in life.of(MessageKind.TRUNCATION):
         back = _went_back(life, cut)
-        if back is None or cut.role == Kind.LEADER or _shown_before(life, cut) is not None:
+        if back is None or cut.role == MessageKind.LEADER or _shown_before(life, cut) is not None:
             continue
         high_watermark, offset = back.event.high_watermark, cut.event.offset
         if high_watermark is not None and offset is not None and high_watermark > offset:

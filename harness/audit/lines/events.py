@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Any
 
 
-class Kind(StrEnum):
+class MessageKind(StrEnum):
     """What a line tells of."""
 
     LEADER = "leader"  # this broker leads, from its log end offset

@@ -13,7 +13,7 @@ _ORIGINS = 500
 
 
 @dataclass
-class Facts:
+class LogFacts:
     """The facts of a part of a file. Line numbers start at 1 with the first line of the part."""
 
     file: str
@@ -55,7 +55,7 @@ class Facts:
         return json.dumps(vars(self) | sets, sort_keys=True)
 
     @classmethod
-    def from_text(cls, text: str) -> "Facts":
+    def from_text(cls, text: str) -> "LogFacts":
         """Return the facts of a text."""
         row: dict[str, Any] = json.loads(text)
         return cls(**row | {name: set(row[name]) for name in _SETS})
@@ -98,10 +98,10 @@ _COUNTS = (
 )
 
 
-def merged(parts: Iterable[Facts]) -> Facts:
+def merged(parts: Iterable[LogFacts]) -> LogFacts:
     """Return the facts of a whole file from those of its parts."""
     first, *others = sorted(parts, key=lambda facts: facts.part)
-    whole = Facts.from_text(first.text())
+    whole = LogFacts.from_text(first.text())
     for part in others:
         if whole.back is None and part.begins is not None and part.begins < (whole.latest or 0) - BACK:
             whole.back = whole.lines + 1

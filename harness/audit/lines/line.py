@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Final
 
 from epochfuzz.harness.audit.lines import envelopes, times
-from epochfuzz.harness.audit.lines.matching import Message, messages_in
+from epochfuzz.harness.audit.lines.matching import MatchedMessage, messages_in
 
 _HEAD = 500  # characters before a message
 _TAIL = 300  # characters behind it
@@ -41,10 +41,10 @@ _NEXT_WORD = re.compile(r"[\]\s|,:>-]{0,8}([A-Za-z][\w.-]{0,80})(?=\s)")
 
 
 @dataclass(slots=True)
-class Sighting:
+class MessageSighting:
     """A message with what its line says of it. `is_closed`: something of the layout follows the message."""
 
-    message: Message
+    message: MatchedMessage
     time: int | None
     origin: str | None
     logger: str | None
@@ -69,7 +69,7 @@ class Sighting:
         return self.logger is not None and _OURS.match(self.logger) is None
 
 
-Seen = tuple[list[Sighting], int]
+Seen = tuple[list[MessageSighting], int]
 
 
 def seen_in(text: str, needles: Sequence[str], before: Callable[[], str]) -> Seen:
@@ -87,7 +87,7 @@ def seen_in(text: str, needles: Sequence[str], before: Callable[[], str]) -> See
     return found, failed
 
 
-def _at(sighting: Sighting, time: int) -> Sighting:
+def _at(sighting: MessageSighting, time: int) -> MessageSighting:
     if sighting.time is not None:
         return sighting
     outside, head, follows = sighting.around
@@ -134,7 +134,7 @@ def _seen_inside(
     """Return the messages in an envelope. The text before the envelope supplies a missing time or origin."""
     head = text[: min(text.find("{"), _HEAD)]
     outside = times.times_in(head)
-    found: list[Sighting] = []
+    found: list[MessageSighting] = []
     failed = 0
     for each in inside:
         at = each.time if each.time is not None else outside[-1][2] if outside else time
@@ -153,7 +153,7 @@ def _unescaped(match: "re.Match[str]") -> str:
     return _ESCAPED.get(match[2], match[2])
 
 
-def _sighting(head: str, message: Message, follows: str, ends: str, keys: str) -> Sighting:
+def _sighting(head: str, message: MatchedMessage, follows: str, ends: str, keys: str) -> MessageSighting:
     usual = _USUAL.fullmatch(head)
     origin = None
     if usual is not None:
@@ -167,7 +167,7 @@ def _sighting(head: str, message: Message, follows: str, ends: str, keys: str) -
     if time is None and is_closed and not message.is_open:
         time = _nearest([at for _, _, at in times.times_in(follows)][:1])
     logger = named[1] if named else None
-    return Sighting(message, time, origin, logger, is_closed, (keys, head, follows))
+    return MessageSighting(message, time, origin, logger, is_closed, (keys, head, follows))
 
 
 def _nearest(found: list[int]) -> int | None:
@@ -179,7 +179,7 @@ def _nearest(found: list[int]) -> int | None:
     return None
 
 
-def _with(sighting: Sighting, time: int | None, origin: str | None) -> Sighting:
+def _with(sighting: MessageSighting, time: int | None, origin: str | None) -> MessageSighting:
     """Return a sighting in an envelope, whose time counts if the line has none with a date."""
     own = sighting.time
     own = time if own is None or (time is not None and times.is_dated(time) and not times.is_dated(own)) else own

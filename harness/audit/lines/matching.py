@@ -13,7 +13,7 @@ from functools import cache
 from itertools import islice
 from typing import Any, Final
 
-from epochfuzz.harness.audit.lines.events import Kind
+from epochfuzz.harness.audit.lines.events import MessageKind
 from epochfuzz.harness.audit.lines.wordings import NEEDLES, OTHERS, WORDINGS, Wording
 
 _BEFORE = 800  # characters before a needle: a topic has up to 249, and a directory stands before some
@@ -66,10 +66,10 @@ _DIRECTORY: Final = re.compile(r"/kafka-log(\d{1,9})(?![\w.])", re.ASCII)
 
 
 @dataclass(slots=True)
-class Message:
+class MatchedMessage:
     """A message in a text: its kind, the fields of an event, and where it stands with what Kafka puts before it."""
 
-    kind: Kind
+    kind: MessageKind
     said: dict[str, Any]
     start: int
     end: int
@@ -142,12 +142,12 @@ def _shapes() -> dict[str, tuple[_Shape, ...]]:
     return {n: tuple(_shape(t, n, w) for t, w in templates if n in t) for n in NEEDLES}
 
 
-def messages_in(text: str, needles: Iterable[str] = NEEDLES) -> tuple[list[Message], int]:
+def messages_in(text: str, needles: Iterable[str] = NEEDLES) -> tuple[list[MatchedMessage], int]:
     """Return the messages in a text, in order, and how many places have the words of one and could not be read."""
     places = sorted(
         (at, needle) for needle in needles for at in islice(_occurrences(text, needle), _MESSAGES + _FAILURES)
     )
-    found: list[Message] = []
+    found: list[MatchedMessage] = []
     failed = failures = until = 0
     for at, needle in places:
         if at < until:
@@ -158,7 +158,7 @@ def messages_in(text: str, needles: Iterable[str] = NEEDLES) -> tuple[list[Messa
         if message is None:
             failures += 1
             failed += needle not in _FACTS
-        elif isinstance(message, Message):
+        elif isinstance(message, MatchedMessage):
             found.append(message)
             until = message.end
         else:
@@ -176,7 +176,7 @@ def _occurrences(text: str, needle: str) -> Iterator[int]:
         at = text.find(needle, at + len(needle))
 
 
-def _message(text: str, at: int, needle: str, floor: int) -> Message | int | None:
+def _message(text: str, at: int, needle: str, floor: int) -> MatchedMessage | int | None:
     """Return the message that has a needle at a place; its end if it says nothing; None if it is in no wording."""
     window = max(floor, at - _BEFORE)
     for shape in _shapes()[needle]:
@@ -202,7 +202,7 @@ def _message(text: str, at: int, needle: str, floor: int) -> Message | int | Non
         if named is not None and named > _LARGEST:
             continue
         said["broker"] = named
-        return Message(
+        return MatchedMessage(
             shape.wording.kind,
             said,
             start,

@@ -10,10 +10,10 @@ from dataclasses import asdict, dataclass
 from typing import IO
 
 from epochfuzz.harness.audit.lines import times
-from epochfuzz.harness.audit.lines.events import Event, Kind
-from epochfuzz.harness.audit.lines.facts import BACK, Facts
+from epochfuzz.harness.audit.lines.events import Event, MessageKind
+from epochfuzz.harness.audit.lines.facts import BACK, LogFacts
 from epochfuzz.harness.audit.lines.layouts import Frame
-from epochfuzz.harness.audit.lines.line import Sighting, seen_in
+from epochfuzz.harness.audit.lines.line import MessageSighting, seen_in
 from epochfuzz.harness.audit.lines.matching import messages_in
 from epochfuzz.harness.audit.lines.sources import opened
 from epochfuzz.harness.audit.lines.unpacking import TEXT, UNPACKING_ERRORS, Budget, Member, buffered, members, reason
@@ -67,7 +67,7 @@ class Part:
         return cls(**json.loads(text))
 
 
-def read(part: Part, frames: Sequence[Frame]) -> Iterator[Event | Facts]:
+def read(part: Part, frames: Sequence[Frame]) -> Iterator[Event | LogFacts]:
     """Yield the events of a part of a file, and then its facts; of an archive, those of each file in it."""
     names: set[str] = set()
     problem = None
@@ -77,14 +77,14 @@ def read(part: Part, frames: Sequence[Frame]) -> Iterator[Event | Facts]:
             for member in inside:
                 name = member.name if member.name not in names else f"{member.name} ({len(names)})"
                 names.add(name)
-                reader = Reader(Facts(name, part.number, part.file, problem=member.problem), frames)
+                reader = LogReader(LogFacts(name, part.number, part.file, problem=member.problem), frames)
                 if member.content is not None:
                     yield from reader.events(_chunks(member.content, part))
                 yield reader.facts
     except UNPACKING_ERRORS as error:
         problem = f"could not be read to its end: {reason(error)}"
     if problem or not names:
-        yield Facts(part.file, part.number, part.file, problem=problem or "holds no file")
+        yield LogFacts(part.file, part.number, part.file, problem=problem or "holds no file")
 
 
 def _itself(part: Part, content: IO[bytes]) -> Iterator[Member]:
@@ -93,10 +93,10 @@ def _itself(part: Part, content: IO[bytes]) -> Iterator[Member]:
     yield Member(part.file, buffered(content))
 
 
-class Reader:
+class LogReader:
     """Takes the lines of one part of a file, and notes its facts."""
 
-    def __init__(self, facts: Facts, frames: Sequence[Frame]) -> None:
+    def __init__(self, facts: LogFacts, frames: Sequence[Frame]) -> None:
         self.facts = facts
         self._frames = frames
         self._last: dict[tuple[object, bool], int] = {}  # by broker or origin, for a file may have several
@@ -167,28 +167,28 @@ class Reader:
                 if event is not None:
                     yield event
 
-    def _seen(self, text: str, needles: list[str], before: Callable[[], str]) -> tuple[list[Sighting], int]:
+    def _seen(self, text: str, needles: list[str], before: Callable[[], str]) -> tuple[list[MessageSighting], int]:
         for frame in self._frames:
             framed = frame(text.rstrip())
             if framed is not None:
                 messages, failed = messages_in(framed.message, needles)
                 if messages and messages[0].start == 0 and not framed.message[messages[0].end :].strip():
                     return [
-                        Sighting(messages[0], framed.time, None, None, True, ("as --layout says: ", "", ""))
+                        MessageSighting(messages[0], framed.time, None, None, True, ("as --layout says: ", "", ""))
                     ], failed
         return seen_in(text, needles, before)
 
-    def _event(self, seen: Sighting, line: int, text: str) -> Event | None:
+    def _event(self, seen: MessageSighting, line: int, text: str) -> Event | None:
         """Return the event of a message, None for one that is a fact of the file or is not Kafka's own."""
         if seen.is_foreign:
             return None
         facts, kind, said = self.facts, seen.message.kind, seen.message.said
         named = said["broker"]
-        facts.is_broker = facts.is_broker or kind != Kind.RELEASE  # which every client prints
+        facts.is_broker = facts.is_broker or kind != MessageKind.RELEASE  # which every client prints
         if named is not None:
             facts.brokers.add(named)
-        if kind in (Kind.RELEASE, Kind.CLUSTER):
-            name = "releases" if kind == Kind.RELEASE else "clusters"
+        if kind in (MessageKind.RELEASE, MessageKind.CLUSTER):
+            name = "releases" if kind == MessageKind.RELEASE else "clusters"
             getattr(facts, f"doubtful_{name}" if seen.is_doubtful else name).add(said["value"])
             return None
         if said["topic"] == _OWN:
@@ -206,7 +206,7 @@ class Reader:
             doubtful=seen.is_doubtful,
         )
 
-    def _note(self, seen: Sighting, line: int, named: int | None) -> None:
+    def _note(self, seen: MessageSighting, line: int, named: int | None) -> None:
         facts, said = self.facts, seen.message.said
         self._note_time(seen.time, line, seen.origin if named is None else named)
         facts.events += 1
@@ -221,7 +221,7 @@ class Reader:
         facts.undated += seen.time is None or seen.time < times.DAY
         if facts.layout is None:
             facts.layout = seen.layout
-        follows = seen.message.kind == Kind.FOLLOWER
+        follows = seen.message.kind == MessageKind.FOLLOWER
         facts.wrong_epochs += follows and said.get("previous_epoch") == said["leader_epoch"] and "leader" in said
 
     def _note_time(self, time: int | None, line: int, whose: object) -> None:

@@ -16,7 +16,7 @@ from typing import IO, Any
 
 from epochfuzz.harness.audit.errors import AuditError
 from epochfuzz.harness.audit.lines.unpacking import SNIFFED, TEXT, WIDE, form_of, reason, shown
-from epochfuzz.harness.extras import require
+from epochfuzz.harness.environment.extras import require
 
 _PATIENCE = 10  # seconds, for a pipe that nobody has opened for writing
 _UNPACKED = 20  # times its size, to which a packed log unpacks, about

@@ -8,14 +8,14 @@ the last release that has it, None for one that still does. Nothing but these wo
 from dataclasses import dataclass
 from typing import Final
 
-from epochfuzz.harness.audit.lines.events import Kind
+from epochfuzz.harness.audit.lines.events import MessageKind
 
 
 @dataclass(frozen=True)
 class Wording:
     """A line of Kafka's. `source` is the file that writes it, of the newest release that does."""
 
-    kind: Kind
+    kind: MessageKind
     since: str
     until: str | None
     source: str
@@ -60,14 +60,14 @@ _HERE = "[{name} partition={partition}, dir={dir}] "
 Range = tuple[str, str | None]
 
 
-def _told(kind: Kind, source: str, templates: dict[Range, str]) -> tuple[Wording, ...]:
+def _told(kind: MessageKind, source: str, templates: dict[Range, str]) -> tuple[Wording, ...]:
     return tuple(Wording(kind, since, until, source, line) for (since, until), line in templates.items())
 
 
 WORDINGS: Final = (
     # Who leads and who follows: in server.log up to 2.5, in state-change.log since.
     *_told(
-        Kind.LEADER,
+        MessageKind.LEADER,
         _PARTITION_SCALA,
         {
             ("3.6.0", None): _LEADS
@@ -83,7 +83,7 @@ WORDINGS: Final = (
         },
     ),
     *_told(
-        Kind.FOLLOWER,
+        MessageKind.FOLLOWER,
         _PARTITION_SCALA,
         {
             ("3.6.0", None): _FOLLOWS + "partition epoch {partition_epoch} and high watermark {high_watermark}. Current"
@@ -96,7 +96,7 @@ WORDINGS: Final = (
     ),
     # What a controller of ZooKeeper's time decided; up to 2.5 at TRACE, which state-change.log had by default.
     *_told(
-        Kind.STATE,
+        MessageKind.STATE,
         _STATE_MACHINE,
         {
             ("1.1.0", "3.9.2"): "Changed partition {partition} from {any} to OnlinePartition with state"
@@ -107,7 +107,7 @@ WORDINGS: Final = (
         },
     ),
     *_told(
-        Kind.STATE,
+        MessageKind.STATE,
         _REPLICA_STATES,
         {
             ("3.2.0", "3.9.2"): _OFFLINE + ",LeaderRecoveryState:{any},LeaderEpoch:{leader_epoch},"
@@ -117,7 +117,7 @@ WORDINGS: Final = (
         },
     ),
     *_told(
-        Kind.STATE,
+        MessageKind.STATE,
         _CONTROLLER,
         {
             ("0.10.0.0", "1.0.2"): "New leader and ISR for partition {partition} is "
@@ -125,7 +125,7 @@ WORDINGS: Final = (
         },
     ),
     *_told(
-        Kind.TOLD,
+        MessageKind.TOLD,
         _REPLICA_MANAGER,
         {
             ("2.4.0", "2.5.1"): "Received LeaderAndIsr request LeaderAndIsrPartitionState(topicName='{topic}',"
@@ -136,7 +136,7 @@ WORDINGS: Final = (
         },
     ),
     *_told(
-        Kind.ISR,
+        MessageKind.ISR,
         _PARTITION_SCALA,
         {
             ("3.5.0", None): _ISR + "ISR updated to {isr} {any} and version updated to {partition_epoch}",
@@ -147,7 +147,7 @@ WORDINGS: Final = (
         },
     ),
     *_told(
-        Kind.SHRINK,
+        MessageKind.SHRINK,
         _PARTITION_SCALA,
         {
             ("2.2.0", None): _ISR + "Shrinking ISR from {any} to {isr}. Leader: (highWatermark: {high_watermark},"
@@ -158,7 +158,7 @@ WORDINGS: Final = (
     ),
     # Logs that end earlier than they did.
     *_told(
-        Kind.TRUNCATION,
+        MessageKind.TRUNCATION,
         _LOG,
         {
             ("1.0.2", None): _HERE + "Truncating to offset {offset}",
@@ -166,7 +166,7 @@ WORDINGS: Final = (
         },
     ),
     *_told(
-        Kind.NO_TRUNCATION,
+        MessageKind.NO_TRUNCATION,
         _LOG,
         {
             ("1.0.2", None): _HERE
@@ -176,7 +176,7 @@ WORDINGS: Final = (
         },
     ),
     *_told(
-        Kind.BELOW_HIGH_WATERMARK,
+        MessageKind.BELOW_HIGH_WATERMARK,
         _LOG,
         {
             # Up to 4.1 nearly never written, because the condition compares with the wrong offset (KAFKA-19474).
@@ -184,7 +184,7 @@ WORDINGS: Final = (
         },
     ),
     *_told(
-        Kind.TRUNCATING,
+        MessageKind.TRUNCATING,
         _FETCHER,
         {
             ("3.1.0", None): _FETCHES + "Truncating partition {partition} with TruncationState(offset={offset},"
@@ -194,7 +194,7 @@ WORDINGS: Final = (
     ),
     # A high watermark that goes back: the leader's is lower, or the log was truncated below it.
     *_told(
-        Kind.NON_MONOTONIC,
+        MessageKind.NON_MONOTONIC,
         _LOG,
         {
             ("2.7.0", None): _HERE + "Non-monotonic update of high watermark from (offset={high_watermark}{any}) to"
@@ -202,7 +202,7 @@ WORDINGS: Final = (
         },
     ),
     *_told(
-        Kind.RESET,
+        MessageKind.RESET,
         _FETCHER,
         {
             ("1.0.0", None): "Reset fetch offset for partition {partition} from {end_offset} to current leader's"
@@ -213,12 +213,12 @@ WORDINGS: Final = (
     ),
     # Logs that are found, recovered, made and deleted.
     *_told(
-        Kind.LOADED,
+        MessageKind.LOADED,
         _PARTITION_SCALA,
         {("2.4.0", None): "Log loaded for partition {partition} with initial high watermark {high_watermark}"},
     ),
     *_told(
-        Kind.LOG,
+        MessageKind.LOG,
         _LOG_MANAGER,
         {
             (
@@ -233,7 +233,7 @@ WORDINGS: Final = (
         },
     ),
     *_told(
-        Kind.RECOVERY,
+        MessageKind.RECOVERY,
         _LOADER,
         {
             ("1.0.2", None): _HERE + "Recovering unflushed segment {offset}{any}",
@@ -241,7 +241,7 @@ WORDINGS: Final = (
         },
     ),
     *_told(
-        Kind.CORRUPTION,
+        MessageKind.CORRUPTION,
         _LOADER,
         {
             ("1.0.2", None): _HERE + "Corruption found in segment {any}, truncating to offset {offset}",
@@ -250,7 +250,7 @@ WORDINGS: Final = (
         },
     ),
     *_told(
-        Kind.CREATING,
+        MessageKind.CREATING,
         _REPLICA_MANAGER,
         {
             ("3.0.0", None): "Creating new partition {partition} with topic id {topic_id}.",
@@ -258,9 +258,9 @@ WORDINGS: Final = (
             " Creating...",
         },
     ),
-    *_told(Kind.CREATED, _LOG_MANAGER, {("0.10.0.0", None): "Created log for partition {partition} in {any}"}),
+    *_told(MessageKind.CREATED, _LOG_MANAGER, {("0.10.0.0", None): "Created log for partition {partition} in {any}"}),
     *_told(
-        Kind.DELETED,
+        MessageKind.DELETED,
         _LOG_MANAGER,
         {
             ("0.10.2.0", None): "Log for partition {partition} is renamed to {any} and is scheduled for deletion",
@@ -269,7 +269,7 @@ WORDINGS: Final = (
     ),
     # Elections out of the ISR.
     *_told(
-        Kind.UNCLEAN,
+        MessageKind.UNCLEAN,
         _REGISTRATION,
         {
             ("3.0.0", None): "UNCLEAN partition change for {partition} with topic ID {topic_id}: {any}leader: {any} ->"
@@ -277,7 +277,7 @@ WORDINGS: Final = (
         },
     ),
     *_told(
-        Kind.UNCLEAN,
+        MessageKind.UNCLEAN,
         _SELECTOR,
         {
             ("0.10.0.0", "1.0.2"): "No broker in ISR is alive for {partition}. Elect leader {leader} from live brokers"
@@ -286,13 +286,13 @@ WORDINGS: Final = (
     ),
     # What is said of no partition.
     *_told(
-        Kind.RELEASE,
+        MessageKind.RELEASE,
         _APP_INFO,
         {("2.2.0", None): "Kafka version: {value}", ("0.10.0.0", "2.1.1"): "Kafka version : {value}"},
     ),
-    *_told(Kind.CLUSTER, _SERVER, {("0.10.1.0", "3.9.2"): "Cluster ID = {value}"}),
+    *_told(MessageKind.CLUSTER, _SERVER, {("0.10.1.0", "3.9.2"): "Cluster ID = {value}"}),
     *_told(
-        Kind.CLUSTER,
+        MessageKind.CLUSTER,
         _LIFECYCLE,
         {("2.8.0", None): "Incarnation {any} of broker {broker} in cluster {value} is now STARTING."},
     ),

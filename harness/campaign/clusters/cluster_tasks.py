@@ -5,7 +5,7 @@ from typing import Any
 import pyarrow as pa
 
 from epochfuzz.harness.campaign.clusters import plays
-from epochfuzz.harness.campaign.clusters.cluster_work import Clusters
+from epochfuzz.harness.campaign.clusters.cluster_job import Clusters
 from epochfuzz.harness.campaign.spark.worker import Batches, each, work
 
 

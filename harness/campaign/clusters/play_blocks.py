@@ -5,7 +5,7 @@ from typing import Any
 from epochfuzz.harness.campaign.clusters import plays
 from epochfuzz.harness.campaign.clusters.cluster_parameters import ClusterParameters
 from epochfuzz.harness.cluster.schedules.beside import beside, settings_of
-from epochfuzz.harness.cluster.schedules.choose import Chooser
+from epochfuzz.harness.cluster.schedules.choose import ClusterChooser
 from epochfuzz.harness.cluster.schedules.ends import Ended
 from epochfuzz.harness.cluster.schedules.fuzzed import DRAWN_FOR_ONE
 from epochfuzz.harness.cluster.schedules.play import Playing
@@ -23,7 +23,7 @@ class Playground:
 
     def block(self, number: int) -> dict[str, Any]:
         """Play a block. The choice of schedules uses only situations met in this block: blocks run in any order."""
-        chooser = Chooser(self._protocol, self._settings, self._asked.seed)
+        chooser = ClusterChooser(self._protocol, self._settings, self._asked.seed)
         turns = self._asked.turns(number)
         chosen = filter(None, map(chooser.turn, turns))
         return plays.block_row(number, len(turns) * DRAWN_FOR_ONE, [self._one(*each) for each in chosen])

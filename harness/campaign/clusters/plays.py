@@ -6,10 +6,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from epochfuzz.harness.campaign.run.status import Found
-from epochfuzz.harness.campaign.store.kept import Kept
+from epochfuzz.harness.campaign.run.status import CampaignFinding
+from epochfuzz.harness.campaign.store.local_tables import LocalTables
 from epochfuzz.harness.cluster.schedules.ends import FINDINGS, Ended, unlike
-from epochfuzz.harness.cluster.schedules.fuzzed import Finding, Fuzzed
+from epochfuzz.harness.cluster.schedules.fuzzed import ClusterFinding, Fuzzed
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule
 
 PLAYED = pa.struct(
@@ -50,7 +50,7 @@ TABLE = SHRUNK.append(pa.field("case", pa.string()))  # findings, with the text 
 
 
 @dataclass(frozen=True)
-class Sighting:
+class ClusterSighting:
     """The shortest schedule among those with equal ends on the cluster and in the model. `seen` counts them."""
 
     played: dict[str, Any]
@@ -63,7 +63,7 @@ def block_row(number: int, drawn: int, played: list[dict[str, Any]]) -> dict[str
     return {"number": number, "drawn": drawn, "schedules": len(played), "events": events, "played": played}
 
 
-def each_once(kept: Kept) -> list[dict[str, Any]]:
+def each_once(kept: LocalTables) -> list[dict[str, Any]]:
     """Return the blocks of a campaign, each once, in order."""
     by_number: dict[int, dict[str, Any]] = {}
     for part in kept.tables("blocks"):
@@ -82,43 +82,43 @@ def summed(rows: Iterable[dict[str, Any]]) -> Fuzzed:
     return whole
 
 
-def sightings(rows: Iterable[dict[str, Any]]) -> list[Sighting]:
+def sightings(rows: Iterable[dict[str, Any]]) -> list[ClusterSighting]:
     """Return the schedules to shrink: the shortest of each kind, and the first among equal lengths."""
-    by_kind: dict[tuple[str, str], Sighting] = {}
+    by_kind: dict[tuple[str, str], ClusterSighting] = {}
     for row in rows:
         for each in row["played"]:
             if each["ended"] in FINDINGS:
                 kind = each["ended"], each["model"]
-                known = by_kind.get(kind, Sighting(each, 0))
+                known = by_kind.get(kind, ClusterSighting(each, 0))
                 shorter = min(known.played, each, key=lambda one: len(one["events"]))
                 by_kind[kind] = replace(known, played=shorter, seen=known.seen + 1)
     return list(by_kind.values())
 
 
-def finding(row: dict[str, Any]) -> Finding:
+def finding(row: dict[str, Any]) -> ClusterFinding:
     """Return the finding of a row of SHRUNK."""
     ended, model = Ended(row["ended"]), Ended(row["model"])
-    return Finding(row["schedule"], parse_schedule(row["events"]), row["shrunk_from"], ended, row["why"], model)
+    return ClusterFinding(row["schedule"], parse_schedule(row["events"]), row["shrunk_from"], ended, row["why"], model)
 
 
-def found(protocol: str, rows: Iterable[dict[str, Any]]) -> Iterator[Found]:
+def found(protocol: str, rows: Iterable[dict[str, Any]]) -> Iterator[CampaignFinding]:
     """Yield the findings in rows of SHRUNK in the form of reports."""
     for row in rows:
         length, seen = row["length"], row["seen"]
         yield _found(protocol, Ended(row["ended"]), Ended(row["model"]), seen=seen, length=length, is_shrunk=True)
 
 
-def sighted(protocol: str, rows: Iterable[dict[str, Any]]) -> Iterator[Found]:
+def sighted(protocol: str, rows: Iterable[dict[str, Any]]) -> Iterator[CampaignFinding]:
     """Yield the unshrunk findings of the blocks so far."""
     for each in sightings(rows):
         ended, model, length = Ended(each.played["ended"]), Ended(each.played["model"]), len(each.played["events"])
         yield _found(protocol, ended, model, seen=each.seen, length=length, is_shrunk=False)
 
 
-def _found(protocol: str, ended: Ended, model: Ended, *, seen: int, length: int, is_shrunk: bool) -> Found:
+def _found(protocol: str, ended: Ended, model: Ended, *, seen: int, length: int, is_shrunk: bool) -> CampaignFinding:
     """Return a finding. It is expected if the model of the release ends in the same way."""
     known_flaw = "the model of the release ends so, too" if ended is model else None
-    return Found(protocol, kind(ended, model), seen, length, is_shrunk=is_shrunk, known_flaw=known_flaw)
+    return CampaignFinding(protocol, kind(ended, model), seen, length, is_shrunk=is_shrunk, known_flaw=known_flaw)
 
 
 def kind(ended: Ended, model: Ended) -> str:

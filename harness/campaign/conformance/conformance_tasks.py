@@ -5,14 +5,14 @@ from typing import Any
 import pyarrow as pa
 
 from epochfuzz.harness.campaign.conformance import rows
-from epochfuzz.harness.campaign.conformance.conformance_work import Trials
-from epochfuzz.harness.campaign.conformance.tours_work import Tours
+from epochfuzz.harness.campaign.conformance.conformance_job import Trials
+from epochfuzz.harness.campaign.conformance.tours_job import Tours
 from epochfuzz.harness.campaign.spark.worker import Batches, each, work
 from epochfuzz.harness.conform.exhaustive.counts import counts
 from epochfuzz.harness.conform.exhaustive.crew import no_answer, verbs_of
-from epochfuzz.harness.conform.exhaustive.standing import Standing
-from epochfuzz.harness.conform.oracle.fault import SubjectFailed
-from epochfuzz.harness.conform.run.nonconformity import nonconformity
+from epochfuzz.harness.conform.exhaustive.tour_progress import TourProgress
+from epochfuzz.harness.conform.protocol.discrepancy import SubjectFailed
+from epochfuzz.harness.conform.run.conformance_finding import conformance_finding
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 
@@ -23,7 +23,7 @@ def shrink_sightings(argument: dict[str, Any], numbers: Batches) -> Batches:
     protocol = parse_protocol(argument["protocol"])
     for number in each(numbers):
         failed, seen = argument["failed"][number]
-        row = rows.nonconformity_row(nonconformity(asked.plan, protocol, rows.failed(failed, asked.plan), seen))
+        row = rows.nonconformity_row(conformance_finding(asked.plan, protocol, rows.failed(failed, asked.plan), seen))
         yield pa.RecordBatch.from_pylist([row], schema=rows.NONCONFORMITIES)
 
 
@@ -42,6 +42,6 @@ def ask_subject(text: str, numbers: Batches) -> Batches:
             row: dict[str, Any] = {"events": None, "failed": rows.failed_row(one), "transitions": None}
         else:
             found = asked.graph_of(verbs)
-            standing = Standing.of_none(found)
+            standing = TourProgress.of_none(found)
             row = {"events": verbs, "failed": None, "transitions": counts(found, standing, refused=False).reachable}
         yield pa.RecordBatch.from_pylist([row], schema=rows.SUBJECT)

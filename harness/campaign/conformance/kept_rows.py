@@ -5,15 +5,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from epochfuzz.harness.campaign.conformance import rows
-from epochfuzz.harness.campaign.run.status import Found
-from epochfuzz.harness.campaign.run.work import Counts
-from epochfuzz.harness.campaign.store.kept import Kept
-from epochfuzz.harness.conform.run.block import Failed
+from epochfuzz.harness.campaign.run.job import Counts
+from epochfuzz.harness.campaign.run.status import CampaignFinding
+from epochfuzz.harness.campaign.store.local_tables import LocalTables
+from epochfuzz.harness.conform.run.block import FailedTrial
 from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 
-def counts(kept: Kept) -> Counts:
+def counts(kept: LocalTables) -> Counts:
     """Count the schedules and cases, together, and the steps of the finished blocks."""
     counted: Counts = Counter()
     for row in _each_once(kept):
@@ -22,12 +22,12 @@ def counts(kept: Kept) -> Counts:
     return counted
 
 
-def played(kept: Kept) -> int:
+def played(kept: LocalTables) -> int:
     """Return the number of transitions that the test sequences of the finished blocks have played."""
     return len(set().union(*(row["played"] for row in _each_once(kept))))
 
 
-def found(kept: Kept, plan: Plan) -> tuple[Found, ...]:
+def found(kept: LocalTables, plan: Plan) -> tuple[CampaignFinding, ...]:
     """Return the nonconformities of a finished campaign, or the failures so far of an unfinished one.
 
     The failures of an unfinished campaign are grouped by cause, each with its shortest length.
@@ -35,18 +35,18 @@ def found(kept: Kept, plan: Plan) -> tuple[Found, ...]:
     if kept.is_finished:
         return tuple(_nonconformity(row, plan) for row in kept.read_rows("findings", rows.NONCONFORMITIES))
     failed = ((row["protocol"], rows.failed(each, plan)) for row in _each_once(kept) for each in row["failed"])
-    by_cause: dict[tuple[str, str], Found] = {}
+    by_cause: dict[tuple[str, str], CampaignFinding] = {}
     for protocol, one in failed:
         new = _failure(protocol, one)
         known = by_cause.get((protocol, new.property), new)
         seen = known.seen + (known is not new)
-        by_cause[protocol, new.property] = Found(
+        by_cause[protocol, new.property] = CampaignFinding(
             protocol, new.property, seen, min(known.length, new.length), is_shrunk=False, known_flaw=known.known_flaw
         )
     return tuple(by_cause.values())
 
 
-def _each_once(kept: Kept) -> Iterator[dict[str, Any]]:
+def _each_once(kept: LocalTables) -> Iterator[dict[str, Any]]:
     seen = set()
     for part in kept.tables("blocks"):
         for row in part.to_pylist():
@@ -56,16 +56,16 @@ def _each_once(kept: Kept) -> Iterator[dict[str, Any]]:
                 yield row
 
 
-def _failure(protocol: str, one: Failed) -> Found:
+def _failure(protocol: str, one: FailedTrial) -> CampaignFinding:
     flaw = one.known_flaw(parse_protocol(protocol))
     cause = _cause(*one.fault.signature)
-    return Found(protocol, cause, 1, len(one.sighting.sent), is_shrunk=False, known_flaw=flaw)
+    return CampaignFinding(protocol, cause, 1, len(one.sighting.sent), is_shrunk=False, known_flaw=flaw)
 
 
-def _nonconformity(row: dict[str, Any], plan: Plan) -> Found:
+def _nonconformity(row: dict[str, Any], plan: Plan) -> CampaignFinding:
     one = rows.failed(row["failure"], plan)
     cause, length = _cause(*one.fault.signature), len(one.sighting.sent)
-    return Found(row["protocol"], cause, row["seen"], length, is_shrunk=True, known_flaw=row["known_flaw"])
+    return CampaignFinding(row["protocol"], cause, row["seen"], length, is_shrunk=True, known_flaw=row["known_flaw"])
 
 
 def _cause(kind: str, field: str) -> str:

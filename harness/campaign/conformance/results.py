@@ -8,14 +8,14 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from epochfuzz.harness.campaign.conformance import rows
-from epochfuzz.harness.campaign.conformance.conformance_work import Trials
+from epochfuzz.harness.campaign.conformance.conformance_job import Trials
 from epochfuzz.harness.campaign.spark import versions
 from epochfuzz.harness.campaign.spark.workers import Workers
-from epochfuzz.harness.campaign.store import blocks, checks
-from epochfuzz.harness.conform.oracle.fault import Fault, Kind
-from epochfuzz.harness.conform.run.block import BlockResult, Failed, Trial
-from epochfuzz.harness.conform.run.drive import Sighting
-from epochfuzz.harness.conform.run.nonconformity import Nonconformity
+from epochfuzz.harness.campaign.store import blocks, determinism
+from epochfuzz.harness.conform.protocol.discrepancy import Discrepancy, DiscrepancyKind
+from epochfuzz.harness.conform.run.block import BlockResult, FailedTrial, Trial
+from epochfuzz.harness.conform.run.conformance_finding import ConformanceFinding
+from epochfuzz.harness.conform.run.drive import ConformanceFailure
 from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.harness.conform.run.run import Conformance
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _SHRINK = "epochfuzz.harness.campaign.conformance.conformance_tasks:shrink_sightings"
 
 
-class Results:
+class CampaignRunner:
     """The runner of a campaign whose blocks are finished. It reads results, and has each failure shrunk once."""
 
     def __init__(self, campaign: "Campaign[Conformance]", work: Trials) -> None:
@@ -59,8 +59,8 @@ class Results:
             yield row.asDict(recursive=True), self._twice.get((protocol.name, row["number"]))
 
     def nonconformities(
-        self, plan: Plan, protocol: Protocol, failed: Sequence[tuple[Failed, int]]
-    ) -> Iterator[Nonconformity]:
+        self, plan: Plan, protocol: Protocol, failed: Sequence[tuple[FailedTrial, int]]
+    ) -> Iterator[ConformanceFinding]:
         """Yield a nonconformity for each failed trial.
 
         A task shrinks each failed trial, unless the directory already holds the results.
@@ -75,7 +75,7 @@ class Results:
         """Return how many of the results have been read."""
         return conformance.progress
 
-    def _shrunk(self, protocol: Protocol, failed: Sequence[tuple[Failed, int]]) -> list[dict[str, Any]]:
+    def _shrunk(self, protocol: Protocol, failed: Sequence[tuple[FailedTrial, int]]) -> list[dict[str, Any]]:
         if not failed:
             return []
         spark = self._directory.spark
@@ -96,14 +96,14 @@ def _schedules(finished: DataFrame) -> int:
 def _twice(campaign: "Campaign[Conformance]", work: Trials) -> dict[tuple[str, int], dict[str, Any]]:
     """Return the second rows of the blocks whose second run had another result, by protocol and number."""
     written = blocks.written(campaign.directory, work)
-    differing = [] if written is None else checks.differing(written, work)
+    differing = [] if written is None else determinism.differing(written, work)
     if not differing or written is None:
         return {}
     again = written.where(F.col("again") & work.number().isin(differing)).toLocalIterator()
     return {(row["protocol"], row["number"]): row.asDict(recursive=True) for row in again}
 
 
-def unstable(first: dict[str, Any], again: dict[str, Any], plan: Plan, trials: Iterable[Trial]) -> Failed:
+def unstable(first: dict[str, Any], again: dict[str, Any], plan: Plan, trials: Iterable[Trial]) -> FailedTrial:
     """Return the failure of a block whose second run had another result.
 
     The failure names the first trial with different results. If no trial differs, the failure compares the sums of the
@@ -118,13 +118,15 @@ def unstable(first: dict[str, Any], again: dict[str, Any], plan: Plan, trials: I
         for one, other in zip_longest(*of_trial):
             if _judged(one) != _judged(other):
                 sent = rows.failed(one or other, plan).sighting.sent
-                return Failed(trial, Sighting(_fault(_sentence(one, plan), _sentence(other, plan)), sent))
+                return FailedTrial(
+                    trial, ConformanceFailure(_fault(_sentence(one, plan), _sentence(other, plan)), sent)
+                )
     assert one_of_them is not None, "what has no trials comes out the same"
-    return Failed(one_of_them, Sighting(_fault(_sum(first), _sum(again)), b""))
+    return FailedTrial(one_of_them, ConformanceFailure(_fault(_sum(first), _sum(again)), b""))
 
 
-def _fault(first: str, again: str) -> Fault:
-    return Fault(Kind.UNSTABLE, None, first, again)
+def _fault(first: str, again: str) -> Discrepancy:
+    return Discrepancy(DiscrepancyKind.UNSTABLE, None, first, again)
 
 
 def _judged(failed: dict[str, Any] | None) -> dict[str, Any] | None:

@@ -8,11 +8,11 @@ from typing import Any
 import pyarrow as pa
 
 from epochfuzz.harness.conform.exhaustive.tour_block import TourResult
-from epochfuzz.harness.conform.oracle.fault import Fault, Kind
 from epochfuzz.harness.conform.protocol import wire
-from epochfuzz.harness.conform.run.block import BlockResult, Failed, Trial
-from epochfuzz.harness.conform.run.drive import Shown, Sighting
-from epochfuzz.harness.conform.run.nonconformity import Nonconformity
+from epochfuzz.harness.conform.protocol.discrepancy import Discrepancy, DiscrepancyKind
+from epochfuzz.harness.conform.run.block import BlockResult, FailedTrial, Trial
+from epochfuzz.harness.conform.run.conformance_finding import ConformanceFinding
+from epochfuzz.harness.conform.run.drive import ConformanceFailure, Exercise
 from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule, schedule_texts
@@ -79,7 +79,7 @@ NONCONFORMITIES = pa.schema(
 )
 
 
-def failed_row(failed: Failed) -> dict[str, Any]:
+def failed_row(failed: FailedTrial) -> dict[str, Any]:
     """Return a failed trial as a row."""
     fault, trial = failed.fault, failed.trial
     return {
@@ -95,10 +95,10 @@ def failed_row(failed: Failed) -> dict[str, Any]:
     }
 
 
-def failed(row: dict[str, Any], plan: Plan) -> Failed:
+def failed(row: dict[str, Any], plan: Plan) -> FailedTrial:
     """Return the failed trial of a row."""
     expected, observed = json.loads(row["expected"]), json.loads(row["observed"])
-    fault = Fault(Kind(row["kind"]), row["field"], expected, observed, row["output"])
+    fault = Discrepancy(DiscrepancyKind(row["kind"]), row["field"], expected, observed, row["output"])
     events, tour = parse_schedule(row["events"]), row.get("tour")  # null in campaigns from before test sequences
     if tour is not None:
         trial = Trial(events, plan.settings, known=plan.known, tour=tour)
@@ -106,7 +106,7 @@ def failed(row: dict[str, Any], plan: Plan) -> Failed:
         trial = plan.case_trial(next(case for case in plan.cases if case.id == row["case"]))
     else:
         trial = plan.trial(events, row["schedule"])
-    return Failed(trial, Sighting(fault, events))
+    return FailedTrial(trial, ConformanceFailure(fault, events))
 
 
 def block_row(protocol: str, number: int, result: BlockResult) -> dict[str, Any]:
@@ -147,7 +147,7 @@ def tours_result(row: dict[str, Any], plan: Plan) -> TourResult:
 
 def _of_every_block(row: dict[str, Any], plan: Plan) -> dict[str, Any]:
     return {
-        "shown": Shown(
+        "shown": Exercise(
             row["steps"],
             Counter(dict(row["applied"])),
             Counter(dict(row["fields"])),
@@ -159,11 +159,11 @@ def _of_every_block(row: dict[str, Any], plan: Plan) -> dict[str, Any]:
     }
 
 
-def nonconformity_row(nonconformity: Nonconformity) -> dict[str, Any]:
+def nonconformity_row(nonconformity: ConformanceFinding) -> dict[str, Any]:
     """Return a nonconformity as a row."""
     return {
         "protocol": nonconformity.protocol.name,
-        "failure": failed_row(Failed(nonconformity.trial, nonconformity.sighting)),
+        "failure": failed_row(FailedTrial(nonconformity.trial, nonconformity.sighting)),
         "configuration": json.dumps(asdict(nonconformity.trial.settings)),
         "answers": [{"applied": applied, "observation": json.dumps(seen)} for applied, seen in nonconformity.answers],
         "shrunk_from": nonconformity.shrunk_from,
@@ -172,10 +172,10 @@ def nonconformity_row(nonconformity: Nonconformity) -> dict[str, Any]:
     }
 
 
-def nonconformity(row: dict[str, Any], plan: Plan) -> Nonconformity:
+def nonconformity(row: dict[str, Any], plan: Plan) -> ConformanceFinding:
     """Return the nonconformity of a row."""
     one = failed(row["failure"], plan)
-    return Nonconformity(
+    return ConformanceFinding(
         protocol=parse_protocol(row["protocol"]),
         sighting=one.sighting,
         answers=[(answer["applied"], wire.parse_observation(answer["observation"])) for answer in row["answers"]],

@@ -4,16 +4,16 @@ from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
 from epochfuzz.harness.campaign.conformance import rows
-from epochfuzz.harness.campaign.conformance.results import Results, unstable
-from epochfuzz.harness.campaign.conformance.tours_work import Tours
-from epochfuzz.harness.campaign.run.work import Stage
+from epochfuzz.harness.campaign.conformance.results import CampaignRunner, unstable
+from epochfuzz.harness.campaign.conformance.tours_job import Tours
+from epochfuzz.harness.campaign.run.job import BlockRange
 from epochfuzz.harness.campaign.spark import versions
 from epochfuzz.harness.campaign.spark.workers import Workers
 from epochfuzz.harness.conform.exhaustive.counts import toured
 from epochfuzz.harness.conform.exhaustive.crew import no_answer
 from epochfuzz.harness.conform.exhaustive.rounds import Round, rounds
-from epochfuzz.harness.conform.exhaustive.standing import Standing
 from epochfuzz.harness.conform.exhaustive.tour_block import TourResult
+from epochfuzz.harness.conform.exhaustive.tour_progress import TourProgress
 from epochfuzz.harness.conform.run.block import MOST_UNJUDGED, BlockResult
 from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.harness.conform.run.run import Conformance
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 _ASK = "epochfuzz.harness.campaign.conformance.conformance_tasks:ask_subject"
 
 
-def stages(campaign: "Campaign[Conformance]", work: Tours) -> Iterator[Stage]:
+def stages(campaign: "Campaign[Conformance]", work: Tours) -> Iterator[BlockRange]:
     """Yield a stage for each round, until no transition is left or a local run would have ended."""
     subject = _subject(campaign, work)
     if subject["events"] is None:
         return
     graph = work.graph_of(subject["events"])
-    standing = Standing.of_none(graph)
+    standing = TourProgress.of_none(graph)
     unexpected = unjudged = 0
     for each, first in _numbered(rounds(graph, standing), work.plan):
         work.tell(subject["events"], each, first, standing.before.shown.steps + sum(each.lengths))
-        yield Stage(first, first + each.blocks(work.plan))
+        yield BlockRange(first, first + each.blocks(work.plan))
         for result in TourResults(campaign, work).results_of(each, first):
             standing.add(result, 0.0)
             unexpected, unjudged = unexpected + result.unexpected, unjudged + result.unjudged
@@ -44,7 +44,7 @@ def stages(campaign: "Campaign[Conformance]", work: Tours) -> Iterator[Stage]:
                 return
 
 
-class TourResults(Results):
+class TourResults(CampaignRunner):
     """The runner of a campaign of test sequences whose blocks are finished."""
 
     def __init__(self, campaign: "Campaign[Conformance]", work: Tours) -> None:
@@ -58,7 +58,7 @@ class TourResults(Results):
             yield no_answer(plan, protocol, rows.failed(subject["failed"], plan).fault)
             return
         graph = self._tours.graph_of(subject["events"])
-        standing, is_complete = Standing.of_none(graph), False
+        standing, is_complete = TourProgress.of_none(graph), False
         try:
             for each, first in _numbered(rounds(graph, standing), plan):
                 for result in self.results_of(each, first):

@@ -9,15 +9,15 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from epochfuzz.harness.campaign.run import waves
+from epochfuzz.harness.campaign.run.job import Counts, Job, Outcome
 from epochfuzz.harness.campaign.run.waves import Waves
-from epochfuzz.harness.campaign.run.work import Counts, Outcome, Work
-from epochfuzz.harness.campaign.store import blocks, checks
-from epochfuzz.harness.campaign.store.checks import Checked
-from epochfuzz.harness.campaign.store.directory import Directory
+from epochfuzz.harness.campaign.store import blocks, determinism
+from epochfuzz.harness.campaign.store.determinism import Checked
+from epochfuzz.harness.campaign.store.directory import CampaignDirectory
 from epochfuzz.harness.campaign.store.errors import CampaignError
-from epochfuzz.harness.campaign.store.found import Tables, work_found
-from epochfuzz.harness.campaign.store.kept import Kept, wave_begun
-from epochfuzz.harness.version import model_digest
+from epochfuzz.harness.campaign.store.identity import Tables, work_found
+from epochfuzz.harness.campaign.store.local_tables import LocalTables, wave_begun
+from epochfuzz.harness.environment.version import model_digest
 
 # Written last: a campaign is finished if it has this table.
 OUTCOME = pa.schema(
@@ -45,16 +45,16 @@ class Campaign(Generic[Outcome]):
     `taken_up` is the number after the last block that was finished when this process resumed the campaign.
     """
 
-    def __init__(self, directory: Directory, work: Work[Outcome]) -> None:
+    def __init__(self, directory: CampaignDirectory, work: Job[Outcome]) -> None:
         self.directory = directory
         self.work = work
         self.taken_up = 0
         self._checked: Checked | None = None
 
     @staticmethod
-    def start(spark: SparkSession, uri: str, work: Work[Outcome]) -> "Campaign[Outcome]":
+    def start(spark: SparkSession, uri: str, work: Job[Outcome]) -> "Campaign[Outcome]":
         """Return a new campaign. Raises CampaignError if the directory already holds a campaign or its blocks."""
-        directory = Directory(spark, uri)
+        directory = CampaignDirectory(spark, uri)
         found = work_found(_readable(directory))
         if found is not None:
             raise CampaignError(
@@ -70,7 +70,7 @@ class Campaign(Generic[Outcome]):
 
         Raises CampaignError if the directory holds no campaign, or a campaign that cannot be resumed.
         """
-        directory = Directory(spark, uri)
+        directory = CampaignDirectory(spark, uri)
         found = work_found(_readable(directory))
         if found is None:
             raise CampaignError(f"{uri} holds no campaign; `epochfuzz campaign run --out {uri}` starts one")
@@ -78,12 +78,12 @@ class Campaign(Generic[Outcome]):
         return Campaign(directory, found)
 
     @staticmethod
-    def start_or_load(spark: SparkSession, uri: str, work: Work[Outcome]) -> "Campaign[Outcome]":
+    def start_or_load(spark: SparkSession, uri: str, work: Job[Outcome]) -> "Campaign[Outcome]":
         """Return the directory's campaign if it has this work, or a new campaign if there is none.
 
         Raises CampaignError if the directory holds a campaign with other parameters.
         """
-        directory = Directory(spark, uri)
+        directory = CampaignDirectory(spark, uri)
         found = work_found(_readable(directory))
         if found is None:
             return Campaign.start(spark, uri, work)
@@ -130,16 +130,16 @@ class Campaign(Generic[Outcome]):
         return self.checked()
 
     @property
-    def kept(self) -> Kept | None:
+    def kept(self) -> LocalTables | None:
         """The directory, read without Spark, which saves seconds; None if it is not on this machine."""
-        return None if self.directory.local is None else Kept(self.directory.local)
+        return None if self.directory.local is None else LocalTables(self.directory.local)
 
     def checked(self) -> Checked:
         """Compare the blocks that ran twice. Raises NonDeterminismError."""
         if self._checked is None and self.kept is not None:
             self._checked = self.work.kept_checked(self.kept)
         if self._checked is None:
-            self._checked = checks.compare(blocks.written(self.directory, self.work), self.work)
+            self._checked = determinism.compare(blocks.written(self.directory, self.work), self.work)
         return self._checked
 
     def finished(self) -> DataFrame | None:
@@ -162,19 +162,19 @@ class Campaign(Generic[Outcome]):
         return _readable(self.directory).has("outcome")
 
 
-def _readable(directory: Directory) -> Tables:
+def _readable(directory: CampaignDirectory) -> Tables:
     """Return a reader of the directory.
 
     A local directory is read without Spark: reading is faster by seconds, and errors name the damaged file.
     """
-    return directory if directory.local is None else Kept(directory.local)
+    return directory if directory.local is None else LocalTables(directory.local)
 
 
-def _refuse_foreign(directory: Directory, work: Work[Any]) -> None:
+def _refuse_foreign(directory: CampaignDirectory, work: Job[Any]) -> None:
     """Raise CampaignError for blocks of another campaign, and for any damaged file on this machine."""
     if directory.local is None:
         blocks.refuse_foreign(directory, work)
     else:
-        kept = Kept(directory.local)
+        kept = LocalTables(directory.local)
         kept.refuse_damage()
         kept.refuse_foreign(work)

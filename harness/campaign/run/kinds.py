@@ -5,32 +5,32 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from epochfuzz.harness.campaign.run.work import Work
+from epochfuzz.harness.campaign.run.job import Job
 
 # Modules of the kinds. A kind is imported on its first use, because workers need not have the dependencies of other
 # kinds.
 _HOMES = {
-    "walk": "walks.walk_work:Walks",
-    "hypothesis": "machines.machine_work:Machines",
-    "conformance": "conformance.conformance_work:Trials",
-    "tours": "conformance.tours_work:Tours",
-    "cluster": "clusters.cluster_work:Clusters",
+    "walk": "walks.walk_job:Walks",
+    "hypothesis": "machines.machine_job:Machines",
+    "conformance": "conformance.conformance_job:Trials",
+    "tours": "conformance.tours_job:Tours",
+    "cluster": "clusters.cluster_job:Clusters",
 }
-_OWN_MACHINES = "machines.machine_work:OwnMachines"  # kind of a user's own state machine, which the parameters name
+_OWN_MACHINES = "machines.machine_job:OwnMachines"  # kind of a user's own state machine, which the parameters name
 
 
-def kind(row: Mapping[str, Any]) -> type[Work[Any]]:
+def kind(row: Mapping[str, Any]) -> type[Job[Any]]:
     """Return the kind of work for a row of parameters. Raises ValueError."""
     engine = row.get("engine")
     if engine not in _HOMES:
         raise ValueError(f"engine {engine!r} is none of {', '.join(_HOMES)}")
     is_own = engine == "hypothesis" and row.get("machine") is not None
     module, _, name = (_OWN_MACHINES if is_own else _HOMES[engine]).partition(":")
-    found: type[Work[Any]] = getattr(importlib.import_module(f"epochfuzz.harness.campaign.{module}"), name)
+    found: type[Job[Any]] = getattr(importlib.import_module(f"epochfuzz.harness.campaign.{module}"), name)
     return found
 
 
-def work_of(row: Mapping[str, Any]) -> Work[Any]:
+def work_of(row: Mapping[str, Any]) -> Job[Any]:
     """Return the work for a row of parameters. Raises ValueError, which names the wrong parameter."""
     work = kind(row)
     known = {field.name for field in work.PARAMETERS}
@@ -41,6 +41,6 @@ def work_of(row: Mapping[str, Any]) -> Work[Any]:
     return work.from_row(dict.fromkeys(known) | dict(row))
 
 
-def work_of_text(text: str) -> Work[Any]:
+def work_of_text(text: str) -> Job[Any]:
     """Return the work for a text that Work.text wrote."""
     return work_of(json.loads(text))

@@ -7,16 +7,16 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
-from epochfuzz.harness.campaign.run.work import Counts, Work
+from epochfuzz.harness.campaign.run.job import Counts, Job
 
 _FIRST = 10.0  # seconds until the first line if the output is not a terminal
 _RARER = 1.5  # factor from the time of one line to the time of the next
 
 
-class Shown:
+class CampaignProgress:
     """The progress display of a campaign."""
 
-    def __init__(self, out: Console, work: Work[Any]) -> None:
+    def __init__(self, out: Console, work: Job[Any]) -> None:
         self._out = out
         self._work = work
         self._next = _FIRST
@@ -28,9 +28,9 @@ class Shown:
 
     @staticmethod
     @contextmanager
-    def on(out: Console, work: Work[Any]) -> Iterator["Shown"]:
+    def on(out: Console, work: Job[Any]) -> Iterator["CampaignProgress"]:
         """Show the progress of one campaign."""
-        shown = Shown(out, work)
+        shown = CampaignProgress(out, work)
         with shown._live:
             yield shown
 

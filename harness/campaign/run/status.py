@@ -7,15 +7,15 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from epochfuzz.harness.engine.explore.estimate import Estimate, estimate_json
-from epochfuzz.harness.plain import fields_of
+from epochfuzz.harness.text.plain import fields_of
 
 if TYPE_CHECKING:
-    from epochfuzz.harness.campaign.run.work import Counts, Work
-    from epochfuzz.harness.campaign.store.kept import Kept
+    from epochfuzz.harness.campaign.run.job import Counts, Job
+    from epochfuzz.harness.campaign.store.local_tables import LocalTables
     from epochfuzz.harness.documents import walks
 
 
-class State(StrEnum):
+class CampaignState(StrEnum):
     """The state of a campaign."""
 
     RUNNING = "running"
@@ -24,7 +24,7 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True)
-class Found:
+class CampaignFinding:
     """A finding, or an unshrunk violation: the property, the number of runs that broke it, and its shortest length.
 
     `property` is the class of an exception if a user's own state machine raised it, and the kind of difference if a
@@ -48,44 +48,50 @@ class SoFar:
     """
 
     counts: "Counts"
-    found: tuple[Found, ...]
+    found: tuple[CampaignFinding, ...]
     met: Mapping[str, frozenset[int]]
     estimate: Estimate | None
 
 
 @dataclass(frozen=True)
-class Status:
+class CampaignStatus:
     """A campaign at one moment. `seconds` is the time that it has worked."""
 
     directory: str
-    state: State
+    state: CampaignState
     begun: datetime
     written: datetime
-    work: "Work[Any]"
+    work: "Job[Any]"
     so_far: SoFar
     seconds: float
 
     @property
     def seconds_remaining(self) -> float | None:
         """Estimated seconds until the end; None if there is no estimate yet, or if the campaign is finished."""
-        if self.state is State.FINISHED or not self.so_far.counts["schedules"]:
+        if self.state is CampaignState.FINISHED or not self.so_far.counts["schedules"]:
             return None
         return self.work.seconds_remaining(self.so_far.counts, self.seconds)
 
     @property
-    def unexpected(self) -> list[Found]:
+    def unexpected(self) -> list[CampaignFinding]:
         """Findings that are not known bugs."""
         return [found for found in self.so_far.found if found.known_flaw is None]
 
 
-def status_of(kept: "Kept") -> Status:
+def status_of(kept: "LocalTables") -> CampaignStatus:
     """Return the status of a directory's campaign. Raises CampaignError and NonDeterminismError."""
     work = kept.work
     is_running = kept.is_running  # read first: a campaign that ends in between has its outcome afterwards
-    state = State.FINISHED if kept.is_finished else State.RUNNING if is_running else State.UNFINISHED
+    state = (
+        CampaignState.FINISHED
+        if kept.is_finished
+        else CampaignState.RUNNING
+        if is_running
+        else CampaignState.UNFINISHED
+    )
     so_far = work.so_far(kept)
     seconds = kept.seconds(so_far.counts["schedules"])
-    return Status(kept.path(), state, kept.begun, kept.written, work, so_far, seconds)
+    return CampaignStatus(kept.path(), state, kept.begun, kept.written, work, so_far, seconds)
 
 
 def about(begun: datetime | None, version: str, model: str) -> "walks.Facts":
@@ -94,7 +100,7 @@ def about(begun: datetime | None, version: str, model: str) -> "walks.Facts":
     return facts if begun is None else {"begun": f"{begun:%Y-%m-%d %H:%M:%S} UTC", **facts}
 
 
-def status_json(status: Status) -> "walks.Status":
+def status_json(status: CampaignStatus) -> "walks.Status":
     """Return the JSON form."""
     work, so_far = status.work, status.so_far
     return {

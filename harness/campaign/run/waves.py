@@ -20,14 +20,14 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from epochfuzz.harness.campaign.run.job import BlockRange, Counts, Job
 from epochfuzz.harness.campaign.run.pace import Pace
-from epochfuzz.harness.campaign.run.work import Counts, Stage, Work
 from epochfuzz.harness.campaign.spark import versions
 from epochfuzz.harness.campaign.spark.workers import Workers
 from epochfuzz.harness.campaign.store import blocks
-from epochfuzz.harness.campaign.store.checks import SAMPLED
-from epochfuzz.harness.campaign.store.directory import Directory
-from epochfuzz.harness.campaign.store.kept import WAVE
+from epochfuzz.harness.campaign.store.determinism import SAMPLED
+from epochfuzz.harness.campaign.store.directory import CampaignDirectory
+from epochfuzz.harness.campaign.store.local_tables import WAVE
 
 SCHEMA = pa.schema(
     {
@@ -44,7 +44,7 @@ _AGAIN = "-id - 1 AS id"  # encodes the number of a block that runs a second tim
 Report = Callable[[Counts, float], None]
 
 
-def seconds_worked(directory: Directory, schedules: int) -> float:
+def seconds_worked(directory: CampaignDirectory, schedules: int) -> float:
     """Return the seconds that a campaign has worked on so many schedules, without start-up.
 
     A killed driver has not recorded the time of its last waves. Their time is estimated from the rate of the recorded
@@ -73,7 +73,7 @@ class Waves:
     the last submitted block.
     """
 
-    def __init__(self, directory: Directory, work: Work[Any]) -> None:
+    def __init__(self, directory: CampaignDirectory, work: Job[Any]) -> None:
         self.counts: Counter[str] = Counter()
         self.next = 0
         self._directory = directory
@@ -90,7 +90,7 @@ class Waves:
             self._add(row)
         self.seconds = seconds_worked(directory, self.counts["schedules"])
 
-    def do(self, stage: Stage, report: Report) -> bool:
+    def do(self, stage: BlockRange, report: Report) -> bool:
         """Run a stage, and call `report` after every wave. Returns False if time ran out before the stage's end."""
         line: deque[_Wave] = deque()
         missing = self._resume(stage)
@@ -121,10 +121,10 @@ class Waves:
                 raise
         return self._is_over(stage)
 
-    def _is_over(self, stage: Stage) -> bool:
+    def _is_over(self, stage: BlockRange) -> bool:
         return self._work.is_enough(stage, self.counts) or (stage.end is not None and self.next >= stage.end)
 
-    def _resume(self, stage: Stage) -> DataFrame | None:
+    def _resume(self, stage: BlockRange) -> DataFrame | None:
         """Move `next` past the stage's last finished block, and return the lost blocks below it; None if none is lost.
 
         Stages follow one another. If a stage begins after the last block of the previous run, it has no finished
@@ -154,7 +154,7 @@ class Waves:
         again = missing.where((F.col("id") % SAMPLED == 0) & F.lit(self._work.TWICE)).selectExpr(_AGAIN)
         return self._wave(pool, missing.repartition(pace.tasks(size)).union(again), size)
 
-    def _fill(self, line: deque[_Wave], pool: ThreadPoolExecutor, pace: Pace, stage: Stage) -> bool:
+    def _fill(self, line: deque[_Wave], pool: ThreadPoolExecutor, pace: Pace, stage: BlockRange) -> bool:
         """Queue waves while blocks remain. Returns False if the queue is empty and no block remains."""
         while len(line) < _IN_LINE and (size := self._size_of_next(line, pace, stage)):
             numbers = self._spark.range(self.next, self.next + size, 1, pace.tasks(size))
@@ -170,7 +170,7 @@ class Waves:
             return self._spark.range(0)
         return self._spark.range(sampled.start, sampled.stop, SAMPLED, 1).selectExpr(_AGAIN)
 
-    def _size_of_next(self, line: deque[_Wave], pace: Pace, stage: Stage) -> int:
+    def _size_of_next(self, line: deque[_Wave], pace: Pace, stage: BlockRange) -> int:
         if self._is_over(stage):
             return 0
         seconds = self._work.seconds

@@ -14,7 +14,7 @@ from epochfuzz.harness.engine.explore.explore import prepared
 from epochfuzz.harness.engine.explore.retrace import NOTHING_MET, NOTHING_VISITED
 from epochfuzz.harness.engine.explore.visited import BLOCK, SHARDS
 from epochfuzz.harness.engine.keys.packing import DoesNotFit
-from epochfuzz.harness.findings.asked import Asked
+from epochfuzz.harness.findings.search_request import SearchRequest
 from epochfuzz.model.kafka.vocabulary.state import Partition
 
 _NO_ROWS = np.zeros(SHARDS, np.int64)
@@ -40,7 +40,7 @@ class Successors:
 class Expander:
     """Computes the successors of the states of a search."""
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: SearchRequest) -> None:
         self._wanted = asked.wanted
         starts, self._expansion, self.symmetry = prepared(
             [asked.protocol], asked.settings, asked.wanted, asked.symmetric, jobs=1
@@ -81,7 +81,7 @@ class Expander:
 @lru_cache(maxsize=2)
 def expander_of(text: str) -> Expander:
     """Return the expander of a search request, built once per worker process. Raises WrongModelError."""
-    asked = Asked.from_text(text)
+    asked = SearchRequest.from_text(text)
     require_model(asked.model)
     return Expander(asked)
 

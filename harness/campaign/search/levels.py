@@ -13,8 +13,8 @@ from pyspark.sql import functions as F
 from epochfuzz.harness.campaign.search import search_tasks
 from epochfuzz.harness.campaign.search.expander import Keys
 from epochfuzz.harness.campaign.spark.workers import Workers
-from epochfuzz.harness.campaign.store.directory import Directory
-from epochfuzz.harness.findings.asked import Asked
+from epochfuzz.harness.campaign.store.directory import CampaignDirectory
+from epochfuzz.harness.findings.search_request import SearchRequest
 
 # Number of hash partitions of the keys, for joins. Spark merges them into fewer tasks if there is little data.
 _PARTS = "64"
@@ -31,7 +31,7 @@ COUNTED = pa.schema(
 
 
 @dataclass(frozen=True)
-class Counted:
+class LevelCount:
     """The counts of a level, as a row of COUNTED."""
 
     level: int
@@ -44,17 +44,17 @@ class Counted:
 class Levels:
     """The levels of a search, in its directory."""
 
-    def __init__(self, directory: Directory, asked: Asked) -> None:
+    def __init__(self, directory: CampaignDirectory, asked: SearchRequest) -> None:
         self._directory, self._text = directory, asked.text()
         self._workers = Workers(directory.spark)
         directory.spark.conf.set("spark.sql.shuffle.partitions", _PARTS)
 
-    def noted(self) -> list[Counted]:
+    def noted(self) -> list[LevelCount]:
         """Return the counts of the complete levels, from the first."""
         rows = self._directory.read_rows("counted", COUNTED)
-        return sorted((Counted(**row) for row in rows), key=lambda each: each.level)
+        return sorted((LevelCount(**row) for row in rows), key=lambda each: each.level)
 
-    def note(self, counted: Counted) -> None:
+    def note(self, counted: LevelCount) -> None:
         """Write the counts of a level, which marks it as complete."""
         self._directory.write_rows([asdict(counted)], COUNTED, "counted", f"level={counted.level}")
 

@@ -8,11 +8,11 @@ from epochfuzz.harness.campaign.search.expander import Expander
 from epochfuzz.harness.campaign.search.levels import Levels
 from epochfuzz.harness.engine.explore.expansion import BREAKING, NEW
 from epochfuzz.harness.engine.explore.explore import executions
-from epochfuzz.harness.findings.asked import Asked
+from epochfuzz.harness.findings.search_request import SearchRequest
 from epochfuzz.model.kafka.controller.controller import forget_superseded
 
 
-def shortest(asked: Asked, levels: Levels, expander: Expander, last: int) -> bytes:
+def shortest(asked: SearchRequest, levels: Levels, expander: Expander, last: int) -> bytes:
     """Return the shortest schedule. Its length is `last` + 1; from level `last`, an event breaks the property."""
     levels.breaking(last)
     for level in range(last - 1, 0, -1):

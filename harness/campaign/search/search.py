@@ -8,13 +8,13 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from epochfuzz.harness.campaign.search.expander import Expander
-from epochfuzz.harness.campaign.search.levels import Counted, Levels
+from epochfuzz.harness.campaign.search.levels import LevelCount, Levels
 from epochfuzz.harness.campaign.search.retrace import shortest
-from epochfuzz.harness.campaign.store.directory import Directory
+from epochfuzz.harness.campaign.store.directory import CampaignDirectory
 from epochfuzz.harness.campaign.store.errors import CampaignError
 from epochfuzz.harness.engine.explore.explore import Exploration, SearchProgress, confirm
-from epochfuzz.harness.findings.asked import Asked
-from epochfuzz.harness.version import model_digest
+from epochfuzz.harness.environment.version import model_digest
+from epochfuzz.harness.findings.search_request import SearchRequest
 
 ASKED = pa.schema({"asked": pa.string()})  # the text of Asked.text
 OUTCOME = pa.schema({"shortest": pa.binary()})  # the schedule that breaks the property, once it is found
@@ -27,10 +27,10 @@ def command_to_resume(uri: str) -> str:
     return f"epochfuzz explore --resume {shlex.quote(uri)}"
 
 
-class Search:
+class SearchCampaign:
     """A search in its directory."""
 
-    def __init__(self, directory: Directory, asked: Asked) -> None:
+    def __init__(self, directory: CampaignDirectory, asked: SearchRequest) -> None:
         self.asked = asked
         self._directory = directory
         self._expander = Expander(asked)
@@ -38,9 +38,9 @@ class Search:
         self._noted = self._levels.noted()
 
     @staticmethod
-    def start(spark: SparkSession, uri: str, asked: Asked) -> "Search":
+    def start(spark: SparkSession, uri: str, asked: SearchRequest) -> "SearchCampaign":
         """Return a new search. Raises CampaignError if the directory already holds a search or a campaign."""
-        directory = Directory(spark, uri)
+        directory = CampaignDirectory(spark, uri)
         if directory.has("parameters"):
             raise CampaignError(f"{uri} already holds a campaign: choose another directory")
         if directory.has("search"):
@@ -48,31 +48,31 @@ class Search:
                 f"{uri} already holds a search; go on with `{command_to_resume(uri)}`, or choose another directory"
             )
         directory.write_rows([{"asked": asked.text()}], ASKED, "search")
-        return Search(directory, asked)
+        return SearchCampaign(directory, asked)
 
     @staticmethod
-    def load(spark: SparkSession, uri: str) -> "Search":
+    def load(spark: SparkSession, uri: str) -> "SearchCampaign":
         """Return the search of a directory.
 
         Raises CampaignError if there is none, or if it was started with other rules of the model.
         """
-        directory = Directory(spark, uri)
+        directory = CampaignDirectory(spark, uri)
         rows = directory.read_rows("search", ASKED)
         if not rows:
             raise CampaignError(f"{uri} holds no search; `epochfuzz explore --out {uri}` starts one")
-        asked = Asked.from_text(rows[0]["asked"])
+        asked = SearchRequest.from_text(rows[0]["asked"])
         if asked.model != model_digest():
             raise CampaignError(
                 f"{uri} was begun with model {asked.model} (epochfuzz {asked.version}), and this is model"
                 f" {model_digest()}: go on with that version, or start another search"
             )
-        return Search(directory, asked)
+        return SearchCampaign(directory, asked)
 
     def run(self, report: Report) -> Exploration:
         """Search the remaining levels. Raises NotConfirmed."""
         if not self._noted:
             self._levels.begin(self._expander.first)
-            self._note(Counted(0, len(self._expander.first), 0, False, 0.0), report)
+            self._note(LevelCount(0, len(self._expander.first), 0, False, 0.0), report)
         while self._goes_on():
             self._note(self._next(len(self._noted)), report)
         return self._result()
@@ -86,14 +86,14 @@ class Search:
         last = self._noted[-1]
         return last.states > 0 and (self.asked.depth is None or last.level < self.asked.depth)
 
-    def _next(self, level: int) -> Counted:
+    def _next(self, level: int) -> LevelCount:
         """Compute a level, and return its counts."""
         started = time.monotonic()
         transitions, broken = self._levels.expand(level - 1)
         states = 0 if broken else self._levels.add(level)
-        return Counted(level, states, transitions, broken, time.monotonic() - started)
+        return LevelCount(level, states, transitions, broken, time.monotonic() - started)
 
-    def _note(self, counted: Counted, report: Report) -> None:
+    def _note(self, counted: LevelCount, report: Report) -> None:
         self._levels.note(counted)
         self._noted.append(counted)
         states, transitions = (sum(getattr(each, name) for each in self._noted) for name in ("states", "transitions"))

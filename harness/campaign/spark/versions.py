@@ -18,7 +18,7 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.utils import is_remote
 
 from epochfuzz.harness.campaign.store.errors import CampaignError
-from epochfuzz.harness.extras import OLDEST_SPARK
+from epochfuzz.harness.environment.extras import OLDEST_SPARK
 
 __all__ = [
     "condition",

@@ -9,10 +9,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from epochfuzz.harness.campaign.run.job import Job
 from epochfuzz.harness.campaign.run.kinds import work_of_text
-from epochfuzz.harness.campaign.run.work import Work
 from epochfuzz.harness.campaign.store import blocks
-from epochfuzz.harness.version import model_digest
+from epochfuzz.harness.environment.version import model_digest
 
 Batches = Iterator[pa.RecordBatch]
 
@@ -40,7 +40,7 @@ def do_blocks(text: str, numbers: Batches) -> Batches:
 
 
 @lru_cache(maxsize=4)
-def work(text: str) -> Work[Any]:
+def work(text: str) -> Job[Any]:
     """Return the work of a text, built once per worker process. Raises WrongModelError."""
     asked = work_of_text(text)
     require_model(asked.model)

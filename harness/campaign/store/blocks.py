@@ -8,10 +8,10 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from epochfuzz.harness.campaign.run.work import Work
-from epochfuzz.harness.campaign.store.directory import Directory
-from epochfuzz.harness.campaign.store.found import refuse_foreign_to
-from epochfuzz.harness.memory import most_memory
+from epochfuzz.harness.campaign.run.job import Job
+from epochfuzz.harness.campaign.store.directory import CampaignDirectory
+from epochfuzz.harness.campaign.store.identity import refuse_foreign_to
+from epochfuzz.harness.environment.memory import most_memory
 
 _OF_EVERY_KIND = (
     pa.field("again", pa.bool_()),  # run a second time, to compare the results
@@ -22,12 +22,12 @@ _OF_EVERY_KIND = (
 _NUMBER = "number of the block"
 
 
-def schema(work: type[Work[Any]] | Work[Any]) -> pa.Schema:
+def schema(work: type[Job[Any]] | Job[Any]) -> pa.Schema:
     """Return the schema of the table."""
     return pa.schema([*work.BLOCKS, *_OF_EVERY_KIND])
 
 
-def row(work: Work[Any], number: int, again: bool) -> dict[str, Any]:
+def row(work: Job[Any], number: int, again: bool) -> dict[str, Any]:
     """Run a block, and return its row."""
     return work.block(number) | {
         "again": again,
@@ -37,12 +37,12 @@ def row(work: Work[Any], number: int, again: bool) -> dict[str, Any]:
     }
 
 
-def written(directory: Directory, work: Work[Any]) -> DataFrame | None:
+def written(directory: CampaignDirectory, work: Job[Any]) -> DataFrame | None:
     """Return all written blocks, some of them more than once; None before the first wave."""
     return directory.read("blocks", schema(work))
 
 
-def finished(directory: Directory, work: Work[Any]) -> DataFrame | None:
+def finished(directory: CampaignDirectory, work: Job[Any]) -> DataFrame | None:
     """Return the finished blocks, each once; None before the first wave."""
     rows = written(directory, work)
     if rows is None:
@@ -50,7 +50,7 @@ def finished(directory: Directory, work: Work[Any]) -> DataFrame | None:
     return rows.where("not again").withColumn(_NUMBER, work.number()).dropDuplicates([_NUMBER]).drop(_NUMBER)
 
 
-def refuse_foreign(directory: Directory, work: Work[Any]) -> None:
+def refuse_foreign(directory: CampaignDirectory, work: Job[Any]) -> None:
     """Raise CampaignError if the directory holds blocks of another campaign.
 
     A block without a campaign (null, written by an older version) is accepted.

@@ -17,7 +17,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from epochfuzz.harness.campaign.spark import versions
 from epochfuzz.harness.campaign.store.errors import CampaignError, sentence
-from epochfuzz.harness.campaign.store.place import absolute, on_this_machine
+from epochfuzz.harness.campaign.store.location import absolute, on_this_machine
 
 _PATTERN_CHARACTERS = frozenset("*?[]{}\\")
 # Conditions of absent tables. A table that was never written has no path, and an empty table has no file from which
@@ -25,7 +25,7 @@ _PATTERN_CHARACTERS = frozenset("*?[]{}\\")
 _NOTHING_THERE = ("PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA")
 
 
-class Directory:
+class CampaignDirectory:
     """The directory of a campaign. Raises CampaignError if Spark would read its name as a pattern."""
 
     def __init__(self, spark: SparkSession, uri: str) -> None:

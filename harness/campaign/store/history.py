@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from epochfuzz.harness.campaign.run.status import Found, Status, status_json
+from epochfuzz.harness.campaign.run.status import CampaignFinding, CampaignStatus, status_json
 from epochfuzz.harness.cases.comparison import without_bounds
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, order=True)
-class Subject:
+class ComparisonKey:
     """The unit of comparison of campaigns: a protocol in a configuration."""
 
     protocol: str
@@ -28,15 +28,15 @@ class Subject:
 
 
 @dataclass(frozen=True)
-class Line:
+class FindingHistory:
     """The property `name` of a protocol through all campaigns that ran the protocol: the finding of each, or None."""
 
-    subject: Subject
+    subject: ComparisonKey
     name: str
-    found: tuple[tuple[Status, Found | None], ...]
+    found: tuple[tuple[CampaignStatus, CampaignFinding | None], ...]
 
     @property
-    def seen(self) -> list[tuple[Status, Found]]:
+    def seen(self) -> list[tuple[CampaignStatus, CampaignFinding]]:
         """The campaigns that found a violation, each with its finding."""
         return [(campaign, found) for campaign, found in self.found if found is not None]
 
@@ -46,7 +46,7 @@ class Line:
         return self.seen[-1][1].known_flaw
 
     @property
-    def shortest(self) -> Found:
+    def shortest(self) -> CampaignFinding:
         """The shortest reproducer of all campaigns; among equal lengths, a shrunk one."""
         return min((found for _, found in self.seen), key=lambda found: (found.length, not found.is_shrunk))
 
@@ -55,8 +55,8 @@ class Line:
 class Growth:
     """The numbers of situations that a campaign met: all, new (met by no earlier campaign), and the total so far."""
 
-    campaign: Status
-    subject: Subject
+    campaign: CampaignStatus
+    subject: ComparisonKey
     met: int
     new: int
     so_far: int
@@ -66,31 +66,31 @@ class Growth:
 class History:
     """Campaigns, oldest first, and their comparison."""
 
-    campaigns: tuple[Status, ...]
-    lines: tuple[Line, ...]
+    campaigns: tuple[CampaignStatus, ...]
+    lines: tuple[FindingHistory, ...]
     growth: tuple[Growth, ...]
 
     @property
-    def new(self) -> list[Line]:
+    def new(self) -> list[FindingHistory]:
         """Findings of the last campaign that no earlier campaign had."""
         return [line for line in self.lines if [campaign for campaign, _ in line.seen] == [self.campaigns[-1]]]
 
     @property
-    def no_longer_seen(self) -> list[Line]:
+    def no_longer_seen(self) -> list[FindingHistory]:
         """Findings of earlier campaigns that the last campaign missed, although it ran the same protocol."""
         last = self.campaigns[-1]
         return [line for line in self.lines if line.found[-1] == (last, None)]
 
 
-def history(campaigns: Iterable[Status]) -> History:
+def history(campaigns: Iterable[CampaignStatus]) -> History:
     """Return the history of campaigns, given in any order."""
     in_order = tuple(sorted(campaigns, key=lambda campaign: campaign.begun))
     return History(in_order, tuple(_lines(in_order)), tuple(_growth(in_order)))
 
 
-def subjects(campaign: Status) -> list[Subject]:
+def subjects(campaign: CampaignStatus) -> list[ComparisonKey]:
     """Return the protocols of a campaign, each with the configuration."""
-    return [Subject(name, configuration_text(campaign.work.settings)) for name in campaign.work.names]
+    return [ComparisonKey(name, configuration_text(campaign.work.settings)) for name in campaign.work.names]
 
 
 def configuration_text(settings: Configuration) -> str:
@@ -98,14 +98,14 @@ def configuration_text(settings: Configuration) -> str:
     return " ".join(f"{key}={value}" for key, value in without_bounds(settings).items())
 
 
-def _lines(campaigns: Sequence[Status]) -> list[Line]:
-    found: dict[tuple[Subject, str], dict[int, Found]] = {}
+def _lines(campaigns: Sequence[CampaignStatus]) -> list[FindingHistory]:
+    found: dict[tuple[ComparisonKey, str], dict[int, CampaignFinding]] = {}
     for number, campaign in enumerate(campaigns):
         for each in campaign.so_far.found:
-            subject = Subject(each.protocol, configuration_text(campaign.work.settings))
+            subject = ComparisonKey(each.protocol, configuration_text(campaign.work.settings))
             found.setdefault((subject, each.property), {})[number] = each
     return [
-        Line(
+        FindingHistory(
             subject,
             name,
             tuple((campaign, by.get(i)) for i, campaign in enumerate(campaigns) if subject in subjects(campaign)),
@@ -114,8 +114,8 @@ def _lines(campaigns: Sequence[Status]) -> list[Line]:
     ]
 
 
-def _growth(campaigns: Sequence[Status]) -> list[Growth]:
-    so_far: dict[Subject, set[int]] = {}
+def _growth(campaigns: Sequence[CampaignStatus]) -> list[Growth]:
+    so_far: dict[ComparisonKey, set[int]] = {}
     grown = []
     for campaign in campaigns:
         for subject in subjects(campaign):
@@ -149,7 +149,7 @@ def history_json(history: History) -> "walks.History":
     }
 
 
-def _name_json(line: Line) -> "walks.Line":
+def _name_json(line: FindingHistory) -> "walks.Line":
     return {
         "protocol": line.subject.protocol,
         "configuration": line.subject.configuration,
@@ -157,7 +157,7 @@ def _name_json(line: Line) -> "walks.Line":
     }
 
 
-def _line_json(line: Line) -> "walks.Seen":
+def _line_json(line: FindingHistory) -> "walks.Seen":
     first, last = line.seen[0][0], line.seen[-1][0]
     return {
         **_name_json(line),
@@ -171,7 +171,7 @@ def _line_json(line: Line) -> "walks.Seen":
     }
 
 
-def _when_json(campaign: Status) -> "walks.When":
+def _when_json(campaign: CampaignStatus) -> "walks.When":
     return {
         "directory": campaign.directory,
         "begun": campaign.begun.isoformat(),

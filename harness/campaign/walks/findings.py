@@ -8,7 +8,7 @@ from epochfuzz.harness.campaign.walks.parameters import Parameters
 from epochfuzz.harness.engine.explore.certificates import Reproducer
 from epochfuzz.harness.engine.walk.walk import Failure
 from epochfuzz.harness.findings.findings import Breach, Finding
-from epochfuzz.harness.witness.witness import Witness
+from epochfuzz.harness.trace.witness import Witness
 from epochfuzz.model.kafka.vocabulary.configuration import Bounds
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from epochfuzz.harness.campaign.store.checks import Checked
+from epochfuzz.harness.campaign.store.determinism import Checked
 from epochfuzz.harness.campaign.walks.parameters import Parameters
 from epochfuzz.harness.engine.explore.estimate import Estimate, something_new
 from epochfuzz.harness.engine.walk.walk import Tally
-from epochfuzz.harness.findings.findings import Engine, Finding
+from epochfuzz.harness.findings.findings import Finding, ScheduleEngine
 
 
 @dataclass(frozen=True)
@@ -34,14 +34,14 @@ class MachineOutcome(Finished):
 
 
 @dataclass(frozen=True)
-class Outcome(Finished):
+class ScheduleOutcome(Finished):
     """The results of schedules of the model, and an estimate of the results that remain to be found.
 
     `engine` ran the schedules. `unreached` holds, by protocol text, the numbers of the reachable situations that no
     schedule met.
     """
 
-    engine: Engine
+    engine: ScheduleEngine
     findings: list[Finding]
     unreached: dict[str, list[int]]
 

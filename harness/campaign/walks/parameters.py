@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from epochfuzz.harness.version import epochfuzz_version, model_digest
+from epochfuzz.harness.environment.version import epochfuzz_version, model_digest
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol, parse_protocol
 

@@ -4,15 +4,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from epochfuzz.harness.campaign.walks.coverage import in_words
-from epochfuzz.harness.campaign.walks.outcome import Outcome
+from epochfuzz.harness.campaign.walks.outcome import ScheduleOutcome
 from epochfuzz.harness.engine.explore.estimate import CONFIDENCE, discovery_curve, estimate_json
-from epochfuzz.harness.plain import fields_of
+from epochfuzz.harness.text.plain import fields_of
 
 if TYPE_CHECKING:
     from epochfuzz.harness.documents import walks as documents
 
 
-def remaining_json(outcome: Outcome) -> "documents.Remaining":
+def remaining_json(outcome: ScheduleOutcome) -> "documents.Remaining":
     """Return the JSON form, as keys of a campaign's document."""
     names = [protocol.name for protocol in outcome.parameters.protocols]
     return {
@@ -24,7 +24,7 @@ def remaining_json(outcome: Outcome) -> "documents.Remaining":
     }
 
 
-def remaining_lines(outcome: Outcome) -> Iterator[str]:
+def remaining_lines(outcome: ScheduleOutcome) -> Iterator[str]:
     """Yield lines for readers about situations met and not met. State machines don't count situations."""
     if outcome.parameters.engine != "walk":
         return

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from epochfuzz.harness.campaign.run.status import Found, SoFar
-from epochfuzz.harness.campaign.run.work import Counts, Stage, Work
+from epochfuzz.harness.campaign.run.job import BlockRange, Counts, Job
+from epochfuzz.harness.campaign.run.status import CampaignFinding, SoFar
 from epochfuzz.harness.campaign.spark import versions
 from epochfuzz.harness.campaign.spark.workers import Workers
-from epochfuzz.harness.campaign.store.checks import Checked
-from epochfuzz.harness.campaign.store.kept import Kept
+from epochfuzz.harness.campaign.store.determinism import Checked
+from epochfuzz.harness.campaign.store.local_tables import LocalTables
 from epochfuzz.harness.campaign.walks import coverage, findings, parameters, sums, walk_blocks
 from epochfuzz.harness.campaign.walks.outcome import Finished
 from epochfuzz.harness.campaign.walks.parameters import Parameters
@@ -35,7 +35,7 @@ _MOMENT = 0.001  # seconds, for a rate if a killed driver has recorded no time
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenTables:
     """The tables of a finished campaign: rows of findings, and rows of situations that were not met."""
 
     begun: datetime | None
@@ -50,7 +50,7 @@ class Written:
         return max(self.worked, _MOMENT)
 
 
-class Schedules(Work[Outcome]):
+class Schedules(Job[Outcome]):
     """The work of a campaign of schedules."""
 
     PARAMETERS = parameters.SCHEMA
@@ -108,13 +108,13 @@ class Schedules(Work[Outcome]):
             columns |= {f"seen {i} {name}": result["seen"][name] for name in properties.NAMES}
         return columns
 
-    def stages(self, campaign: "Campaign[Outcome]") -> Iterator[Stage]:
+    def stages(self, campaign: "Campaign[Outcome]") -> Iterator[BlockRange]:
         """Yield one stage with all blocks, or the stages between tests for stability."""
         first = 0
         for end in self.parameters.rounds():
             if end is not None and end < campaign.taken_up:
                 continue  # the campaign was not stable at that point
-            yield Stage(first, end)
+            yield BlockRange(first, end)
             if end is None or self._is_stable(campaign):
                 return
             first = end
@@ -158,7 +158,7 @@ class Schedules(Work[Outcome]):
         summed = Workers(spark).map(blocks, f"{TASKS}:sum_blocks", self.text, sums.SUMS)
         return sums.summed([versions.to_arrow(summed)], protocols)
 
-    def kept_sum(self, kept: Kept) -> Summed:
+    def kept_sum(self, kept: LocalTables) -> Summed:
         """Return the sums of a campaign on this machine, without Spark."""
         return sums.summed(sums.each_once(kept), self.parameters.protocols)
 
@@ -175,28 +175,28 @@ class Schedules(Work[Outcome]):
         unmet = [] if situations is None else versions.to_arrow(situations.where("schedules = 0")).to_pylist()
         found = campaign.directory.read_rows("findings", findings.SCHEMA)
         worked = campaign.seconds(summed.tally.schedules)
-        return self.shown(summed, Written(campaign.begun(), worked, found, campaign.checked(), unmet))
+        return self.shown(summed, WrittenTables(campaign.begun(), worked, found, campaign.checked(), unmet))
 
-    def kept_outcome(self, kept: Kept) -> Outcome:
+    def kept_outcome(self, kept: LocalTables) -> Outcome:
         """Return the results of a campaign on this machine, without Spark. Raises NonDeterminismError."""
         summed = self.kept_sum(kept)
         unmet = [row for row in kept.read_rows("situations", coverage.SCHEMA) if row["schedules"] == 0]
         found = kept.read_rows("findings", findings.SCHEMA)
         worked = kept.seconds(summed.tally.schedules)
-        return self.shown(summed, Written(kept.begun, worked, found, self.kept_checked(kept), unmet))
+        return self.shown(summed, WrittenTables(kept.begun, worked, found, self.kept_checked(kept), unmet))
 
     @abstractmethod
-    def shown(self, summed: Summed, written: Written) -> Outcome:
+    def shown(self, summed: Summed, written: WrittenTables) -> Outcome:
         """Return the results of a finished campaign."""
 
-    def kept_checked(self, kept: Kept) -> Checked:
+    def kept_checked(self, kept: LocalTables) -> Checked:
         """Compare the blocks that ran twice, without Spark. Raises NonDeterminismError."""
         checked, differing = sums.checked(kept)
         for first in differing[:1]:
             self.refuse(first // self.parameters.block)
         return checked
 
-    def so_far(self, kept: Kept) -> SoFar:
+    def so_far(self, kept: LocalTables) -> SoFar:
         """Return the results of the finished blocks. Raises NonDeterminismError."""
         summed = self.kept_sum(kept)
         self.kept_checked(kept)
@@ -217,9 +217,9 @@ class Schedules(Work[Outcome]):
         )
 
     @abstractmethod
-    def breaking(self, summed: Summed) -> Iterable[Found]:
+    def breaking(self, summed: Summed) -> Iterable[CampaignFinding]:
         """Return the findings that the failures of finished blocks will become."""
 
     @abstractmethod
-    def found(self, row: dict[str, Any]) -> Found:
+    def found(self, row: dict[str, Any]) -> CampaignFinding:
         """Return the finding of a row of the findings table."""

@@ -14,8 +14,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from epochfuzz.harness.campaign.store.checks import Checked
-from epochfuzz.harness.campaign.store.kept import Kept
+from epochfuzz.harness.campaign.store.determinism import Checked
+from epochfuzz.harness.campaign.store.local_tables import LocalTables
 from epochfuzz.harness.campaign.walks import walk_blocks
 from epochfuzz.harness.engine.coverage.coverage import Coverage
 from epochfuzz.harness.engine.walk.walk import Tally
@@ -76,7 +76,7 @@ def sum_row(whole: Summed, protocols: Sequence[Protocol]) -> dict[str, Any]:
     return walk_blocks.row(0, whole.tally, protocols) | {"steps": whole.steps, "errors": list(whole.errors.values())}
 
 
-def checked(kept: Kept) -> tuple[Checked, list[int]]:
+def checked(kept: LocalTables) -> tuple[Checked, list[int]]:
     """Compare the blocks that ran more than once, as checks.compare does.
 
     Also returns the first schedules of the blocks with differing results.
@@ -100,7 +100,7 @@ def checked(kept: Kept) -> tuple[Checked, list[int]]:
 _LIGHT = [("first", pa.int64()), ("worker", pa.string()), ("memory", pa.int64())]
 
 
-def each_once(kept: Kept) -> Iterator[pa.Table]:
+def each_once(kept: LocalTables) -> Iterator[pa.Table]:
     """Yield the rows of blocks, each once: the first row written, without second runs."""
     seen: set[int] = set()
     for part in kept.tables("blocks", list(_READ)):

@@ -7,7 +7,7 @@ import pyarrow as pa
 from epochfuzz.harness.campaign.spark.worker import Batches, each, work
 from epochfuzz.harness.campaign.walks import coverage, findings, sums
 from epochfuzz.harness.campaign.walks.schedules import Schedules
-from epochfuzz.harness.campaign.walks.walk_work import ModelSchedules
+from epochfuzz.harness.campaign.walks.walk_job import ModelSchedules
 from epochfuzz.harness.findings import findings as fuzz
 from epochfuzz.harness.findings.unreached import reachable
 

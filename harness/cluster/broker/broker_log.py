@@ -24,7 +24,7 @@ _TRUNCATION = re.compile(r"Truncating partition (?P<partition>\S+-\d+) with .*?o
 
 
 @dataclass(frozen=True)
-class Line:
+class LogLine:
     """A log line about a partition."""
 
     at: float  # seconds since the epoch, by the broker's clock
@@ -40,7 +40,7 @@ class Line:
     previous_epoch: int | None = None
 
 
-def parse(text: str) -> Line | None:
+def parse(text: str) -> LogLine | None:
     """Return the parsed line, or None if it is not about a partition."""
     framed = _LINE.fullmatch(text.rstrip("\n"))
     if framed is None:
@@ -52,7 +52,7 @@ def parse(text: str) -> Line | None:
             isr = tuple(int(member) for member in said.pop("isr", "").split(",") if member)
             numbers = {name: int(value) for name, value in said.items() if name != "partition"}
             at = datetime.strptime(framed[1], "%Y-%m-%d %H:%M:%S,%f").timestamp()
-            return Line(at, text.rstrip("\n"), kind, said["partition"], isr=isr, **numbers)
+            return LogLine(at, text.rstrip("\n"), kind, said["partition"], isr=isr, **numbers)
     return None
 
 
@@ -61,15 +61,15 @@ class BrokerLog:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._lines: list[Line] = []
+        self._lines: list[LogLine] = []
         self._read = 0  # bytes of the file
 
-    def lines(self, partition: str) -> list[Line]:
+    def lines(self, partition: str) -> list[LogLine]:
         """Return the lines about a partition so far."""
         self._lines.extend(self._new())
         return [line for line in self._lines if line.partition == partition]
 
-    def lines_of(self, topic: str) -> list[Line]:
+    def lines_of(self, topic: str) -> list[LogLine]:
         """Return the lines about a topic's partitions so far."""
         self._lines.extend(self._new())
         return [line for line in self._lines if line.partition.rpartition("-")[0] == topic]
@@ -83,7 +83,7 @@ class BrokerLog:
         bad = [line for line in every if " ERROR " in line or " FATAL " in line or "Exception" in line]
         return (bad or every or [""])[-1].strip()
 
-    def _new(self) -> Iterator[Line]:
+    def _new(self) -> Iterator[LogLine]:
         if not self.path.exists():
             return
         with self.path.open("rb") as file:

@@ -38,7 +38,7 @@ class Acknowledged:
 
 
 @dataclass(frozen=True)
-class Refused:
+class NotAcknowledged:
     """A record that a producer received an error for. Its fate may be unknown."""
 
     value: str
@@ -47,7 +47,7 @@ class Refused:
 
 
 @dataclass(frozen=True)
-class Read:
+class ConsumedRecord:
     """A record that a consumer has read."""
 
     value: str
@@ -85,14 +85,14 @@ class _Client:
         self._thread.join()
 
 
-class Writer(_Client):
+class IdempotentProducer(_Client):
     """An idempotent producer with acks=all, Kafka's own defaults since 3.0 (KIP-679)."""
 
     def __init__(self, name: str, bootstrap: str, topic: str, **settings: object) -> None:
         super().__init__()
         self.name, self.topic = name, topic
         self.acknowledged: list[Acknowledged] = []
-        self.refused: list[Refused] = []
+        self.refused: list[NotAcknowledged] = []
         ours = {"bootstrap.servers": bootstrap, "client.id": name, "enable.idempotence": True, "linger.ms": 0}
         self._producer = Producer(_QUIET | ours | settings)
 
@@ -107,7 +107,7 @@ class Writer(_Client):
     def _noted(self, error: KafkaError | None, message: Message) -> None:
         value = (message.value() or b"").decode()
         if error is not None:
-            self.refused.append(Refused(value, error.str(), time.time()))
+            self.refused.append(NotAcknowledged(value, error.str(), time.time()))
         else:
             partition, offset = message.partition(), message.offset()
             assert partition is not None
@@ -115,12 +115,12 @@ class Writer(_Client):
             self.acknowledged.append(Acknowledged(value, partition, known, time.time()))
 
 
-class Reader(_Client):
+class PartitionConsumer(_Client):
     """A consumer of one partition, which reads the records below the high watermark."""
 
     def __init__(self, bootstrap: str, topic: str, partition: int = 0, offset: int = 0) -> None:
         super().__init__()
-        self.read: list[Read] = []
+        self.read: list[ConsumedRecord] = []
         self.errors: list[str] = []
         self._consumer = Consumer(
             _QUIET | {"bootstrap.servers": bootstrap, "group.id": "reader", "enable.auto.commit": False}
@@ -136,14 +136,14 @@ class Reader(_Client):
         if error is not None:
             self.errors.append(error.str())
         elif offset is not None:
-            self.read.append(Read((message.value() or b"").decode(), offset, time.time()))
+            self.read.append(ConsumedRecord((message.value() or b"").decode(), offset, time.time()))
 
     def __exit__(self, *ended: object) -> None:
         super().__exit__(*ended)
         self._consumer.close()
 
 
-class Load(Writer):
+class Load(IdempotentProducer):
     """A producer that sends continuously, and keeps a fixed number of records in flight over all partitions."""
 
     def __init__(self, name: str, bootstrap: str, topic: str, partitions: int) -> None:
@@ -159,19 +159,19 @@ class Load(Writer):
         super().serve()
 
 
-def read_all(bootstrap: str, topic: str, partitions: int = 1) -> list[Read]:
+def read_all(bootstrap: str, topic: str, partitions: int = 1) -> list[ConsumedRecord]:
     """Return the records that a new consumer reads from the beginning to the high watermark."""
     consumer = Consumer(_QUIET | {"bootstrap.servers": bootstrap, "group.id": "fresh", "enable.auto.commit": False})
     try:
         whole = [TopicPartition(topic, partition, 0) for partition in range(partitions)]
         ends = [consumer.get_watermark_offsets(each, timeout=_ANSWERS_WITHIN)[1] for each in whole]
         consumer.assign(whole)
-        found: list[Read] = []
+        found: list[ConsumedRecord] = []
         while any(at.offset < end for at, end in zip(consumer.position(whole), ends, strict=True) if end > 0):
             for message in consumer.consume(1000, timeout=1):
                 offset, partition = message.offset(), message.partition()
                 if message.error() is None and offset is not None and partition is not None:
-                    found.append(Read((message.value() or b"").decode(), offset, time.time(), partition))
+                    found.append(ConsumedRecord((message.value() or b"").decode(), offset, time.time(), partition))
         return found
     finally:
         consumer.close()

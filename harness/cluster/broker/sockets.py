@@ -14,7 +14,7 @@ _TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 
 
 @dataclass(frozen=True)
-class End:
+class SocketEnd:
     """One end of a connection."""
 
     port: int
@@ -23,12 +23,12 @@ class End:
     inode: str
 
 
-def parse(table: str) -> Iterator[End]:
+def parse(table: str) -> Iterator[SocketEnd]:
     """Yield the ends of the established connections in a table."""
     for row in table.splitlines()[1:]:
         _, local, remote, state, queues, _, _, _, _, inode, *_ = row.split()
         if state == _ESTABLISHED:
-            yield End(_port(local), _port(remote), int(queues.partition(":")[2], 16), inode)
+            yield SocketEnd(_port(local), _port(remote), int(queues.partition(":")[2], 16), inode)
 
 
 def unread(client: int, port: int) -> int:

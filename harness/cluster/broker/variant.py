@@ -16,7 +16,7 @@ class Scenario(StrEnum):
     UNDER_LOAD = "re-elected-leader-under-load"
 
 
-class End(StrEnum):
+class FailureMode(StrEnum):
     """How A leaves at the end of the scenario."""
 
     TERM = "term"  # controlled shutdown
@@ -42,7 +42,7 @@ class Control(StrEnum):
 class Variant:
     """A variant of the scenario."""
 
-    end: End = End.TERM
+    end: FailureMode = FailureMode.TERM
     election: Election = Election.ADMIN
     control: Control | None = None
 

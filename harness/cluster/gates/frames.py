@@ -25,7 +25,7 @@ class Api:
     BROKER_HEARTBEAT = 63
 
 
-class Kind(StrEnum):
+class RequestKind(StrEnum):
     """The kinds of request that schedules distinguish."""
 
     FETCH = "fetch"  # a follower's fetch from its leader
@@ -93,7 +93,7 @@ def correlation(body: bytes) -> int:
     return int(_CORRELATION.unpack_from(body)[0])
 
 
-def source(header: Header) -> tuple[Kind, int]:
+def source(header: Header) -> tuple[RequestKind, int]:
     """Return the kind of a request and the broker that sends it, by the client id. The broker is -1 if unknown.
 
     The client ids are `broker-2-fetcher-0` (AbstractFetcherManager), `raft-client-2` (KafkaRaftManager) and `2`
@@ -102,11 +102,11 @@ def source(header: Header) -> tuple[Kind, int]:
     words = header.client.split("-")
     number = next((int(word) for word in words if word.isdigit()), -1)
     if header.key == Api.FETCH and words[0] == "broker" and "fetcher" in words:
-        return Kind.FETCH, number
+        return RequestKind.FETCH, number
     if header.key == Api.FETCH and words[:2] == ["raft", "client"]:
-        return Kind.METADATA, number
+        return RequestKind.METADATA, number
     if header.key == Api.ALTER_PARTITION:
-        return Kind.ALTER, number
+        return RequestKind.ALTER, number
     if header.key == Api.BROKER_HEARTBEAT:
-        return Kind.HEARTBEAT, number
-    return Kind.OTHER, number
+        return RequestKind.HEARTBEAT, number
+    return RequestKind.OTHER, number

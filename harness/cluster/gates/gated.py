@@ -7,9 +7,9 @@ from pathlib import Path
 from epochfuzz.harness.cluster.broker.cluster import CONTROLLER, HOST, NAMES, Cluster
 from epochfuzz.harness.cluster.broker.installation import Installation
 from epochfuzz.harness.cluster.broker.node import Node
-from epochfuzz.harness.cluster.gates.frames import Kind
+from epochfuzz.harness.cluster.gates.frames import RequestKind
 from epochfuzz.harness.cluster.gates.gates import Gates
-from epochfuzz.harness.cluster.gates.metadata import MetadataLog
+from epochfuzz.harness.cluster.gates.metadata import ControllerLog
 from epochfuzz.harness.cluster.gates.requests import Caller
 from epochfuzz.harness.cluster.gates.schema import Messages
 
@@ -35,7 +35,7 @@ class GatedCluster(Cluster):
         super().__init__(kafka, room, logs)
         for broker in self.brokers.values():
             broker.logging = "-gates"
-        self.metadata = MetadataLog(self.controller.data, self.messages.records)
+        self.metadata = ControllerLog(self.controller.data, self.messages.records)
         self.at_controller = Caller(self.messages, self.controller.port)
 
     def start(self) -> None:
@@ -68,20 +68,20 @@ class GatedCluster(Cluster):
 
         The controller completes a pending metadata fetch within half a second.
         """
-        for kind in (Kind.FETCH, Kind.ALTER, Kind.METADATA):
+        for kind in (RequestKind.FETCH, RequestKind.ALTER, RequestKind.METADATA):
             self.gates.shut(kind, broker.number)
         self.gates.limit(broker.number, self.metadata.look().end)
         self.until(f"{broker.name} asks for metadata", lambda: self.asks_beyond(broker) is not None, 20)
 
     def asks_beyond(self, broker: Node) -> int | None:
         """Return the fetch offset of a broker's waiting metadata fetch, or None if no fetch waits."""
-        waiting = self.gates.held(Kind.METADATA, broker.number)
+        waiting = self.gates.held(RequestKind.METADATA, broker.number)
         return self.gates.fetch_offset(waiting[-1]) if waiting else None
 
     def open_all(self) -> None:
         """Open every gate."""
         for broker in self.brokers.values():
-            for kind in Kind:
+            for kind in RequestKind:
                 self.gates.open(kind, broker.number)
 
     def _settings(self, node: Node) -> dict[str, object]:

@@ -7,8 +7,8 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from epochfuzz.harness.cluster.broker.segments import batches
-from epochfuzz.harness.cluster.gates.frames import Kind
-from epochfuzz.harness.cluster.gates.proxy import Connection, Message, Proxy
+from epochfuzz.harness.cluster.gates.frames import RequestKind
+from epochfuzz.harness.cluster.gates.proxy import Connection, ProxiedMessage, Proxy
 from epochfuzz.harness.cluster.gates.schema import Definition, Messages
 
 _FLEXIBLE_HEADERS = 1  # bytes: no tagged fields
@@ -27,7 +27,7 @@ class Gates:
         self.proxies: dict[str, Proxy] = {}
         self.applied: dict[int, int] = {}  # for each broker, the metadata offset in its last heartbeat
         self._messages = messages
-        self._shut: set[tuple[Kind, int]] = set()
+        self._shut: set[tuple[RequestKind, int]] = set()
         self._limits: dict[int, int] = {}
         self._epochs: WeakKeyDictionary[Connection, dict[uuid.UUID, int]] = WeakKeyDictionary()
 
@@ -40,19 +40,19 @@ class Gates:
         for proxy in self.proxies.values():
             proxy.close()
 
-    def shut(self, kind: Kind, number: int) -> None:
+    def shut(self, kind: RequestKind, number: int) -> None:
         """Hold messages that arrive from now on."""
         with self.lock:
             self._shut.add((kind, number))
 
-    def open(self, kind: Kind, number: int) -> None:
+    def open(self, kind: RequestKind, number: int) -> None:
         """Forward the held messages, and all later ones."""
         with self.lock:
             self._shut.discard((kind, number))
-            self._limits.pop(number, None) if kind is Kind.METADATA else None
+            self._limits.pop(number, None) if kind is RequestKind.METADATA else None
             self._pass_what_may()
 
-    def is_shut(self, kind: Kind, number: int) -> bool:
+    def is_shut(self, kind: RequestKind, number: int) -> bool:
         """Return whether a gate is shut."""
         with self.lock:
             return (kind, number) in self._shut
@@ -63,23 +63,23 @@ class Gates:
             self._limits[number] = offset
             self._pass_what_may()
 
-    def held(self, kind: Kind, number: int, is_response: bool = False) -> list[Message]:
+    def held(self, kind: RequestKind, number: int, is_response: bool = False) -> list[ProxiedMessage]:
         """Return the messages that wait at a gate, without those of closed connections."""
         with self.lock:
             found = [message for message in self._heads() if (message.kind, message.number) == (kind, number)]
             return [message for message in found if message.is_response is is_response]
 
-    def has(self, kind: Kind, number: int) -> bool:
+    def has(self, kind: RequestKind, number: int) -> bool:
         """Return whether a request or a response waits at a gate."""
         return bool(self.held(kind, number) or self.held(kind, number, is_response=True))
 
-    def pass_(self, message: Message) -> None:
+    def pass_(self, message: ProxiedMessage) -> None:
         """Forward one message, unless its connection was closed."""
         with self.lock:
             if not message.connection.is_closed:
                 message.connection.pass_(message)
 
-    def drop(self, message: Message) -> None:
+    def drop(self, message: ProxiedMessage) -> None:
         """Lose a message, by closing its connection."""
         with self.lock:
             message.connection.close()
@@ -91,30 +91,30 @@ class Gates:
                 if message.number == number:
                     message.connection.close()
 
-    def content(self, message: Message) -> dict[str, Any]:
+    def content(self, message: ProxiedMessage) -> dict[str, Any]:
         """Return the fields of a message."""
         return self._definition(message).decode(message.body[self._header_size(message) :], message.asked.version)
 
-    def asked(self, message: Message) -> dict[str, Any]:
+    def asked(self, message: ProxiedMessage) -> dict[str, Any]:
         """Return the fields of the request of a response."""
         definition = self._messages.requests[message.asked.key]
         tags = _FLEXIBLE_HEADERS if message.asked.version in definition.flexible else 0
         return definition.decode(message.request[message.asked.size + tags :], message.asked.version)
 
-    def asked_epoch(self, message: Message, topic: uuid.UUID) -> int | None:
+    def asked_epoch(self, message: ProxiedMessage, topic: uuid.UUID) -> int | None:
         """Return the leader epoch of a follower's fetch for a topic, or None if it doesn't fetch the topic.
 
         In a fetch session, a request only has the partitions that changed (KIP-227).
         """
         return self._epochs.get(message.connection, {}).get(topic)
 
-    def fetch_error(self, answer: Message) -> int:
+    def fetch_error(self, answer: ProxiedMessage) -> int:
         """Return the error code of a fetch response, 0 for none."""
         content = self.content(answer)
         parts = [part for topic in content["Responses"] for part in topic["Partitions"]]
         return next((int(each["ErrorCode"]) for each in (content, *parts) if each["ErrorCode"]), 0)
 
-    def told(self, answer: Message) -> str:
+    def told(self, answer: ProxiedMessage) -> str:
         """Describe the content of a fetch response."""
         for part in (part for topic in self.content(answer)["Responses"] for part in topic["Partitions"]):
             if part["DivergingEpoch"]:
@@ -124,17 +124,17 @@ class Gates:
             return f"{count} records, high watermark {part['HighWatermark']}"
         return "nothing new"
 
-    def alter_error(self, answer: Message) -> int:
+    def alter_error(self, answer: ProxiedMessage) -> int:
         """Return the error code of the controller's response to an ISR proposal, 0 for none."""
         content = self.content(answer)
         parts = [part for topic in content["Topics"] for part in topic["Partitions"]]
         return next((int(each["ErrorCode"]) for each in (content, *parts) if each["ErrorCode"]), 0)
 
-    def _note(self, message: Message) -> None:
+    def _note(self, message: ProxiedMessage) -> None:
         """Record the state that a request reveals about its sender: metadata offset, or leader epoch."""
-        if message.kind is Kind.HEARTBEAT:
+        if message.kind is RequestKind.HEARTBEAT:
             self.applied[message.number] = self.content(message)["CurrentMetadataOffset"]
-        if message.kind is Kind.FETCH:
+        if message.kind is RequestKind.FETCH:
             known = self._epochs.setdefault(message.connection, {})
             content = self.content(message)
             for topic in content["ForgottenTopicsData"]:
@@ -143,23 +143,23 @@ class Gates:
                 for part in topic["Partitions"]:
                     known[topic["TopicId"]] = part["CurrentLeaderEpoch"]
 
-    def _is_held(self, message: Message) -> bool:
+    def _is_held(self, message: ProxiedMessage) -> bool:
         if not message.is_response:
             self._note(message)
         if (message.kind, message.number) not in self._shut:
             return False
-        if message.kind is Kind.METADATA:
+        if message.kind is RequestKind.METADATA:
             if message.is_response:
                 self._cut(message)
                 return False
             return self.fetch_offset(message) >= self._limits.get(message.number, 0)
-        return not message.is_response or message.kind in (Kind.FETCH, Kind.ALTER)
+        return not message.is_response or message.kind in (RequestKind.FETCH, RequestKind.ALTER)
 
-    def fetch_offset(self, message: Message) -> int:
+    def fetch_offset(self, message: ProxiedMessage) -> int:
         """Return the fetch offset of a metadata request."""
         return int(self.content(message)["Topics"][0]["Partitions"][0]["FetchOffset"])
 
-    def _cut(self, message: Message) -> None:
+    def _cut(self, message: ProxiedMessage) -> None:
         """Remove the batches above the limit from a metadata response."""
         content = self.content(message)
         limit = self._limits.get(message.number, 0)
@@ -170,16 +170,16 @@ class Gates:
         size = self._header_size(message)
         message.body = message.body[:size] + self._definition(message).encode(content, message.asked.version)
 
-    def _definition(self, message: Message) -> Definition:
+    def _definition(self, message: ProxiedMessage) -> Definition:
         key = message.asked.key
         return self._messages.responses[key] if message.is_response else self._messages.requests[key]
 
-    def _header_size(self, message: Message) -> int:
+    def _header_size(self, message: ProxiedMessage) -> int:
         """Return the size of a message's header, with an empty list of tagged fields in a flexible version."""
         flexible = message.asked.version in self._definition(message).flexible
         return (4 if message.is_response else message.asked.size) + (_FLEXIBLE_HEADERS if flexible else 0)
 
-    def _heads(self) -> Iterator[Message]:
+    def _heads(self) -> Iterator[ProxiedMessage]:
         for proxy in self.proxies.values():
             for connection in list(proxy.connections):
                 for waiting in connection.held.values():

@@ -17,7 +17,7 @@ _FENCED, _UNFENCED = 1, -1  # the values in a BrokerRegistrationChangeRecord
 
 
 @dataclass
-class Partition:
+class TopicPartition:
     """Partition 0 of a topic, in the controller's metadata."""
 
     topic: uuid.UUID
@@ -28,7 +28,7 @@ class Partition:
 
 
 @dataclass(frozen=True)
-class Decision:
+class MetadataBatch:
     """A metadata update: a batch about the watched partition or a broker, with its offset and a description."""
 
     offset: int
@@ -45,7 +45,7 @@ class Decision:
 
 
 @dataclass
-class MetadataLog:
+class ControllerLog:
     """The log in the controller's directory. `look` reads new batches, and all else is as of the last `look`."""
 
     directory: Path
@@ -53,13 +53,13 @@ class MetadataLog:
     watched: str = ""  # the topic whose changes count as metadata updates
     end: int = 0  # the log end offset
     topics: dict[str, uuid.UUID] = field(default_factory=dict)
-    partitions: dict[uuid.UUID, Partition] = field(default_factory=dict)
+    partitions: dict[uuid.UUID, TopicPartition] = field(default_factory=dict)
     fenced: dict[int, bool] = field(default_factory=dict)
     registrations: dict[int, int] = field(default_factory=dict)  # the broker epoch of each broker
-    decisions: list[Decision] = field(default_factory=list)
+    decisions: list[MetadataBatch] = field(default_factory=list)
     _read: int = 0  # bytes of the segment
 
-    def look(self) -> "MetadataLog":
+    def look(self) -> "ControllerLog":
         """Read the batches written since the last call, and return this object."""
         for segment in sorted((self.directory / DIRECTORY).glob("*.log"))[:1]:
             with segment.open("rb") as file:
@@ -70,7 +70,7 @@ class MetadataLog:
                 self._apply(batch)
         return self
 
-    def partition(self, topic: str) -> Partition | None:
+    def partition(self, topic: str) -> TopicPartition | None:
         """Return partition 0 of a topic, or None if the topic does not exist."""
         known = self.topics.get(topic)
         return None if known is None else self.partitions.get(known)
@@ -85,7 +85,7 @@ class MetadataLog:
             said.extend(self._record(value))
         if said:
             opens_epoch = any(opens for _, opens in said)
-            self.decisions.append(Decision(batch.offset, opens_epoch, "; ".join(what for what, _ in said)))
+            self.decisions.append(MetadataBatch(batch.offset, opens_epoch, "; ".join(what for what, _ in said)))
 
     def _record(self, value: bytes) -> Iterator[tuple[str, bool]]:
         """Apply a record. Yield descriptions of changes, each with whether the change opens a leader epoch."""
@@ -106,7 +106,7 @@ class MetadataLog:
 
     def _partition(self, record: dict[str, Any]) -> Iterator[tuple[str, bool]]:
         if record["PartitionId"] == 0:
-            self.partitions[record["TopicId"]] = Partition(
+            self.partitions[record["TopicId"]] = TopicPartition(
                 record["TopicId"],
                 record["Leader"],
                 record["LeaderEpoch"],
@@ -150,12 +150,12 @@ class MetadataLog:
 
 
 _APPLY = {
-    "TopicRecord": MetadataLog._topic,
-    "RemoveTopicRecord": MetadataLog._removed,
-    "PartitionRecord": MetadataLog._partition,
-    "PartitionChangeRecord": MetadataLog._changed,
-    "RegisterBrokerRecord": MetadataLog._registered,
-    "BrokerRegistrationChangeRecord": MetadataLog._registration_changed,
+    "TopicRecord": ControllerLog._topic,
+    "RemoveTopicRecord": ControllerLog._removed,
+    "PartitionRecord": ControllerLog._partition,
+    "PartitionChangeRecord": ControllerLog._changed,
+    "RegisterBrokerRecord": ControllerLog._registered,
+    "BrokerRegistrationChangeRecord": ControllerLog._registration_changed,
 }
 
 

@@ -9,7 +9,7 @@ import threading
 import time
 import uuid
 
-from epochfuzz.harness.cluster.broker.clients import Acknowledged, Refused
+from epochfuzz.harness.cluster.broker.clients import Acknowledged, NotAcknowledged
 from epochfuzz.harness.cluster.errors import NotReached
 from epochfuzz.harness.cluster.gates.frames import Api
 from epochfuzz.harness.cluster.gates.requests import Caller
@@ -30,7 +30,7 @@ class Sending:
         self, caller: Caller, topic: tuple[str, uuid.UUID], value: str, acks: str, sequence: int | None
     ) -> None:
         self.acknowledged: list[Acknowledged] = []
-        self.refused: list[Refused] = []
+        self.refused: list[NotAcknowledged] = []
         self._caller, self._topic, self._value, self._acks = caller, topic, value, acks
         self._sequence = sequence
         threading.Thread(target=self._send, daemon=True).start()
@@ -48,11 +48,11 @@ class Sending:
         try:
             answer = self._caller.call(Api.PRODUCE, asked, _ANSWERED_WITHIN)
         except NotReached as error:
-            self.refused.append(Refused(self._value, str(error), time.time()))
+            self.refused.append(NotAcknowledged(self._value, str(error), time.time()))
             return
         (told,) = (part for topic in answer["Responses"] for part in topic["PartitionResponses"])
         if told["ErrorCode"]:
-            self.refused.append(Refused(self._value, f"error {told['ErrorCode']}", time.time()))
+            self.refused.append(NotAcknowledged(self._value, f"error {told['ErrorCode']}", time.time()))
         else:
             self.acknowledged.append(Acknowledged(self._value, 0, told["BaseOffset"], time.time()))
 

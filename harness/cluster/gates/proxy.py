@@ -10,27 +10,36 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from epochfuzz.harness.cluster.gates.frames import FrameError, Frames, Header, Kind, correlation, framed, header, source
+from epochfuzz.harness.cluster.gates.frames import (
+    FrameError,
+    Frames,
+    Header,
+    RequestKind,
+    correlation,
+    framed,
+    header,
+    source,
+)
 
 _HOST = "127.0.0.1"
 _PIECE = 1 << 16
 
 
 @dataclass(eq=False)
-class Message:
+class ProxiedMessage:
     """A request or a response. `asked` is the request's header, and `number` is the broker that sent the request."""
 
     connection: "Connection"
     is_response: bool
     asked: Header
-    kind: Kind
+    kind: RequestKind
     number: int
     body: bytes
     request: bytes = field(default=b"", repr=False)  # for a response, the body of the request
 
 
 # Returns whether to hold a message. It may change the body.
-Decide = Callable[[Message], bool]
+Decide = Callable[[ProxiedMessage], bool]
 
 
 class Connection:
@@ -38,18 +47,18 @@ class Connection:
 
     def __init__(self, proxy: "Proxy", client: socket.socket, server: socket.socket) -> None:
         self.proxy = proxy
-        self.held: dict[bool, deque[Message]] = {False: deque(), True: deque()}
+        self.held: dict[bool, deque[ProxiedMessage]] = {False: deque(), True: deque()}
         self.is_closed = False
         self._client, self._server = client, server
         self._server_ended = False
-        self._asked: deque[Message] = deque()  # forwarded requests, in the order of their responses
+        self._asked: deque[ProxiedMessage] = deque()  # forwarded requests, in the order of their responses
 
     def start(self) -> None:
         """Start to read from both sides."""
         for is_response, read in ((False, self._client), (True, self._server)):
             threading.Thread(target=self._read, args=(read, is_response), daemon=True).start()
 
-    def pass_(self, message: Message) -> None:
+    def pass_(self, message: ProxiedMessage) -> None:
         """Forward a held message, the first of its direction, and the later messages that need not be held."""
         waiting = self.held[message.is_response]
         assert next(iter(waiting), None) is message, "what is held passes in order"
@@ -103,18 +112,18 @@ class Connection:
         else:
             self._send(message)
 
-    def _request(self, body: bytes) -> Message:
+    def _request(self, body: bytes) -> ProxiedMessage:
         asked = header(body)
-        return Message(self, False, asked, *source(asked), body)
+        return ProxiedMessage(self, False, asked, *source(asked), body)
 
-    def _answer(self, body: bytes) -> Message:
+    def _answer(self, body: bytes) -> ProxiedMessage:
         while self._asked:
             asked = self._asked.popleft()
             if asked.asked.correlation == correlation(body):  # a request with acks=0 has no response
-                return Message(self, True, asked.asked, asked.kind, asked.number, body, asked.body)
+                return ProxiedMessage(self, True, asked.asked, asked.kind, asked.number, body, asked.body)
         raise FrameError("an answer to nothing that was asked")
 
-    def _send(self, message: Message) -> None:
+    def _send(self, message: ProxiedMessage) -> None:
         if not message.is_response:
             self._asked.append(message)
         with contextlib.suppress(OSError):  # the reading thread detects a closed socket

@@ -9,13 +9,20 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
-from epochfuzz.harness.cluster.broker.broker_log import Line
-from epochfuzz.harness.cluster.broker.clients import Acknowledged, Admin, Read, Reader, Writer, read_all
+from epochfuzz.harness.cluster.broker.broker_log import LogLine
+from epochfuzz.harness.cluster.broker.clients import (
+    Acknowledged,
+    Admin,
+    ConsumedRecord,
+    IdempotentProducer,
+    PartitionConsumer,
+    read_all,
+)
 from epochfuzz.harness.cluster.broker.cluster import Cluster
 from epochfuzz.harness.cluster.broker.node import Node
-from epochfuzz.harness.cluster.broker.variant import Control, Election, End, Variant
+from epochfuzz.harness.cluster.broker.variant import Control, Election, FailureMode, Variant
 from epochfuzz.harness.cluster.errors import NotReached
-from epochfuzz.harness.cluster.timeline import Recorder, Run
+from epochfuzz.harness.cluster.timeline import Recorder, ScenarioRun
 
 TOPIC = "t"
 PARTITION = f"{TOPIC}-0"
@@ -26,7 +33,7 @@ _SESSION = 40.0  # broker.session.timeout.ms is 9 s
 _METADATA = "__cluster_metadata-0"
 
 
-def play(cluster: Cluster, variant: Variant, say: Callable[[str], None]) -> Run:
+def play(cluster: Cluster, variant: Variant, say: Callable[[str], None]) -> ScenarioRun:
     """Run the scenario on a newly started cluster."""
     with ExitStack() as closing:
         scenario = _Scenario(cluster, variant, say, closing)
@@ -55,8 +62,8 @@ class _Scenario:
         self._recorder = Recorder(cluster.brokers, PARTITION)
         self.run = self._recorder.run
         every = ",".join(broker.address for broker in (self.a, self.b))
-        self.writers = {name: closing.enter_context(Writer(name, every, TOPIC)) for name in "xmyz"}
-        self.reader: Reader = closing.enter_context(Reader(every, TOPIC))
+        self.writers = {name: closing.enter_context(IdempotentProducer(name, every, TOPIC)) for name in "xmyz"}
+        self.reader: PartitionConsumer = closing.enter_context(PartitionConsumer(every, TOPIC))
 
     def play(self) -> None:
         """Run all steps, and set the verdict."""
@@ -147,15 +154,21 @@ class _Scenario:
         if self.variant.control is Control.LATE:
             self._until("B has m again", lambda: self._has(self.b, "m"))
         had_m = self._has(self.b, "m")
-        {End.TERM: self.a.terminate, End.KILL: self.a.kill, End.PAUSE: self.a.pause}[self.variant.end]()
+        {FailureMode.TERM: self.a.terminate, FailureMode.KILL: self.a.kill, FailureMode.PAUSE: self.a.pause}[
+            self.variant.end
+        ]()
         self._until("B leads", lambda: self._leads(self.b, 4), _SESSION)
-        how = {End.TERM: "shut down in good order", End.KILL: "killed", End.PAUSE: "paused beyond its session"}
+        how = {
+            FailureMode.TERM: "shut down in good order",
+            FailureMode.KILL: "killed",
+            FailureMode.PAUSE: "paused beyond its session",
+        }
         self.note("5", f"A is {how[self.variant.end]}, B {'has' if had_m else 'does not have'} m; B leads")
 
     # 6: A and C restart, and producers write again.
 
     def _end(self) -> None:
-        if self.variant.end is End.PAUSE:
+        if self.variant.end is FailureMode.PAUSE:
             self.a.resume()
         else:
             self.cluster.wait_for_end(self.a)
@@ -173,7 +186,7 @@ class _Scenario:
         self._judge(left)
         self.note("6", f"A and C are back, z is written; a consumer that comes now reads {_told(left)}")
 
-    def _judge(self, left: list[Read]) -> None:
+    def _judge(self, left: list[ConsumedRecord]) -> None:
         self.run.judge(self._acknowledged(), left, self.reader.read)
         self.run.evidence = list(self._evidence())
         self.run.clients = list(self._told_clients())
@@ -235,7 +248,7 @@ class _Scenario:
     def _follows(self, node: Node, epoch: int) -> bool:
         return self._has_said(node, lambda line: line.kind == "follower" and line.epoch >= epoch)
 
-    def _has_said(self, node: Node, says: Callable[[Line], bool]) -> bool:
+    def _has_said(self, node: Node, says: Callable[[LogLine], bool]) -> bool:
         return any(says(line) for line in self._recorder.lines(node.name))
 
     def _isr_is(self, leader: Node | None, size: int) -> bool:
@@ -246,5 +259,5 @@ class _Scenario:
         return sum(file.stat().st_size for file in (self.cluster.controller.data / _METADATA).glob("*.log"))
 
 
-def _told(left: list[Read]) -> str:
+def _told(left: list[ConsumedRecord]) -> str:
     return " ".join(f"{each.value}@{each.offset}" for each in left)

@@ -10,13 +10,13 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 
-from epochfuzz.harness.cluster.broker.broker_log import Line
+from epochfuzz.harness.cluster.broker.broker_log import LogLine
 from epochfuzz.harness.cluster.broker.clients import Acknowledged, Admin, Load, read_all
 from epochfuzz.harness.cluster.broker.cluster import Cluster
 from epochfuzz.harness.cluster.broker.node import Node
-from epochfuzz.harness.cluster.broker.variant import End, Variant
+from epochfuzz.harness.cluster.broker.variant import FailureMode, Variant
 from epochfuzz.harness.cluster.errors import NotReached
-from epochfuzz.harness.cluster.timeline import Moment, Run
+from epochfuzz.harness.cluster.timeline import ReachedStep, ScenarioRun
 
 TOPIC = "t"
 _BUSY = "busy"
@@ -28,7 +28,7 @@ _WARM = 5_000  # records of each producer before the first step
 _WITHIN = 90.0  # seconds
 
 
-def play(cluster: Cluster, variant: Variant, say: Callable[[str], None]) -> Run:
+def play(cluster: Cluster, variant: Variant, say: Callable[[str], None]) -> ScenarioRun:
     """Run the scenario on a newly started cluster."""
     with ExitStack() as closing:
         scenario = _Scenario(cluster, variant, say)
@@ -47,7 +47,7 @@ class _Scenario:
     def __init__(self, cluster: Cluster, variant: Variant, say: Callable[[str], None]) -> None:
         self.cluster, self.variant, self._say = cluster, variant, say
         self.a, self.b, self.c = cluster.brokers.values()
-        self.run = Run()
+        self.run = ScenarioRun()
         self._began = time.monotonic()
         self._loads: list[Load] = []
 
@@ -103,14 +103,14 @@ class _Scenario:
         )
 
     def _lose_a(self) -> None:
-        if self.variant.end is End.KILL:
+        if self.variant.end is FailureMode.KILL:
             self.a.kill()
         else:
             self.a.terminate()
         self._until("B leads all", lambda: self._count(self.b, lambda line: _leads(line, 4)) == _PARTITIONS)
         for load in self._loads:
             load.is_going_on = False
-        how = "killed" if self.variant.end is End.KILL else "shut down in good order"
+        how = "killed" if self.variant.end is FailureMode.KILL else "shut down in good order"
         self.note("5", f"A is {how}, B leads; {len(self._acknowledged()):,} records are acknowledged")
 
     def _end(self) -> None:
@@ -136,7 +136,7 @@ class _Scenario:
     def note(self, step: str, what: str) -> None:
         """Record a moment."""
         self._say(f"{step}  {what}")
-        self.run.moments.append(Moment(self.seconds(), step, what, {}, (), ()))
+        self.run.moments.append(ReachedStep(self.seconds(), step, what, {}, (), ()))
 
     def seconds(self) -> float:
         """Return the time since the scenario began, in seconds."""
@@ -145,7 +145,7 @@ class _Scenario:
     def _acknowledged(self) -> list[Acknowledged]:
         return [each for load in self._loads for each in list(load.acknowledged)]
 
-    def _count(self, node: Node, says: Callable[[Line], bool]) -> int:
+    def _count(self, node: Node, says: Callable[[LogLine], bool]) -> int:
         """Count the partitions for which a broker logged a matching line."""
         lines = node.log.lines_of(TOPIC)
         return len({line.partition for line in lines if says(line)})
@@ -154,9 +154,9 @@ class _Scenario:
         self.cluster.until(what, condition, _WITHIN)
 
 
-def _leads(line: Line, epoch: int) -> bool:
+def _leads(line: LogLine, epoch: int) -> bool:
     return line.kind == "leader" and line.epoch == epoch
 
 
-def _follows(line: Line, epoch: int) -> bool:
+def _follows(line: LogLine, epoch: int) -> bool:
     return line.kind == "follower" and line.epoch == epoch

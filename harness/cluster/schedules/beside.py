@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 from epochfuzz.harness.cluster.schedules.ends import Ended
 from epochfuzz.harness.cluster.schedules.events import EVENTS
-from epochfuzz.harness.cluster.schedules.play import Playing, Seen
-from epochfuzz.harness.cluster.schedules.stage import Settings
-from epochfuzz.harness.witness.replay import Run, replay
+from epochfuzz.harness.cluster.schedules.play import ObservedReplica, Playing
+from epochfuzz.harness.cluster.schedules.stage import TopicSettings
+from epochfuzz.harness.trace.replay import Run, replay
 from epochfuzz.model.kafka.contract.observation import observe
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import event_text, schedule_texts
@@ -42,9 +42,9 @@ def protocol_of(release: str) -> Protocol | None:
         return None
 
 
-def settings_of(settings: Configuration) -> Settings:
+def settings_of(settings: Configuration) -> TopicSettings:
     """Return the settings of a partition that a cluster supports."""
-    return Settings(
+    return TopicSettings(
         settings.replicas,
         settings.acks,
         settings.min_insync_replicas,
@@ -83,8 +83,8 @@ def _first_difference(run: Run, playing: Playing) -> str | None:
     return None
 
 
-def _seen(observed: dict[str, Any]) -> Seen:
-    return Seen(
+def _seen(observed: dict[str, Any]) -> ObservedReplica:
+    return ObservedReplica(
         {name: tuple(record for record, _ in replica["log"]) for name, replica in observed["replicas"].items()},
         observed["controller"]["leader"],
         tuple(sorted(observed["controller"]["isr"])),

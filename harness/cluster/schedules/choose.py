@@ -13,7 +13,7 @@ from epochfuzz.harness.conform.run.selection import Selection
 from epochfuzz.harness.engine.walk.choose import CANDIDATES, Limits
 from epochfuzz.harness.engine.walk.choose import Chooser as CoverageChooser
 from epochfuzz.harness.engine.walk.generate import Deck, deck_for, schedule
-from epochfuzz.harness.witness.replay import Run, replay
+from epochfuzz.harness.trace.replay import Run, replay
 from epochfuzz.model.kafka.kafka_model import KAFKA
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import Verb, verb_of
@@ -28,7 +28,7 @@ _SLOW = frozenset({Verb.EXPIRE, Verb.CRASH, Verb.RESTART, Verb.SHRINK, Verb.SHUT
 _MOST_SLOW = 2
 
 
-class Chooser:
+class ClusterChooser:
     """Choose schedules of a seed. Earlier choices influence later ones."""
 
     def __init__(

@@ -1,18 +1,18 @@
 """The model's events on a cluster: the message that each event forwards, and the condition that it waits for.
 
 An event returns a description of its effect, or raises an exception. `Nothing` means that the event has no effect in
-the brokers' own view. `Refused` means that the cluster rejected it. NotReached means that the expected effect did not
-appear.
+the brokers' own view. `EventImpossible` means that the cluster rejected it. NotReached means that the expected effect
+did not appear.
 """
 
 import os
 from collections.abc import Callable
 
 from epochfuzz.harness.cluster.broker.sockets import unread
-from epochfuzz.harness.cluster.gates.frames import Kind
+from epochfuzz.harness.cluster.gates.frames import RequestKind
 from epochfuzz.harness.cluster.gates.gated import LAG, REGISTERS_WITHIN, SESSION
 from epochfuzz.harness.cluster.gates.metadata import NOBODY
-from epochfuzz.harness.cluster.gates.proxy import Message
+from epochfuzz.harness.cluster.gates.proxy import ProxiedMessage
 from epochfuzz.harness.cluster.schedules.stage import SOON, Stage
 
 _FENCED_LEADER_EPOCH = 74  # a follower stops fetching after this error (AbstractFetcherThread.onPartitionFenced)
@@ -26,7 +26,7 @@ class Nothing(Exception):
     """The event has no effect in the current state."""
 
 
-class Refused(Exception):
+class EventImpossible(Exception):
     """The cluster rejects the event in the current state."""
 
 
@@ -40,7 +40,7 @@ def produce(stage: Stage, name: str) -> str:
     stage.until(f"{name} has {value}", lambda: _has(stage, name, value) or sending.refused)
     if sending.refused and not _has(stage, name, value):
         del stage.sent[value]
-        raise Refused(sending.refused[0].error)
+        raise EventImpossible(sending.refused[0].error)
     return f"{name} has {value}"
 
 
@@ -61,7 +61,7 @@ def retry(stage: Stage, name: str) -> str:
 
     stage.until(f"{name} has {value} again", is_heard)
     if sending.refused and len(stage.log(name)) == before:
-        raise Refused(sending.refused[0].error)
+        raise EventImpossible(sending.refused[0].error)
     return f"{name} has {value} {'again' if len(stage.log(name)) > before else 'already'}"
 
 
@@ -71,7 +71,7 @@ def fetch(stage: Stage, name: str) -> str:
     leader = stage.followed(name)
     if leader is None:
         raise Nothing(f"{name} follows nobody, as it knows")
-    if stage.gates.held(Kind.FETCH, stage.node(name).number, is_response=True):
+    if stage.gates.held(RequestKind.FETCH, stage.node(name).number, is_response=True):
         raise Nothing(f"{name} still waits for an answer")
     if not stage.is_up(leader):
         raise Nothing(f"{leader}, whom {name} follows, is down")
@@ -87,14 +87,14 @@ def fetch(stage: Stage, name: str) -> str:
     elif error:
         _deliver(stage, name, answer)
     if error:
-        raise Refused(f"{leader} answers {name} with error {error}")
+        raise EventImpossible(f"{leader} answers {name} with error {error}")
     return f"{leader} has answered {name}: {stage.gates.told(answer)}"
 
 
 def receive(stage: Stage, name: str) -> str:
     """Forward the leader's response, and wait until the follower fetches again or has closed the connection."""
     _expect_up(stage, name)
-    answers = stage.gates.held(Kind.FETCH, stage.node(name).number, is_response=True)
+    answers = stage.gates.held(RequestKind.FETCH, stage.node(name).number, is_response=True)
     if not answers:
         raise Nothing(f"no answer is on its way to {name}")
     _deliver(stage, name, answers[0])
@@ -103,7 +103,7 @@ def receive(stage: Stage, name: str) -> str:
 
 def drop(stage: Stage, name: str) -> str:
     """Close the connection that carries a response."""
-    answers = stage.gates.held(Kind.FETCH, stage.node(name).number, is_response=True)
+    answers = stage.gates.held(RequestKind.FETCH, stage.node(name).number, is_response=True)
     if not answers:
         raise Nothing(f"no answer is on its way to {name}")
     stage.gates.drop(answers[0])
@@ -123,8 +123,8 @@ def restart(stage: Stage, name: str) -> str:
     node, cluster = stage.node(name), stage.cluster
     if node.state != "down":
         raise Nothing(f"{name} is up")
-    stage.gates.open(Kind.METADATA, node.number)
-    stage.gates.open(Kind.HEARTBEAT, node.number)
+    stage.gates.open(RequestKind.METADATA, node.number)
+    stage.gates.open(RequestKind.HEARTBEAT, node.number)
     stage.until(f"the controller hears from {name} again", cluster.start_again(node), REGISTERS_WITHIN)
     cluster.shut(node)
     stage.learned[name] = cluster.metadata.end
@@ -160,15 +160,15 @@ def elect(stage: Stage, name: str) -> str:
             return f"{leader}'s session has ended: {name} leads epoch {partition.epoch}"
     is_member = number in partition.isr
     if not stage.cluster.is_unfenced(stage.node(name)):
-        raise Refused(f"{name} is fenced")
+        raise EventImpossible(f"{name} is fenced")
     if not is_member and not (partition.leader == NOBODY and stage.settings.unclean_leader_election):
-        raise Refused(f"{name} is not in the ISR: {_decided(stage)}")
+        raise EventImpossible(f"{name} is not in the ISR: {_decided(stage)}")
     if partition.replicas[0] != number:  # the first replica is the preferred leader
         others = [each for each in partition.replicas if each != number]
         stage.cluster.at_controller.order(stage.topic, [number, *others])
     why = stage.cluster.at_controller.elect(stage.topic, unclean=not is_member)
     if why and stage.partition().leader != number:
-        raise Refused(why)
+        raise EventImpossible(why)
     stage.until(f"{name} is elected", lambda: stage.partition().leader == number)
     return f"{name} leads epoch {stage.partition().epoch}"
 
@@ -177,7 +177,7 @@ def expire(stage: Stage, name: str) -> str:
     """Hold a broker's heartbeats until its session has expired."""
     if not stage.cluster.is_unfenced(stage.node(name)):
         raise Nothing(f"{name} is fenced")
-    stage.gates.shut(Kind.HEARTBEAT, stage.node(name).number)
+    stage.gates.shut(RequestKind.HEARTBEAT, stage.node(name).number)
     _wait_for_fence(stage, name)
     return f"{name} is fenced: {_decided(stage)}"
 
@@ -187,7 +187,7 @@ def unfence(stage: Stage, name: str) -> str:
     _expect_up(stage, name)
     if stage.cluster.is_unfenced(stage.node(name)):
         raise Nothing(f"{name} is not fenced")
-    stage.gates.open(Kind.HEARTBEAT, stage.node(name).number)
+    stage.gates.open(RequestKind.HEARTBEAT, stage.node(name).number)
     stage.cluster.wait_for_unfenced(stage.node(name))
     return f"the controller hears from {name} again"
 
@@ -231,7 +231,7 @@ def expand(stage: Stage, name: str) -> str:
 
     def let_fetch() -> None:
         for is_response in (False, True):
-            for message in stage.gates.held(Kind.FETCH, number, is_response):
+            for message in stage.gates.held(RequestKind.FETCH, number, is_response):
                 stage.gates.pass_(message)
 
     return _proposed(stage, leader, lambda proposed: number in proposed, SOON, f"with {name}", let_fetch)
@@ -243,9 +243,9 @@ def alter(stage: Stage, name: str) -> str:
     number, proposed = stage.node(name).number, stage.proposal(name)
     if proposed is None:
         raise Nothing(f"{name} proposes nothing")
-    stage.gates.pass_(stage.gates.held(Kind.ALTER, number)[0])
+    stage.gates.pass_(stage.gates.held(RequestKind.ALTER, number)[0])
     (answer, *_) = stage.until(
-        f"the answer to {name}'s proposal is at the gate", lambda: stage.gates.held(Kind.ALTER, number, True)
+        f"the answer to {name}'s proposal is at the gate", lambda: stage.gates.held(RequestKind.ALTER, number, True)
     )
     error = stage.gates.alter_error(answer)
     told = f"refused with error {error}" if error else "granted"
@@ -255,7 +255,7 @@ def alter(stage: Stage, name: str) -> str:
 def altered(stage: Stage, name: str) -> str:
     """Forward the response to an ISR proposal, and wait until the leader has logged its effect."""
     _expect_up(stage, name)
-    answers = stage.gates.held(Kind.ALTER, stage.node(name).number, is_response=True)
+    answers = stage.gates.held(RequestKind.ALTER, stage.node(name).number, is_response=True)
     if not answers:
         raise Nothing(f"no answer to {name}'s proposal is on its way")
     size = stage.node(name).log.path.stat().st_size
@@ -268,7 +268,7 @@ def resend(stage: Stage, name: str) -> str:
     """Lose the response to an ISR proposal, and wait until the leader sends the proposal again."""
     _expect_up(stage, name)
     number = stage.node(name).number
-    answers = stage.gates.held(Kind.ALTER, number, is_response=True)
+    answers = stage.gates.held(RequestKind.ALTER, number, is_response=True)
     if not answers:
         raise Nothing(f"no answer to {name}'s proposal is on its way")
     stage.gates.drop(answers[0])
@@ -302,15 +302,15 @@ def _decided(stage: Stage) -> str:
     return f"{leader} leads epoch {partition.epoch}, ISR {stage.names(partition.isr)}"
 
 
-def _fresh_request(stage: Stage, name: str, leader: str) -> Message:
+def _fresh_request(stage: Stage, name: str, leader: str) -> ProxiedMessage:
     """Wait for a follower's fetch in its current epoch, and return it.
 
     Drops fetches of earlier epochs, so that the follower fetches again.
     """
     number = stage.node(name).number
 
-    def find() -> list[Message]:
-        for message in stage.gates.held(Kind.FETCH, number):
+    def find() -> list[ProxiedMessage]:
+        for message in stage.gates.held(RequestKind.FETCH, number):
             if message.connection.proxy.target != leader:
                 continue
             if stage.gates.asked_epoch(message, stage.cluster.metadata.topics[stage.topic]) == stage.epoch(name):
@@ -321,17 +321,19 @@ def _fresh_request(stage: Stage, name: str, leader: str) -> Message:
     return stage.until(f"{name} asks {leader} in epoch {stage.epoch(name)}", find)[0]
 
 
-def _answers(stage: Stage, name: str, request: Message) -> list[Message]:
-    answers = stage.gates.held(Kind.FETCH, stage.node(name).number, is_response=True)
+def _answers(stage: Stage, name: str, request: ProxiedMessage) -> list[ProxiedMessage]:
+    answers = stage.gates.held(RequestKind.FETCH, stage.node(name).number, is_response=True)
     if not answers and request.connection.is_closed:
-        raise Refused(f"{name} does not wait for the answer")
+        raise EventImpossible(f"{name} does not wait for the answer")
     return answers
 
 
-def _deliver(stage: Stage, name: str, answer: Message) -> None:
+def _deliver(stage: Stage, name: str, answer: ProxiedMessage) -> None:
     stage.gates.pass_(answer)
     number = stage.node(name).number
-    stage.until(f"{name} asks again", lambda: stage.gates.held(Kind.FETCH, number) or answer.connection.is_closed)
+    stage.until(
+        f"{name} asks again", lambda: stage.gates.held(RequestKind.FETCH, number) or answer.connection.is_closed
+    )
 
 
 def _learn(stage: Stage, name: str, end: int) -> str:
@@ -344,7 +346,7 @@ def _learn(stage: Stage, name: str, end: int) -> str:
     stage.learned[name] = end
     if any(each.opens_epoch for each in pending):
         stage.until(f"{name} leads or follows in a new epoch", lambda: stage.epoch(name) > epoch)
-    elif not stage.gates.is_shut(Kind.HEARTBEAT, node.number):
+    elif not stage.gates.is_shut(RequestKind.HEARTBEAT, node.number):
         stage.until(f"{name} says that it has applied it", lambda: stage.gates.applied[node.number] >= end - 1)
     role = stage.role(name)
     assert role is not None
@@ -368,7 +370,7 @@ def _proposed(
     other = stage.proposal(leader)
     if other is not None and not is_meant(other):
         raise Nothing(f"{leader} has proposed the ISR {stage.names(other)}, and waits for the answer")
-    if stage.gates.held(Kind.ALTER, stage.node(leader).number, is_response=True):
+    if stage.gates.held(RequestKind.ALTER, stage.node(leader).number, is_response=True):
         raise Nothing(f"{leader} has not heard the answer to what it proposed")
 
     def find() -> tuple[int, ...] | None:
@@ -380,7 +382,7 @@ def _proposed(
     proposed = stage.until(f"{leader} proposes an ISR {what}", find, seconds)
     assert proposed is not None
     if not is_meant(proposed):
-        raise Refused(f"{leader} proposes the ISR {stage.names(proposed)}")
+        raise EventImpossible(f"{leader} proposes the ISR {stage.names(proposed)}")
     return f"{leader} proposes the ISR {stage.names(proposed)}"
 
 

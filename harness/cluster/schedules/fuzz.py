@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.cluster.schedules.beside import beside, settings_of
-from epochfuzz.harness.cluster.schedules.choose import Chooser
+from epochfuzz.harness.cluster.schedules.choose import ClusterChooser
 from epochfuzz.harness.cluster.schedules.ends import FINDINGS, Ended
-from epochfuzz.harness.cluster.schedules.fuzzed import Finding, Fuzzed
+from epochfuzz.harness.cluster.schedules.fuzzed import ClusterFinding, Fuzzed
 from epochfuzz.harness.cluster.schedules.fuzzed_case import case_of
 from epochfuzz.harness.cluster.schedules.play import Playing
 from epochfuzz.harness.cluster.schedules.player import Player
@@ -34,7 +34,7 @@ class Fuzzer:
         self.result = Fuzzed()
         self._player, self._protocol, self._settings, self._seed = player, protocol, settings, seed
         self._keep = keep
-        self._chooser = Chooser(protocol, settings, seed, selection)
+        self._chooser = ClusterChooser(protocol, settings, seed, selection)
         self._kinds: set[tuple[Ended, Ended]] = set()
 
     def run(self, seconds: float, say: Callable[[str], None]) -> Fuzzed:
@@ -68,7 +68,7 @@ class Fuzzer:
     def _model(self, events: bytes, playing: Playing) -> Ended:
         return beside(events, self._settings, self._protocol, playing).ended
 
-    def _shrunk(self, number: int, events: bytes, playing: Playing) -> Finding:
+    def _shrunk(self, number: int, events: bytes, playing: Playing) -> ClusterFinding:
         shrunk, best, replays = shortened(events, playing, self._play)
         self.result.replays += replays
-        return Finding(number, shrunk, len(events), best.ended, best.why, self._model(shrunk, best))
+        return ClusterFinding(number, shrunk, len(events), best.ended, best.why, self._model(shrunk, best))

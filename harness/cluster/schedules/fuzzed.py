@@ -14,7 +14,7 @@ DRAWN_FOR_ONE = 100  # schedules drawn for each one that is played
 
 
 @dataclass(frozen=True)
-class Finding:
+class ClusterFinding:
     """A schedule that lost a record, diverged or got stuck. `model` is its outcome in the model."""
 
     number: int
@@ -47,7 +47,7 @@ class Fuzzed:
     replays: int = 0  # replays for shrinking
     ends: Counter[Ended] = field(default_factory=Counter)
     unlike: Counter[str] = field(default_factory=Counter)  # differing outcomes of the cluster and the model
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[ClusterFinding] = field(default_factory=list)
     not_reached: list[str] = field(default_factory=list)
 
     def numbers(self) -> "evidence.PlayedNumbers":
@@ -79,7 +79,7 @@ class Fuzzed:
             self.unlike[unlike(ended, model)] += 1
 
 
-def told(result: Fuzzed) -> str:
+def describe(result: Fuzzed) -> str:
     """Return a summary of a run in one line."""
     ends = ", ".join(f"{count} {ended}" for ended, count in sorted(result.ends.items()) if count)
     speed = result.events / result.seconds if result.seconds else 0

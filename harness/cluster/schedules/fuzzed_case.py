@@ -1,13 +1,13 @@
 """Save a finding of random schedules on a cluster as a case file."""
 
 from epochfuzz.harness.cases.case import Case, Expectation
-from epochfuzz.harness.cluster.schedules.fuzzed import Finding
-from epochfuzz.harness.witness.replay import replay
+from epochfuzz.harness.cluster.schedules.fuzzed import ClusterFinding
+from epochfuzz.harness.trace.replay import replay
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 
-def case_of(finding: Finding, protocol: Protocol, settings: Configuration, seed: int) -> Case:
+def case_of(finding: ClusterFinding, protocol: Protocol, settings: Configuration, seed: int) -> Case:
     """Return the case of a finding, with the model's outcome."""
     run = replay(finding.events, protocol, settings)
     name = protocol.name

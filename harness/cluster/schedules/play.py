@@ -8,20 +8,20 @@ from typing import Any
 
 from confluent_kafka import KafkaException
 
-from epochfuzz.harness.cluster.broker.clients import Read, read_all
+from epochfuzz.harness.cluster.broker.clients import ConsumedRecord, read_all
 from epochfuzz.harness.cluster.errors import NotReached
-from epochfuzz.harness.cluster.gates.frames import Kind
+from epochfuzz.harness.cluster.gates.frames import RequestKind
 from epochfuzz.harness.cluster.gates.gated import REGISTERS_WITHIN, GatedCluster
 from epochfuzz.harness.cluster.schedules.ends import Ended
-from epochfuzz.harness.cluster.schedules.events import EVENTS, Nothing, Refused
-from epochfuzz.harness.cluster.schedules.stage import Settings, Stage
-from epochfuzz.harness.cluster.timeline import Loss, Run
+from epochfuzz.harness.cluster.schedules.events import EVENTS, EventImpossible, Nothing
+from epochfuzz.harness.cluster.schedules.stage import Stage, TopicSettings
+from epochfuzz.harness.cluster.timeline import Loss, ScenarioRun
 
 _HEALS_WITHIN = 60.0  # seconds
 _DUE_WITHIN = 2.0  # the high watermark should rise within milliseconds
 
 
-class Outcome(StrEnum):
+class EventOutcome(StrEnum):
     """The outcome of an event."""
 
     DONE = "done"
@@ -31,7 +31,7 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True)
-class Seen:
+class ObservedReplica:
     """The replicas' logs from their files after an event, and the controller's leader and ISR."""
 
     logs: dict[str, tuple[str, ...]]
@@ -40,15 +40,15 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Step:
+class PlayedEvent:
     """An event, numbered from 1, and its outcome."""
 
     number: int
     event: str
-    outcome: Outcome
+    outcome: EventOutcome
     what: str
     seconds: float
-    seen: Seen
+    seen: ObservedReplica
 
 
 @dataclass
@@ -57,7 +57,7 @@ class Playing:
 
     ended: Ended = Ended.KEPT
     why: str = ""
-    steps: list[Step] = field(default_factory=list)
+    steps: list[PlayedEvent] = field(default_factory=list)
     acknowledged: int = 0
     lost: list[Loss] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)  # records that a consumer could read earlier, but not at the end
@@ -70,7 +70,10 @@ class Playing:
 
 
 def play(
-    cluster: GatedCluster, settings: Settings, schedule: Sequence[str], say: Callable[[str], None] = lambda line: None
+    cluster: GatedCluster,
+    settings: TopicSettings,
+    schedule: Sequence[str],
+    say: Callable[[str], None] = lambda line: None,
 ) -> Playing:
     """Play a schedule of event texts on a new topic, open all gates, and determine the outcome.
 
@@ -110,27 +113,27 @@ def _play(stage: Stage, schedule: Sequence[str], playing: Playing, say: Callable
         verb, _, name = event.partition(" ")
         began = time.monotonic()
         try:
-            outcome, what = Outcome.DONE, EVENTS[verb](stage, name)
+            outcome, what = EventOutcome.DONE, EVENTS[verb](stage, name)
             stage.look()
         except Nothing as nothing:
-            outcome, what = Outcome.NOTHING, str(nothing)
-        except Refused as refused:
-            outcome, what = Outcome.REFUSED, str(refused)
+            outcome, what = EventOutcome.NOTHING, str(nothing)
+        except EventImpossible as refused:
+            outcome, what = EventOutcome.REFUSED, str(refused)
         except NotReached as error:
-            outcome, what = Outcome.NOT_DONE, str(error)
-        step = Step(number, event, outcome, what, time.monotonic() - began, _seen(stage))
+            outcome, what = EventOutcome.NOT_DONE, str(error)
+        step = PlayedEvent(number, event, outcome, what, time.monotonic() - began, _seen(stage))
         playing.steps.append(step)
-        say(f"{number:>3}  {event:<11} {'' if outcome is Outcome.DONE else f'{outcome.value}: '}{what}")
-        if outcome is Outcome.NOT_DONE:
+        say(f"{number:>3}  {event:<11} {'' if outcome is EventOutcome.DONE else f'{outcome.value}: '}{what}")
+        if outcome is EventOutcome.NOT_DONE:
             playing.ended = Ended.NOT_REACHED
             playing.why = f"the cluster did not do `{event}` at step {number}: {what}"
             return False
     return True
 
 
-def _seen(stage: Stage) -> Seen:
+def _seen(stage: Stage) -> ObservedReplica:
     partition = stage.partition()
-    return Seen(
+    return ObservedReplica(
         {name: tuple(record.value for record in stage.log(name)) for name in stage.brokers},
         None if partition.leader < 0 else stage.cluster.named(partition.leader),
         tuple(sorted(stage.cluster.named(number) for number in partition.isr)),
@@ -143,7 +146,11 @@ def _look_for_what_is_due(stage: Stage, playing: Playing) -> None:
     if leader is None or stage.epoch(leader) != partition.epoch or stage.pending(leader):
         return
     number = stage.node(leader).number
-    if partition.isr != (number,) or stage.settings.min_insync_replicas > 1 or stage.gates.has(Kind.ALTER, number):
+    if (
+        partition.isr != (number,)
+        or stage.settings.min_insync_replicas > 1
+        or stage.gates.has(RequestKind.ALTER, number)
+    ):
         return
     end = len(stage.log(leader))
 
@@ -195,10 +202,10 @@ def _logs_are_equal(stage: Stage) -> bool:
 def _judge(stage: Stage, playing: Playing) -> None:
     """Set the outcome from the records that a new consumer reads, even if the schedule stopped early."""
     try:
-        left: list[Read] = read_all(stage.node("A").address, stage.topic)
+        left: list[ConsumedRecord] = read_all(stage.node("A").address, stage.topic)
     except KafkaException as error:
         raise NotReached(f"a consumer that comes now cannot read: {error.args[0].str()}") from None
-    run = Run()
+    run = ScenarioRun()
     run.judge(stage.acknowledged(), left)
     there = {each.offset: each.value for each in left}
     playing.acknowledged, playing.lost = run.acknowledged, run.lost

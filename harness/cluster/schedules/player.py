@@ -12,7 +12,7 @@ from epochfuzz.harness.cluster.gates.gated import GatedCluster, running
 from epochfuzz.harness.cluster.room import new_directory, room
 from epochfuzz.harness.cluster.schedules.ends import Ended
 from epochfuzz.harness.cluster.schedules.play import Playing, play
-from epochfuzz.harness.cluster.schedules.stage import Settings
+from epochfuzz.harness.cluster.schedules.stage import TopicSettings
 
 _TRIES = 2  # clusters that one schedule may break down before it counts as not reached
 
@@ -33,7 +33,7 @@ class Player:
         self._closing.close()
 
     def play(
-        self, settings: Settings, schedule: Sequence[str], say: Callable[[str], None] = lambda line: None
+        self, settings: TopicSettings, schedule: Sequence[str], say: Callable[[str], None] = lambda line: None
     ) -> Playing:
         """Play a schedule on a new topic. Raises ClusterError if no cluster can be started."""
         for tried in range(_TRIES):

@@ -5,14 +5,14 @@ import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from epochfuzz.harness.cluster.broker.broker_log import Line
+from epochfuzz.harness.cluster.broker.broker_log import LogLine
 from epochfuzz.harness.cluster.broker.clients import Acknowledged
 from epochfuzz.harness.cluster.broker.node import Node
 from epochfuzz.harness.cluster.broker.segments import Record, records
 from epochfuzz.harness.cluster.errors import NotReached
-from epochfuzz.harness.cluster.gates.frames import Kind
+from epochfuzz.harness.cluster.gates.frames import RequestKind
 from epochfuzz.harness.cluster.gates.gated import GatedCluster
-from epochfuzz.harness.cluster.gates.metadata import Decision, Partition
+from epochfuzz.harness.cluster.gates.metadata import MetadataBatch, TopicPartition
 from epochfuzz.harness.cluster.gates.producing import Sending
 from epochfuzz.harness.cluster.gates.requests import Caller
 from epochfuzz.harness.cluster.waiting import T
@@ -22,7 +22,7 @@ _TOPICS = itertools.count(1)
 
 
 @dataclass(frozen=True)
-class Settings:
+class TopicSettings:
     """The settings of the partition, as in a case."""
 
     replicas: int = 2
@@ -35,7 +35,7 @@ class Settings:
 class Stage:
     """Partition 0 of a new topic on the first brokers of the cluster, led by A."""
 
-    def __init__(self, cluster: GatedCluster, settings: Settings) -> None:
+    def __init__(self, cluster: GatedCluster, settings: TopicSettings) -> None:
         self.cluster, self.gates, self.settings = cluster, cluster.gates, settings
         self.brokers = dict(itertools.islice(cluster.brokers.items(), settings.replicas))
         self.topic = f"t{next(_TOPICS)}"
@@ -64,22 +64,22 @@ class Stage:
         self.learned = dict.fromkeys(self.cluster.brokers, self.cluster.metadata.end)
 
     def _asks(self, name: str) -> bool:
-        for answer in self.gates.held(Kind.FETCH, self.node(name).number, is_response=True):
+        for answer in self.gates.held(RequestKind.FETCH, self.node(name).number, is_response=True):
             self.gates.pass_(answer)
-        return bool(self.gates.held(Kind.FETCH, self.node(name).number))
+        return bool(self.gates.held(RequestKind.FETCH, self.node(name).number))
 
     def until(self, what: str, condition: Callable[[], T], seconds: float = SOON) -> T:
         """Wait for a condition. Raises NotReached."""
         return self.cluster.until(what, condition, seconds)
 
-    def partition(self) -> Partition:
+    def partition(self) -> TopicPartition:
         """Return the partition in the controller's metadata. Raises NotReached if it does not exist."""
         found = self.cluster.metadata.look().partition(self.topic)
         if found is None:
             raise NotReached(f"the controller has no topic {self.topic}")
         return found
 
-    def pending(self, name: str) -> list[Decision]:
+    def pending(self, name: str) -> list[MetadataBatch]:
         """Return the metadata updates that a broker has not learned."""
         return [each for each in self.cluster.metadata.look().decisions if each.offset >= self.learned[name]]
 
@@ -89,7 +89,7 @@ class Stage:
         said = [each.unfences(number) for each in heard if each.is_of(number)]
         return bool(said and said[-1])
 
-    def role(self, name: str) -> Line | None:
+    def role(self, name: str) -> LogLine | None:
         """Return the last line that reports a broker as leader or follower, or None."""
         lines = self.cluster.brokers[name].log.lines(self.name)
         return next((line for line in reversed(lines) if line.kind != "truncation"), None)
@@ -162,7 +162,7 @@ class Stage:
 
     def proposal(self, name: str) -> tuple[int, ...] | None:
         """Return the ISR that a leader proposes, if the proposal waits at its gate."""
-        for message in self.gates.held(Kind.ALTER, self.node(name).number):
+        for message in self.gates.held(RequestKind.ALTER, self.node(name).number):
             for topic in self.gates.content(message)["Topics"]:
                 for part in topic["Partitions"]:
                     members = part.get("NewIsrWithEpochs")

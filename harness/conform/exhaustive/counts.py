@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from epochfuzz.harness.conform.exhaustive.graph import Graph
-from epochfuzz.harness.conform.exhaustive.standing import Standing
+from epochfuzz.harness.conform.exhaustive.tour_progress import TourProgress
 from epochfuzz.harness.engine.explore.tours import Flags
 
 
@@ -43,14 +43,14 @@ class Toured:
     is_complete: bool
 
 
-def toured(graph: Graph, standing: Standing, is_complete: bool) -> Toured:
+def toured(graph: Graph, standing: TourProgress, is_complete: bool) -> Toured:
     """Return the counts of all transitions, after the run has played what `standing` records."""
     applied = counts(graph, standing, refused=False)
     refused = counts(graph, standing, refused=True) if graph.refused.any() else None
     return Toured(applied, refused, _sum(~graph.refused) - applied.reachable, is_complete)
 
 
-def counts(graph: Graph, standing: Standing, refused: bool) -> Counts:
+def counts(graph: Graph, standing: TourProgress, refused: bool) -> Counts:
     """Return the counts of the enabled transitions, or of the events that are not enabled (`refused`).
 
     Events that only a bound of the run forbids are not counted.

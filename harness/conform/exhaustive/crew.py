@@ -9,14 +9,14 @@ from pathlib import Path
 from epochfuzz.harness.conform.exhaustive.counts import Toured, toured
 from epochfuzz.harness.conform.exhaustive.graph import Graph, graph
 from epochfuzz.harness.conform.exhaustive.rounds import Round, rounds
-from epochfuzz.harness.conform.exhaustive.standing import Keeper, Standing
 from epochfuzz.harness.conform.exhaustive.tour_block import Share, TourBlock, TourResult
-from epochfuzz.harness.conform.oracle.fault import Fault, SubjectFailed
+from epochfuzz.harness.conform.exhaustive.tour_progress import Keeper, TourProgress
 from epochfuzz.harness.conform.protocol import wire
+from epochfuzz.harness.conform.protocol.discrepancy import Discrepancy, SubjectFailed
 from epochfuzz.harness.conform.protocol.subject import CommandSubject
-from epochfuzz.harness.conform.run.block import BlockResult, Failed, Trial
+from epochfuzz.harness.conform.run.block import BlockResult, FailedTrial, Trial
+from epochfuzz.harness.conform.run.conformance_finding import ConformanceFinding
 from epochfuzz.harness.conform.run.drive import Driven
-from epochfuzz.harness.conform.run.nonconformity import Nonconformity
 from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.harness.conform.run.run import Conformance
 from epochfuzz.harness.conform.run.workers import Processes
@@ -24,7 +24,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 
 @dataclass(frozen=True)
-class Asked:
+class TourRequest:
     """The options of an exhaustive run.
 
     `refused` also sends the events that are not enabled. `seconds` is the time limit, None for no limit. `directory` is
@@ -42,7 +42,7 @@ class Exhaustive:
     `keeper` is None until the run has begun.
     """
 
-    def __init__(self, asked: Asked, processes: Processes) -> None:
+    def __init__(self, asked: TourRequest, processes: Processes) -> None:
         self.keeper: Keeper | None = None
         self.toured: Toured | None = None
         self._is_complete = False
@@ -67,15 +67,15 @@ class Exhaustive:
         found = graph(protocol, plan.settings, verbs, self._asked.refused)
         keeper = self.keeper = Keeper(self._asked.directory, plan, protocol, found)
         kept = keeper.load()
-        standing = kept or Standing.of_none(found)
+        standing = kept or TourProgress.of_none(found)
         try:
             yield from self._results(plan, protocol, found, standing, kept is not None)
         finally:
             self.toured = toured(found, standing, self._is_complete)
 
     def nonconformities(
-        self, plan: Plan, protocol: Protocol, failed: Sequence[tuple[Failed, int]]
-    ) -> Iterator[Nonconformity]:
+        self, plan: Plan, protocol: Protocol, failed: Sequence[tuple[FailedTrial, int]]
+    ) -> Iterator[ConformanceFinding]:
         """Return one finding for each failed test sequence."""
         return self._processes.nonconformities(plan, protocol, failed)
 
@@ -84,7 +84,7 @@ class Exhaustive:
         return conformance.progress.replace("schedules", "tours")
 
     def _results(
-        self, plan: Plan, protocol: Protocol, found: Graph, standing: Standing, goes_on: bool
+        self, plan: Plan, protocol: Protocol, found: Graph, standing: TourProgress, goes_on: bool
     ) -> Generator[BlockResult]:
         assert self.keeper is not None
         self._processes.seconds = standing.seconds
@@ -103,7 +103,7 @@ class Exhaustive:
         self._is_complete = True
         self.keeper.forget()
 
-    def _blocks(self, plan: Plan, protocol: Protocol, each: Round, standing: Standing) -> Iterator[TourBlock]:
+    def _blocks(self, plan: Plan, protocol: Protocol, each: Round, standing: TourProgress) -> Iterator[TourBlock]:
         planned = standing.before.shown.steps + sum(each.lengths)
         transitions = int(each.graph.reached(each.without).sum())
         for number in range(each.blocks(plan)):
@@ -128,7 +128,7 @@ def verbs_of(plan: Plan, protocol: Protocol) -> list[str]:
         return subject.reset(wire.config_of(plan.settings), protocol.name)
 
 
-def no_answer(plan: Plan, protocol: Protocol, fault: Fault) -> BlockResult:
+def no_answer(plan: Plan, protocol: Protocol, fault: Discrepancy) -> BlockResult:
     """Return a result with one failure: the adapter did not reply to the first reset."""
     result, driven = BlockResult(), Driven()
     driven.fail(fault)

@@ -2,11 +2,11 @@
 
 from contextlib import suppress
 
-from epochfuzz.harness.conform.oracle.fault import SubjectFailed
 from epochfuzz.harness.conform.oracle.healing import heal
 from epochfuzz.harness.conform.oracle.judge import Judge
 from epochfuzz.harness.conform.oracle.promises import Promises
 from epochfuzz.harness.conform.protocol import wire
+from epochfuzz.harness.conform.protocol.discrepancy import SubjectFailed
 from epochfuzz.harness.conform.protocol.subject import CommandSubject
 from epochfuzz.harness.conform.run.drive import Driven, Setting
 from epochfuzz.model.core.execution import Execution

@@ -11,8 +11,8 @@ from functools import cached_property
 from itertools import islice
 
 from epochfuzz.harness.conform.exhaustive.graph import Graph
-from epochfuzz.harness.conform.exhaustive.standing import Standing
 from epochfuzz.harness.conform.exhaustive.tour_block import TourBlock, tour_block
+from epochfuzz.harness.conform.exhaustive.tour_progress import TourProgress
 from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.harness.engine.explore.tours import Flags, Numbers
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
@@ -55,7 +55,7 @@ class Round:
         return islice(ways, first - at, None)
 
 
-def rounds(graph: Graph, standing: Standing) -> Iterator[Round]:
+def rounds(graph: Graph, standing: TourProgress) -> Iterator[Round]:
     """Yield rounds, each planned from the progress after the one before.
 
     The caller adds the results of a round to `standing` before it asks for the next round.

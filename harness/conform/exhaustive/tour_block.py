@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from epochfuzz.harness.conform.exhaustive.graph import Tour
 from epochfuzz.harness.conform.exhaustive.playing import play, within_bounds
-from epochfuzz.harness.conform.oracle.fault import JUDGED, Kind
+from epochfuzz.harness.conform.protocol.discrepancy import JUDGED, DiscrepancyKind
 from epochfuzz.harness.conform.protocol.subject import CommandSubject
 from epochfuzz.harness.conform.run.block import Block, BlockResult, Trial
 from epochfuzz.harness.conform.run.drive import Driven, Setting
@@ -120,7 +120,7 @@ def _differs_at(trial: TourTrial, driven: Driven) -> int | None:
         if applied != applies:
             return number
     kinds = {sighting.fault.kind for sighting in driven.sightings}
-    if Kind.DIFFERENCE in kinds:
+    if DiscrepancyKind.DIFFERENCE in kinds:
         return len(driven.answers) - 1
     has_no_answer = bool(kinds - set(JUDGED)) and len(driven.answers) < len(driven.sent)
     return len(driven.answers) if has_no_answer else None

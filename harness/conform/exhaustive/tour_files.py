@@ -18,7 +18,7 @@ import numpy as np
 from epochfuzz.harness.conform.exhaustive.graph import Graph, Tour
 from epochfuzz.harness.conform.oracle.lockstep import LockStep, comparable
 from epochfuzz.harness.conform.protocol import wire
-from epochfuzz.harness.version import epochfuzz_version, model_digest
+from epochfuzz.harness.environment.version import epochfuzz_version, model_digest
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import event_text
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
@@ -44,7 +44,7 @@ class Size:
 
 
 @dataclass
-class Written:
+class WrittenTours:
     """The completed files, and the number of transitions that their test sequences cover."""
 
     files: "list[searches.TourFile]" = field(default_factory=list)
@@ -73,7 +73,7 @@ class TourFiles:
     TOGETHER = 250  # test sequences in a file, a few megabytes
 
     def __init__(self, graph: Graph, protocol: Protocol, settings: Configuration) -> None:
-        self.written = Written()
+        self.written = WrittenTours()
         self._graph, self.protocol, self.settings = graph, protocol, settings
         self._seen = np.zeros(graph.size, bool)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol
 
-from epochfuzz.harness.conform.oracle.fault import Fault
+from epochfuzz.harness.conform.protocol.discrepancy import Discrepancy
 from epochfuzz.model.kafka.contract import observation
 
 if TYPE_CHECKING:  # the command line needs the names before any import
@@ -30,7 +30,7 @@ class Judge(Protocol):
     def advance(self, event: int) -> bool:
         """Return whether to send the event. If so, the caller sends it and passes the reply to `judge`."""
 
-    def judge(self, event: int, applied: bool, observation: "Observation") -> list[Fault]:
+    def judge(self, event: int, applied: bool, observation: "Observation") -> list[Discrepancy]:
         """Return the discrepancies that the reply to the last event shows, each only once."""
 
 

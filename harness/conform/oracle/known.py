@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from epochfuzz.harness.conform.oracle.fault import Fault, Kind
+from epochfuzz.harness.conform.protocol.discrepancy import Discrepancy, DiscrepancyKind
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import VERBS, verb_of
@@ -39,7 +39,7 @@ class Known:
     output: str = ""
     met: tuple[str, ...] = ()
 
-    def covers(self, fault: Fault, sent: bytes, protocol: Protocol, settings: Configuration) -> bool:
+    def covers(self, fault: Discrepancy, sent: bytes, protocol: Protocol, settings: Configuration) -> bool:
         """Return whether this entry explains a discrepancy seen after the last of the events sent."""
         return (
             self._is_of(fault)
@@ -50,10 +50,10 @@ class Known:
             and _meets(self.met, sent, protocol, settings)
         )
 
-    def _is_of(self, fault: Fault) -> bool:
-        if self.field == Kind.DIED:
-            return fault.kind is Kind.DIED and self.output in fault.output
-        return fault.kind is Kind.DIFFERENCE and self.field in (ANY, fault.signature[1])
+    def _is_of(self, fault: Discrepancy) -> bool:
+        if self.field == DiscrepancyKind.DIED:
+            return fault.kind is DiscrepancyKind.DIED and self.output in fault.output
+        return fault.kind is DiscrepancyKind.DIFFERENCE and self.field in (ANY, fault.signature[1])
 
     def document(self) -> dict[str, Any]:
         """Return this entry as plain data."""
@@ -83,7 +83,7 @@ def of_document(document: Any) -> Known:
     if not_met := [name for name in met if name not in GOALS]:
         raise KnownError(f"met: there is no goal {not_met[0]!r}; the goals are {', '.join(GOALS)}")
     choices, output = _texts(document, "choices"), document.get("output", "")
-    if not isinstance(output, str) or (document["field"] == Kind.DIED) != bool(output):
+    if not isinstance(output, str) or (document["field"] == DiscrepancyKind.DIED) != bool(output):
         raise KnownError(f"output: of a subject that died, and of no other, what it printed is wanted; got {output!r}")
     try:
         parse_protocol(":".join((next(iter(NAMED)), ",".join(choices))))
@@ -104,7 +104,7 @@ def load_known(path: Path) -> tuple[Known, ...]:
 
 
 def reason(
-    known: Sequence[Known], fault: Fault, sent: bytes, protocol: Protocol, settings: Configuration
+    known: Sequence[Known], fault: Discrepancy, sent: bytes, protocol: Protocol, settings: Configuration
 ) -> str | None:
     """Return why a discrepancy is accepted, or None if no entry explains it."""
     return next((each.why for each in known if each.covers(fault, sent, protocol, settings)), None)

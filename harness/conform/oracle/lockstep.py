@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from epochfuzz.harness.cases.verdict import differences
-from epochfuzz.harness.conform.oracle.fault import Fault, Kind
 from epochfuzz.harness.conform.oracle.met import Meeting
+from epochfuzz.harness.conform.protocol.discrepancy import Discrepancy, DiscrepancyKind
 from epochfuzz.harness.conform.protocol.wire import Observation
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.kafka.contract.observation import CONSUMER, CONTROLLER, PRODUCERS, REPLICA, Seen, observe
@@ -53,10 +53,10 @@ class LockStep:
             self.meeting.note(event, refusal, int(self.model.goals))
         return is_sent
 
-    def judge(self, event: int, applied: bool, observation: Observation) -> list[Fault]:
+    def judge(self, event: int, applied: bool, observation: Observation) -> list[Discrepancy]:
         """Return the first difference from the model, if there is one."""
         if applied != self._applied:
-            return [Fault(Kind.DIFFERENCE, "applied", self._applied, applied)]
+            return [Discrepancy(DiscrepancyKind.DIFFERENCE, "applied", self._applied, applied)]
         expected = beside(self.model, observation)
         if observation == expected:
             return []
@@ -77,13 +77,13 @@ class LockStep:
         elif effect is not None:
             self._uninformed.discard(name)
 
-    def _first_difference(self, observation: Observation, expected: dict[str, Any]) -> list[Fault]:
+    def _first_difference(self, observation: Observation, expected: dict[str, Any]) -> list[Discrepancy]:
         shown = self.compared(observation)
         for name, replica in shown["replicas"].items():
             if name not in expected["replicas"]:
-                return [Fault(Kind.DIFFERENCE, f"replicas.{name}", None, replica)]
+                return [Discrepancy(DiscrepancyKind.DIFFERENCE, f"replicas.{name}", None, replica)]
         for where, observed, wanted in differences(shown, expected):
-            return [Fault(Kind.DIFFERENCE, ".".join(where), wanted, observed)]
+            return [Discrepancy(DiscrepancyKind.DIFFERENCE, ".".join(where), wanted, observed)]
         return []
 
 

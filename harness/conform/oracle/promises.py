@@ -4,10 +4,10 @@ This oracle is for implementations that differ from the model internally. It che
 the fields that the property needs. It uses only what observations show, and remembers only the guarantees to clients.
 """
 
-from epochfuzz.harness.conform.oracle.fault import Fault, Kind
 from epochfuzz.harness.conform.oracle.seen import SeenPartition
+from epochfuzz.harness.conform.protocol.discrepancy import Discrepancy, DiscrepancyKind
 from epochfuzz.harness.conform.protocol.wire import Observation
-from epochfuzz.model.kafka.contract import breaches, properties
+from epochfuzz.model.kafka.contract import properties, violations
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import Verb, replica_of, verb_of
 from epochfuzz.model.kafka.vocabulary.in_force import has_transactions
@@ -37,7 +37,7 @@ class Promises:
             return False
         return not self._may_be_beyond_bounds(event)
 
-    def judge(self, event: int, applied: bool, observation: Observation) -> list[Fault]:
+    def judge(self, event: int, applied: bool, observation: Observation) -> list[Discrepancy]:
         """Return the properties that this observation breaks for the first time, the most severe first."""
         if not applied:
             self._refused.add(event)
@@ -48,12 +48,14 @@ class Promises:
         self._seen.show(observation, event if applied else None)
         return self._faults(self._seen.broken())
 
-    def not_converged(self, observation: Observation) -> list[Fault]:
+    def not_converged(self, observation: Observation) -> list[Discrepancy]:
         """Check `convergence` after all faults have stopped. Return a violation if the replicas have not converged."""
         self._seen.show(observation)
         if self._seen.has_converged():
             return []
-        return [Fault(Kind.PROMISE, "convergence", "holds", next(breaches.differing(self._seen.state)))]
+        return [
+            Discrepancy(DiscrepancyKind.PROMISE, "convergence", "holds", next(violations.differing(self._seen.state)))
+        ]
 
     def _may_be_beyond_bounds(self, event: int) -> bool:
         """Return whether the event may exceed the bounds of the run, which the system under test does not know."""
@@ -64,11 +66,11 @@ class Promises:
             return room < needed or (verb is Verb.PRODUCE and p.produced >= p.records)
         return verb.opens_epoch(self._constants) and self._epoch >= p.epochs
 
-    def _faults(self, broken: int) -> list[Fault]:
+    def _faults(self, broken: int) -> list[Discrepancy]:
         newly = broken & ~self._known
         self._known |= broken
         return [
-            Fault(Kind.PROMISE, each.name, "holds", next(each.breaches(self._seen.state)))
+            Discrepancy(DiscrepancyKind.PROMISE, each.name, "holds", next(each.violations(self._seen.state)))
             for each in properties.PROPERTIES
             if newly & each.bit
         ]

@@ -2,7 +2,7 @@
 
 from typing import Any, cast
 
-from epochfuzz.harness.conform.oracle.fault import Kind, SubjectFailed
+from epochfuzz.harness.conform.protocol.discrepancy import DiscrepancyKind, SubjectFailed
 from epochfuzz.harness.conform.protocol.wire import Observation
 from epochfuzz.model.kafka.contract import healing, properties
 from epochfuzz.model.kafka.history import promises
@@ -105,7 +105,9 @@ class SeenPartition:
         p = self.state
         entries = replica.get("log", [])
         if len(entries) > MAX_RECORDS:
-            raise SubjectFailed(Kind.GARBAGE, f"a log has {len(entries)} records, more than clients have produced")
+            raise SubjectFailed(
+                DiscrepancyKind.GARBAGE, f"a log has {len(entries)} records, more than clients have produced"
+            )
         records = [self._record(name, offset) for offset, (name, _) in enumerate(entries)]
         led_before, read_before = p.known_leader[r] == r, p.high_watermark[r]
         p.up[r] = replica.get("up") is not False
@@ -175,7 +177,9 @@ class SeenPartition:
             return _MARKERS[name]
         number = _RECORDS.get(name)
         if number is None:
-            raise SubjectFailed(Kind.GARBAGE, f"a log has {name!r}, which no client produced: records are m0, m1, ...")
+            raise SubjectFailed(
+                DiscrepancyKind.GARBAGE, f"a log has {name!r}, which no client produced: records are m0, m1, ..."
+            )
         if self._offsets[number] == _UNSEEN:
             self._offsets[number] = offset
             self.state.record_offset |= offset << 4 * number
@@ -188,5 +192,7 @@ class SeenPartition:
 
     def _record_epoch(self, epoch: int) -> int:
         if len(self._record_epochs) > MAX_RECORDS and epoch not in self._record_epochs:
-            raise SubjectFailed(Kind.GARBAGE, f"epoch {epoch} is one more than records can have been written in")
+            raise SubjectFailed(
+                DiscrepancyKind.GARBAGE, f"epoch {epoch} is one more than records can have been written in"
+            )
         return self._record_epochs.setdefault(epoch, len(self._record_epochs))

@@ -3,17 +3,19 @@
 from collections.abc import Iterator
 from typing import Any
 
-from epochfuzz.harness.conform.oracle.fault import Fault, Kind, shown
+from epochfuzz.harness.conform.protocol.discrepancy import Discrepancy, DiscrepancyKind, shown
 from epochfuzz.harness.conform.protocol.wire import Observation
-from epochfuzz.harness.conform.run.drive import Driven, Sighting
+from epochfuzz.harness.conform.run.drive import ConformanceFailure, Driven
 
 
-def changed(first: Driven, second: Driven) -> list[Sighting]:
+def changed(first: Driven, second: Driven) -> list[ConformanceFailure]:
     """Return the first reply that changed when a schedule was run twice, as a list with at most one failure."""
     for number, (answer, again) in enumerate(zip(first.answers, second.answers, strict=False), start=1):
         if answer != again:
             one, other = _part_that_changed(answer, again)
-            return [Sighting(Fault(Kind.UNSTABLE, None, one, other), bytes(first.sent[:number]))]
+            return [
+                ConformanceFailure(Discrepancy(DiscrepancyKind.UNSTABLE, None, one, other), bytes(first.sent[:number]))
+            ]
     return []
 
 

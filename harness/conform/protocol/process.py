@@ -15,8 +15,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from epochfuzz.harness.conform.oracle.fault import Kind, SubjectFailed
-from epochfuzz.harness.printable import paragraphs
+from epochfuzz.harness.conform.protocol.discrepancy import DiscrepancyKind, SubjectFailed
+from epochfuzz.harness.text.printable import paragraphs
 
 MOST_LINE = 1 << 20
 KEPT_OUTPUT = 2048
@@ -98,7 +98,9 @@ class LineProcess:
         if not self._unread:
             self._read_ready(seconds)
         if self._unread:
-            raise SubjectFailed(Kind.GARBAGE, "it printed more than the one line that answers", self.output())
+            raise SubjectFailed(
+                DiscrepancyKind.GARBAGE, "it printed more than the one line that answers", self.output()
+            )
 
     def output(self) -> str:
         """Return the recent output, for a report: the last line read, unread output, and the end of standard error."""
@@ -144,10 +146,10 @@ class LineProcess:
         Raises SubjectFailed with `complaint` after the deadline, and if a line is too long.
         """
         if len(self._unread) > MOST_LINE:
-            raise SubjectFailed(Kind.FLOOD, f"a line of more than {MOST_LINE:,} bytes", self.output())
+            raise SubjectFailed(DiscrepancyKind.FLOOD, f"a line of more than {MOST_LINE:,} bytes", self.output())
         remaining = deadline - time.monotonic()
         if remaining <= 0:
-            raise SubjectFailed(Kind.TIMEOUT, complaint, self.output())
+            raise SubjectFailed(DiscrepancyKind.TIMEOUT, complaint, self.output())
         if writing:
             self._poll.register(self._stdin.fileno(), select.POLLOUT)
         try:
@@ -171,7 +173,7 @@ class LineProcess:
             if not data:
                 self._poll.unregister(output)
                 if output == self._stdout:
-                    raise SubjectFailed(Kind.DIED, self._how_it_died(), self.output())
+                    raise SubjectFailed(DiscrepancyKind.DIED, self._how_it_died(), self.output())
 
     def _how_it_died(self) -> str:
         try:

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 
-from epochfuzz.harness.conform.oracle.fault import Kind, SubjectFailed, SubjectUnable
 from epochfuzz.harness.conform.protocol import wire
+from epochfuzz.harness.conform.protocol.discrepancy import DiscrepancyKind, SubjectFailed, SubjectUnable
 from epochfuzz.harness.conform.protocol.process import START_PATIENCE, LineProcess
-from epochfuzz.harness.conform.protocol.wire import Config, Malformed, Observation
+from epochfuzz.harness.conform.protocol.wire import Config, MalformedReply, Observation
 from epochfuzz.model.kafka.vocabulary.events import VERBS
 
 PATIENCE = 5.0
@@ -122,9 +122,9 @@ class CommandSubject:
     def _parsed(process: LineProcess, reply: bytes, parse: Callable[[bytes], _Reply]) -> _Reply:
         try:
             return parse(reply)
-        except Malformed as error:
+        except MalformedReply as error:
             message = f"a reply that is not of the protocol: {error}"
-            raise SubjectFailed(Kind.GARBAGE, message, process.output()) from None
+            raise SubjectFailed(DiscrepancyKind.GARBAGE, message, process.output()) from None
 
     @contextmanager
     def _killed_on_failure(self, process: LineProcess) -> Iterator[None]:
@@ -149,15 +149,19 @@ class CheckedSubject:
         named = list(VERBS) if verbs is None else list(verbs)
         try:
             wire.check_verbs(named)
-        except Malformed as error:
-            raise SubjectFailed(Kind.GARBAGE, f"reset() returned what is no list of events: {error}") from None
+        except MalformedReply as error:
+            raise SubjectFailed(
+                DiscrepancyKind.GARBAGE, f"reset() returned what is no list of events: {error}"
+            ) from None
         return named
 
     def apply(self, event: str) -> bool:
         """Apply an event, and return whether it was enabled."""
         applied = self._subject.apply(event)
         if not isinstance(applied, bool):
-            raise SubjectFailed(Kind.GARBAGE, f"apply() returned {applied!r}, which is neither True nor False")
+            raise SubjectFailed(
+                DiscrepancyKind.GARBAGE, f"apply() returned {applied!r}, which is neither True nor False"
+            )
         return applied
 
     def observe(self) -> Observation:
@@ -165,8 +169,10 @@ class CheckedSubject:
         observation = self._subject.observe()
         try:
             return wire.check_observation(observation)
-        except Malformed as error:
-            raise SubjectFailed(Kind.GARBAGE, f"observe() returned what is no observation: {error}") from None
+        except MalformedReply as error:
+            raise SubjectFailed(
+                DiscrepancyKind.GARBAGE, f"observe() returned what is no observation: {error}"
+            ) from None
 
     def finish(self) -> None:
         """Do nothing: an object in this process can't send an unrequested reply."""

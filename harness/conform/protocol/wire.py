@@ -28,7 +28,7 @@ Verb = Annotated[str, Field(json_schema_extra={"enum": list(VERBS)})]
 _open = with_config(ConfigDict(extra="allow", strict=True))
 
 
-class Malformed(ValueError):
+class MalformedReply(ValueError):
     """A reply does not follow the protocol. The message says where and why."""
 
 
@@ -183,7 +183,7 @@ def check_observation(shown: Any) -> Observation:
     try:
         text = json.dumps(shown).encode()
     except (TypeError, ValueError) as error:
-        raise Malformed(f"observation: {error}") from None
+        raise MalformedReply(f"observation: {error}") from None
     return parse_observation(text)
 
 
@@ -197,7 +197,7 @@ def check_verbs(verbs: list[str]) -> None:
     """Raise Malformed for a verb that does not exist."""
     for verb in verbs:
         if verb not in VERBS:
-            raise Malformed(f"events: unknown event {verb!r}; the events are {', '.join(VERBS)}")
+            raise MalformedReply(f"events: unknown event {verb!r}; the events are {', '.join(VERBS)}")
 
 
 def schema() -> dict[str, Any]:
@@ -218,9 +218,9 @@ def _parse(adapter: TypeAdapter[Any], text: str | bytes) -> Any:
         parsed = adapter.validate_json(text)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        raise Malformed(": ".join(filter(None, [".".join(map(str, first["loc"])), first["msg"]]))) from None
+        raise MalformedReply(": ".join(filter(None, [".".join(map(str, first["loc"])), first["msg"]]))) from None
     if len(text) > _LEAST_VALUE * MOST_VALUES and _has_more_values(parsed, MOST_VALUES):
-        raise Malformed(f"it has more than {MOST_VALUES:,} values")
+        raise MalformedReply(f"it has more than {MOST_VALUES:,} values")
     return parsed
 
 

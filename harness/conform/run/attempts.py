@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from itertools import combinations
 
-from epochfuzz.harness.conform.run.drive import Sighting
+from epochfuzz.harness.conform.run.drive import ConformanceFailure
 from epochfuzz.harness.engine.shrink.delta_debugging import delta_debugged
 from epochfuzz.harness.engine.shrink.simplest import simplest
 from epochfuzz.model.kafka.vocabulary.events import encode, replica_of, verb_of
@@ -18,16 +18,16 @@ MOST_ATTEMPTS = 3_000
 MOST_SECONDS = 30.0  # for slow adapters, and for failures that are time-outs
 _WINDOW = 3
 
-Attempt = Callable[[bytes], Sighting | None]
+Attempt = Callable[[bytes], ConformanceFailure | None]
 
 
 def shrink(
-    sighting: Sighting,
+    sighting: ConformanceFailure,
     attempt: Attempt,
     alphabet: bytes,
     enabled: Callable[[bytes], bytes],
     seconds: float = MOST_SECONDS,
-) -> Sighting:
+) -> ConformanceFailure:
     """Return the shortest failure found by running shorter schedules, within `seconds`.
 
     `attempt` runs a schedule, and returns its failure if it has the same signature. `enabled` returns the events of a
@@ -62,7 +62,7 @@ def shrink(
 class _Attempts:
     """Run each schedule once, remember the best failure, and stop at the limit of attempts or time."""
 
-    def __init__(self, sighting: Sighting, attempt: Attempt, seconds: float) -> None:
+    def __init__(self, sighting: ConformanceFailure, attempt: Attempt, seconds: float) -> None:
         self.best = sighting
         self._attempt = attempt
         self._known: dict[bytes, bool] = {sighting.sent: True}

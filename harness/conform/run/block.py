@@ -8,13 +8,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from epochfuzz.harness.conform.oracle.fault import JUDGED, Fault, Kind, SubjectUnable
 from epochfuzz.harness.conform.oracle.judge import JudgedBy
 from epochfuzz.harness.conform.oracle.known import Known, reason
 from epochfuzz.harness.conform.oracle.stability import changed
+from epochfuzz.harness.conform.protocol.discrepancy import JUDGED, Discrepancy, DiscrepancyKind, SubjectUnable
 from epochfuzz.harness.conform.protocol.subject import CommandSubject
-from epochfuzz.harness.conform.run.drive import Driven, Setting, Shown, Sighting, drive
-from epochfuzz.harness.witness import causes
+from epochfuzz.harness.conform.run.drive import ConformanceFailure, Driven, Exercise, Setting, drive
+from epochfuzz.harness.trace import causes
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
@@ -71,14 +71,14 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Failed:
+class FailedTrial:
     """A failed trial, with a failure that it showed."""
 
     trial: Trial
-    sighting: Sighting
+    sighting: ConformanceFailure
 
     @property
-    def fault(self) -> Fault:
+    def fault(self) -> Discrepancy:
         """The discrepancy."""
         return self.sighting.fault
 
@@ -87,9 +87,9 @@ class Failed:
 
         Returns None for every other kind of discrepancy.
         """
-        if self.fault.kind in (Kind.DIFFERENCE, Kind.DIED):
+        if self.fault.kind in (DiscrepancyKind.DIFFERENCE, DiscrepancyKind.DIED):
             return reason(self.trial.known, self.fault, self.sighting.sent, protocol, self.trial.settings)
-        if self.fault.kind is not Kind.PROMISE or self.fault.field is None:
+        if self.fault.kind is not DiscrepancyKind.PROMISE or self.fault.field is None:
             return None
         return causes.reason(self.sighting.sent, protocol, self.trial.settings, self.fault.field)
 
@@ -105,8 +105,8 @@ class BlockResult:
 
     schedules: int = 0
     cases: int = 0
-    shown: Shown = field(default_factory=Shown)
-    failed: list[Failed] = field(default_factory=list)
+    shown: Exercise = field(default_factory=Exercise)
+    failed: list[FailedTrial] = field(default_factory=list)
     unable: dict[str, str] = field(default_factory=dict)  # for each case that the adapter could not run, the reason
     unexpected: int = 0
     unjudged: int = 0
@@ -118,7 +118,7 @@ class BlockResult:
 
     def add(self, trial: Trial, protocol: Protocol, driven: Driven) -> None:
         """Add the result of a trial."""
-        failed = [Failed(trial, sighting) for sighting in driven.sightings]
+        failed = [FailedTrial(trial, sighting) for sighting in driven.sightings]
         self.schedules += trial.case is None
         self.cases += trial.case is not None
         self.shown.add(driven.shown)
@@ -159,10 +159,12 @@ def run_block(
 def _no_longer_able(unable: SubjectUnable) -> Driven:
     """Return a failed run: the adapter ran this configuration earlier, and now says that it does not support it."""
     driven = Driven()
-    driven.fail(Fault(Kind.UNSTABLE, None, "the subject is able to run this", f"it is unable to: {unable}"))
+    driven.fail(
+        Discrepancy(DiscrepancyKind.UNSTABLE, None, "the subject is able to run this", f"it is unable to: {unable}")
+    )
     return driven
 
 
-def _is_hopeless(sighting: Sighting) -> bool:
+def _is_hopeless(sighting: ConformanceFailure) -> bool:
     """Return whether repeating this failure would take too long: a time-out, or an adapter that does not start."""
-    return sighting.fault.kind is Kind.TIMEOUT or (sighting.fault.kind not in JUDGED and not sighting.sent)
+    return sighting.fault.kind is DiscrepancyKind.TIMEOUT or (sighting.fault.kind not in JUDGED and not sighting.sent)

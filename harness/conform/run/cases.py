@@ -7,12 +7,12 @@ from typing import Any
 
 from epochfuzz.harness.cases.case import Case, CheckedState, Expectation, dump_case
 from epochfuzz.harness.cases.verdict import rewritten
-from epochfuzz.harness.conform.oracle.fault import Kind
-from epochfuzz.harness.conform.run.nonconformity import Nonconformity
+from epochfuzz.harness.conform.protocol.discrepancy import DiscrepancyKind
+from epochfuzz.harness.conform.run.conformance_finding import ConformanceFinding
 from epochfuzz.model.kafka.vocabulary.events import event_text
 
 
-def case_of(nonconformity: Nonconformity, seed: int = 0) -> Case:
+def case_of(nonconformity: ConformanceFinding, seed: int = 0) -> Case:
     """Return the case that replays the schedule of a finding. It expects the model's own behaviour."""
     protocol = nonconformity.protocol.name
     sent = nonconformity.sighting.sent
@@ -38,7 +38,7 @@ def case_of(nonconformity: Nonconformity, seed: int = 0) -> Case:
     )
 
 
-def save_case(nonconformity: Nonconformity, seed: int, directory: Path) -> Path:
+def save_case(nonconformity: ConformanceFinding, seed: int, directory: Path) -> Path:
     """Write the case of a finding into a directory, which is created if necessary. Raises OSError."""
     case = case_of(nonconformity, seed)
     directory.mkdir(parents=True, exist_ok=True)
@@ -47,7 +47,7 @@ def save_case(nonconformity: Nonconformity, seed: int, directory: Path) -> Path:
     return path
 
 
-def _id(nonconformity: Nonconformity) -> str:
+def _id(nonconformity: ConformanceFinding) -> str:
     """Return a slug that is equal for equal findings."""
     schedule = nonconformity.sighting.sent + nonconformity.trial.settings.text().encode()
     digest = hashlib.blake2b(schedule, digest_size=3).hexdigest()
@@ -55,9 +55,9 @@ def _id(nonconformity: Nonconformity) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower())
 
 
-def _expected(nonconformity: Nonconformity) -> dict[str, Any]:
+def _expected(nonconformity: ConformanceFinding) -> dict[str, Any]:
     """Return the model's value of the differing field, as an observation."""
-    if nonconformity.fault.kind is not Kind.DIFFERENCE or nonconformity.fault.field in (None, "applied"):
+    if nonconformity.fault.kind is not DiscrepancyKind.DIFFERENCE or nonconformity.fault.field in (None, "applied"):
         return {}
     *path, field = str(nonconformity.fault.field).split(".")
     if path == ["replicas"]:

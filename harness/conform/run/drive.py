@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
-from epochfuzz.harness.conform.oracle.fault import Fault, Kind, SubjectFailed, SubjectUnable
 from epochfuzz.harness.conform.oracle.healing import heal
 from epochfuzz.harness.conform.oracle.judge import FIELDS, Judge, JudgedBy, fields_of
 from epochfuzz.harness.conform.oracle.lockstep import LockStep
 from epochfuzz.harness.conform.oracle.promises import Promises
 from epochfuzz.harness.conform.protocol import wire
+from epochfuzz.harness.conform.protocol.discrepancy import Discrepancy, DiscrepancyKind, SubjectFailed, SubjectUnable
 from epochfuzz.harness.conform.protocol.subject import Answering
 from epochfuzz.harness.conform.protocol.wire import Observation
 from epochfuzz.model.core.execution import Execution
@@ -23,21 +23,21 @@ Answers = list[tuple[bool, Observation]]  # the reply to each event: whether it 
 
 
 @dataclass(frozen=True)
-class Sighting:
+class ConformanceFailure:
     """A failure: a discrepancy, and the events sent up to it."""
 
-    fault: Fault
+    fault: Discrepancy
     sent: bytes
 
-    def repeats(self, other: "Sighting") -> bool:
+    def repeats(self, other: "ConformanceFailure") -> bool:
         """Return whether another failure repeats this one. The other output and the time limit may differ."""
         mine, theirs = self.fault, other.fault
-        alike = mine.kind is Kind.TIMEOUT or mine.sentence == theirs.sentence
+        alike = mine.kind is DiscrepancyKind.TIMEOUT or mine.sentence == theirs.sentence
         return (self.sent, mine.kind) == (other.sent, theirs.kind) and alike
 
 
 @dataclass
-class Shown:
+class Exercise:
     """The counts of a run: steps, applied events by verb, and the number of times each field appeared.
 
     `met` counts the coverage points reached, see oracle/met.py. It is empty if only the guarantees are checked, because
@@ -50,7 +50,7 @@ class Shown:
     fields: Counter[str] = field(default_factory=Counter)
     met: Counter[str] | None = field(default_factory=Counter)
 
-    def add(self, other: "Shown") -> None:
+    def add(self, other: "Exercise") -> None:
         """Add the counts of another run."""
         self.steps += other.steps
         self.applied += other.applied
@@ -66,8 +66,8 @@ class Driven:
 
     sent: bytearray = field(default_factory=bytearray)
     answers: Answers = field(default_factory=list)
-    sightings: list[Sighting] = field(default_factory=list)
-    shown: Shown = field(default_factory=Shown)
+    sightings: list[ConformanceFailure] = field(default_factory=list)
+    shown: Exercise = field(default_factory=Exercise)
 
     def note(self, event: int, applied: bool, observation: Observation) -> None:
         """Record the reply to an event."""
@@ -81,9 +81,9 @@ class Driven:
         if isinstance(judge, LockStep):
             self.shown.met = judge.meeting.counts
 
-    def fail(self, fault: Fault) -> None:
+    def fail(self, fault: Discrepancy) -> None:
         """Record a discrepancy after the events sent so far."""
-        self.sightings.append(Sighting(fault, bytes(self.sent)))
+        self.sightings.append(ConformanceFailure(fault, bytes(self.sent)))
 
 
 @dataclass(frozen=True)

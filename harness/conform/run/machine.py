@@ -13,18 +13,18 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from epochfuzz.harness.conform.oracle.fault import Fault, Kind, SubjectFailed, SubjectUnable
 from epochfuzz.harness.conform.oracle.healing import heal
 from epochfuzz.harness.conform.oracle.judge import JudgedBy
 from epochfuzz.harness.conform.oracle.lockstep import LockStep
 from epochfuzz.harness.conform.oracle.promises import Promises
 from epochfuzz.harness.conform.protocol import wire
+from epochfuzz.harness.conform.protocol.discrepancy import Discrepancy, DiscrepancyKind, SubjectFailed, SubjectUnable
 from epochfuzz.harness.conform.protocol.subject import Answering, CheckedSubject, CommandSubject, Subject
 from epochfuzz.harness.conform.run.block import Trial
-from epochfuzz.harness.conform.run.drive import Answers, Setting, Sighting
-from epochfuzz.harness.conform.run.nonconformity import Nonconformity
+from epochfuzz.harness.conform.run.conformance_finding import ConformanceFinding
+from epochfuzz.harness.conform.run.drive import Answers, ConformanceFailure, Setting
 from epochfuzz.harness.conform.run.selection import Selection, schedule
-from epochfuzz.harness.witness.causes import reason
+from epochfuzz.harness.trace.causes import reason
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import VERBS, event_text, parse_event, schedule_texts, verb_of
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, parse_protocol
@@ -45,7 +45,9 @@ class NonConformance(AssertionError):
 _CHOSEN = 256  # schedules of a seed that an example may pick: each requires choosing all before it
 _STEPS = 100  # a schedule seldom needs more steps
 
-_CLASSES = {kind: type(f"{kind.title()}", (NonConformance,), {"__doc__": "See NonConformance."}) for kind in Kind}
+_CLASSES = {
+    kind: type(f"{kind.title()}", (NonConformance,), {"__doc__": "See NonConformance."}) for kind in DiscrepancyKind
+}
 
 
 def conformance_test(
@@ -118,7 +120,7 @@ class ConformanceMachine(RuleBasedStateMachine):
         super().__init__()
         self.sent = b""  # events
         self._answers: Answers = []
-        self.nonconformity: Nonconformity | None = None  # the finding, once there is one
+        self.nonconformity: ConformanceFinding | None = None  # the finding, once there is one
         self._judge = self.setting.judge()
         self._way = b""
         self._subject = self.subject.get()
@@ -182,14 +184,14 @@ class ConformanceMachine(RuleBasedStateMachine):
         except SubjectUnable as unable:
             raise NonConformance(f"the subject is unable to run this protocol and configuration: {unable}") from None
 
-    def _check(self, faults: Sequence[Fault]) -> None:
+    def _check(self, faults: Sequence[Discrepancy]) -> None:
         for fault in faults:
-            if fault.kind is Kind.PROMISE and self._is_known(str(fault.field)):
+            if fault.kind is DiscrepancyKind.PROMISE and self._is_known(str(fault.field)):
                 continue
             self._failed = True
             protocol, settings = self.setting.protocol, self.setting.settings
-            sighting, trial = Sighting(fault, self.sent), Trial(self.sent, settings)
-            self.nonconformity = Nonconformity(
+            sighting, trial = ConformanceFailure(fault, self.sent), Trial(self.sent, settings)
+            self.nonconformity = ConformanceFinding(
                 protocol, sighting, self._answers, trial, shrunk_from=len(self.sent), seen=1, known_flaw=None
             )
             lines = [f"{fault.kind}: {fault.sentence}", f"after {', '.join(schedule_texts(self.sent)) or 'the reset'}"]

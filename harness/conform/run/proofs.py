@@ -6,8 +6,8 @@ adapter millions of times. If the protocol has the bug too, epochfuzz can search
 
 from collections.abc import Sequence
 
-from epochfuzz.harness.conform.oracle.fault import Kind
-from epochfuzz.harness.conform.run.nonconformity import Nonconformity
+from epochfuzz.harness.conform.protocol.discrepancy import DiscrepancyKind
+from epochfuzz.harness.conform.run.conformance_finding import ConformanceFinding
 from epochfuzz.harness.engine.explore.certificates import Claim, Reproducer, compile_search, prove_all
 from epochfuzz.harness.engine.runtime.deadline import Deadline
 from epochfuzz.harness.engine.runtime.interruption import Interruption
@@ -17,7 +17,7 @@ from epochfuzz.model.kafka.contract import properties
 
 
 def proofs(
-    nonconformities: Sequence[Nonconformity], seconds: float | None, interruption: Interruption | None = None
+    nonconformities: Sequence[ConformanceFinding], seconds: float | None, interruption: Interruption | None = None
 ) -> list[Reproducer | None]:
     """Return for each finding how far its schedule is proven shortest for the protocol.
 
@@ -35,9 +35,9 @@ def proofs(
     return [None if claim is None else claim.reproducer for claim in claims]
 
 
-def _claim(nonconformity: Nonconformity) -> Claim | None:
+def _claim(nonconformity: ConformanceFinding) -> Claim | None:
     fault, sent, settings = nonconformity.fault, nonconformity.sighting.sent, nonconformity.trial.settings
-    if nonconformity.known_flaw is None or fault.kind is not Kind.PROMISE or fault.field is None:
+    if nonconformity.known_flaw is None or fault.kind is not DiscrepancyKind.PROMISE or fault.field is None:
         return None
     wanted = properties.named(fault.field).bit
     if breaking_prefix(sent, nonconformity.protocol, settings, wanted) != sent:

@@ -3,15 +3,15 @@
 from dataclasses import dataclass, replace
 
 from epochfuzz.harness.cases.case import Case
-from epochfuzz.harness.conform.oracle.fault import JUDGED, Fault, SubjectFailed, SubjectUnable
 from epochfuzz.harness.conform.oracle.healing import heal
 from epochfuzz.harness.conform.oracle.judge import JudgedBy
 from epochfuzz.harness.conform.oracle.lockstep import LockStep
 from epochfuzz.harness.conform.oracle.promises import Promises
 from epochfuzz.harness.conform.protocol import wire
+from epochfuzz.harness.conform.protocol.discrepancy import JUDGED, Discrepancy, SubjectFailed, SubjectUnable
 from epochfuzz.harness.conform.protocol.subject import Answering
 from epochfuzz.harness.conform.run.drive import Setting
-from epochfuzz.harness.witness.replay import Run, replay
+from epochfuzz.harness.trace.replay import Run, replay
 from epochfuzz.model.kafka.contract.properties import BY_NAME
 from epochfuzz.model.kafka.vocabulary.events import VERBS, event_text, verb_of
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
@@ -29,7 +29,7 @@ class Rerun:
     case: Case
     model: Run
     first_broken: dict[str, int]
-    differs: tuple[int, Fault] | None
+    differs: tuple[int, Discrepancy] | None
 
     @property
     def subject(self) -> Run:
@@ -82,7 +82,7 @@ class _Both:
 
     def __init__(self, setting: Setting) -> None:
         self.first_broken: dict[str, int] = {}
-        self.differs: tuple[int, Fault] | None = None
+        self.differs: tuple[int, Discrepancy] | None = None
         self._model = LockStep(setting.protocol, setting.settings)
         self._promises = Promises(setting.protocol, setting.settings)
         self._number = 0
@@ -104,9 +104,9 @@ class _Both:
         self._number = number
         self._break(self._promises.not_converged(healed))
 
-    def note(self, fault: Fault) -> None:
+    def note(self, fault: Discrepancy) -> None:
         self.differs = self.differs or (self._number, fault)
 
-    def _break(self, faults: list[Fault]) -> None:
+    def _break(self, faults: list[Discrepancy]) -> None:
         for fault in faults:
             self.first_broken.setdefault(str(fault.field), self._number)

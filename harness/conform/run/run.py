@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from typing import Protocol as Interface
 
-from epochfuzz.harness.conform.oracle.fault import Kind, SubjectUnable
+from epochfuzz.harness.conform.protocol.discrepancy import DiscrepancyKind, SubjectUnable
 from epochfuzz.harness.conform.protocol.process import CommandError
-from epochfuzz.harness.conform.run.block import MOST_UNJUDGED, BlockResult, Failed
-from epochfuzz.harness.conform.run.drive import Shown
-from epochfuzz.harness.conform.run.nonconformity import Nonconformity
+from epochfuzz.harness.conform.run.block import MOST_UNJUDGED, BlockResult, FailedTrial
+from epochfuzz.harness.conform.run.conformance_finding import ConformanceFinding
+from epochfuzz.harness.conform.run.drive import Exercise
 from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
@@ -40,14 +40,14 @@ class Conformance:
 
     schedules: int = 0
     cases: int = 0
-    shown: Shown = field(default_factory=Shown)
-    nonconformities: list[Nonconformity] = field(default_factory=list)
+    shown: Exercise = field(default_factory=Exercise)
+    nonconformities: list[ConformanceFinding] = field(default_factory=list)
     unable: dict[str, str] = field(default_factory=dict)
     given_up: bool = False
     seconds: float = 0.0
     ended_by: SubjectUnable | CommandError | None = None
     interrupted: bool = False
-    unshrunk: list[tuple[Protocol, Failed, int]] = field(default_factory=list)
+    unshrunk: list[tuple[Protocol, FailedTrial, int]] = field(default_factory=list)
     toured: "Toured | None" = None
 
     def add(self, result: BlockResult, seconds: float) -> None:
@@ -58,7 +58,7 @@ class Conformance:
         self.unable |= result.unable
         self.seconds = seconds
 
-    def add_nonconformity(self, nonconformity: Nonconformity) -> None:
+    def add_nonconformity(self, nonconformity: ConformanceFinding) -> None:
         """Add a finding unless an equal one exists. Sort unknown findings first, then by length."""
         if not any(nonconformity.is_same_as(other) for other in self.nonconformities):
             self.nonconformities.append(nonconformity)
@@ -85,7 +85,7 @@ class Conformance:
         return not self.nonconformities and not (self.shown.applied.total() and self.shown.fields)
 
 
-class Crew(Interface):
+class Runner(Interface):
     """Run the blocks of a plan, and shrink the failures."""
 
     @property
@@ -103,8 +103,8 @@ class Crew(Interface):
         """
 
     def nonconformities(
-        self, plan: Plan, protocol: Protocol, failed: Sequence[tuple[Failed, int]]
-    ) -> Iterator[Nonconformity]:
+        self, plan: Plan, protocol: Protocol, failed: Sequence[tuple[FailedTrial, int]]
+    ) -> Iterator[ConformanceFinding]:
         """Return a finding for each failed trial.
 
         Each failed trial is given with the number of schedules that showed its signature.
@@ -114,7 +114,7 @@ class Crew(Interface):
         """Return the progress after a result."""
 
 
-def run(plan: Plan, crew: Crew, report: Callable[[str], None] = lambda doing: None) -> Conformance:
+def run(plan: Plan, crew: Runner, report: Callable[[str], None] = lambda doing: None) -> Conformance:
     """Run the plan and return the result. `report` is called with the progress.
 
     Ctrl-C ends the run, which then returns the results so far. Raises SubjectUnable and CommandError if there are no
@@ -144,7 +144,7 @@ def run(plan: Plan, crew: Crew, report: Callable[[str], None] = lambda doing: No
 def _shrink(
     plan: Plan,
     protocol: Protocol,
-    crew: Crew,
+    crew: Runner,
     conformance: Conformance,
     failed: "_Failed",
     report: Callable[[str], None],
@@ -160,7 +160,7 @@ def _shrink(
 def _run_blocks(
     plan: Plan,
     protocol: Protocol,
-    crew: Crew,
+    crew: Runner,
     conformance: Conformance,
     failed: "_Failed",
     report: Callable[[str], None],
@@ -184,11 +184,11 @@ class _Failed:
 
     def __init__(self, protocol: Protocol) -> None:
         self._protocol = protocol
-        self.seen: Counter[tuple[Kind, str, bool]] = Counter()
+        self.seen: Counter[tuple[DiscrepancyKind, str, bool]] = Counter()
         self.unexpected = 0
         self.unjudged = 0
         self.shrunk = 0  # the number of failures already shrunk
-        self._shortest: dict[tuple[Kind, str, bool], Failed] = {}
+        self._shortest: dict[tuple[DiscrepancyKind, str, bool], FailedTrial] = {}
 
     def add(self, result: BlockResult) -> None:
         self.unexpected += result.unexpected
@@ -200,10 +200,10 @@ class _Failed:
             if known is None or len(one.sighting.sent) < len(known.sighting.sent):
                 self._shortest[signature] = one
 
-    def to_shrink(self) -> list[tuple[Failed, int]]:
+    def to_shrink(self) -> list[tuple[FailedTrial, int]]:
         """Return the shortest failures that are not yet shrunk, each with the count of its signature."""
         shortest = sorted(self._shortest.values(), key=lambda one: len(one.sighting.sent))[:MOST_NONCONFORMITIES]
         return [(one, self.seen[self._signature(one)]) for one in shortest[self.shrunk :]]
 
-    def _signature(self, one: Failed) -> tuple[Kind, str, bool]:
+    def _signature(self, one: FailedTrial) -> tuple[DiscrepancyKind, str, bool]:
         return *one.fault.signature, one.known_flaw(self._protocol) is not None

@@ -13,8 +13,8 @@ from contextlib import closing
 from types import FrameType
 
 from epochfuzz.harness.conform.run.attempts import MOST_SECONDS
-from epochfuzz.harness.conform.run.block import Block, BlockResult, Failed, run_block
-from epochfuzz.harness.conform.run.nonconformity import Nonconformity, nonconformity
+from epochfuzz.harness.conform.run.block import Block, BlockResult, FailedTrial, run_block
+from epochfuzz.harness.conform.run.conformance_finding import ConformanceFinding, conformance_finding
 from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.harness.conform.run.run import Conformance
 from epochfuzz.harness.engine.runtime.deadline import Deadline
@@ -52,13 +52,13 @@ class Processes:
                 yield result
 
     def nonconformities(
-        self, plan: Plan, protocol: Protocol, failed: Sequence[tuple[Failed, int]]
-    ) -> Iterator[Nonconformity]:
+        self, plan: Plan, protocol: Protocol, failed: Sequence[tuple[FailedTrial, int]]
+    ) -> Iterator[ConformanceFinding]:
         """Yield a finding for each failed trial, each within its share of the time."""
         deadline = Deadline(self._shrinking)
         for number, (one, seen) in enumerate(failed):
             share = deadline.remaining / (len(failed) - number)
-            yield nonconformity(plan, protocol, one, seen, min(share, MOST_SECONDS))
+            yield conformance_finding(plan, protocol, one, seen, min(share, MOST_SECONDS))
 
     def progress(self, conformance: Conformance) -> str:
         """Return the progress of the run."""

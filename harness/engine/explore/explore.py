@@ -32,7 +32,7 @@ from epochfuzz.harness.engine.runtime.threads import Threads, cores
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.core.fields import Interpreted
 from epochfuzz.model.core.model import Protocol, Settings, model_of
-from epochfuzz.model.core.renaming import renamed
+from epochfuzz.model.core.permutation import renamed
 
 GIBIBYTE = 1 << 30
 DEFAULT_MEMORY = 4 * GIBIBYTE

@@ -1,9 +1,9 @@
 """Compilation: Numba kernels over the model's rules, kept on disk between runs.
 
 A kernel is written as a plain function. Those that run a model, and the rules that they call, are linked into one file
-of flat code (model/core/program.py), which lies with what Numba makes of it under a digest of every source that it came
-from: Numba's own cache looks only at the file of the function that it compiles, and would keep a kernel after a rule
-elsewhere changed. Those that run no model are in a file of their own.
+of flat code (model/core/specializer.py), which lies with what Numba makes of it under a digest of every source that it
+came from: Numba's own cache looks only at the file of the function that it compiles, and would keep a kernel after a
+rule elsewhere changed. Those that run no model are in a file of their own.
 """
 
 import ast
@@ -22,11 +22,11 @@ from typing import Any, TypeVar
 import numba
 from numba.extending import register_jitable
 
-from epochfuzz.harness.engine.runtime.interpretation import NUMPY, interpreted
+from epochfuzz.harness.engine.runtime.numba_disabled import NUMPY, interpreted
 from epochfuzz.model import core
-from epochfuzz.model.core import program
+from epochfuzz.model.core import specializer
 from epochfuzz.model.core.fields import Interpreted
-from epochfuzz.model.core.model import Model, Program
+from epochfuzz.model.core.model import Model, Specialization
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -55,7 +55,7 @@ _IS_OFF = bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]
 _PACKAGE = Path(core.__file__).parents[2]
 _SOURCES = [Path(__file__).parents[1] / f"{name.replace('.', '/')}.py" for name in _MODULES]
 
-_OF_NO_MODEL = Program("kernels", {})
+_OF_NO_MODEL = Specialization("kernels", {})
 
 _kernels: list[Callable[..., Any]] = []
 _kernels_of_models: list[Callable[..., Any]] = []
@@ -84,10 +84,10 @@ def compiled_for(model: Model, function: Callable[..., Any], starts: Iterable[In
     return _made(function, model, model.linking.program(list(starts)))
 
 
-def _made(function: Callable[..., Any], model: Model | None, what: Program) -> Any:
+def _made(function: Callable[..., Any], model: Model | None, what: Specialization) -> Any:
     if (model, what.name) not in _programs:
         _programs[model, what.name] = _program(model, what)
-    made = getattr(_programs[model, what.name], program.flat_name(function))
+    made = getattr(_programs[model, what.name], specializer.flat_name(function))
     return interpreted(made) if _IS_OFF else made
 
 
@@ -143,7 +143,7 @@ def _digest(sources: Iterable[Path], declared: str = "") -> str:
     return digest.hexdigest()[:16]
 
 
-def _file_name(what: Program) -> str:
+def _file_name(what: Specialization) -> str:
     """Of the file of a program; what plants mistakes is none of the model's sources."""
     if what.defects is None:
         return what.name
@@ -152,7 +152,7 @@ def _file_name(what: Program) -> str:
     return f"{what.name}_{_digest(_sources_in(Path(package).parent))}"
 
 
-def _program(model: Model | None, what: Program) -> ModuleType:
+def _program(model: Model | None, what: Specialization) -> ModuleType:
     """Return the module of all kernels, written unless an earlier run has; or not written at all where
     it cannot be kept.
     """
@@ -191,7 +191,7 @@ def _write(file: Path, text: str) -> None:
     os.replace(temporary, file)
 
 
-def _source(model: Model | None, what: Program, kept: bool) -> str:
+def _source(model: Model | None, what: Specialization, kept: bool) -> str:
     """Return the text of the module: each function with how it is compiled, and whether Numba is to
     keep what it makes.
     """
@@ -205,15 +205,15 @@ def _source(model: Model | None, what: Program, kept: bool) -> str:
         f"from {__name__} import as_allocating, as_called, as_inlined",
         f"from {__name__} import {'as_kernel' if kept else 'as_kernel_not_kept as as_kernel'}",
     ]
-    kernels = sorted(_kernels if model is None else _kernels_of_models, key=program.flat_name)  # not as imported
-    for linked in program.link(kernels, what.constants, with_defects=what.defects is not None, model=model):
+    kernels = sorted(_kernels if model is None else _kernels_of_models, key=specializer.flat_name)  # not as imported
+    for linked in specializer.specialize(kernels, what.constants, with_defects=what.defects is not None, model=model):
         parts.append(f"@{_compiled_as(linked, model, what)}\n{ast.unparse(linked.node)}")
     return "\n\n".join(parts) + "\n"
 
 
-def _compiled_as(linked: program.Linked, model: Model | None, what: Program) -> str:
+def _compiled_as(linked: specializer.Specialized, model: Model | None, what: Specialization) -> str:
     function = linked.origin
-    if function in (*_kernels, *_kernels_of_models) and linked.name == program.flat_name(function):
+    if function in (*_kernels, *_kernels_of_models) and linked.name == specializer.flat_name(function):
         return "as_kernel"
     if function.__name__ in _ALLOCATING:
         return "as_allocating"

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from epochfuzz.harness.witness.replay import Run
-from epochfuzz.harness.witness.scenes import ControllerScene, ReplicaScene, Role, Scene
+from epochfuzz.harness.trace.replay import Run
+from epochfuzz.harness.trace.scenes import ControllerScene, ReplicaScene, Role, Scene
 from epochfuzz.model.kafka.contract.properties import BY_NAME
 from epochfuzz.model.kafka.history import promises
 

@@ -7,9 +7,9 @@ continues in an `alt` block with a branch for each. The effect of a step is a no
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
+from epochfuzz.harness.trace.scenes import HEALED, Scene, as_sentence
+from epochfuzz.harness.trace.story import Moment, Story
 from epochfuzz.harness.views.drawings import captions
-from epochfuzz.harness.witness.scenes import HEALED, Scene, as_sentence
-from epochfuzz.harness.witness.story import Moment, Story
 
 _CONTROLLER = "Controller"
 _FROM_CONTROLLER = ("notify", "catch_up", "elect", "expire")

@@ -9,8 +9,8 @@ import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from epochfuzz.harness.trace.scenes import Missing, RecordCell, ReplicaScene, Role, Scene
 from epochfuzz.harness.views.drawings import captions
-from epochfuzz.harness.witness.scenes import Cell, Missing, ReplicaScene, Role, Scene
 
 CELL = 48  # pixels from one offset to the next
 _BOX = 40
@@ -161,7 +161,7 @@ def _log(row: ET.Element, replica: ReplicaScene, newly_committed: Sequence[str])
         text(row, _x(0), _BOX_TOP + 19, "empty log", "faint")
 
 
-def _cell(row: ET.Element, cell: Cell, classes: str) -> None:
+def _cell(row: ET.Element, cell: RecordCell, classes: str) -> None:
     x = _x(cell.offset)
     rounded = 9 if classes == "promised" else 2
     _box(row, x, _BOX_TOP, _BOX, _HEIGHT, rounded, f"box {classes}")

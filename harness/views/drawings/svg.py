@@ -8,9 +8,9 @@ import xml.etree.ElementTree as ET
 from collections.abc import Container, Iterable
 from importlib.resources import files
 
+from epochfuzz.harness.trace.scenes import Scene
+from epochfuzz.harness.trace.story import Moment, Story
 from epochfuzz.harness.views.drawings import captions, panel
-from epochfuzz.harness.witness.scenes import Scene
-from epochfuzz.harness.witness.story import Moment, Story
 
 _MARGIN = 20
 _EVENTS = 132  # the column with the number and the event of each step

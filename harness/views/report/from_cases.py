@@ -7,8 +7,8 @@ from epochfuzz.harness.cases.case import dump_case
 from epochfuzz.harness.cases.case_yaml import STANDARD_INPUT
 from epochfuzz.harness.cases.verdict import JudgedCase, Verdict
 from epochfuzz.harness.reference import explain
-from epochfuzz.harness.views.report.page import ASIDE, BROKEN, HELD, KNOWN, Cell, Exhibit, Page, Row
-from epochfuzz.harness.witness.story import most_contrasting, story_of
+from epochfuzz.harness.trace.story import most_contrasting, story_of
+from epochfuzz.harness.views.report.page import ASIDE, BROKEN, HELD, KNOWN, Exhibit, ReportPage, TableCell, TableRow
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 from epochfuzz.model.kafka.vocabulary.state import initial
@@ -16,7 +16,7 @@ from epochfuzz.model.kafka.vocabulary.state import initial
 _REMARK = "as expected"
 
 
-def page(judged_cases: Sequence[JudgedCase]) -> Page:
+def page(judged_cases: Sequence[JudgedCase]) -> ReportPage:
     """Return the report of cases that were replayed and checked."""
     protocols = tuple(dict.fromkeys(name for judged in judged_cases for name in judged.verdicts))
     failed = sum(not judged.as_expected for judged in judged_cases)
@@ -29,7 +29,7 @@ def page(judged_cases: Sequence[JudgedCase]) -> Page:
             for name in judged.case.protocols
         )
     )
-    return Page(
+    return ReportPage(
         title=one.id if one else f"{len(judged_cases)} cases",
         summary=f"{'1 case' if one else f'{len(judged_cases)} cases'}, {verdict}",
         facts=tuple((key, one.settings.words()[key]) for key in one.settings.changed()) if one else (),
@@ -41,37 +41,39 @@ def page(judged_cases: Sequence[JudgedCase]) -> Page:
     )
 
 
-def _property(name: str, judged_cases: Sequence[JudgedCase], protocols: Sequence[str]) -> Row:
+def _property(name: str, judged_cases: Sequence[JudgedCase], protocols: Sequence[str]) -> TableRow:
     means = explain.glossary()[name].summary
-    return Row(name, means, tuple(_property_cell(name, judged_cases, protocol) for protocol in protocols))
+    return TableRow(name, means, tuple(_property_cell(name, judged_cases, protocol) for protocol in protocols))
 
 
-def _property_cell(name: str, judged_cases: Sequence[JudgedCase], protocol: str) -> Cell:
+def _property_cell(name: str, judged_cases: Sequence[JudgedCase], protocol: str) -> TableCell:
     asked = [judged for judged in judged_cases if protocol in judged.verdicts]
     broken = [each for each in asked if name in each.verdicts[protocol].run.broken]
     if not broken:
-        return Cell(HELD, "held")
+        return TableCell(HELD, "held")
     shortest = min(broken, key=lambda each: each.verdicts[protocol].run.first_broken[name])
     at = shortest.verdicts[protocol].run.first_broken[name]
     text = f"at step {at}" if len(judged_cases) == 1 else f"in {len(broken)} of {len(asked)}"
     if all(each.as_expected for each in broken):
-        return Cell(KNOWN, f"{text}, {_REMARK}", shortest.case.id)
-    return Cell(BROKEN, f"{text}, NOT as expected", shortest.case.id)
+        return TableCell(KNOWN, f"{text}, {_REMARK}", shortest.case.id)
+    return TableCell(BROKEN, f"{text}, NOT as expected", shortest.case.id)
 
 
-def _case(judged: JudgedCase, protocols: Sequence[str]) -> Row:
+def _case(judged: JudgedCase, protocols: Sequence[str]) -> TableRow:
     cells = tuple(_case_cell(judged, judged.verdicts.get(protocol)) for protocol in protocols)
-    return Row(judged.case.id, "", cells)
+    return TableRow(judged.case.id, "", cells)
 
 
-def _case_cell(judged: JudgedCase, verdict: Verdict | None) -> Cell:
+def _case_cell(judged: JudgedCase, verdict: Verdict | None) -> TableCell:
     if verdict is None:
-        return Cell(ASIDE, "-")
+        return TableCell(ASIDE, "-")
     run = verdict.run
     text = f"broken at step {run.at}" if run.broken else "loss is permitted" if run.permitted else "held"
     if verdict.complaints:
-        return Cell(BROKEN, f"{text}: NOT as expected", judged.case.id)
-    return Cell(KNOWN, f"{text}, {_REMARK}", judged.case.id) if run.broken else Cell(HELD, text, judged.case.id)
+        return TableCell(BROKEN, f"{text}: NOT as expected", judged.case.id)
+    return (
+        TableCell(KNOWN, f"{text}, {_REMARK}", judged.case.id) if run.broken else TableCell(HELD, text, judged.case.id)
+    )
 
 
 def _exhibit(judged: JudgedCase) -> Exhibit:

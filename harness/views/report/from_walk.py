@@ -9,11 +9,21 @@ from epochfuzz.harness.cases.found_case import case_for
 from epochfuzz.harness.engine.explore import estimate
 from epochfuzz.harness.engine.walk.walking import Walked
 from epochfuzz.harness.findings import goals
-from epochfuzz.harness.findings.findings import Engine, Finding
+from epochfuzz.harness.findings.findings import Finding, ScheduleEngine
 from epochfuzz.harness.reference import explain
+from epochfuzz.harness.trace.scenes import as_sentence
 from epochfuzz.harness.views import summary
-from epochfuzz.harness.views.report.page import ASIDE, BROKEN, HELD, KNOWN, Cell, CoverageSection, Exhibit, Page, Row
-from epochfuzz.harness.witness.scenes import as_sentence
+from epochfuzz.harness.views.report.page import (
+    ASIDE,
+    BROKEN,
+    HELD,
+    KNOWN,
+    CoverageSection,
+    Exhibit,
+    ReportPage,
+    TableCell,
+    TableRow,
+)
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.vocabulary import goals as model_goals
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
@@ -21,13 +31,13 @@ from epochfuzz.model.kafka.vocabulary.state import initial
 
 
 def page(
-    walker: Engine,
+    walker: ScheduleEngine,
     walked: Walked,
     findings: Sequence[Finding],
     reproduce: str,
     unreached: Mapping[str, Sequence[str]] | None = None,
     about: Mapping[str, str] | None = None,
-) -> Page:
+) -> ReportPage:
     """Return the report of a random run and its results. `reproduce` is the command that runs the same schedules again.
 
     `unreached` maps a protocol's text to the reachable situations that the run did not meet, if a search has found
@@ -41,7 +51,7 @@ def page(
     if findings:
         found += f", {unexpected or 'none'} of them unexpected"
     applying = properties.applying(*(initial(protocol, settings) for protocol in walker.protocols))
-    return Page(
+    return ReportPage(
         title=" · ".join(protocol.name for protocol in walker.protocols),
         summary=f"{summary.pace(walked)}; {found}",
         facts=(
@@ -59,7 +69,7 @@ def page(
     )
 
 
-def _coverage(walker: Engine, walked: Walked, unreached: Mapping[str, Sequence[str]]) -> CoverageSection | None:
+def _coverage(walker: ScheduleEngine, walked: Walked, unreached: Mapping[str, Sequence[str]]) -> CoverageSection | None:
     """Return the coverage section, or None if the engine does not record situations, as with state machines."""
     tally = walked.tally
     if not any(len(met.situations) for met in tally.met):
@@ -72,43 +82,45 @@ def _coverage(walker: Engine, walked: Walked, unreached: Mapping[str, Sequence[s
     )
 
 
-def _property(name: str, walker: Engine, findings: Sequence[Finding], shown: Mapping[tuple[Protocol, str], str]) -> Row:
+def _property(
+    name: str, walker: ScheduleEngine, findings: Sequence[Finding], shown: Mapping[tuple[Protocol, str], str]
+) -> TableRow:
     found = {finding.protocol: finding for finding in findings if finding.property == name}
     if name in properties.permitted(walker.settings):
-        cells = [Cell(ASIDE, "not promised")] * len(walker.protocols)
+        cells = [TableCell(ASIDE, "not promised")] * len(walker.protocols)
     else:
         cells = [_property_cell(found.get(each), shown.get((each, name))) for each in walker.protocols]
-    return Row(name, explain.glossary()[name].summary, tuple(cells))
+    return TableRow(name, explain.glossary()[name].summary, tuple(cells))
 
 
-def _property_cell(finding: Finding | None, exhibit: str | None) -> Cell:
+def _property_cell(finding: Finding | None, exhibit: str | None) -> TableCell:
     if finding is None:
-        return Cell(HELD, "not broken")
+        return TableCell(HELD, "not broken")
     proof = "minimal" if finding.reproducer.certified_minimal else "not proven minimal"
     text = f"{len(finding.reproducer.schedule)} events, {proof}, seen {finding.seen:,} times"
     if finding.known_flaw is None:
-        return Cell(BROKEN, text, exhibit)
-    return Cell(KNOWN, f"{text}, {finding.causes.status}", exhibit)
+        return TableCell(BROKEN, text, exhibit)
+    return TableCell(KNOWN, f"{text}, {finding.causes.status}", exhibit)
 
 
-def _goals(walker: Engine, walked: Walked) -> list[Row]:
+def _goals(walker: ScheduleEngine, walked: Walked) -> list[TableRow]:
     asked = {protocol: goals.asked_for(protocol, walker.settings) for protocol in walker.protocols}
     counts = summary.goals_json(walker.protocols, walked.tally.goals)
     rows = []
     for name in model_goals.NAMES:
         cells = [_goal(counts[protocol.name][name], name in asked[protocol]) for protocol in walker.protocols]
         if any(cell.kind != ASIDE for cell in cells):
-            rows.append(Row(name, explain.glossary()[name].summary, tuple(cells)))
+            rows.append(TableRow(name, explain.glossary()[name].summary, tuple(cells)))
     return rows
 
 
-def _goal(count: int, asked: bool) -> Cell:
+def _goal(count: int, asked: bool) -> TableCell:
     if count:
-        return Cell(HELD, f"{count:,}")
-    return Cell(BROKEN, "never") if asked else Cell(ASIDE, "-")
+        return TableCell(HELD, f"{count:,}")
+    return TableCell(BROKEN, "never") if asked else TableCell(ASIDE, "-")
 
 
-def _exhibit(same: Sequence[Finding], walker: Engine) -> Exhibit:
+def _exhibit(same: Sequence[Finding], walker: ScheduleEngine) -> Exhibit:
     """Return the exhibit of findings with one reproducer."""
     first = same[0]
     case = case_for(first, walker.seed, "A walk")

@@ -13,12 +13,12 @@ from markupsafe import Markup, escape
 
 from epochfuzz.harness.engine.explore.estimate import CONFIDENCE, Discovery
 from epochfuzz.harness.reference import issues
+from epochfuzz.harness.trace.scenes import Scene
 from epochfuzz.harness.views.drawings import captions, svg
-from epochfuzz.harness.views.report.page import Page
-from epochfuzz.harness.witness.scenes import Scene
+from epochfuzz.harness.views.report.page import ReportPage
 
 
-def render(page: Page) -> str:
+def render(page: ReportPage) -> str:
     """Return the text of the HTML file."""
     return environment().get_template("report.html").render(page=page)
 

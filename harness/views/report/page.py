@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from epochfuzz.harness.engine.explore.estimate import Discovery, Estimate
-from epochfuzz.harness.witness.story import Story
+from epochfuzz.harness.trace.story import Story
 
 BROKEN = "broken"  # broken, but should hold
 KNOWN = "known"  # broken, a known bug
@@ -16,7 +16,7 @@ ASIDE = "aside"  # no guarantee, or not checked
 
 
 @dataclass(frozen=True)
-class Cell:
+class TableCell:
     """A cell of a table. Its kind determines sign and colour, and `exhibit` is the id of its explanation."""
 
     kind: str
@@ -25,12 +25,12 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Row:
+class TableRow:
     """A row of a table by protocol: its name, the meaning of the name, and a cell for each protocol."""
 
     name: str
     means: str
-    cells: tuple[Cell, ...]
+    cells: tuple[TableCell, ...]
 
 
 @dataclass(frozen=True)
@@ -68,16 +68,16 @@ class CoverageSection:
 
 
 @dataclass(frozen=True)
-class Page:
+class ReportPage:
     """A whole report."""
 
     title: str
     summary: str
     facts: tuple[tuple[str, str], ...]  # name and value
     protocols: tuple[str, ...]
-    properties: tuple[Row, ...]
+    properties: tuple[TableRow, ...]
     exhibits: tuple[Exhibit, ...]
     commands: tuple[str, ...]  # commands that reproduce the report's contents
-    cases: tuple[Row, ...] = ()
-    goals: tuple[Row, ...] = ()
+    cases: tuple[TableRow, ...] = ()
+    goals: tuple[TableRow, ...] = ()
     coverage: CoverageSection | None = None

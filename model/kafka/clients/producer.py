@@ -4,7 +4,7 @@ The producer's metadata may be outdated, so it may send the record to any replic
 waits for the response to an earlier request (Sender.completeBatch, NetworkClient.handleTimedOutRequests).
 """
 
-from epochfuzz.model.kafka.history import producer_window, promises, waiting
+from epochfuzz.model.kafka.history import produce_purgatory, producer_window, promises
 from epochfuzz.model.kafka.partition.replication import append_produced, presumes_leadership
 from epochfuzz.model.kafka.storage import idempotence, log, transactions
 from epochfuzz.model.kafka.vocabulary import replica_sets
@@ -50,8 +50,8 @@ def answer_duplicate(p: State, r: int, record: int) -> None:
     offset = log.offset_of(p, r, record)
     if offset != NONE:
         promises.note_offset(p, record, offset)
-    waiting.join(p, r, record)
+    produce_purgatory.join(p, r, record)
     if p.idempotence == Idempotence.ANSWERED_AT_ONCE:
-        waiting.leave(p, record)
+        produce_purgatory.leave(p, record)
         p.acked |= 1 << record
-    waiting.answer(p, r)
+    produce_purgatory.answer(p, r)

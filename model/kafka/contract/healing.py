@@ -5,7 +5,7 @@ Logs must agree only after that, and then after any schedule: the `convergence` 
 
 from epochfuzz.model.kafka.clients import coordinator
 from epochfuzz.model.kafka.controller import controller, eligible_leaders
-from epochfuzz.model.kafka.history import waiting
+from epochfuzz.model.kafka.history import produce_purgatory
 from epochfuzz.model.kafka.partition import alter_partition, delayed_fetch, isr, leadership, processes, replication
 from epochfuzz.model.kafka.vocabulary.in_force import tracks_eligible_leaders
 from epochfuzz.model.kafka.vocabulary.mechanisms import HighWatermarkGate, IsrChange, Registration
@@ -31,7 +31,11 @@ def heal(p: State) -> None:
     # A follower truncates at most once in each epoch. Then each round brings a record, and two more rounds bring the
     # high watermark, which completes the requests that still wait.
     for _ in range(3 * EPOCHS):
-        if has_converged(p) and not waiting.anywhere(p) and not (p.delayed_fetch and delayed_fetch.anywhere(p)):
+        if (
+            has_converged(p)
+            and not produce_purgatory.anywhere(p)
+            and not (p.delayed_fetch and delayed_fetch.anywhere(p))
+        ):
             return
         fetch_round(p)
 

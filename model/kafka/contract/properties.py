@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from epochfuzz.model.kafka.clients import consumer
-from epochfuzz.model.kafka.contract import breaches, healing
+from epochfuzz.model.kafka.contract import healing, violations
 from epochfuzz.model.kafka.controller import controller
-from epochfuzz.model.kafka.history import promises, waiting
+from epochfuzz.model.kafka.history import produce_purgatory, promises
 from epochfuzz.model.kafka.partition import alter_partition, delayed_fetch, high_watermark
 from epochfuzz.model.kafka.partition.replication import presumes_leadership, serves_consumers
 from epochfuzz.model.kafka.storage import log, transactions
@@ -186,7 +186,7 @@ def leader_missing(p: State) -> bool:
 
 def unanswered(p: State) -> bool:
     """After all faults have stopped, an acks=all request still waits, although the partition has a leader."""
-    return controller.true_leader(p) != NONE and waiting.anywhere(p)
+    return controller.true_leader(p) != NONE and produce_purgatory.anywhere(p)
 
 
 def fetch_unanswered(p: State) -> bool:
@@ -210,7 +210,7 @@ def _never(settings: Configuration) -> bool:
 class Property:
     """A property: the function that checks it, and the texts and the exception for a violation.
 
-    `breaches` yields a sentence for each violation in a state. `failure` names the exception of state machines.
+    `violations` yields a sentence for each violation in a state. `failure` names the exception of state machines.
     `permitted` tells whether the contract with clients allows a violation under some settings. `at_end`: the property
     is checked on a healed state. `is_warning`: a violation is not a loss, but may lead to one. `applies` tells whether
     anything can break the property under the constants of a state. `yields_to` lists settings for faults that may break
@@ -221,7 +221,7 @@ class Property:
 
     name: str
     is_broken: Callable[[State], bool]
-    breaches: Callable[[Partition], Iterator[str]]
+    violations: Callable[[Partition], Iterator[str]]
     failure: str
     permitted: Callable[[Configuration], bool] = _never
     at_end: bool = False
@@ -258,7 +258,7 @@ PROPERTIES: tuple[Property, ...] = (
     Property(
         "no-committed-loss",
         committed_loss,
-        breaches.lost_exposed,
+        violations.lost_exposed,
         "CommittedRecordLost",
         yields_to=_LOSSES,
         seen_in=(*_LOGS, *_LEADERS),
@@ -266,7 +266,7 @@ PROPERTIES: tuple[Property, ...] = (
     Property(
         "no-acked-loss",
         acked_loss,
-        breaches.lost_acked,
+        violations.lost_acked,
         "AckedRecordLost",
         permitted=lambda settings: settings.acks == "1",  # the leader acknowledges records that it alone has
         yields_to=_LOSSES,
@@ -275,7 +275,7 @@ PROPERTIES: tuple[Property, ...] = (
     Property(
         "no-duplicate",
         duplicate,
-        breaches.duplicated,
+        violations.duplicated,
         "RecordDuplicated",
         applies=_retries,
         seen_in=(*_LOGS, *_LEADERS),
@@ -283,7 +283,7 @@ PROPERTIES: tuple[Property, ...] = (
     Property(
         "no-reorder",
         reordered,
-        breaches.out_of_order,
+        violations.out_of_order,
         "RecordsReordered",
         applies=_retries,
         seen_in=(*_LOGS, *_LEADERS),
@@ -291,7 +291,7 @@ PROPERTIES: tuple[Property, ...] = (
     Property(
         "consumer-no-skip",
         skipped,
-        breaches.passed_over,
+        violations.passed_over,
         "ConsumerSkippedRecord",
         applies=lambda p: p.consumer,
         seen_in=(*_LOGS, *_LEADERS, "consumer.position", "consumer.leader_epoch", "consumer.delivered"),
@@ -299,25 +299,27 @@ PROPERTIES: tuple[Property, ...] = (
     Property(
         "read-committed",
         uncommitted_read,
-        breaches.uncommitted,
+        violations.uncommitted,
         "UncommittedRead",
         applies=has_transactions,
         yields_to=_LOSSES,  # if a marker is lost, the log no longer shows whether its records are committed
     ),
-    Property("no-divergence", divergence, breaches.diverging, "LogsDiverged", yields_to=_LOSSES, seen_in=_LOGS),
+    Property("no-divergence", divergence, violations.diverging, "LogsDiverged", yields_to=_LOSSES, seen_in=_LOGS),
     Property(
         "log-matching",
         mismatch,
-        breaches.mismatching,
+        violations.mismatching,
         "LogMatchingBroken",
         yields_to=("power_loss",),
         seen_in=("replicas.log",),
     ),
-    Property("hw-within-log", high_watermark_beyond_log, breaches.beyond_log, "HighWatermarkBeyondLog", seen_in=_LOGS),
+    Property(
+        "hw-within-log", high_watermark_beyond_log, violations.beyond_log, "HighWatermarkBeyondLog", seen_in=_LOGS
+    ),
     Property(
         "isr-complete",
         isr_incomplete,
-        breaches.missing_in_isr,
+        violations.missing_in_isr,
         "IsrIncomplete",
         is_warning=True,
         yields_to=_LOSSES,
@@ -326,7 +328,7 @@ PROPERTIES: tuple[Property, ...] = (
     Property(
         "join-complete",
         joined_incomplete,
-        breaches.incomplete_joining,
+        violations.incomplete_joining,
         "JoinedIncomplete",
         is_warning=True,
         yields_to=_LOSSES,
@@ -334,7 +336,7 @@ PROPERTIES: tuple[Property, ...] = (
     Property(
         "hw-due",
         high_watermark_due,
-        breaches.overdue,
+        violations.overdue,
         "HighWatermarkOverdue",
         is_warning=True,
         applies=requests_isr_changes,
@@ -342,7 +344,7 @@ PROPERTIES: tuple[Property, ...] = (
     Property(
         "isr-change-ends",
         isr_change_stuck,
-        breaches.waiting_in_vain,
+        violations.waiting_in_vain,
         "IsrChangeStuck",
         is_warning=True,
         applies=requests_isr_changes,
@@ -350,7 +352,7 @@ PROPERTIES: tuple[Property, ...] = (
     Property(
         "convergence",
         non_convergence,
-        breaches.unequal,
+        violations.unequal,
         "NotConverged",
         at_end=True,
         yields_to=("power_loss",),
@@ -359,16 +361,16 @@ PROPERTIES: tuple[Property, ...] = (
     Property(
         "leader-available",
         leader_missing,
-        breaches.leaderless,
+        violations.leaderless,
         "LeaderMissing",
         at_end=True,
         applies=lambda p: has_heartbeats(p) or p.controllers > 1,
     ),
-    Property("answered", unanswered, breaches.unanswered, "RequestUnanswered", at_end=True, applies=tracks_waiting),
+    Property("answered", unanswered, violations.unanswered, "RequestUnanswered", at_end=True, applies=tracks_waiting),
     Property(
         "fetch-answered",
         fetch_unanswered,
-        breaches.fetch_unanswered,
+        violations.fetch_unanswered,
         "FetchUnanswered",
         at_end=True,
         applies=has_delayed_fetch,

@@ -1,9 +1,9 @@
 """Fail-over of the controller: another broker takes over, and the old controller does not know (ZooKeeper).
 
 The old controller's session with ZooKeeper has expired, for example in a long pause of its process. Until it learns of
-that, it continues to act as controller, see rival.py. There is at most one fail-over. The controller epoch in requests
-protects the replicas: a replica that has received a request of the new controller rejects those of the old one
-(ReplicaManager, Kafka 0.8 to 3.9).
+that, it continues to act as controller, see deposed_controller.py. There is at most one fail-over. The controller epoch
+in requests protects the replicas: a replica that has received a request of the new controller rejects those of the old
+one (ReplicaManager, Kafka 0.8 to 3.9).
 """
 
 from epochfuzz.model.kafka.controller import controller

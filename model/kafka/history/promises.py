@@ -4,7 +4,7 @@ A record is *exposed* once it was readable on a replica that presumed leadership
 acknowledgement. No failure of a replica makes the model forget either. The properties compare the replicas with it.
 """
 
-from epochfuzz.model.kafka.history import ideal_log, waiting
+from epochfuzz.model.kafka.history import ideal_log, produce_purgatory
 from epochfuzz.model.kafka.storage import log, transactions
 from epochfuzz.model.kafka.vocabulary.configuration import Acks
 from epochfuzz.model.kafka.vocabulary.goals import Goal
@@ -41,7 +41,7 @@ def remember_readable(p: State, r: int, start: int) -> None:
     expose(p, r, start)
     if p.acks == Acks.ALL:
         if tracks_waiting(p):
-            waiting.answer(p, r)
+            produce_purgatory.answer(p, r)
         else:
             answer_producers(p, r, max(start, p.led_from[r]))
 
@@ -67,7 +67,7 @@ def answer_producers(p: State, r: int, start: int) -> None:
     for offset in range(start, p.high_watermark[r]):
         record = log.at(p.log_record[r], offset)
         if not transactions.is_marker(p, record):
-            waiting.answer_producer(p, r, record)
+            produce_purgatory.answer_producer(p, r, record)
 
 
 def exposed_are_lost(p: State, r: int) -> bool:

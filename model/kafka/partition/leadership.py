@@ -1,7 +1,7 @@
 """Leadership: a replica handles a leader-and-ISR update (LeaderAndIsr): it leads, follows, or waits for a leader."""
 
 from epochfuzz.model.kafka.controller import controller, fail_over, leader_metadata
-from epochfuzz.model.kafka.history import promises, waiting
+from epochfuzz.model.kafka.history import produce_purgatory, promises
 from epochfuzz.model.kafka.partition import (
     alter_partition,
     delayed_fetch,
@@ -82,7 +82,7 @@ def take_role(p: State, r: int, previous_leader: int, epoch_missed: bool, member
 
 def step_down(p: State, r: int) -> None:
     """Clear r's state as a leader, because it counts for no follower and for no later leadership."""
-    waiting.fail(p, r)
+    produce_purgatory.fail(p, r)
     if p.delayed_fetch:
         delayed_fetch.fail(p, r)
     processes.forget_leadership(p, r)

@@ -1,6 +1,6 @@
 """A replica's process: it loses its memory when it dies, and loads its disk when it starts."""
 
-from epochfuzz.model.kafka.controller import fail_over, incarnations, leader_metadata
+from epochfuzz.model.kafka.controller import broker_epochs, fail_over, leader_metadata
 from epochfuzz.model.kafka.partition import alter_partition, delayed_fetch, flight, lag_time, truncation_on_fetch
 from epochfuzz.model.kafka.storage import epoch_cache
 from epochfuzz.model.kafka.vocabulary.goals import Goal
@@ -38,7 +38,7 @@ def start(p: State, r: int) -> None:
     p.up[r] = 1
     p.known_epoch[r] = p.controller_epoch - 1
     epoch_cache.truncate_from_end(p, r, p.leo[r])
-    incarnations.note_restart(p, r)
+    broker_epochs.note_restart(p, r)
 
 
 def write_all(p: State, r: int) -> None:

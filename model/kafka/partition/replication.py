@@ -4,8 +4,8 @@ A follower has one request at a time. The response carries the leader's state at
 response stays in flight until it arrives or is dropped, or until the follower crashes or learns an update.
 """
 
-from epochfuzz.model.kafka.controller import incarnations
-from epochfuzz.model.kafka.history import producer_window, promises, waiting
+from epochfuzz.model.kafka.controller import broker_epochs
+from epochfuzz.model.kafka.history import produce_purgatory, producer_window, promises
 from epochfuzz.model.kafka.partition import (
     delayed_fetch,
     flight,
@@ -68,7 +68,7 @@ def why_not_sent(p: State, r: int) -> int:
 def append_produced(p: State, r: int, record: int) -> None:
     """Append a record of a producer at leader r. With acks=all the request waits for the ISR."""
     append_as_leader(p, r, record)
-    waiting.join(p, r, record)
+    produce_purgatory.join(p, r, record)
     advance_over_appended(p, r)
 
 
@@ -173,7 +173,7 @@ def request_records(p: State, follower: int, leader: int) -> None:
     """
     start = p.leo[follower]
     high_watermark_read = p.high_watermark[leader]
-    incarnations.note_fetch(p, leader, follower)  # first: whether the HW waits for the follower depends on it
+    broker_epochs.note_fetch(p, leader, follower)  # first: whether the HW waits for the follower depends on it
     high_watermark.note_position(p, leader, follower, start)
     count = flight.carry_records(p, leader, follower, start)
     p.flight_offset[follower] = high_watermark_read if count > 0 else p.high_watermark[leader]

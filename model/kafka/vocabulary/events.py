@@ -294,7 +294,7 @@ class Verb(IntEnum):
     )
     RIVAL_ELECT = _Verb(
         27,
-        "controller.rival",
+        "controller.deposed_controller",
         "the old controller makes the replica leader",
         dealt=6,
         setting="controllers",

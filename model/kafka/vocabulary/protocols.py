@@ -70,7 +70,7 @@ class ProtocolError(ValueError):
 class Protocol:
     """A name, and a choice for each of MECHANISMS, in their order.
 
-    `defect` is 0 except for mutants, protocols with a wrong rule (harness/defects).
+    `defect` is 0 except for mutants, protocols with a wrong rule (harness/lab/mutants).
     """
 
     name: str

@@ -9,7 +9,7 @@ from enum import IntEnum
 
 
 class Refusal(IntEnum):
-    """A reason and its sentence. harness/witness/refusal.py fills in the names in braces.
+    """A reason and its sentence. harness/trace/refusal.py fills in the names in braces.
 
     `is_bound`: a bound of the run prevents the event, and a partition without bounds might allow it.
     """

@@ -238,7 +238,9 @@ VARIABLES: tuple[Field, ...] = (
     Field("epoch_start", Holds.COUNT, _R, read=lambda p: bool(p.isr_expansion == IsrExpansion.EPOCH_START)),
     # Of a leader: its LEO when it began to lead without a break; 0 once its high watermark is past that offset.
     Field("led_from", Holds.COUNT, _R, read=lambda p: bool(p.acks == Acks.ALL and not tracks_waiting(p))),
-    Field("waiting", Holds.RECORD_SET, _R, read=tracks_waiting),  # the acks=all requests that wait at r, see waiting.py
+    Field(
+        "waiting", Holds.RECORD_SET, _R, read=tracks_waiting
+    ),  # the acks=all requests that wait at r, see produce_purgatory.py
     # The number of records that r takes for appended, including truncated ones, see idempotence.py.
     Field("remembered", Holds.COUNT, _R, read=remembers_cut_records, narrow=True),
     Field("remote_leos", Holds.COUNT_OR_NONE, (REPLICA, REPLICA), start=NONE),  # [leader, follower]

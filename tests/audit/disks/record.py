@@ -18,7 +18,7 @@ from pathlib import Path
 from confluent_kafka import KafkaException
 
 from epochfuzz.harness.cluster.broker import installation
-from epochfuzz.harness.cluster.broker.clients import Admin, Writer
+from epochfuzz.harness.cluster.broker.clients import Admin, IdempotentProducer
 from epochfuzz.harness.cluster.broker.cluster import Cluster
 from epochfuzz.harness.cluster.broker.segments import records
 from epochfuzz.harness.cluster.errors import ClusterError, NotReached
@@ -130,7 +130,7 @@ def uncommitted(run: Recording) -> None:
     run.checkpointed()
     run.b.pause()
     run.c.pause()
-    with Writer("unanswered", run.a.address, TOPIC) as writer:
+    with IdempotentProducer("unanswered", run.a.address, TOPIC) as writer:
         for number in range(4):
             writer.send(f"u{number}")
         log = run.a.data / f"{TOPIC}-0"

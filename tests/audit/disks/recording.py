@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from confluent_kafka import Consumer, ElectionType, KafkaException, TopicPartition
 
-from epochfuzz.harness.cluster.broker.clients import Admin, Writer
+from epochfuzz.harness.cluster.broker.clients import Admin, IdempotentProducer
 from epochfuzz.harness.cluster.broker.cluster import Cluster
 from epochfuzz.harness.cluster.broker.node import Node
 from epochfuzz.harness.cluster.errors import NotReached
@@ -63,7 +63,7 @@ class Recording:
     def write(self, count: int, size: int = 0, acks: str = "all") -> None:
         """Write records, some to a batch, and wait until each is acknowledged."""
         first = self._sent
-        with Writer("w", self.bootstrap, TOPIC, acks=acks) as writer:
+        with IdempotentProducer("w", self.bootstrap, TOPIC, acks=acks) as writer:
             for _ in range(count):
                 writer.send(f"r{self._sent}".ljust(size, "."))
                 self._sent += 1
@@ -73,7 +73,7 @@ class Recording:
             self.acknowledged |= {(each.offset, each.value) for each in writer.acknowledged}
         self.say(f"{count} records are acknowledged, up to offset {max(each.offset for each in writer.acknowledged)}")
 
-    def _all(self, writer: Writer, first: int) -> bool:
+    def _all(self, writer: IdempotentProducer, first: int) -> bool:
         return len(writer.acknowledged) == self._sent - first
 
     def consume(self, position: int) -> None:

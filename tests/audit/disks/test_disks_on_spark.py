@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from epochfuzz.harness.audit import on_spark, one_process
-from epochfuzz.harness.audit.audit import Request
+from epochfuzz.harness.audit.audit import AuditRequest
 from epochfuzz.harness.audit.disks import segments_on_spark
 from epochfuzz.harness.audit.disks.segments_on_spark import ranges
 from epochfuzz.harness.audit.errors import AuditError
@@ -35,7 +35,7 @@ def test_a_task_has_consecutive_segments_up_to_a_size_and_a_number(tmp_path, mon
 def test_workers_find_what_one_process_finds(spark, tmp_path, monkeypatch, logs):
     monkeypatch.setattr(segments_on_spark, "_FILES", 1)
     monkeypatch.setattr(segments_on_spark, "_WAVE", 2)
-    request = Request.of([str(unpacked(LOST, tmp_path)), *logs])
+    request = AuditRequest.of([str(unpacked(LOST, tmp_path)), *logs])
 
     assert on_spark.run(spark, str(tmp_path / "out"), request, quiet) == one_process.run(request, quiet)
 
@@ -43,7 +43,7 @@ def test_workers_find_what_one_process_finds(spark, tmp_path, monkeypatch, logs)
 def test_an_audit_of_disks_that_was_killed_twice_continues(spark, tmp_path, monkeypatch):
     monkeypatch.setattr(segments_on_spark, "_FILES", 1)
     monkeypatch.setattr(segments_on_spark, "_WAVE", 1)
-    request = Request.of([str(unpacked(LOST, tmp_path))])
+    request = AuditRequest.of([str(unpacked(LOST, tmp_path))])
 
     class Killed(Exception):
         pass
@@ -64,7 +64,7 @@ def test_an_audit_of_disks_that_was_killed_twice_continues(spark, tmp_path, monk
 
 def test_disks_that_have_changed_are_another_audit(spark, tmp_path):
     data = unpacked(LOST, tmp_path)
-    request = Request.of([str(data)])
+    request = AuditRequest.of([str(data)])
     on_spark.run(spark, str(tmp_path / "out"), request, quiet)
     with (data / "A" / "t-0" / f"{0:020d}.log").open("ab") as segment:
         segment.write(b"x")

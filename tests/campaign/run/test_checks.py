@@ -4,8 +4,8 @@ import pytest
 from pyspark.sql import functions as F
 
 from epochfuzz.harness.campaign.run import waves
-from epochfuzz.harness.campaign.store import blocks, checks
-from epochfuzz.harness.campaign.store.checks import Checked
+from epochfuzz.harness.campaign.store import blocks, determinism
+from epochfuzz.harness.campaign.store.determinism import Checked
 from epochfuzz.harness.campaign.store.errors import NonDeterminismError
 from tests.campaign.conftest import Quiet, parameters, start
 
@@ -18,7 +18,7 @@ def test_one_block_in_so_many_is_walked_twice(spark, tmp_path, monkeypatch):
     campaign.do_blocks(Quiet())
     written = blocks.written(campaign.directory, campaign.work)
     assert sorted(row["first"] for row in written.where("again").collect()) == [0, 4]
-    assert checks.compare(written, campaign.work).blocks == 2
+    assert determinism.compare(written, campaign.work).blocks == 2
     assert campaign.work.tally(campaign).schedules == asked.schedules
 
 
@@ -26,18 +26,18 @@ def test_two_workers_count_where_they_are_two(spark, undisturbed):
     written = blocks.written(undisturbed.directory, undisturbed.work).withColumn(
         "worker", F.concat("worker", F.col("again"))
     )
-    checked = checks.compare(written, undisturbed.work)
+    checked = determinism.compare(written, undisturbed.work)
     assert (checked.blocks, checked.elsewhere) == (1, 1)
     assert checked.memory > 50 << 20
-    assert checks.compare(written.withColumn("worker", F.lit("one")), undisturbed.work).elsewhere == 0
+    assert determinism.compare(written.withColumn("worker", F.lit("one")), undisturbed.work).elsewhere == 0
 
 
 def test_a_block_that_comes_out_otherwise_ends_the_campaign(spark, undisturbed):
     written = blocks.written(undisturbed.directory, undisturbed.work)
     other = written.withColumn("schedules", F.col("schedules") + F.col("again").cast("long"))
     with pytest.raises(NonDeterminismError, match="begins with schedule 0 was walked more than once"):
-        checks.compare(other, undisturbed.work)
+        determinism.compare(other, undisturbed.work)
 
 
 def test_nothing_walked_is_nothing_to_compare(undisturbed):
-    assert checks.compare(None, undisturbed.work) == Checked(0, 0, 0)
+    assert determinism.compare(None, undisturbed.work) == Checked(0, 0, 0)

@@ -6,14 +6,14 @@ from collections import Counter
 from rich.console import Console
 
 from epochfuzz.harness.campaign.run.kinds import work_of
-from epochfuzz.harness.campaign.run.progress import Shown
+from epochfuzz.harness.campaign.run.progress import CampaignProgress
 from tests.campaign.conftest import parameters
 
 
 def lines(reports, **asked):
     written = io.StringIO()
     out = Console(file=written, width=200, highlight=False)
-    with Shown.on(out, work_of(parameters(protocols=("hw", "kip-101"), **asked).row())) as shown:
+    with CampaignProgress.on(out, work_of(parameters(protocols=("hw", "kip-101"), **asked).row())) as shown:
         for schedules, elapsed in reports:
             counts = Counter({"schedules": schedules, "events 0": schedules * 50, "events 1": schedules * 50})
             counts["seen 0 no-committed-loss"] = counts["seen 1 no-divergence"] = 1

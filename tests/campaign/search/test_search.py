@@ -6,16 +6,16 @@ import pytest
 from pyspark.errors import PythonException
 
 from epochfuzz.harness.campaign.search.levels import Levels
-from epochfuzz.harness.campaign.search.search import Search
+from epochfuzz.harness.campaign.search.search import SearchCampaign
 from epochfuzz.harness.campaign.store.errors import CampaignError, sentence
 from epochfuzz.harness.engine.explore.explore import explore
-from epochfuzz.harness.findings.asked import Asked
+from epochfuzz.harness.findings.search_request import SearchRequest
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 
 def asked(protocol, sought="no-committed-loss", *, depth=None, symmetric=True, **settings):
-    return Asked(parse_protocol(protocol), Configuration(**settings), sought, depth, symmetric)
+    return SearchRequest(parse_protocol(protocol), Configuration(**settings), sought, depth, symmetric)
 
 
 BROKEN = asked("kip-320:truncation=high_watermark", "isr-complete", records=1, epochs=1)
@@ -37,19 +37,19 @@ def silent(progress):
 
 
 def test_what_breaks_is_found_by_the_schedule_that_is_found_in_memory(spark, tmp_path):
-    found = Search.start(spark, str(tmp_path / "s"), BROKEN).run(silent)
+    found = SearchCampaign.start(spark, str(tmp_path / "s"), BROKEN).run(silent)
     assert found.shortest is not None
     assert numbers(found) == in_memory(BROKEN)
 
 
 def test_what_holds_has_as_many_states_and_transitions_as_in_memory(spark, tmp_path):
-    assert numbers(Search.start(spark, str(tmp_path / "s"), HELD).run(silent)) == in_memory(HELD)
+    assert numbers(SearchCampaign.start(spark, str(tmp_path / "s"), HELD).run(silent)) == in_memory(HELD)
 
 
 @pytest.mark.slow
 def test_a_search_that_runs_dry_says_so(spark, tmp_path):
     wanted = asked("kip-320", records=1, epochs=0, symmetric=False)
-    found = Search.start(spark, str(tmp_path / "s"), wanted).run(silent)
+    found = SearchCampaign.start(spark, str(tmp_path / "s"), wanted).run(silent)
     assert found.complete
     assert numbers(found) == in_memory(wanted)
 
@@ -66,34 +66,34 @@ def test_one_that_is_killed_amid_a_level_goes_on_from_the_last_whole_one(spark, 
 
     monkeypatch.setattr(Levels, "note", dying)
     with pytest.raises(KeyboardInterrupt):
-        Search.start(spark, directory, wanted).run(silent)
+        SearchCampaign.start(spark, directory, wanted).run(silent)
     monkeypatch.undo()
     depths = []
-    found = Search.load(spark, directory).run(lambda progress: depths.append(progress.depth))
+    found = SearchCampaign.load(spark, directory).run(lambda progress: depths.append(progress.depth))
     assert depths[0] == 2
     assert numbers(found) == in_memory(wanted)
-    assert Search.load(spark, directory).run(silent) == found
+    assert SearchCampaign.load(spark, directory).run(silent) == found
 
 
 def test_a_directory_that_holds_something_is_not_searched_into(spark, undisturbed, tmp_path):
-    Search.start(spark, str(tmp_path / "s"), HELD)
+    SearchCampaign.start(spark, str(tmp_path / "s"), HELD)
     with pytest.raises(CampaignError, match="already holds a search; go on with `epochfuzz explore --resume"):
-        Search.start(spark, str(tmp_path / "s"), HELD)
+        SearchCampaign.start(spark, str(tmp_path / "s"), HELD)
     with pytest.raises(CampaignError, match="already holds a campaign"):
-        Search.start(spark, undisturbed.directory.uri, HELD)
+        SearchCampaign.start(spark, undisturbed.directory.uri, HELD)
 
 
 def test_what_holds_no_search_or_one_of_other_rules_is_not_gone_on_with(spark, tmp_path):
     with pytest.raises(CampaignError, match="holds no search; `epochfuzz explore --out"):
-        Search.load(spark, str(tmp_path / "nothing"))
-    Search.start(spark, str(tmp_path / "s"), replace(HELD, model="0" * 16))
+        SearchCampaign.load(spark, str(tmp_path / "nothing"))
+    SearchCampaign.start(spark, str(tmp_path / "s"), replace(HELD, model="0" * 16))
     with pytest.raises(CampaignError, match="was begun with model 0000"):
-        Search.load(spark, str(tmp_path / "s"))
+        SearchCampaign.load(spark, str(tmp_path / "s"))
 
 
 def test_a_worker_with_other_rules_ends_the_search(spark, tmp_path):
     with pytest.raises(PythonException) as failure:
-        Search.start(spark, str(tmp_path / "s"), replace(HELD, model="0" * 16)).run(silent)
+        SearchCampaign.start(spark, str(tmp_path / "s"), replace(HELD, model="0" * 16)).run(silent)
     assert "is of model 0000" in sentence(str(failure.value))
 
 

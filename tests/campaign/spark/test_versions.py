@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 
 from epochfuzz.harness.campaign.spark import session, versions
 from epochfuzz.harness.campaign.store.errors import CampaignError
-from epochfuzz.harness.extras import OLDEST_SPARK
+from epochfuzz.harness.environment.extras import OLDEST_SPARK
 from tests.distributions import project_table
 
 ROOT = Path(__file__).parents[3]

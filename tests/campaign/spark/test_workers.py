@@ -6,7 +6,7 @@ import sys
 from pyspark import cloudpickle
 
 from epochfuzz.harness.campaign.spark import bootstrap, workers
-from epochfuzz.harness.version import model_digest
+from epochfuzz.harness.environment.version import model_digest
 from tests.campaign.conftest import parameters
 
 WORKER = """

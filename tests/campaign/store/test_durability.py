@@ -13,9 +13,9 @@ from pyspark.errors import PythonException
 from epochfuzz.harness.campaign.run import campaign as campaigns
 from epochfuzz.harness.campaign.run import waves
 from epochfuzz.harness.campaign.run.campaign import Campaign
-from epochfuzz.harness.campaign.store.directory import Directory
+from epochfuzz.harness.campaign.store.directory import CampaignDirectory
 from epochfuzz.harness.campaign.store.errors import CampaignError, sentence
-from epochfuzz.harness.campaign.store.kept import Kept
+from epochfuzz.harness.campaign.store.local_tables import LocalTables
 from epochfuzz.harness.campaign.walks.cases import write
 from epochfuzz.harness.cases.corpus import load_corpus
 from tests.campaign.conftest import Quiet, block_rows, copied, parameters, start
@@ -127,13 +127,13 @@ def test_a_file_system_that_spark_does_not_know_is_named(spark):
 
 def test_a_name_that_spark_would_take_for_a_pattern_is_refused(spark):
     with pytest.raises(CampaignError, match="patterns; choose another"):
-        Directory(spark, "c[1]")
+        CampaignDirectory(spark, "c[1]")
 
 
 @pytest.mark.parametrize("name", ["tonight#2", "tonight%232", "a b", "a:b", "100%", "file:x", "a\nb"])
 def test_a_path_is_a_path_whatever_characters_it_has(spark, undisturbed, tmp_path, name, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    directory = Directory(spark, name)
+    directory = CampaignDirectory(spark, name)
     assert directory.uri == str(directory.local) == str(tmp_path / name)
     directory.write_rows([undisturbed.work.row()], undisturbed.work.PARAMETERS, "parameters")
     write([], directory)
@@ -143,7 +143,7 @@ def test_a_path_is_a_path_whatever_characters_it_has(spark, undisturbed, tmp_pat
 
 @pytest.mark.parametrize("form", ["file:{}/a%20b#c", "file://{}/a%20b#c"])
 def test_a_url_is_what_spark_takes_it_for(spark, undisturbed, tmp_path, form):
-    directory = Directory(spark, form.format(tmp_path))
+    directory = CampaignDirectory(spark, form.format(tmp_path))
     directory.write_rows([undisturbed.work.row()], undisturbed.work.PARAMETERS, "parameters")
     write([], directory)
     assert directory.local == tmp_path / "a%20b#c"
@@ -152,14 +152,14 @@ def test_a_url_is_what_spark_takes_it_for(spark, undisturbed, tmp_path, form):
 
 @pytest.mark.parametrize("uri", ["s3a://bucket/x", "hdfs:/x", "hdfs://host:1/x"])
 def test_a_directory_elsewhere_has_no_case_files(spark, uri):
-    assert Directory(spark, uri).uri == uri
-    assert Directory(spark, uri).local is None
+    assert CampaignDirectory(spark, uri).uri == uri
+    assert CampaignDirectory(spark, uri).local is None
 
 
 def test_a_campaign_keeps_its_cases_apart_from_those_of_its_neighbour(spark, undisturbed, tmp_path):
     (tmp_path / "tonight" / "cases").mkdir(parents=True)
     (tmp_path / "tonight#2").mkdir()
-    write(load_corpus([undisturbed.directory.local / "cases"]), Directory(spark, str(tmp_path / "tonight#2")))
+    write(load_corpus([undisturbed.directory.local / "cases"]), CampaignDirectory(spark, str(tmp_path / "tonight#2")))
     assert list((tmp_path / "tonight" / "cases").iterdir()) == []
     assert "hw-no-committed-loss.yaml" in {path.name for path in (tmp_path / "tonight#2" / "cases").iterdir()}
 
@@ -178,7 +178,7 @@ def test_blocks_without_their_parameters_are_refused(spark, undisturbed, tmp_pat
 
 def test_parameters_without_a_row_are_refused_where_there_are_blocks(spark, undisturbed, tmp_path):
     directory = copied(undisturbed, tmp_path / "c")
-    Directory(spark, directory).write_rows([], undisturbed.work.PARAMETERS, "parameters")
+    CampaignDirectory(spark, directory).write_rows([], undisturbed.work.PARAMETERS, "parameters")
     with pytest.raises(CampaignError, match="c/parameters is lost or empty"):
         Campaign.load(spark, directory)
 
@@ -219,7 +219,7 @@ def test_parameters_that_cannot_be_used_are_named_with_their_file(undisturbed, t
     place.mkdir(parents=True)
     pq.write_table(pa.Table.from_pylist([row]), place / "part.parquet")
     with pytest.raises(CampaignError, match="c/parameters cannot be used: ") as refused:
-        assert Kept(tmp_path / "c").work
+        assert LocalTables(tmp_path / "c").work
     assert complaint in str(refused.value)
 
 

@@ -13,12 +13,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from epochfuzz.harness.campaign.run.campaign import Campaign
-from epochfuzz.harness.campaign.run.status import State, status_of
-from epochfuzz.harness.campaign.run.work import text_of
+from epochfuzz.harness.campaign.run.job import text_of
+from epochfuzz.harness.campaign.run.status import CampaignState, status_of
 from epochfuzz.harness.campaign.store.errors import CampaignError, NonDeterminismError
-from epochfuzz.harness.campaign.store.kept import Kept
-from epochfuzz.harness.campaign.store.place import held
-from epochfuzz.harness.campaign.walks.walk_work import Walks
+from epochfuzz.harness.campaign.store.local_tables import LocalTables
+from epochfuzz.harness.campaign.store.location import held
+from epochfuzz.harness.campaign.walks.walk_job import Walks
 from tests.campaign.conftest import Quiet, block_rows, copied, parameters, start
 
 
@@ -33,7 +33,7 @@ def assert_same(kept, by_spark):
     assert kept.seconds == pytest.approx(by_spark.seconds)
 
 
-def walks(kept: Kept) -> Walks:
+def walks(kept: LocalTables) -> Walks:
     assert isinstance(kept.work, Walks)
     return kept.work
 
@@ -56,7 +56,7 @@ def test_spark_and_pyarrow_read_the_same_of_a_campaign_that_lost_a_wave_and_has_
     first, second, *_ = sorted(Path(directory).glob("blocks/wave=*"))
     shutil.rmtree(first)
     shutil.copytree(second, second.with_name("wave=again"))
-    kept = Kept(Path(directory))
+    kept = LocalTables(Path(directory))
     outcome = walks(kept).kept_outcome(kept)
     assert 0 < outcome.tally.schedules < 20_000
     assert outcome.checked.blocks > 0
@@ -66,8 +66,8 @@ def test_spark_and_pyarrow_read_the_same_of_a_campaign_that_lost_a_wave_and_has_
 
 def test_an_unfinished_campaign_says_what_it_has_found_so_far(undisturbed, tmp_path):
     directory = Path(copied(undisturbed, tmp_path / "c", "outcome", "findings"))
-    status = status_of(Kept(directory))
-    assert status.state is State.UNFINISHED
+    status = status_of(LocalTables(directory))
+    assert status.state is CampaignState.UNFINISHED
     assert (status.begun, status.so_far.counts["schedules"]) == (undisturbed.outcome.begun, 20_000)
     seen = {(found.protocol, found.property): found.seen for found in status.so_far.found}
     assert seen == {(found.protocol.name, found.property): found.seen for found in undisturbed.outcome.findings}
@@ -78,12 +78,12 @@ def test_an_unfinished_campaign_says_what_it_has_found_so_far(undisturbed, tmp_p
         for protocol, met in zip(undisturbed.parameters.protocols, undisturbed.outcome.tally.met, strict=True)
     }
     with held(directory):
-        assert status_of(Kept(directory)).state is State.RUNNING
+        assert status_of(LocalTables(directory)).state is CampaignState.RUNNING
 
 
 def test_a_finished_campaign_has_its_findings_from_their_table(undisturbed):
-    status = status_of(Kept(undisturbed.directory.local))
-    assert status.state is State.FINISHED
+    status = status_of(LocalTables(undisturbed.directory.local))
+    assert status.state is CampaignState.FINISHED
     assert status.seconds_remaining is None
     assert [(found.length, found.is_shrunk) for found in status.so_far.found] == [
         (len(found.reproducer.schedule), True) for found in undisturbed.outcome.findings
@@ -92,8 +92,8 @@ def test_a_finished_campaign_has_its_findings_from_their_table(undisturbed):
 
 def test_a_campaign_of_which_nothing_is_written_but_its_parameters_has_found_nothing(spark, tmp_path):
     start(spark, tmp_path / "c", parameters(schedules=None, seconds=60.0))
-    status = status_of(Kept(tmp_path / "c"))
-    assert (status.state, status.so_far.counts["schedules"], status.so_far.found) == (State.UNFINISHED, 0, ())
+    status = status_of(LocalTables(tmp_path / "c"))
+    assert (status.state, status.so_far.counts["schedules"], status.so_far.found) == (CampaignState.UNFINISHED, 0, ())
     assert (status.seconds, status.seconds_remaining) == (0.0, None)
 
 
@@ -103,7 +103,7 @@ def test_a_block_that_came_out_otherwise_is_no_result_without_spark_either(undis
         rows = pq.read_table(file, partitioning=None)
         counts = pc.add(rows["schedules"], rows["again"].cast(pa.int64()))
         pq.write_table(rows.set_column(1, "schedules", counts), file)
-    kept = Kept(Path(directory))
+    kept = LocalTables(Path(directory))
     for read in (kept.work.so_far, walks(kept).kept_outcome):
         with pytest.raises(NonDeterminismError, match="begins with schedule 0 was walked more than once"):
             read(kept)
@@ -111,12 +111,12 @@ def test_a_block_that_came_out_otherwise_is_no_result_without_spark_either(undis
 
 def test_a_directory_without_a_campaign_and_one_with_foreign_blocks_are_refused(spark, undisturbed, tmp_path):
     with pytest.raises(CampaignError, match="holds no campaign"):
-        assert Kept(tmp_path).work
+        assert LocalTables(tmp_path).work
     start(spark, tmp_path / "other", parameters(seed=8))
     directory = copied(undisturbed, tmp_path / "c", "parameters")
     shutil.copytree(tmp_path / "other" / "parameters", Path(directory) / "parameters")
     with pytest.raises(CampaignError, match="has blocks of campaign"):
-        assert Kept(Path(directory)).work
+        assert LocalTables(Path(directory)).work
 
 
 def test_a_campaign_from_before_a_parameter_was_there_is_still_that_of_its_blocks(undisturbed, tmp_path):
@@ -130,7 +130,7 @@ def test_a_campaign_from_before_a_parameter_was_there_is_still_that_of_its_block
         rows = pq.read_table(file, partitioning=None)
         at = rows.column_names.index("campaign")
         pq.write_table(rows.set_column(at, "campaign", pa.array([campaign] * len(rows))), file)
-    kept = Kept(directory)
+    kept = LocalTables(directory)
     assert walks(kept).kept_outcome(kept).findings == undisturbed.outcome.findings
 
 

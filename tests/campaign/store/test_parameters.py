@@ -5,7 +5,7 @@ from typing import Any, cast
 
 from epochfuzz.harness.campaign.run.campaign import Campaign
 from epochfuzz.harness.campaign.walks.parameters import Parameters
-from epochfuzz.harness.version import model_digest
+from epochfuzz.harness.environment.version import model_digest
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from tests.campaign.conftest import parameters, start
 

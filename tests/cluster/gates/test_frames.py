@@ -7,7 +7,7 @@ from epochfuzz.harness.cluster.gates.frames import (
     FrameError,
     Frames,
     Header,
-    Kind,
+    RequestKind,
     correlation,
     framed,
     header,
@@ -47,13 +47,13 @@ def test_a_header_says_what_is_asked_and_who_asks() -> None:
 @pytest.mark.parametrize(
     ("key", "client", "told"),
     [
-        (Api.FETCH, "broker-2-fetcher-0", (Kind.FETCH, 2)),
-        (Api.FETCH, "raft-client-3", (Kind.METADATA, 3)),
-        (Api.FETCH, "epochfuzz", (Kind.OTHER, -1)),
-        (Api.ALTER_PARTITION, "1", (Kind.ALTER, 1)),
-        (Api.BROKER_HEARTBEAT, "1", (Kind.HEARTBEAT, 1)),
-        (Api.API_VERSIONS, "broker-2-fetcher-0", (Kind.OTHER, 2)),
+        (Api.FETCH, "broker-2-fetcher-0", (RequestKind.FETCH, 2)),
+        (Api.FETCH, "raft-client-3", (RequestKind.METADATA, 3)),
+        (Api.FETCH, "epochfuzz", (RequestKind.OTHER, -1)),
+        (Api.ALTER_PARTITION, "1", (RequestKind.ALTER, 1)),
+        (Api.BROKER_HEARTBEAT, "1", (RequestKind.HEARTBEAT, 1)),
+        (Api.API_VERSIONS, "broker-2-fetcher-0", (RequestKind.OTHER, 2)),
     ],
 )
-def test_a_message_is_known_by_its_key_and_its_client(key: int, client: str, told: tuple[Kind, int]) -> None:
+def test_a_message_is_known_by_its_key_and_its_client(key: int, client: str, told: tuple[RequestKind, int]) -> None:
     assert source(Header(key, 1, 1, client, 0)) == told

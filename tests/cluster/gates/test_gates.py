@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from epochfuzz.harness.cluster.broker.segments import batches
-from epochfuzz.harness.cluster.gates.frames import Kind, header, source
+from epochfuzz.harness.cluster.gates.frames import RequestKind, header, source
 from epochfuzz.harness.cluster.gates.gates import Gates
-from epochfuzz.harness.cluster.gates.proxy import Message
+from epochfuzz.harness.cluster.gates.proxy import ProxiedMessage
 from tests.cluster.gates.messages import TOPIC, batch, definitions, request, response
 
 
@@ -20,11 +20,11 @@ class Connection:
     """Passes at once; what was passed is noted."""
 
     def __init__(self) -> None:
-        self.held: dict[bool, deque[Message]] = {False: deque(), True: deque()}
+        self.held: dict[bool, deque[ProxiedMessage]] = {False: deque(), True: deque()}
         self.is_closed = False
-        self.passed: list[Message] = []
+        self.passed: list[ProxiedMessage] = []
 
-    def pass_(self, message: Message) -> None:
+    def pass_(self, message: ProxiedMessage) -> None:
         self.held[message.is_response].remove(message)
         self.passed.append(message)
 
@@ -44,17 +44,17 @@ class Setting:
         proxy: Any = SimpleNamespace(connections={self.connection}, lock=threading.RLock())
         self.gates.proxies["A"] = proxy
 
-    def asks(self, client: str, key: int = 1, **values: Any) -> Message:
+    def asks(self, client: str, key: int = 1, **values: Any) -> ProxiedMessage:
         body = request(self.messages.requests[key], client, values)
         asked = header(body)
-        return self._arrives(Message(self.connection, False, asked, *source(asked), body))
+        return self._arrives(ProxiedMessage(self.connection, False, asked, *source(asked), body))
 
-    def answers(self, message: Message, **values: Any) -> Message:
+    def answers(self, message: ProxiedMessage, **values: Any) -> ProxiedMessage:
         body = response(self.messages.responses[message.asked.key], values)
-        told = Message(self.connection, True, message.asked, message.kind, message.number, body, message.body)
+        told = ProxiedMessage(self.connection, True, message.asked, message.kind, message.number, body, message.body)
         return self._arrives(told)
 
-    def _arrives(self, message: Message) -> Message:
+    def _arrives(self, message: ProxiedMessage) -> ProxiedMessage:
         if self.gates._is_held(message):
             self.connection.held[message.is_response].append(message)
         else:
@@ -78,39 +78,39 @@ def setting(tmp_path: Path) -> Setting:
 
 
 def test_a_gate_holds_requests_and_answers_of_one_broker(setting: Setting) -> None:
-    setting.gates.shut(Kind.FETCH, 2)
+    setting.gates.shut(RequestKind.FETCH, 2)
     asked = setting.asks("broker-2-fetcher-0", **fetching())
     other = setting.asks("broker-3-fetcher-0", **fetching())
-    assert setting.gates.held(Kind.FETCH, 2) == [asked]
+    assert setting.gates.held(RequestKind.FETCH, 2) == [asked]
     assert setting.connection.passed == [other]
     setting.gates.pass_(asked)
     told = setting.answers(asked, **answer())
-    assert setting.gates.held(Kind.FETCH, 2, is_response=True) == [told]
-    assert setting.gates.has(Kind.FETCH, 2)
-    setting.gates.open(Kind.FETCH, 2)
+    assert setting.gates.held(RequestKind.FETCH, 2, is_response=True) == [told]
+    assert setting.gates.has(RequestKind.FETCH, 2)
+    setting.gates.open(RequestKind.FETCH, 2)
     assert setting.connection.passed == [other, asked, told]
 
 
 def test_heartbeats_are_held_as_requests_and_say_how_far_a_broker_is(setting: Setting) -> None:
     setting.asks("2", key=63, CurrentMetadataOffset=17)
-    setting.gates.shut(Kind.HEARTBEAT, 2)
+    setting.gates.shut(RequestKind.HEARTBEAT, 2)
     held = setting.asks("2", key=63, CurrentMetadataOffset=18)
     assert setting.gates.applied == {2: 18}
-    assert setting.gates.held(Kind.HEARTBEAT, 2) == [held]
+    assert setting.gates.held(RequestKind.HEARTBEAT, 2) == [held]
 
 
 def test_a_broker_asks_for_metadata_when_there_is_something_that_it_may_learn(setting: Setting) -> None:
-    setting.gates.shut(Kind.METADATA, 2)
+    setting.gates.shut(RequestKind.METADATA, 2)
     setting.gates.limit(2, 10)
     asked = setting.asks("raft-client-2", **fetching(offset=10))
-    assert setting.gates.held(Kind.METADATA, 2) == [asked]
+    assert setting.gates.held(RequestKind.METADATA, 2) == [asked]
     assert setting.gates.fetch_offset(asked) == 10
     setting.gates.limit(2, 11)
     assert setting.connection.passed == [asked]
 
 
 def test_an_answer_with_more_than_that_is_cut_between_two_batches(setting: Setting) -> None:
-    setting.gates.shut(Kind.METADATA, 2)
+    setting.gates.shut(RequestKind.METADATA, 2)
     setting.gates.limit(2, 12)
     whole = batch(10, b"one", b"two") + batch(12, b"three")
     told = setting.answers(setting.asks("raft-client-2", **fetching(offset=10)), **answer(whole))
@@ -150,7 +150,7 @@ def test_an_answer_is_told_in_words(setting: Setting, answered: dict[str, Any], 
 
 
 def test_who_is_down_is_forgotten(setting: Setting) -> None:
-    setting.gates.shut(Kind.FETCH, 2)
+    setting.gates.shut(RequestKind.FETCH, 2)
     setting.asks("broker-2-fetcher-0", **fetching())
     forget: Callable[[int], None] = setting.gates.forget
     forget(3)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from epochfuzz.harness.cluster.gates.metadata import DIRECTORY, MetadataLog
+from epochfuzz.harness.cluster.gates.metadata import DIRECTORY, ControllerLog
 from tests.cluster.gates.messages import TOPIC, batch, definitions, record
 
 T, P, CHANGE, REGISTERS, REGISTRATION, REMOVE = 2, 3, 5, 27, 17, 9
@@ -16,7 +16,7 @@ class Written:
 
     def __init__(self, directory: Path) -> None:
         self.records = definitions(directory).records
-        self.log = MetadataLog(directory, self.records, watched="t")
+        self.log = ControllerLog(directory, self.records, watched="t")
         self.file = directory / DIRECTORY / "00000000000000000000.log"
         self.file.parent.mkdir()
         self.file.touch()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from epochfuzz.harness.cluster.gates.frames import Frames, framed
-from epochfuzz.harness.cluster.gates.proxy import Message, Proxy
+from epochfuzz.harness.cluster.gates.proxy import ProxiedMessage, Proxy
 from epochfuzz.harness.cluster.waiting import until
 
 
@@ -72,14 +72,14 @@ class Gate:
     """Holds what the test says."""
 
     def __init__(self) -> None:
-        self.holds: Callable[[Message], bool] = lambda message: False
+        self.holds: Callable[[ProxiedMessage], bool] = lambda message: False
         self.lock = threading.RLock()
 
-    def decide(self, message: Message) -> bool:
+    def decide(self, message: ProxiedMessage) -> bool:
         return self.holds(message)
 
 
-def held(proxy: Proxy, is_response: bool) -> list[Message]:
+def held(proxy: Proxy, is_response: bool) -> list[ProxiedMessage]:
     with proxy.lock:
         return [message for each in proxy.connections for message in each.held[is_response]]
 

@@ -10,8 +10,8 @@ from epochfuzz.harness.cases.case import Case, load_case
 from epochfuzz.harness.cluster.schedules.beside import beside, missing, protocol_of, settings_of
 from epochfuzz.harness.cluster.schedules.ends import Ended
 from epochfuzz.harness.cluster.schedules.events import EVENTS
-from epochfuzz.harness.cluster.schedules.play import Outcome, Playing, Seen, Step
-from epochfuzz.harness.cluster.schedules.stage import Settings
+from epochfuzz.harness.cluster.schedules.play import EventOutcome, ObservedReplica, PlayedEvent, Playing
+from epochfuzz.harness.cluster.schedules.stage import TopicSettings
 from epochfuzz.model.kafka.vocabulary.events import VERBS
 
 CORPUS = Path("corpus")
@@ -22,8 +22,8 @@ def case(name: str) -> Case:
     return load_case(path)
 
 
-def step(number: int, event: str, seen: Seen) -> Step:
-    return Step(number, event, Outcome.DONE, "", 0.0, seen)
+def step(number: int, event: str, seen: ObservedReplica) -> PlayedEvent:
+    return PlayedEvent(number, event, EventOutcome.DONE, "", 0.0, seen)
 
 
 def test_every_event_that_is_offered_is_one_of_the_model() -> None:
@@ -42,7 +42,7 @@ def test_at_least_40_cases_of_the_corpus_are_offered() -> None:
 
 
 def test_a_partition_has_the_settings_of_the_case() -> None:
-    assert settings_of(case("acks-1-loss").settings) == Settings(replicas=2, acks="1")
+    assert settings_of(case("acks-1-loss").settings) == TopicSettings(replicas=2, acks="1")
     assert settings_of(case("unclean-election-on").settings).unclean_leader_election
 
 
@@ -70,8 +70,8 @@ def test_the_model_says_how_a_case_ends(name: str, ended: Ended, permitted: bool
 def test_the_first_step_that_went_another_way_is_told() -> None:
     protocol = protocol_of("4.3.1")
     assert protocol is not None
-    same = Seen({"A": ("m0",), "B": ()}, "A", ("A", "B"))
-    other = Seen({"A": ("m0",), "B": ()}, "A", ("A",))
+    same = ObservedReplica({"A": ("m0",), "B": ()}, "A", ("A", "B"))
+    other = ObservedReplica({"A": ("m0",), "B": ()}, "A", ("A",))
     playing = Playing(steps=[step(1, "produce A", same), step(2, "fetch B", other)])
     found = beside(case("normal-replication").events, case("normal-replication").settings, protocol, playing)
     assert found.differs == "after 2 (fetch B) the ISR is A, in the model A B"

@@ -8,12 +8,12 @@ import pytest
 
 pytest.importorskip("confluent_kafka")
 
-from epochfuzz.harness.cluster.broker.broker_log import Line
+from epochfuzz.harness.cluster.broker.broker_log import LogLine
 from epochfuzz.harness.cluster.errors import NotReached
-from epochfuzz.harness.cluster.gates.frames import Kind
-from epochfuzz.harness.cluster.gates.metadata import Decision, Partition
+from epochfuzz.harness.cluster.gates.frames import RequestKind
+from epochfuzz.harness.cluster.gates.metadata import MetadataBatch, TopicPartition
 from epochfuzz.harness.cluster.schedules import events
-from epochfuzz.harness.cluster.schedules.events import Nothing, Refused
+from epochfuzz.harness.cluster.schedules.events import EventImpossible, Nothing
 from epochfuzz.harness.cluster.schedules.stage import Stage
 
 NUMBERS = {"A": 1, "B": 2, "C": 3}
@@ -24,7 +24,7 @@ FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH = 74, 75
 class Waiting:
     """A message at a gate."""
 
-    kind: Kind
+    kind: RequestKind
     number: int
     is_response: bool = False
     target: str = "A"
@@ -46,7 +46,7 @@ class Gates:
         self.limits: dict[int, int] = {}
         self.error = 0
 
-    def held(self, kind: Kind, number: int, is_response: bool = False) -> list[Waiting]:
+    def held(self, kind: RequestKind, number: int, is_response: bool = False) -> list[Waiting]:
         wanted = (kind, number, is_response)
         return [each for each in self.waiting if (each.kind, each.number, each.is_response) == wanted]
 
@@ -71,7 +71,7 @@ class Gates:
     def limit(self, number: int, offset: int) -> None:
         self.limits[number] = offset
 
-    def is_shut(self, kind: Kind, number: int) -> bool:
+    def is_shut(self, kind: RequestKind, number: int) -> bool:
         return True
 
 
@@ -80,8 +80,8 @@ class Fake:
     """A stage without a cluster: A leads epoch 0, B and C follow it."""
 
     gates: Gates = field(default_factory=Gates)
-    decisions: list[Decision] = field(default_factory=list)
-    partition_: Partition = field(default_factory=lambda: Partition(None, 1, 0, (1, 2, 3), (1, 2, 3)))
+    decisions: list[MetadataBatch] = field(default_factory=list)
+    partition_: TopicPartition = field(default_factory=lambda: TopicPartition(None, 1, 0, (1, 2, 3), (1, 2, 3)))
     learned: dict[str, int] = field(default_factory=lambda: dict.fromkeys(NUMBERS, 10))
     down: set[str] = field(default_factory=set)
     fenced: dict[str, int] = field(default_factory=dict)
@@ -114,10 +114,10 @@ class Fake:
     def names(self, numbers: tuple[int, ...]) -> str:
         return ", ".join(self.cluster.named(number) for number in numbers)
 
-    def partition(self) -> Partition:
+    def partition(self) -> TopicPartition:
         return self.partition_
 
-    def pending(self, name: str) -> list[Decision]:
+    def pending(self, name: str) -> list[MetadataBatch]:
         return Stage.pending(self, name)  # type: ignore[arg-type]
 
     def knows_unfenced(self, name: str, number: int) -> bool:
@@ -138,8 +138,8 @@ class Fake:
     def epoch(self, name: str) -> int:
         return self.epochs[name] + sum(each.opens_epoch and each.offset < self.learned[name] for each in self.decisions)
 
-    def role(self, name: str) -> Line:
-        return Line(0.0, "", "follower", "t1-0", 0, leader=1, epoch=self.epoch(name))
+    def role(self, name: str) -> LogLine:
+        return LogLine(0.0, "", "follower", "t1-0", 0, leader=1, epoch=self.epoch(name))
 
     def log(self, name: str) -> list[Any]:
         return []
@@ -152,14 +152,14 @@ def play(verb: str, stage: Fake, name: str) -> str:
     return events.EVENTS[verb](stage, name)  # type: ignore[arg-type]
 
 
-def epochs(*offsets: int) -> list[Decision]:
-    return [Decision(offset, True, "leader 2") for offset in offsets]
+def epochs(*offsets: int) -> list[MetadataBatch]:
+    return [MetadataBatch(offset, True, "leader 2") for offset in offsets]
 
 
 def test_a_fetch_passes_one_request_and_a_receive_its_answer() -> None:
     stage = Fake()
-    asked = Waiting(Kind.FETCH, 2)
-    stage.gates.waiting += [asked, Waiting(Kind.FETCH, 3)]
+    asked = Waiting(RequestKind.FETCH, 2)
+    stage.gates.waiting += [asked, Waiting(RequestKind.FETCH, 3)]
     assert play("fetch", stage, "B") == "A has answered B: 1 records"
     assert stage.gates.passed == [asked]
     with pytest.raises(Nothing, match="B still waits for an answer"):
@@ -172,7 +172,7 @@ def test_a_fetch_passes_one_request_and_a_receive_its_answer() -> None:
 
 def test_a_request_of_an_epoch_that_is_over_is_lost_and_one_of_the_new_passes() -> None:
     stage = Fake(epochs={"A": 2, "B": 2, "C": 2})
-    old, new = Waiting(Kind.FETCH, 2, epoch=1), Waiting(Kind.FETCH, 2, epoch=2)
+    old, new = Waiting(RequestKind.FETCH, 2, epoch=1), Waiting(RequestKind.FETCH, 2, epoch=2)
     stage.gates.waiting += [old, new]
     play("fetch", stage, "B")
     assert (stage.gates.dropped, stage.gates.passed) == ([old], [new])
@@ -186,11 +186,11 @@ def test_a_request_that_does_not_come_is_not_done() -> None:
 def test_an_error_is_answered_at_once_and_one_that_fences_ends_the_asking() -> None:
     stage = Fake()
     stage.gates.error = UNKNOWN_LEADER_EPOCH
-    stage.gates.waiting.append(Waiting(Kind.FETCH, 2))
-    with pytest.raises(Refused, match="A answers B with error 75"):
+    stage.gates.waiting.append(Waiting(RequestKind.FETCH, 2))
+    with pytest.raises(EventImpossible, match="A answers B with error 75"):
         play("fetch", stage, "B")
     stage.gates.error = FENCED_LEADER_EPOCH
-    with pytest.raises(Refused, match="error 74"):
+    with pytest.raises(EventImpossible, match="error 74"):
         play("fetch", stage, "B")
     with pytest.raises(Nothing, match="waits to hear of the next"):
         play("fetch", stage, "B")
@@ -212,7 +212,7 @@ def test_a_leader_does_not_fetch_and_a_follower_does_not_append() -> None:
 
 
 def test_a_notified_broker_learns_one_epoch_with_what_was_changed_in_it() -> None:
-    changed = Decision(13, False, "broker 3 is fenced")
+    changed = MetadataBatch(13, False, "broker 3 is fenced")
     stage = Fake(decisions=[*epochs(11), changed, *epochs(15, 17)])
     play("notify", stage, "B")
     assert stage.gates.limits == {2: 15}
@@ -232,19 +232,19 @@ def test_one_that_catches_up_learns_all_at_once() -> None:
 def test_an_elected_leader_has_to_be_alive_and_in_sync() -> None:
     with pytest.raises(Nothing, match="A leads, as the controller has it"):
         play("elect", Fake(), "A")
-    with pytest.raises(Refused, match="B is fenced"):
+    with pytest.raises(EventImpossible, match="B is fenced"):
         play("elect", Fake(unfenced=False), "B")
     stage: Any = Fake()
     stage.settings = SimpleNamespace(unclean_leader_election=True)
     stage.partition_.isr = (1, 2)
-    with pytest.raises(Refused, match="C is not in the ISR: A leads epoch 0, ISR A, B"):
+    with pytest.raises(EventImpossible, match="C is not in the ISR: A leads epoch 0, ISR A, B"):
         play("elect", stage, "C")
 
 
 def test_a_leader_proposes_whom_it_takes_for_alive() -> None:
     stage = Fake(proposed=(1, 2, 3))
     stage.partition_.isr = (1, 2)
-    stage.decisions = [Decision(3, False, "broker 3 is unfenced"), Decision(12, False, "broker 3 is fenced")]
+    stage.decisions = [MetadataBatch(3, False, "broker 3 is unfenced"), MetadataBatch(12, False, "broker 3 is fenced")]
     assert play("expand", stage, "C") == "A proposes the ISR A, B, C"
     stage.learned["A"] = 13
     with pytest.raises(Nothing, match="C is fenced, as A knows"):

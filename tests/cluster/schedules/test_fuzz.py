@@ -9,13 +9,13 @@ pytest.importorskip("confluent_kafka")
 
 from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.cluster.schedules.beside import protocol_of
-from epochfuzz.harness.cluster.schedules.choose import Chooser
+from epochfuzz.harness.cluster.schedules.choose import ClusterChooser
 from epochfuzz.harness.cluster.schedules.ends import Ended
 from epochfuzz.harness.cluster.schedules.events import EVENTS
 from epochfuzz.harness.cluster.schedules.fuzz import Fuzzer
-from epochfuzz.harness.cluster.schedules.fuzzed import told
+from epochfuzz.harness.cluster.schedules.fuzzed import describe
 from epochfuzz.harness.cluster.schedules.play import Playing
-from epochfuzz.harness.witness.replay import replay
+from epochfuzz.harness.trace.replay import replay
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule, schedule_texts, verb_of
 
@@ -36,9 +36,9 @@ class Player:
         return Playing(Ended.LOST if lost else Ended.KEPT, "acknowledged and gone: m0@0" if lost else "")
 
 
-def chooser(seed: int = 1) -> Chooser:
+def chooser(seed: int = 1) -> ClusterChooser:
     assert PROTOCOL is not None
-    return Chooser(PROTOCOL, SETTINGS, seed)
+    return ClusterChooser(PROTOCOL, SETTINGS, seed)
 
 
 def fuzzer(player: Any, seed: int = 1, kept: list[Case] | None = None) -> Fuzzer:
@@ -97,6 +97,6 @@ def test_what_a_run_has_come_to_is_told_in_a_line() -> None:
     result = fuzzer(Player()).result
     result.schedules, result.events, result.seconds = 3, 30, 10.0
     result.ends.update([Ended.KEPT, Ended.KEPT, Ended.NOT_REACHED])
-    assert told(result) == (
+    assert describe(result) == (
         "3 schedules, 30 events in 10 s (3.0 a second, with 0 replays to shrink): 2 KEPT, 1 NOT REACHED"
     )

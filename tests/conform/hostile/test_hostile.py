@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from epochfuzz.harness.conform.oracle.fault import Fault, Kind, SubjectFailed
 from epochfuzz.harness.conform.oracle.judge import JudgedBy
+from epochfuzz.harness.conform.protocol.discrepancy import Discrepancy, DiscrepancyKind, SubjectFailed
 from epochfuzz.harness.conform.protocol.process import KEPT_OUTPUT, CommandError, LineProcess
 from epochfuzz.harness.conform.protocol.subject import CommandSubject
 from epochfuzz.harness.conform.protocol.wire import config_of
@@ -52,7 +52,7 @@ def run(trick: str, when: str = "event", **arguments: Any) -> Conformance:
     return conform((*HOSTILE, trick, when), schedules=20, **arguments)
 
 
-def only_fault(conformance: Conformance) -> Fault:
+def only_fault(conformance: Conformance) -> Discrepancy:
     assert not conformance.conforms
     (nonconformity,) = conformance.nonconformities
     return nonconformity.fault
@@ -61,17 +61,21 @@ def only_fault(conformance: Conformance) -> Fault:
 @pytest.mark.parametrize(
     ("trick", "kind", "message"),
     [
-        ("exit_with_words", Kind.DIED, "it exited with status 7"),
-        ("be_killed", Kind.DIED, "it was killed by SIGKILL"),
-        ("be_killed_by_a_signal_without_a_name", Kind.DIED, "it was killed by signal 40"),
-        ("print_rubbish", Kind.GARBAGE, "a reply that is not of the protocol: Invalid JSON"),
-        ("answer_a_reset", Kind.GARBAGE, "a reply that is not of the protocol: applied: Field required"),
-        ("answer_twice", Kind.GARBAGE, "it printed more than the one line that answers"),
-        ("show_many_fields", Kind.GARBAGE, "a reply that is not of the protocol: it has more than 2,000 values"),
-        ("flood_a_line", Kind.FLOOD, "a line of more than 1,048,576 bytes"),
+        ("exit_with_words", DiscrepancyKind.DIED, "it exited with status 7"),
+        ("be_killed", DiscrepancyKind.DIED, "it was killed by SIGKILL"),
+        ("be_killed_by_a_signal_without_a_name", DiscrepancyKind.DIED, "it was killed by signal 40"),
+        ("print_rubbish", DiscrepancyKind.GARBAGE, "a reply that is not of the protocol: Invalid JSON"),
+        ("answer_a_reset", DiscrepancyKind.GARBAGE, "a reply that is not of the protocol: applied: Field required"),
+        ("answer_twice", DiscrepancyKind.GARBAGE, "it printed more than the one line that answers"),
+        (
+            "show_many_fields",
+            DiscrepancyKind.GARBAGE,
+            "a reply that is not of the protocol: it has more than 2,000 values",
+        ),
+        ("flood_a_line", DiscrepancyKind.FLOOD, "a line of more than 1,048,576 bytes"),
     ],
 )
-def test_a_subject_that_gives_no_answer_to_judge_is_a_finding(trick: str, kind: Kind, message: str) -> None:
+def test_a_subject_that_gives_no_answer_to_judge_is_a_finding(trick: str, kind: DiscrepancyKind, message: str) -> None:
     conformance = run(trick)
     fault = only_fault(conformance)
     assert (fault.kind, fault.field) == (kind, None)
@@ -84,7 +88,7 @@ def test_a_subject_that_gives_no_answer_to_judge_is_a_finding(trick: str, kind: 
 def test_a_subject_that_is_late_is_a_finding_and_ends_the_run(trick: str) -> None:
     conformance = run(trick, patience=PATIENCE)
     fault = only_fault(conformance)
-    assert (fault.kind, fault.observed) == (Kind.TIMEOUT, f"no answer within {PATIENCE} s")
+    assert (fault.kind, fault.observed) == (DiscrepancyKind.TIMEOUT, f"no answer within {PATIENCE} s")
     assert (conformance.given_up, conformance.schedules) == (True, 1)
 
 
@@ -117,7 +121,7 @@ def test_control_characters_in_what_is_kept_are_spelled_out() -> None:
 
 def test_a_record_whose_number_no_int_can_hold_is_one_that_no_client_produced() -> None:
     fault = only_fault(run("show_a_record_of_many_digits", judged_by=JudgedBy.PROMISES))
-    assert (fault.kind, str(fault.observed)[:22]) == (Kind.GARBAGE, "a log has 'm1111111111")
+    assert (fault.kind, str(fault.observed)[:22]) == (DiscrepancyKind.GARBAGE, "a log has 'm1111111111")
     assert len(fault.sentence) < 1_000
 
 
@@ -151,7 +155,9 @@ def test_a_subject_that_dies_of_the_number_of_requests_is_a_finding(age: int, mo
     conformance = run("die_of_age", "any")
     assert not conformance.conforms
     for one in conformance.nonconformities:
-        assert (one.fault.kind is Kind.DIED) == (age <= 2), "a fresh process shows it again if the schedule is enough"
+        assert (one.fault.kind is DiscrepancyKind.DIED) == (age <= 2), (
+            "a fresh process shows it again if the schedule is enough"
+        )
         assert "it exited with status 9" in one.fault.sentence
 
 
@@ -180,7 +186,7 @@ def test_what_was_found_is_kept_where_the_command_is_gone_by_the_time_it_is_shru
     script.write_text(f"#!{sys.executable}\nimport os\nos.unlink({str(script)!r})\n{KNOWS_ONE_PROTOCOL}")
     script.chmod(0o700)
     fault = only_fault(conform((str(script),), schedules=1))
-    assert fault.kind is Kind.UNSTABLE
+    assert fault.kind is DiscrepancyKind.UNSTABLE
     assert "controller.epoch is 5, and 0 in the model; then the subject is unable to run it" in fault.sentence
     assert "cannot be started" in fault.sentence
 
@@ -188,14 +194,14 @@ def test_what_was_found_is_kept_where_the_command_is_gone_by_the_time_it_is_shru
 def test_an_answer_that_is_other_the_second_time_is_a_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MARK", str(tmp_path / "seen"))
     fault = only_fault(run("differ_the_first_time_ever"))
-    assert (fault.kind, fault.field) == (Kind.UNSTABLE, "controller.epoch")
+    assert (fault.kind, fault.field) == (DiscrepancyKind.UNSTABLE, "controller.epoch")
     assert fault.expected == "controller.epoch is 5, and 0 in the model"
     assert fault.observed == "nothing is wrong"
 
 
 def test_an_answer_that_is_wrong_in_another_way_the_second_time_is_a_finding_of_its_own() -> None:
     fault = only_fault(run("differ_by_process"))
-    assert fault.kind is Kind.UNSTABLE
+    assert fault.kind is DiscrepancyKind.UNSTABLE
     assert str(fault.expected).startswith("controller.epoch is ")
     assert str(fault.observed).startswith("controller.epoch is ")
     assert fault.expected != fault.observed
@@ -206,12 +212,12 @@ def test_judged_by_promises_a_sample_is_run_twice_to_see_whether_the_subject_is_
 ) -> None:
     monkeypatch.setenv("MARK", str(tmp_path / "seen"))
     fault = only_fault(run("differ_the_first_time_ever", judged_by=JudgedBy.PROMISES))
-    assert fault.kind is Kind.UNSTABLE
+    assert fault.kind is DiscrepancyKind.UNSTABLE
     assert (fault.expected, fault.observed) == ("controller.epoch 5", "controller.epoch 0")
 
 
 def test_no_process_is_left_of_a_subject_that_hangs_with_children_inside_and_outside_its_group(living: Living) -> None:
-    assert only_fault(run("hang_with_children", patience=PATIENCE)).kind is Kind.TIMEOUT
+    assert only_fault(run("hang_with_children", patience=PATIENCE)).kind is DiscrepancyKind.TIMEOUT
     assert living("") == []
 
 

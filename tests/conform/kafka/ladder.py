@@ -20,7 +20,7 @@ from rich.text import Text
 from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.cases.corpus import load_corpus
 from epochfuzz.harness.cli.rerun import verdict_text
-from epochfuzz.harness.conform.oracle.fault import JUDGED, SubjectUnable
+from epochfuzz.harness.conform.protocol.discrepancy import JUDGED, SubjectUnable
 from epochfuzz.harness.conform.protocol.subject import CommandSubject
 from epochfuzz.harness.conform.run.rerun import Rerun, rerun
 from tests.conform.kafka.build import build_of

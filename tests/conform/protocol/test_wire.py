@@ -6,7 +6,7 @@ import json
 import pytest
 
 from epochfuzz.harness.conform.protocol import wire
-from epochfuzz.harness.conform.protocol.wire import Malformed
+from epochfuzz.harness.conform.protocol.wire import MalformedReply
 from epochfuzz.model.kafka.vocabulary.configuration import MAX_EPOCHS, MAX_RECORDS, Configuration
 from epochfuzz.model.kafka.vocabulary.events import VERBS
 from tests.conform.running import ROOT
@@ -71,7 +71,7 @@ def test_a_reset_may_be_refused_with_a_reason() -> None:
     ],
 )
 def test_a_malformed_answer_to_an_event_is_refused_with_the_place(line: bytes, complaint: str) -> None:
-    with pytest.raises(Malformed) as refused:
+    with pytest.raises(MalformedReply) as refused:
         wire.parse_event_reply(line)
     assert complaint in str(refused.value)
 
@@ -85,13 +85,13 @@ def test_a_malformed_answer_to_an_event_is_refused_with_the_place(line: bytes, c
     ],
 )
 def test_a_malformed_answer_to_a_reset_is_refused_with_the_place(line: bytes, complaint: str) -> None:
-    with pytest.raises(Malformed) as refused:
+    with pytest.raises(MalformedReply) as refused:
         wire.parse_reset_reply(line)
     assert complaint in str(refused.value)
 
 
 def test_an_observation_in_python_that_is_no_json_is_refused() -> None:
-    with pytest.raises(Malformed, match="not JSON serializable"):
+    with pytest.raises(MalformedReply, match="not JSON serializable"):
         wire.check_observation({"replicas": {"A": {"log": {1, 2}}}})
 
 
@@ -105,13 +105,13 @@ def test_five_replicas_with_all_that_they_can_hold_are_far_from_too_many_values(
 @pytest.mark.parametrize("own", [{"all": [1] * 2_000}, {"all": {f"key{n}": {} for n in range(2_000)}}])
 def test_too_many_values_are_refused_wherever_they_are(own: object) -> None:
     line = json.dumps({"applied": True, "observation": {"controller": {"own": own}}})
-    with pytest.raises(Malformed, match="more than 2,000 values"):
+    with pytest.raises(MalformedReply, match="more than 2,000 values"):
         wire.parse_event_reply(line.encode())
 
 
 def test_the_schema_in_the_documentation_is_that_of_the_code() -> None:
     kept = (ROOT / "docs" / "conformance.schema.json").read_text(encoding="utf-8")
-    assert kept == json.dumps(wire.schema(), indent=2) + "\n", "python -m epochfuzz.harness.documents.schemas writes it"
+    assert kept == json.dumps(wire.schema(), indent=2) + "\n", "python -m epochfuzz.harness.lab.schemas writes it"
 
 
 def test_the_documentation_names_every_event_and_every_field() -> None:

@@ -11,7 +11,7 @@ from epochfuzz.harness.engine.explore.explore import NotConfirmed, explore
 from epochfuzz.harness.engine.keys.packing import DoesNotFit
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.core.fields import Field
-from epochfuzz.model.core.renaming import renamed
+from epochfuzz.model.core.permutation import renamed
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.controller.controller import forget_superseded
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration

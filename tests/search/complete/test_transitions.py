@@ -14,7 +14,7 @@ from epochfuzz.harness.engine.explore.transitions import Ambiguous, transitions
 from epochfuzz.harness.engine.explore.visited import hash_of
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.core.fields import Grid
-from epochfuzz.model.core.renaming import renamed
+from epochfuzz.model.core.permutation import renamed
 from epochfuzz.model.kafka.controller.controller import forget_superseded
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import VERBS

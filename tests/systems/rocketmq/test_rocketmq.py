@@ -11,8 +11,8 @@ import pytest
 
 from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.cases.corpus import load_corpus
-from epochfuzz.harness.conform.oracle.fault import SubjectUnable
 from epochfuzz.harness.conform.protocol import wire
+from epochfuzz.harness.conform.protocol.discrepancy import SubjectUnable
 from epochfuzz.harness.conform.protocol.subject import CommandSubject
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from tests.systems.jvm.build import missing

@@ -1,0 +1,163 @@
+"""Conformance campaigns: the blocks of a plan, one protocol after another.
+
+A block runs as in a local run (conform/run/block.py), and the outcome is computed as for a local run
+(conform/run/run.py). A campaign therefore has the same findings as a local run.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Self
+
+import pyarrow as pa
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from epochfuzz.harness.campaign.conformance import kept_rows, rows
+from epochfuzz.harness.campaign.run.job import BlockRange, Counts, Job
+from epochfuzz.harness.campaign.run.status import SoFar
+from epochfuzz.harness.campaign.store.local_tables import LocalTables
+from epochfuzz.harness.conform.run.block import MOST_UNJUDGED, run_block
+from epochfuzz.harness.conform.run.plan import Plan
+from epochfuzz.harness.conform.run.run import Conformance, Runner, run
+from epochfuzz.harness.environment.version import epochfuzz_version, model_digest
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.campaign.run.campaign import Campaign, Progress
+
+PARAMETERS = pa.schema(
+    {
+        "engine": pa.string(),  # conformance
+        "plan": pa.string(),  # the request as JSON
+        "model": pa.string(),  # digest of the model's rules
+        "version": pa.string(),  # version of epochfuzz
+    }
+)
+
+
+class Trials(Job[Conformance]):
+    """The blocks of a plan. Block n of the campaign is block n % plan.blocks under protocol n // plan.blocks."""
+
+    NAME = "conformance"
+    PARAMETERS = PARAMETERS
+    BLOCKS = rows.BLOCKS
+
+    def __init__(self, plan: Plan, model: str | None = None, version: str | None = None) -> None:
+        self.plan = plan
+        self.model = model or model_digest()
+        self.version = version or epochfuzz_version()
+
+    @property
+    def seed(self) -> int:
+        """The seed of the schedules."""
+        return self.plan.seed
+
+    @property
+    def settings(self) -> Configuration:
+        """The configuration."""
+        return self.plan.settings
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The protocols."""
+        return tuple(protocol.name for protocol in self.plan.protocols)
+
+    def row(self) -> dict[str, Any]:
+        """Return the work as a row of PARAMETERS."""
+        plan = json.dumps(self.plan.document())
+        return {"engine": self.NAME, "plan": plan, "model": self.model, "version": self.version}
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> Self:
+        """Return the work of a row of PARAMETERS. Raises ValueError."""
+        try:
+            return cls(Plan.from_document(json.loads(row["plan"])), row["model"], row["version"])
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"plan: {error}") from None
+
+    def differing(self, other: Job[Any]) -> list[str]:
+        """Return the names of the parameters that differ in another work."""
+        if not isinstance(other, Trials):
+            return ["kind of work"]
+        mine, theirs = (each.plan.document() | {"model": each.model} for each in (self, other))
+        return [name for name in mine if mine[name] != theirs[name]]
+
+    def how_to_resume(self, uri: str) -> str:
+        """Return the advice to resume the campaign."""
+        return f"give the command again that began it, `epochfuzz conform --campaign {uri} ...`"
+
+    def block(self, number: int) -> dict[str, Any]:
+        """Run the trials of a block. Raises SubjectUnable and CommandError."""
+        index, within = divmod(number, self.plan.blocks)
+        protocol = self.plan.protocols[index]
+        return rows.block_row(protocol.name, within, run_block(self.plan.block_of(protocol, within)))
+
+    def number(self) -> Column:
+        """Return the number of a block."""
+        number = F.col("number")
+        for index, protocol in enumerate(self.plan.protocols):
+            before = F.when(F.col("protocol") == protocol.name, index * self.plan.blocks).otherwise(0)
+            number += before
+        return number
+
+    def compared(self) -> list[Column]:
+        """Return the columns that must be equal when a block runs again.
+
+        The output of the system under test is left out, because it may name processes and times.
+        """
+        others = [F.col(name) for name in self.BLOCKS.names if name != "failed"]
+        return [*others, F.transform("failed", lambda failed: failed.dropFields("output"))]
+
+    def refuse(self, number: int) -> None:
+        """Do nothing, because a nondeterministic system under test is a finding of its own (results.py)."""
+
+    def counted(self) -> dict[str, Column]:
+        """Count the schedules, the steps, and for each protocol the failures that may end its stage."""
+        columns = {"schedules": F.col("schedules") + F.col("cases"), "steps": F.col("steps")}
+        for index, protocol in enumerate(self.plan.protocols):
+            is_of = F.col("protocol") == protocol.name
+            columns[f"unexpected {index}"] = F.when(is_of, F.col("unexpected"))
+            columns[f"unjudged {index}"] = F.when(is_of, F.col("unjudged"))
+            columns[f"given up {index}"] = F.when(is_of, F.col("given_up").cast("long"))
+        return columns
+
+    def stages(self, campaign: "Campaign[Conformance]") -> Iterator[BlockRange]:
+        """Yield a stage for each protocol."""
+        for index in range(len(self.plan.protocols)):
+            yield BlockRange(index * self.plan.blocks, (index + 1) * self.plan.blocks)
+
+    def is_enough(self, stage: BlockRange, counts: Counts) -> bool:
+        """Return whether a local run would stop within the finished blocks, so that no more blocks are needed."""
+        index = stage.first // self.plan.blocks if self.plan.blocks else 0
+        most = self.plan.max_failures
+        return (
+            counts[f"given up {index}"] > 0
+            or counts[f"unjudged {index}"] >= MOST_UNJUDGED
+            or (most is not None and counts[f"unexpected {index}"] >= most)
+        )
+
+    def progress(self, counts: Counts, seconds: float) -> str:
+        """Return the progress in one line."""
+        return f"{counts['schedules']:,} schedules · {round(counts['steps'] / seconds):,} steps/s"
+
+    def finish(self, campaign: "Campaign[Conformance]", progress: "Progress") -> dict[str, int]:
+        """Turn failures into findings."""
+        conformance = run(self.plan, self.crew(campaign), progress.doing)
+        if conformance.interrupted:  # a campaign with an outcome could never be resumed
+            raise KeyboardInterrupt
+        findings = len(conformance.nonconformities)
+        return {"schedules": conformance.schedules, "events": conformance.shown.steps, "findings": findings}
+
+    def outcome(self, campaign: "Campaign[Conformance]") -> Conformance:
+        """Return the results of a finished campaign."""
+        return run(self.plan, self.crew(campaign))
+
+    def crew(self, campaign: "Campaign[Conformance]") -> Runner:
+        """Return the runner that reads the results of finished blocks."""
+        from epochfuzz.harness.campaign.conformance.results import CampaignRunner
+
+        return CampaignRunner(campaign, self)
+
+    def so_far(self, kept: LocalTables) -> SoFar:
+        """Return the results of the finished blocks."""
+        return SoFar(kept_rows.counts(kept), kept_rows.found(kept, self.plan), {}, None)

@@ -1,0 +1,182 @@
+"""Campaigns of transition tours: play every transition of the model within bounds on the system under test.
+
+A stage is a round of test sequences (conform/exhaustive/rounds.py), which depends on the results of earlier rounds. The
+driver sends the transitions of the round to the workers, and a worker plans the test sequences of its block. The
+results equal those of a local run.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Self
+
+import pyarrow as pa
+
+from epochfuzz.harness.campaign.conformance import kept_rows, rows
+from epochfuzz.harness.campaign.conformance.conformance_job import PARAMETERS, Trials
+from epochfuzz.harness.campaign.run.job import BlockRange, Counts, Job
+from epochfuzz.harness.campaign.run.status import SoFar
+from epochfuzz.harness.campaign.store.local_tables import LocalTables
+from epochfuzz.harness.conform.exhaustive.graph import Graph, graph
+from epochfuzz.harness.conform.exhaustive.rounds import Round
+from epochfuzz.harness.conform.exhaustive.tour_progress import packed, unpacked
+from epochfuzz.harness.conform.run.block import run_block
+from epochfuzz.harness.conform.run.plan import Plan
+from epochfuzz.harness.conform.run.run import Conformance, Runner
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol, parse_protocol
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.campaign.run.campaign import Campaign
+
+
+class OtherTransitionsError(RuntimeError):
+    """This worker numbers transitions differently from the driver."""
+
+
+class Tours(Trials):
+    """The rounds of test sequences through all transitions. Block numbers continue across rounds."""
+
+    NAME = "tours"
+    PARAMETERS = pa.schema(
+        [
+            *PARAMETERS,
+            pa.field("refused", pa.bool_()),  # whether events that are not enabled are sent, too
+            pa.field("round", pa.string()),  # JSON: the round that workers receive; null in the table
+        ]
+    )
+    BLOCKS = rows.TOURS
+
+    def __init__(self, plan: Plan, refused: bool, model: str | None = None, version: str | None = None) -> None:
+        super().__init__(plan, model, version)
+        self.refused = refused
+        self._told: str | None = None
+        self._round: tuple[Round, int] | None = None  # with the number of its first block
+        self._steps: int | None = None  # planned in this round and earlier ones
+
+    @property
+    def heading(self) -> str:
+        """One line that describes the work."""
+        return f"every transition · {self.settings.text()}"
+
+    @property
+    def protocol(self) -> Protocol:
+        """The only protocol of the plan."""
+        (protocol,) = self.plan.protocols
+        return protocol
+
+    def row(self) -> dict[str, Any]:
+        """Return the work as a row of PARAMETERS."""
+        return super().row() | {"refused": self.refused, "round": None}
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> Self:
+        """Return the work of a row of PARAMETERS. Raises ValueError."""
+        try:
+            work = cls(Plan.from_document(json.loads(row["plan"])), row["refused"], row["model"], row["version"])
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"plan: {error}") from None
+        work._told = row["round"]
+        return work
+
+    def differing(self, other: Job[Any]) -> list[str]:
+        """Return the names of the parameters that differ in another work."""
+        if not isinstance(other, Tours):
+            return ["kind of work"]
+        return super().differing(other) + ["choice of --refused"] * (self.refused != other.refused)
+
+    def how_to_resume(self, uri: str) -> str:
+        """Return the advice to resume the campaign."""
+        return f"give the command again that began it, `epochfuzz conform --exhaustive --campaign {uri} ...`"
+
+    # Methods that workers call
+
+    @property
+    def told(self) -> str:
+        """The text for workers: the parameters and the round."""
+        return json.dumps(json.loads(self.text) | {"round": self._told})
+
+    def get_ready(self) -> None:
+        """Compute all transitions, which takes time. Raises OtherTransitionsError."""
+        self._as_told()
+
+    def block(self, number: int) -> dict[str, Any]:
+        """Play the test sequences of a block. Raises SubjectUnable and CommandError."""
+        each, first = self._as_told()
+        block = each.block(self.plan, self.protocol, number - first)
+        result = block.result()
+        run_block(block, result=result)
+        return rows.tours_row(self.protocol.name, number, result)
+
+    def tell(self, verbs: list[str], each: Round, first: int, steps: int) -> None:
+        """Set the round that workers receive. Its blocks start at `first`, and `steps` are planned up to its end."""
+        self._round, self._steps = (each, first), steps
+        self._told = json.dumps(
+            {
+                "verbs": verbs,
+                "digest": each.graph.digest,
+                "wanted": packed(each.wanted),
+                "without": packed(each.without),
+                "first tour": each.first,
+                "first block": first,
+            }
+        )
+
+    def _as_told(self) -> tuple[Round, int]:
+        """Return the round that the driver sent, and the number of its first block."""
+        if self._round is None:
+            assert self._told is not None, "a worker is told of a round"
+            told = json.loads(self._told)
+            found = _graph(self.protocol.name, self.settings, tuple(told["verbs"]), self.refused)
+            if found.digest != told["digest"]:
+                raise OtherTransitionsError(f"a worker has transitions {found.digest}, the driver {told['digest']}")
+            wanted, without = (unpacked(told[name], found.size) for name in ("wanted", "without"))
+            self._round = Round(found, wanted, without, told["first tour"]), told["first block"]
+        return self._round
+
+    # Methods about the course of a campaign
+
+    def stages(self, campaign: "Campaign[Conformance]") -> Iterator[BlockRange]:
+        """Yield a stage for each round, until no transition is left or no more rounds are needed."""
+        from epochfuzz.harness.campaign.conformance.tour_results import stages
+
+        return stages(campaign, self)
+
+    def crew(self, campaign: "Campaign[Conformance]") -> Runner:
+        """Return the runner that reads the results of finished blocks."""
+        from epochfuzz.harness.campaign.conformance.tour_results import TourResults
+
+        return TourResults(campaign, self)
+
+    def graph_of(self, verbs: list[str]) -> Graph:
+        """Return the transitions that can be played on a system under test with these events."""
+        return _graph(self.protocol.name, self.settings, tuple(verbs), self.refused)
+
+    def progress(self, counts: Counts, seconds: float) -> str:
+        """Return the progress in one line."""
+        parts = [f"{counts['schedules']:,} tours", f"{round(counts['steps'] / seconds):,} steps/s"]
+        if counts["reachable"]:
+            parts.insert(0, f"{counts['played']:,} of {counts['reachable']:,} transitions")
+        if self._steps is not None:
+            parts.insert(1, f"{counts['steps']:,} of {self._steps:,} steps")
+        return " · ".join(parts)
+
+    def seconds_remaining(self, counts: Counts, seconds: float) -> float | None:
+        """Return the estimated seconds until the end; None if the number of planned steps is unknown."""
+        if self._steps is None or not counts["steps"]:
+            return None
+        return max(0.0, self._steps / counts["steps"] - 1) * seconds
+
+    def so_far(self, kept: LocalTables) -> SoFar:
+        """Return the results of the finished blocks."""
+        counts = kept_rows.counts(kept)
+        for subject in kept.read_rows("subject", rows.SUBJECT):
+            counts["reachable"] = subject["transitions"] or 0
+            counts["played"] = kept_rows.played(kept)
+        return SoFar(counts, kept_rows.found(kept, self.plan), {}, None)
+
+
+@lru_cache(maxsize=2)
+def _graph(protocol: str, settings: Configuration, verbs: tuple[str, ...], refused: bool) -> Graph:
+    """Compute the transitions to play, once per process. Raises DoesNotFit, MemoryEnded and Ambiguous."""
+    return graph(parse_protocol(protocol), settings, verbs, refused)

@@ -1,0 +1,57 @@
+"""Checks: compare blocks that ran twice. If any result differs, none of the campaign's results can be trusted."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from epochfuzz.harness.campaign.run.job import Job
+
+SAMPLED = 64  # one block in so many runs twice, beginning with block 0
+_NUMBER = "number of the block"
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The number of blocks that ran more than once, and the number of these that ran in several processes.
+
+    `memory` is the peak memory of any worker process, in bytes.
+    """
+
+    blocks: int
+    elsewhere: int
+    memory: int
+
+
+def compare(written: DataFrame | None, work: Job[Any]) -> Checked:
+    """Compare all written results of each block. If results differ, Work.refuse raises the kind's error."""
+    if written is None:
+        return Checked(0, 0, 0)
+    for number in differing(written, work)[:1]:
+        work.refuse(number)
+    twice, elsewhere, memory = (
+        _by_number(written, work)
+        .agg(F.count_if(F.col("times") > 1), F.count_if(F.col("workers") > 1), F.max("memory"))
+        .collect()[0]
+    )
+    return Checked(twice, elsewhere, memory or 0)
+
+
+def differing(written: DataFrame, work: Job[Any]) -> list[int]:
+    """Return the numbers of blocks whose second run had another result.
+
+    The results of blocks that ran once are not read.
+    """
+    twice = _by_number(written, work).where("times > 1")
+    numbered = written.withColumn(_NUMBER, work.number()).join(twice, _NUMBER, "left_semi")
+    result = F.sha2(F.to_json(F.struct(*work.compared())), 256)
+    results = numbered.groupBy(_NUMBER).agg(F.count_distinct(result).alias("results"))
+    return sorted(row[0] for row in results.where("results > 1").select(_NUMBER).collect())
+
+
+def _by_number(written: DataFrame, work: Job[Any]) -> DataFrame:
+    """Return how often each block ran, in how many processes, and their peak memory."""
+    return written.groupBy(work.number().alias(_NUMBER)).agg(
+        F.count("worker").alias("times"), F.count_distinct("worker").alias("workers"), F.max("memory").alias("memory")
+    )

@@ -1,0 +1,64 @@
+"""Determine which campaign a directory holds, from its parameters and its blocks."""
+
+from collections.abc import Iterable
+from typing import Any
+from typing import Protocol as Interface
+
+from epochfuzz.harness.campaign.run.job import Job, text_of
+from epochfuzz.harness.campaign.run.kinds import work_of
+from epochfuzz.harness.campaign.store.errors import CampaignError
+from epochfuzz.harness.environment.version import epochfuzz_version
+
+ALONE = "nothing else says what the campaign is; restore it, or choose another directory"
+
+
+class Tables(Interface):
+    """A readable directory: directory.py reads it with Spark, local_tables.py without."""
+
+    def path(self, *names: str) -> str:
+        """Return the location of a file or table in the directory."""
+
+    def has(self, table: str) -> bool:
+        """Return whether a table has any row."""
+
+    def read_rows_as_they_are(self, table: str) -> list[dict[str, Any]]:
+        """Return the rows of a small table."""
+
+
+def work_found(tables: Tables) -> Job[Any] | None:
+    """Return the work of a directory's parameters; None if the directory has neither parameters nor blocks.
+
+    Raises CampaignError if the parameters are lost or cannot be used.
+    """
+    place = tables.path("parameters")
+    rows = tables.read_rows_as_they_are("parameters")
+    if not rows:
+        if tables.has("blocks"):
+            raise CampaignError(
+                f"{place} is lost or empty, and the blocks of a campaign are in {tables.path('blocks')}: without its"
+                " parameters it cannot be gone on with; restore them, or choose another directory"
+            )
+        return None
+    try:
+        work = work_of(rows[0])
+    except ValueError as error:
+        raise CampaignError(_unusable(place, rows[0].get("version"), error)) from None
+    work.as_written = text_of(rows[0], work.NAME)
+    return work
+
+
+def _unusable(place: str, version: Any, error: ValueError) -> str:
+    """Return the reason why readable parameters cannot be used. Parquet has no checksum for the names of columns."""
+    said = f"{place} cannot be used: {error}; it was written by epochfuzz {version}"
+    if version == epochfuzz_version():
+        return f"{said} as this is, so it is damaged: {ALONE}"
+    return f"{said}, and this is epochfuzz {epochfuzz_version()}"
+
+
+def refuse_foreign_to(tables: Tables, work: Job[Any], campaigns: Iterable[str]) -> None:
+    """Raise CampaignError if any block's campaign is not the campaign of the parameters."""
+    for campaign in sorted(set(campaigns) - {work.campaign}):
+        raise CampaignError(
+            f"{tables.path('blocks')} has blocks of campaign {campaign}, and {tables.path('parameters')} are"
+            f" those of campaign {work.campaign}: restore what belongs together, or choose another directory"
+        )

@@ -1,0 +1,147 @@
+"""Campaigns of schedules of the model, shrunk and proven as `fuzz` does."""
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from epochfuzz.harness.campaign.run.status import CampaignFinding
+from epochfuzz.harness.campaign.spark import versions
+from epochfuzz.harness.campaign.spark.workers import Workers
+from epochfuzz.harness.campaign.walks import coverage, findings, walk_blocks
+from epochfuzz.harness.campaign.walks.outcome import ScheduleOutcome
+from epochfuzz.harness.campaign.walks.schedules import TASKS, Schedules, WrittenTables
+from epochfuzz.harness.campaign.walks.sums import Summed
+from epochfuzz.harness.engine.walk.walk import Tally, Walker
+from epochfuzz.harness.findings import findings as fuzz
+from epochfuzz.harness.findings.findings import Finding, ScheduleEngine
+from epochfuzz.harness.trace.causes import reason
+from epochfuzz.model.kafka.vocabulary.events import parse_schedule
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.campaign.run.campaign import Campaign, Progress
+
+
+class ModelSchedules(Schedules[ScheduleOutcome]):
+    """Schedules that `engine` runs on the model."""
+
+    CANDIDATES: ClassVar[int]  # failures of one kind to shrink; the shortest result is kept
+
+    @property
+    @abstractmethod
+    def engine(self) -> ScheduleEngine:
+        """The engine that runs the schedules."""
+
+    def block(self, number: int) -> dict[str, Any]:
+        """Run the schedules of a block."""
+        first, count = self.parameters.range_of(number)
+        return walk_blocks.row(first, self.engine.walk(first, count), self.parameters.protocols)
+
+    def keep_findings(
+        self, campaign: "Campaign[ScheduleOutcome]", tally: Tally, progress: "Progress"
+    ) -> dict[str, int]:
+        """Turn failures into findings and cases, and write them. Returns the row of the outcome."""
+        from epochfuzz.harness.campaign.walks import cases  # cases are YAML, which workers don't need
+        from epochfuzz.harness.cases.case import dump_case
+
+        breaches = fuzz.breaches(self.parameters.protocols, self.parameters.settings, tally)
+        progress.doing(f"shrinking {len(breaches)} findings")
+        found = self._certified(campaign, self._shrunk(campaign, breaches), progress)
+        made = [cases.case_for(finding, self.parameters) for finding in found]
+        rows = [findings.row(each) | {"case": dump_case(case)} for each, case in zip(found, made, strict=True)]
+        campaign.directory.write_rows(rows, findings.SCHEMA, "findings")
+        cases.write(made, campaign.directory)
+        return {"schedules": tally.schedules, "events": int(tally.events.sum()), "findings": len(rows)}
+
+    def _shrunk(self, campaign: "Campaign[ScheduleOutcome]", breaches: list[fuzz.Breach]) -> list[Finding]:
+        """Return the findings of the violations, each made by a task of its own."""
+        spark = campaign.directory.spark
+        argument = {"work": self.text, "breaches": [findings.breach_row(breach) for breach in breaches]}
+        numbers = spark.range(0, len(breaches), 1, max(1, len(breaches)))
+        shrunk = Workers(spark).map(numbers, f"{TASKS}:shrink_breaches", argument, findings.SHRUNK)
+        found = {(row["protocol"], row["property"]): row for row in versions.to_arrow(shrunk).to_pylist()}
+        return [findings.from_row(found[breach.protocol.name, breach.property], self.parameters) for breach in breaches]
+
+    def _certified(
+        self, campaign: "Campaign[ScheduleOutcome]", found: list[Finding], progress: "Progress"
+    ) -> list[Finding]:
+        """Return the findings with their proofs of shortest length.
+
+        One worker proves all of them with all of its cores, because one search serves many findings.
+        """
+        if not found or self.certify == 0:
+            return found
+        progress.doing(f"certifying {len(found)} findings")
+        spark = campaign.directory.spark
+        rows = [findings.row(finding) for finding in found]
+        argument = {"work": self.text, "findings": rows, "seconds": self.certify}
+        numbers = spark.range(0, 1, 1, 1)
+        proven = Workers(spark).map(numbers, f"{TASKS}:certify_findings", argument, findings.SHRUNK)
+        return [findings.from_row(row, self.parameters) for row in versions.to_arrow(proven).to_pylist()]
+
+    def shown(self, summed: Summed, written: WrittenTables) -> ScheduleOutcome:
+        """Return the results of a finished campaign."""
+        unreached: dict[str, list[int]] = {protocol.name: [] for protocol in self.parameters.protocols}
+        for row in sorted(written.unmet, key=lambda row: row["situation"]):
+            unreached[row["protocol"]].append(row["situation"])
+        return ScheduleOutcome(
+            parameters=self.parameters,
+            begun=written.begun,
+            engine=self.engine,
+            tally=summed.tally,
+            seconds=written.seconds,
+            findings=[findings.from_row(row, self.parameters) for row in written.found],
+            checked=written.checked,
+            unreached=unreached,
+        )
+
+    def breaking(self, summed: Summed) -> Iterator[CampaignFinding]:
+        """Yield the findings that the failures of finished blocks will become."""
+        for breach in fuzz.breaches(self.parameters.protocols, self.settings, summed.tally):
+            failing = self.engine.failing(breach.failures[0], breach.protocol, breach.property)
+            flaw = reason(failing, breach.protocol, self.settings, breach.property)
+            length = breach.failures[0].length
+            yield CampaignFinding(
+                breach.protocol.name, breach.property, breach.seen, length, is_shrunk=False, known_flaw=flaw
+            )
+
+    def found(self, row: dict[str, Any]) -> CampaignFinding:
+        """Return the finding of a row of the findings table."""
+        schedule, protocol = parse_schedule(row["events"]), parse_protocol(row["protocol"])
+        flaw = reason(schedule, protocol, self.settings, row["property"])
+        return CampaignFinding(
+            row["protocol"], row["property"], row["seen"], row["length"], is_shrunk=True, known_flaw=flaw
+        )
+
+
+class Walks(ModelSchedules):
+    """Compiled random schedules."""
+
+    NAME = "walk"
+    CANDIDATES = fuzz.MOST_CANDIDATES
+
+    @cached_property
+    def engine(self) -> ScheduleEngine:
+        """The engine that runs the schedules."""
+        return Walker(self.parameters.protocols, self.parameters.settings, self.parameters.seed)
+
+    def get_ready(self) -> None:
+        """Compile the kernels of random runs."""
+        self.engine.walk(0, 1)
+
+    def finish(self, campaign: "Campaign[ScheduleOutcome]", progress: "Progress") -> dict[str, int]:
+        """Write the findings, the cases and the table of situations."""
+        tally = self.tally(campaign)
+        done = self.keep_findings(campaign, tally, progress)
+        self.look_for_unreached(campaign, tally, progress)
+        return done
+
+    def look_for_unreached(self, campaign: "Campaign[ScheduleOutcome]", tally: Tally, progress: "Progress") -> None:
+        """Write the table of situations. A task of its own searches each protocol."""
+        progress.doing("looking for situations that were not reached")
+        spark, protocols = campaign.directory.spark, self.parameters.protocols
+        numbers = spark.range(0, len(protocols), 1, len(protocols))
+        reached = Workers(spark).map(numbers, f"{TASKS}:reach_situations", self.text, coverage.REACHABLE)
+        rows = coverage.rows(tally, protocols, versions.to_arrow(reached).to_pylist())
+        campaign.directory.write_rows(rows, coverage.SCHEMA, "situations")

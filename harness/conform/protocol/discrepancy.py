@@ -1,0 +1,97 @@
+"""A discrepancy: something wrong with a system under test, observed once."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from epochfuzz.harness.text.printable import printable
+
+_MOST_SHOWN = 500  # characters of a value, because a reply may have a mebibyte
+
+
+class DiscrepancyKind(StrEnum):
+    """The kinds of discrepancy: the system under test is wrong, or its adapter gave no reply that can be checked."""
+
+    DIFFERENCE = "difference"  # a field differs from the model
+    PROMISE = "promise"  # a property is broken
+    DIED = "died"
+    TIMEOUT = "timeout"
+    GARBAGE = "garbage"  # a line that does not follow the conformance protocol
+    FLOOD = "flood"
+    UNSTABLE = "unstable"  # the reply changed when the schedule was repeated
+
+
+JUDGED = (DiscrepancyKind.DIFFERENCE, DiscrepancyKind.PROMISE)
+
+
+@dataclass(frozen=True)
+class Discrepancy:
+    """A discrepancy: its kind, and the field that shows it.
+
+    `field` is the differing field, such as `replicas.B.hw` or `applied`, or the property that broke. It is None if the
+    adapter gave no reply that can be checked. `output` is the end of the adapter's output, if that says more than the
+    reply.
+    """
+
+    kind: DiscrepancyKind
+    field: str | None
+    expected: Any
+    observed: Any
+    output: str = ""
+
+    @property
+    def signature(self) -> tuple[DiscrepancyKind, str]:
+        """The kind, and the field on any replica: discrepancies with the same cause usually have the same signature."""
+        return self.kind, (self.field or "").rpartition(".")[2]
+
+    @property
+    def sentence(self) -> str:
+        """A description of the discrepancy in one sentence."""
+        expected, observed = shown(self.expected), shown(self.observed)
+        match self.kind:
+            case DiscrepancyKind.DIFFERENCE:
+                return f"{self.field} is {observed}, and {expected} in the model"
+            case DiscrepancyKind.PROMISE:
+                return f"{self.field} is broken: {observed}"
+            case DiscrepancyKind.UNSTABLE:
+                return f"not the same the second time, from a reset on: {expected}; then {observed}"
+            case _:
+                return observed
+
+
+class SubjectFailed(Exception):
+    """The adapter gave no reply that can be checked."""
+
+    def __init__(self, kind: DiscrepancyKind, message: str, output: str = "") -> None:
+        super().__init__(message)
+        self.fault = Discrepancy(kind, None, "an answer", message, output)
+
+
+class SubjectUnable(Exception):
+    """The adapter does not support a protocol or a configuration.
+
+    The message is the adapter's own, made printable.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(shown(message))
+
+
+def shown(value: Any) -> str:
+    """Return a value of an observation as printable text, truncated to a readable length."""
+    text = printable(_written(value))
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]} ... ({len(text):,} characters)"
+
+
+def _written(value: Any) -> str:
+    match value:
+        case None:
+            return "nobody"
+        case bool():
+            return str(value).lower()
+        case list() | tuple():
+            return f"[{', '.join(map(_written, value))}]"
+        case dict():
+            return ", ".join(f"{key}: {_written(each)}" for key, each in value.items()) or "-"
+        case _:
+            return str(value)

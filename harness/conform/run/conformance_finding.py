@@ -1,0 +1,172 @@
+"""A finding: a discrepancy that a fresh adapter process repeats, on the shortest schedule that shrinking found."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from epochfuzz.harness.conform.oracle.known import reason
+from epochfuzz.harness.conform.protocol.discrepancy import JUDGED, Discrepancy, DiscrepancyKind, SubjectUnable
+from epochfuzz.harness.conform.protocol.process import CommandError
+from epochfuzz.harness.conform.protocol.subject import CommandSubject
+from epochfuzz.harness.conform.run.attempts import MOST_SECONDS, shrink
+from epochfuzz.harness.conform.run.block import FailedTrial, Trial
+from epochfuzz.harness.conform.run.drive import Answers, ConformanceFailure, Setting, drive
+from epochfuzz.harness.conform.run.plan import Plan
+from epochfuzz.harness.trace.causes import Causes, causes
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
+
+_SHRINKING_PATIENCE = 0.5  # for failures that are time-outs, so that shrinking has time for several attempts
+
+
+@dataclass(frozen=True)
+class ConformanceFinding:
+    """A finding: a discrepancy under a protocol, with the shortest known schedule that shows it.
+
+    `answers` are the replies to the events of that schedule. `seen` counts the schedules that failed with the same
+    signature. `trial` is the trial that was shrunk from `shrunk_from` events, in the configuration that it still needs.
+    `known_flaw` says why the finding was to be expected, or is None if it was not.
+    """
+
+    protocol: Protocol
+    sighting: ConformanceFailure
+    answers: Answers
+    trial: Trial
+    shrunk_from: int
+    seen: int
+    known_flaw: str | None
+
+    @property
+    def causes(self) -> Causes | None:
+        """The reasons why the protocol itself breaks the guarantee, or None if the finding is not a violation."""
+        if self.fault.kind is not DiscrepancyKind.PROMISE or self.fault.field is None:
+            return None
+        return causes(self.sighting.sent, self.protocol, self.trial.settings, self.fault.field)
+
+    @property
+    def fault(self) -> Discrepancy:
+        """The discrepancy."""
+        return self.sighting.fault
+
+    def is_same_as(self, other: "ConformanceFinding") -> bool:
+        """Return whether the other finding has the same protocol, schedule and kind of discrepancy."""
+        mine, theirs = self.sighting, other.sighting
+        return (self.protocol, mine.sent, mine.fault.kind) == (other.protocol, theirs.sent, theirs.fault.kind)
+
+
+def conformance_finding(
+    plan: Plan, protocol: Protocol, failed: FailedTrial, seen: int, seconds: float = MOST_SECONDS
+) -> ConformanceFinding:
+    """Repeat a failure on a fresh process, shrink it within `seconds`, and return the finding.
+
+    If the failure does not repeat, the finding is that the system under test is unstable.
+    """
+    is_tour = failed.trial.tour is not None
+    setting = Setting(protocol, failed.trial.settings, plan.judged_by, every_refusal=is_tour)
+    sighting, answers = _confirmed(plan, setting, failed.sighting)
+    if sighting.fault.kind is not DiscrepancyKind.UNSTABLE and sighting.sent:
+        plainer, unshrunk = _in_plain_configuration(plan, setting, sighting)
+        shrunk, answers_to_shrunk = _confirmed(
+            plan, plainer, _shrunk(plan, plainer, unshrunk, failed.known_flaw(protocol), seconds)
+        )
+        if shrunk.fault.kind is not DiscrepancyKind.UNSTABLE:
+            setting, sighting, answers = plainer, shrunk, answers_to_shrunk
+    trial = failed.trial.under(setting.settings)
+    flaw = FailedTrial(trial, sighting).known_flaw(protocol)
+    return ConformanceFinding(protocol, sighting, answers, trial, len(failed.sighting.sent), seen, flaw)
+
+
+def _in_plain_configuration(
+    plan: Plan, setting: Setting, sighting: ConformanceFailure
+) -> tuple[Setting, ConformanceFailure]:
+    """Return the failure in the run's own configuration, if it also occurs there.
+
+    A failure that comes from a case may have another configuration. If it needs that configuration, the function
+    returns the arguments.
+    """
+    replicas = max(setting.settings.replicas, plan.settings.replicas)
+    plain = replace(setting, settings=replace(plan.settings, replicas=replicas))
+    if plain == setting:
+        return setting, sighting
+    with CommandSubject(plan.command, _shrinking_patience(plan, sighting)) as subject:
+        found = _alike(_sightings(subject, sighting.sent, plain), sighting)
+    return (setting, sighting) if found is None else (plain, found)
+
+
+def _confirmed(plan: Plan, setting: Setting, sighting: ConformanceFailure) -> tuple[ConformanceFailure, Answers]:
+    """Run the events of a failure on a fresh process, and return the failure that it shows, with the replies.
+
+    If the failure does not repeat, the returned failure says that the system under test is unstable.
+    """
+    if sighting.fault.kind is DiscrepancyKind.TIMEOUT and not sighting.sent:
+        return sighting, []  # a fresh process failed to start within its time limit, so don't wait again
+    try:
+        with CommandSubject(plan.command, plan.patience) as subject:
+            again = drive(subject, sighting.sent, setting)
+    except (SubjectUnable, CommandError) as error:
+        return _unstable(sighting, f"the subject is unable to run it: {error}"), []
+    for each in again.sightings:
+        if each.repeats(sighting):
+            return each, again.answers
+    second = again.sightings[0].fault.sentence if again.sightings else "nothing is wrong"
+    return _unstable(sighting, second), again.answers
+
+
+def _unstable(sighting: ConformanceFailure, second: str) -> ConformanceFailure:
+    """Return the failure with the kind UNSTABLE, and with the outcome of the second run.
+
+    Returns a failure that already has this kind unchanged.
+    """
+    fault = sighting.fault
+    if fault.kind is DiscrepancyKind.UNSTABLE:
+        return sighting
+    return replace(
+        sighting, fault=replace(fault, kind=DiscrepancyKind.UNSTABLE, expected=fault.sentence, observed=second)
+    )
+
+
+def _shrunk(
+    plan: Plan, setting: Setting, sighting: ConformanceFailure, flaw: str | None, seconds: float
+) -> ConformanceFailure:
+    """Return the shortest failure found with the same signature.
+
+    Shrinking never turns an unknown difference into a known one.
+    """
+    healing = sighting.fault.field == "convergence"
+    with CommandSubject(plan.command, _shrinking_patience(plan, sighting)) as subject:
+
+        def attempt(schedule: bytes) -> ConformanceFailure | None:
+            has_a_past = subject.is_running
+            found = _alike(_sightings(subject, schedule, setting, healing), sighting)
+            if (
+                found is not None
+                and flaw is None
+                and reason(plan.known, found.fault, found.sent, setting.protocol, setting.settings)
+            ):
+                return None
+            if found is None or found.fault.kind in JUDGED or not has_a_past:
+                return found
+            # An earlier schedule may have caused the death, even at the reset. The retry uses a fresh process.
+            return _alike(_sightings(subject, schedule, setting, healing), sighting)
+
+        return shrink(sighting, attempt, setting.alphabet(), setting.enabled, seconds)
+
+
+def _sightings(
+    subject: CommandSubject, schedule: bytes, setting: Setting, healing: bool = True
+) -> list[ConformanceFailure]:
+    """Run a schedule and return its failures.
+
+    Returns an empty list if the adapter no longer supports the configuration.
+    """
+    try:
+        return drive(subject, schedule, setting, healing=healing).sightings
+    except (SubjectUnable, CommandError):
+        return []
+
+
+def _shrinking_patience(plan: Plan, sighting: ConformanceFailure) -> float:
+    return min(plan.patience, _SHRINKING_PATIENCE) if sighting.fault.kind is DiscrepancyKind.TIMEOUT else plan.patience
+
+
+def _alike(sightings: Iterable[ConformanceFailure], wanted: ConformanceFailure) -> ConformanceFailure | None:
+    """Return the first failure with the signature of the wanted one, or None."""
+    return next((each for each in sightings if each.fault.signature == wanted.fault.signature), None)

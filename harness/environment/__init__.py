@@ -1,0 +1,1 @@
+"""The environment of a run: epochfuzz's version and rules, installed extras, and the machine's memory."""

@@ -1,0 +1,48 @@
+"""Search request: the property to break, the protocol, and the bounds of an exhaustive search."""
+
+import json
+from dataclasses import asdict, dataclass, field, fields
+
+from epochfuzz.harness.environment.version import epochfuzz_version, model_digest
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol, parse_protocol
+
+
+@dataclass(frozen=True)
+class SearchRequest:
+    """A search for a schedule of at most `depth` events (None: any length) that breaks the property `sought`.
+
+    If `symmetric` is true, one state may represent all states that differ only in the names of replicas. `model` is the
+    digest of the model's rules.
+    """
+
+    protocol: Protocol
+    settings: Configuration
+    sought: str
+    depth: int | None = None
+    symmetric: bool = True
+    model: str = field(default_factory=model_digest)
+    version: str = field(default_factory=epochfuzz_version)
+
+    @property
+    def wanted(self) -> int:
+        """The property, as a set of properties."""
+        return properties.set_of((self.sought,))
+
+    @property
+    def heading(self) -> str:
+        """One line that describes the search."""
+        return f"{self.protocol.name} · {self.sought} · {self.settings.text()}"
+
+    def text(self) -> str:
+        """Return the request as text, which is equal for equal requests."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        return json.dumps(values | {"protocol": self.protocol.name, "settings": asdict(self.settings)}, sort_keys=True)
+
+    @staticmethod
+    def from_text(text: str) -> "SearchRequest":
+        """Return the request of a text. Raises ValueError."""
+        values = json.loads(text)
+        protocol, settings = parse_protocol(values.pop("protocol")), Configuration(**values.pop("settings"))
+        return SearchRequest(protocol, settings, **values)

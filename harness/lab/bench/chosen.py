@@ -1,0 +1,106 @@
+"""Chosen: how many steps a subject takes until a mistake in it is seen, on schedules at random and on chosen ones.
+
+The subject is the model with the mistake in it, in this process: what counts is its steps, which are as many for
+whatever does the same behind the wire. It is held in lock step against the sound model, and what can be seen of both
+is compared after every step. `python -m epochfuzz.harness.lab.bench.chosen` prints the table of
+docs/explain/coverage.md; `--seeds N` takes others than twenty, `--from S` others than those from 0 on.
+"""
+
+import argparse
+from collections.abc import Iterator
+from itertools import count
+from statistics import median
+from typing import Any
+
+from epochfuzz.harness.conform.oracle.lockstep import LockStep
+from epochfuzz.harness.conform.run.selection import Selection, schedule
+from epochfuzz.harness.lab.mutants import DEFECTS
+from epochfuzz.harness.lab.mutants.mutant import Mutant, in_place_of
+from epochfuzz.harness.lab.mutants.proofs import proofs
+from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.kafka.contract.observation import observe
+from epochfuzz.model.kafka.partition import leadership
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.state import NONE, State
+
+MOST = 500_000  # steps, after which a mistake counts as missed
+_SETTINGS = Configuration(replicas=3)
+
+
+@in_place_of(
+    leadership.lead, "a leader that is elected again forgets who is outside the new ISR", protocol="kafka-2.8.1"
+)
+def outsiders_forgotten_by_a_staying_leader(p: State, r: int, led_before: bool, members: int) -> None:
+    """Make a mistake that this project's own model once had: it breaks no property, and differs from Kafka."""
+    for follower in range(p.replicas):
+        if led_before and not members >> follower & 1:
+            p.remote_leos[r, follower] = NONE
+    leadership.lead(p, r, led_before, members)
+
+
+outsiders_forgotten_by_a_staying_leader.plant(len(DEFECTS) + 1)
+
+
+def mistakes() -> list[Mutant]:
+    """Return the mistakes that take three replicas to be seen at all."""
+    needing = {name for name, proof in proofs().items() if proof.settings.replicas == _SETTINGS.replicas}
+    return [*(each for each in DEFECTS if each.name in needing), outsiders_forgotten_by_a_staying_leader]
+
+
+def steps_until_seen(mistake: Mutant, selection: Selection, seed: int, most: int = MOST) -> int | None:
+    """Return the step at which the subject with a mistake differs first; None where it has not after so many."""
+    steps = 0
+    for number in count():
+        drawn = schedule(selection, mistake.sound_protocol, _SETTINGS, seed, number)
+        for differs in played(mistake, drawn):
+            steps += 1
+            if differs:
+                return steps
+            if steps == most:
+                return None
+    return None
+
+
+def played(mistake: Mutant, drawn: bytes) -> Iterator[bool]:
+    """Play a schedule as `conform` does; yields for each step that is sent whether the subject differs after it."""
+    model = LockStep(mistake.sound_protocol, _SETTINGS)
+    reference = Execution(mistake.sound_protocol, _SETTINGS)
+    subject = Execution(mistake.broken_protocol, _SETTINGS)
+    for event in drawn:
+        if not model.advance(event):
+            continue
+        applied = reference.apply(event)
+        yield subject.apply(event) != applied or (applied and seen(subject) != seen(reference))
+
+
+def seen(execution: Execution) -> tuple[dict[str, Any], int]:
+    """Return all that a subject can show: its replicas and the controller, and what producers were told."""
+    return observe(execution.state), int(execution.state.acked)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--from", type=int, default=0, dest="first")
+    parser.add_argument("mistakes", nargs="*", help="only these")
+    asked = parser.parse_args()
+    print("| mistake | events of a shortest | random | chosen | chosen to random |")
+    print("|---|---|---|---|---|")
+    for mistake in mistakes():
+        if asked.mistakes and mistake.name not in asked.mistakes:
+            continue
+        medians = []
+        for selection in Selection:
+            taken = [
+                steps_until_seen(mistake, selection, seed) for seed in range(asked.first, asked.first + asked.seeds)
+            ]
+            medians.append(median(MOST if steps is None else steps for steps in taken))
+        proof = proofs().get(mistake.name)
+        shortest = "?" if proof is None else str(len(proof.shortest))
+        figures = " | ".join(f"{each:,.0f}" for each in medians)
+        print(f"| {mistake.name} | {shortest} | {figures} | {medians[1] / medians[0]:.2f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,135 @@
+"""Detection: how many schedules, and how much processor time, until a strategy finds a defect."""
+
+import hashlib
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import geometric_mean, median
+
+from hypothesis import Phase, seed, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from epochfuzz.harness.engine.walk.hunt import STRATEGIES
+from epochfuzz.harness.lab.bench.spread import percentile_95
+from epochfuzz.harness.lab.mutants import DEFECTS, hunting
+from epochfuzz.harness.lab.mutants.mutant import Mutant
+from epochfuzz.harness.lab.mutants.proofs import judged, proofs
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.strategies.failures import PropertyBroken
+from epochfuzz.strategies.machine import replication_machine
+from epochfuzz.strategies.profiles import UNATTENDED
+
+HYPOTHESIS = "hypothesis"
+_EXAMPLES = 5  # of the Hypothesis machine, for each seed; each scouts that many schedules, and takes that many steps
+_SCOUTED = 1_000
+_STEPS = 50
+
+
+@dataclass(frozen=True)
+class Hunt:
+    """How a strategy fared with one seed: the schedules it took, None where it missed the defect, and CPU seconds."""
+
+    schedules: int | None
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Detection:
+    """How a strategy fared with a defect, a Hunt for each seed from 0, of `most` schedules at the most."""
+
+    defect: Mutant
+    strategy: str
+    hunts: tuple[Hunt, ...]
+    most: int
+
+    @property
+    def missed(self) -> list[int]:
+        """The seeds with which the strategy missed the defect."""
+        return [number for number, hunt in enumerate(self.hunts) if hunt.schedules is None]
+
+    @property
+    def schedules(self) -> list[int]:
+        """The schedules it took with each seed; where it missed, one more than it was given."""
+        return [self.most + 1 if hunt.schedules is None else hunt.schedules for hunt in self.hunts]
+
+    @property
+    def typical(self) -> float:
+        """The median number of schedules; more than `most` where it missed the defect with half of the seeds."""
+        return median(self.schedules)
+
+    @property
+    def is_held_back(self) -> bool:
+        """Whether it was held out from the last tuning of weights, as half of the set was, drawn by name."""
+        return hashlib.sha256(self.defect.name.encode()).digest()[0] % 2 == 1
+
+    @property
+    def nearly_always(self) -> float:
+        """The number of schedules that is enough for 95 of 100 seeds."""
+        return percentile_95(self.schedules)
+
+
+def detectable() -> list[Mutant]:
+    """Return the defects of the protocol that exhaustive search has shown to be detectable."""
+    return [defect for defect in DEFECTS if defect.name in proofs()]
+
+
+def detections(seeds: int, most: int, most_elsewhere: int, defects: Sequence[Mutant]) -> Iterator[Detection]:
+    """Hunt each defect with each compiled strategy: up to `most` schedules by default, `most_elsewhere` otherwise."""
+    for defect in defects:
+        for strategy in STRATEGIES:
+            limit = most if strategy == hunting.DEFAULT_STRATEGY else most_elsewhere
+            hunts = tuple(hunt(defect, strategy, number, limit) for number in range(seeds))
+            yield Detection(defect, strategy, hunts, limit)
+
+
+def hunt(defect: Mutant, strategy: str, number: int, most: int) -> Hunt:
+    """Hunt a defect with a compiled strategy and one seed."""
+    hunter = hunting.hunter(defect)
+    started = time.thread_time()
+    found = hunter.first(strategy, number, most)
+    return Hunt(found[0] + 1 if found else None, time.thread_time() - started)
+
+
+def hypothesis_detections(seeds: int, defects: Sequence[Mutant]) -> Iterator[Detection]:
+    """Hunt each defect with the state machine of Hypothesis; its schedules are its examples and what they scouted."""
+    for defect in defects:
+        hunts = tuple(hypothesis_hunt(defect, number) for number in range(seeds))
+        yield Detection(defect, HYPOTHESIS, hunts, _EXAMPLES * (1 + _SCOUTED))
+
+
+def hypothesis_hunt(defect: Mutant, number: int) -> Hunt:
+    """Hunt a defect with the state machine of Hypothesis and one seed, without shrinking what it finds."""
+    configuration = hunting.settings_for(defect)
+    machine_class = replication_machine(
+        defect.broken_protocol, settings=configuration, scouted=_SCOUTED,
+        judged=properties.names(judged(defect, configuration)),
+    )  # fmt: skip
+    examples = 0
+
+    class Counting(machine_class):  # type: ignore[misc, valid-type]
+        def __init__(self) -> None:
+            nonlocal examples
+            examples += 1
+            super().__init__()
+
+    only_generate = settings(
+        UNATTENDED, max_examples=_EXAMPLES, stateful_step_count=_STEPS, phases=[Phase.generate],
+        report_multiple_bugs=False,
+    )  # fmt: skip
+    started = time.thread_time()
+    try:
+        run_state_machine_as_test(seed(number)(Counting), settings=only_generate)
+    except PropertyBroken:
+        return Hunt(examples * (1 + _SCOUTED), time.thread_time() - started)
+    return Hunt(None, time.thread_time() - started)
+
+
+def mean_schedules(each_defect: Sequence[Detection]) -> float:
+    """Return the geometric mean of schedules to detection, over defects and seeds."""
+    return geometric_mean([count for detection in each_defect for count in detection.schedules])
+
+
+def wins(of_one_defect: Sequence[Detection]) -> list[str]:
+    """Return the strategies that took the fewest schedules for a defect, by the median; none where all missed it."""
+    least = min(detection.typical for detection in of_one_defect)
+    return [each.strategy for each in of_one_defect if each.typical == least and each.typical <= each.most]

@@ -1,0 +1,56 @@
+"""Minimal: is what the tool hands out for a defect as short as exhaustive search proves possible, and how soon?"""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from epochfuzz.harness.engine.explore import certificates
+from epochfuzz.harness.findings.findings import CERTIFICATE_MEMORY
+from epochfuzz.harness.lab.mutants import hunting
+from epochfuzz.harness.lab.mutants.mutant import Mutant
+from epochfuzz.harness.lab.mutants.proofs import judged, proofs
+
+_MOST_SCHEDULES = 10_000_000
+
+
+@dataclass(frozen=True)
+class Reproduced:
+    """A reproducer: its length, that of the failure it was made from, that of the proof, and the CPU seconds it took.
+
+    `bounded`: the search of every shorter schedule did not fit into the memory that `fuzz` gives it, and was done
+    again within the bounds of the proof. `certified`: one of the two was complete.
+    """
+
+    defect: Mutant
+    found: int
+    length: int
+    proven: int
+    certified: bool
+    bounded: bool
+    seconds: float
+
+    @property
+    def minimal(self) -> bool:
+        """Whether the reproducer is certified, and as short as the shortest schedule of the defect's proof."""
+        return self.certified and self.length == self.proven
+
+
+def reproduce(defects: Sequence[Mutant], number: int = 0) -> Iterator[Reproduced]:
+    """Find each defect with the default strategy and a seed, and make a reproducer of it as `fuzz` does."""
+    for defect in defects:
+        settings = hunting.settings_for(defect)
+        protocol = defect.broken_protocol
+        wanted = judged(defect, settings)
+        found = hunting.hunter(defect).first(hunting.DEFAULT_STRATEGY, number, _MOST_SCHEDULES)
+        if found is None:
+            continue
+        started = time.process_time()
+        result = certificates.reproduce(found[1], protocol, settings, wanted, CERTIFICATE_MEMORY)
+        bounded = not result.certified_minimal
+        if bounded:
+            bounds = proofs()[defect.name].settings
+            result = certificates.certify(result.schedule, protocol, bounds, wanted, CERTIFICATE_MEMORY)
+        yield Reproduced(
+            defect, len(found[1]), len(result.schedule), len(proofs()[defect.name].shortest),
+            result.certified_minimal, bounded, time.process_time() - started,
+        )  # fmt: skip

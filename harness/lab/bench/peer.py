@@ -1,0 +1,444 @@
+"""A peer: the same protocol as one would write it in plain Python, with dataclasses and a seeded random driver.
+
+It exists to be measured. `kip-320` without faults of the disk, all properties judged after every event, nothing
+shared with the model; a test runs both on the same schedules, so that it is not fast by doing less.
+"""
+
+import random
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+VERBS = {
+    "produce": 4, "fetch": 16, "receive": 16, "drop": 1, "crash": 1, "restart": 3, "notify": 8,
+    "catch_up": 1, "elect": 4, "expire": 1, "shrink": 2, "expand": 4,
+}  # fmt: skip
+MOST_RECORDS = 15
+MOST_EPOCHS = 14
+SCHEDULE = 300  # events drawn for one schedule
+
+
+@dataclass(frozen=True, slots=True)
+class PeerRecord:
+    """A record and the leader epoch that it was written in."""
+
+    number: int
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What the controller decided for an epoch."""
+
+    leader: int | None
+    isr: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A response in flight: records and a high watermark, or where an epoch ends."""
+
+    records: tuple[PeerRecord, ...]
+    offset: int
+    epoch: int | None = None
+    ends_epoch: bool = False
+    out_of_range: bool = False
+
+
+@dataclass(slots=True)
+class PeerReplica:
+    """A replica: its disk, then what it forgets in a crash."""
+
+    log: list[PeerRecord] = field(default_factory=list)
+    epochs: list[tuple[int, int]] = field(default_factory=list)
+    high_watermark: int = 0
+    up: bool = True
+    epoch: int | None = 0
+    leader: int | None = 0
+    truncating: bool = False
+    was_cut: bool = False  # it has truncated its log by an answer, and asks again
+    answer: Answer | None = None
+    isr: frozenset[int] = frozenset()
+    epoch_start: int = 0
+    led_from: int = 0  # since when it leads without a break: the offset of its first append
+    positions: dict[int, int] = field(default_factory=dict)
+
+    def forget_leadership(self) -> None:
+        """Forget what it knew as a leader."""
+        self.isr, self.epoch_start, self.led_from, self.positions = frozenset(), 0, 0, {}
+
+    def truncate(self, end: int) -> None:
+        """Cut the log to `end`, and with it the epochs and the high watermark."""
+        del self.log[end:]
+        while self.epochs and self.epochs[-1][1] >= len(self.log):
+            self.epochs.pop()
+        self.high_watermark = min(self.high_watermark, len(self.log))
+
+    def note_epoch(self, epoch: int, start: int) -> None:
+        """Note that an epoch starts at an offset; entries that contradict it go."""
+        if self.epochs and self.epochs[-1][0] == epoch and start >= self.epochs[-1][1]:
+            return
+        while self.epochs and (self.epochs[-1][0] >= epoch or self.epochs[-1][1] >= start):
+            self.epochs.pop()
+        self.epochs.append((epoch, start))
+
+    def end_of(self, epoch: int | None) -> tuple[int | None, int]:
+        """Return the largest epoch noted that is not above the one asked for, and where it ends; above
+        all it is undefined.
+        """
+        if epoch is None or not self.epochs or epoch > self.epochs[-1][0]:
+            return None, -1
+        end = len(self.log)
+        for noted, start in reversed(self.epochs):
+            if noted <= epoch:
+                return noted, end
+            end = start
+        return epoch, end
+
+
+class PeerPartition:
+    """The partition, its controller, and what clients were promised. Events are methods; False: not enabled."""
+
+    def __init__(self, replicas: int) -> None:
+        everyone = frozenset(range(replicas))
+        self.replicas = [PeerReplica() for _ in range(replicas)]
+        self.replicas[0].isr = everyone
+        self.replicas[0].epochs = [(0, 0)]
+        self.decisions = [Decision(0, everyone)]
+        self.produced = 0
+        self.offsets: dict[int, int] = {}
+        self.exposed: set[int] = set()
+        self.acked: set[int] = set()
+
+    @property
+    def controller_epoch(self) -> int:
+        """The epoch of the current decision."""
+        return len(self.decisions) - 1
+
+    def leads(self, r: int) -> bool:
+        """Whether a replica believes that it leads."""
+        return self.replicas[r].leader == r
+
+    def true_leader(self) -> int | None:
+        """Return the leader that is up and knows of the current decision."""
+        leader = self.decisions[-1].leader
+        if leader is not None and self.replicas[leader].up and self.replicas[leader].epoch == self.controller_epoch:
+            return leader
+        return None
+
+    def advance(self, r: int) -> None:
+        """Advance a leader's high watermark to what its whole ISR has."""
+        leader = self.replicas[r]
+        lowest = min([len(leader.log), *(leader.positions.get(f, 0) for f in leader.isr if f != r)])
+        if lowest > leader.high_watermark:
+            self.promise(leader, leader.high_watermark, lowest)
+            leader.high_watermark = lowest
+
+    def promise(self, leader: PeerReplica, start: int, end: int) -> None:
+        """Consumers may read from `start` to `end`; producers that wait at this leader get their answers."""
+        for offset, record in enumerate(leader.log[start:end], start):
+            self.exposed.add(record.number)
+            if offset >= leader.led_from:
+                self.acked.add(record.number)
+
+    def produce(self, r: int) -> bool:
+        """Send a client's record."""
+        leader = self.replicas[r]
+        if not self.leads(r) or leader.epoch is None or self.produced >= MOST_RECORDS or not leader.isr:
+            return False
+        self.offsets[self.produced] = len(leader.log)
+        leader.note_epoch(leader.epoch, len(leader.log))
+        leader.log.append(PeerRecord(self.produced, leader.epoch))
+        self.produced += 1
+        self.advance(r)
+        return True
+
+    def fetch(self, r: int) -> bool:
+        """Have a follower ask its leader, for the end of its last epoch or for records."""
+        follower = self.replicas[r]
+        if follower.leader in (None, r) or follower.answer is not None:
+            return False
+        leader = self.replicas[follower.leader]
+        if not self.leads(follower.leader) or leader.epoch != follower.epoch:
+            return False
+        start = len(follower.log)
+        if follower.truncating:
+            epoch, end = leader.end_of(follower.epochs[-1][0] if follower.epochs else None)
+            follower.answer = Answer((), end, epoch, ends_epoch=True)
+        elif start > len(leader.log):
+            follower.answer = Answer((), len(leader.log), out_of_range=True)
+        else:
+            records, high_watermark = tuple(leader.log[start : start + 1]), leader.high_watermark
+            leader.positions[r] = start
+            self.advance(follower.leader)
+            # An answer without records has waited at the leader, and was read again after the position was noted.
+            follower.answer = Answer(records, high_watermark if records else leader.high_watermark)
+        return True
+
+    def receive(self, r: int) -> bool:
+        """Deliver the response in flight."""
+        follower = self.replicas[r]
+        answer = follower.answer
+        if answer is None:
+            return False
+        if answer.ends_epoch:
+            self.truncate(follower, answer)
+        elif answer.out_of_range:
+            follower.truncate(answer.offset)
+        else:
+            for record in answer.records:
+                follower.note_epoch(record.epoch, len(follower.log))
+                follower.log.append(record)
+            follower.high_watermark = min(len(follower.log), answer.offset)
+        follower.answer = None
+        return True
+
+    def truncate(self, follower: PeerReplica, answer: Answer) -> None:
+        """Cut to where both logs have the same epoch, or ask again from an older one."""
+        was_cut, follower.truncating, follower.was_cut = follower.was_cut, False, False
+        if answer.epoch is None:
+            follower.truncate(len(follower.log) if was_cut else follower.high_watermark)
+            return
+        epoch, end = follower.end_of(answer.epoch)
+        if epoch == answer.epoch:
+            follower.truncate(min(end, answer.offset))
+        elif epoch is None:
+            follower.truncate(answer.offset)
+        else:
+            follower.truncate(end)
+            follower.truncating = follower.was_cut = True
+
+    def drop(self, r: int) -> bool:
+        """Lose the response in flight."""
+        lost = self.replicas[r].answer is not None
+        self.replicas[r].answer = None
+        return lost
+
+    def crash(self, r: int) -> bool:
+        """Kill the process."""
+        replica = self.replicas[r]
+        if not replica.up:
+            return False
+        replica.up = replica.truncating = replica.was_cut = False
+        replica.epoch = replica.leader = replica.answer = None
+        replica.forget_leadership()
+        return True
+
+    def restart(self, r: int) -> bool:
+        """Start the process again, after the controller has taken it for failed where it had not yet."""
+        if self.replicas[r].up:
+            return False
+        if self.fence(r) is not None:
+            if self.controller_epoch >= MOST_EPOCHS:
+                return False
+            self.expire(r)
+        self.start(r)
+        return True
+
+    def start(self, r: int) -> None:
+        """Start the replica with its disk; it has missed all decisions but the current one."""
+        replica = self.replicas[r]
+        replica.up, replica.epoch = True, self.controller_epoch - 1
+        replica.truncate(len(replica.log))
+
+    def notify(self, r: int) -> bool:
+        """Tell a replica the next decision that names a leader."""
+        return self.learn(r, min(self.news(r), default=None))
+
+    def catch_up(self, r: int) -> bool:
+        """Tell a replica the latest decision that names a leader, and none of those between."""
+        epoch = self.replicas[r].epoch
+        if epoch is None or self.controller_epoch - epoch < 2:
+            return False
+        return self.learn(r, max(self.news(r), default=None))
+
+    def news(self, r: int) -> list[int]:
+        """Return the epochs of the decisions that a replica has not learned; it never learns of one
+        that names no leader.
+        """
+        known = self.replicas[r].epoch
+        if known is None:
+            return []
+        return [
+            epoch for epoch in range(known + 1, self.controller_epoch + 1) if self.decisions[epoch].leader is not None
+        ]
+
+    def learn(self, r: int, epoch: int | None) -> bool:
+        """Make a replica leader or follower of an epoch, if there is one to learn."""
+        if epoch is None:
+            return False
+        replica, decision = self.replicas[r], self.decisions[epoch]
+        led_before = self.leads(r)
+        replica.answer, replica.was_cut = None, False
+        replica.epoch, replica.leader = epoch, decision.leader
+        replica.truncating = decision.leader != r and bool(replica.epochs)
+        if decision.leader == r:
+            self.lead(r, epoch, led_before)
+        else:
+            replica.forget_leadership()
+        return True
+
+    def lead(self, r: int, epoch: int, led_before: bool) -> None:
+        """Have a replica lead its epoch; producers wait at it through all epochs that it leads without a break."""
+        leader = self.replicas[r]
+        led_from = leader.led_from if led_before else len(leader.log)
+        leader.isr, leader.positions = self.decisions[epoch].isr, {}
+        leader.epoch_start, leader.led_from = len(leader.log), led_from
+        leader.note_epoch(epoch, len(leader.log))
+        self.promise(leader, 0, leader.high_watermark)
+        self.advance(r)
+
+    def elect(self, r: int) -> bool:
+        """Have the controller make a member of the ISR leader; as it fails over it takes dead members
+        out of the ISR.
+        """
+        decision = self.decisions[-1]
+        if self.controller_epoch >= MOST_EPOCHS or not self.replicas[r].up or r == decision.leader:
+            return False
+        if r not in decision.isr:
+            return False
+        fails_over = decision.leader is None or not self.replicas[decision.leader].up
+        self.decisions.append(Decision(r, frozenset(filter(self.is_up, decision.isr)) if fails_over else decision.isr))
+        return True
+
+    def is_up(self, r: int) -> bool:
+        """Whether a replica's process runs."""
+        return self.replicas[r].up
+
+    def expire(self, r: int) -> bool:
+        """Expire a replica's session."""
+        decision = self.fence(r)
+        if decision is None or self.controller_epoch >= MOST_EPOCHS:
+            return False
+        self.decisions.append(decision)
+        return True
+
+    def fence(self, r: int) -> Decision | None:
+        """Return the decision without a replica, None where it is the one there is."""
+        now = self.decisions[-1]
+        without = Decision(None if now.leader == r else now.leader, (now.isr - {r}) or now.isr)
+        return None if without == now else without
+
+    def shrink(self, r: int) -> bool:
+        """Have the true leader take a lagging follower out of the ISR."""
+        leader = self.true_leader()
+        if leader in (None, r) or r not in self.replicas[leader].isr:
+            return False
+        if self.replicas[leader].positions.get(r, 0) >= len(self.replicas[leader].log):
+            return False
+        self.change_isr(leader, self.replicas[leader].isr - {r})
+        self.advance(leader)
+        return True
+
+    def expand(self, r: int) -> bool:
+        """Have the true leader take a follower that has caught up into the ISR."""
+        number = self.true_leader()
+        if number in (None, r) or r in self.replicas[number].isr:
+            return False
+        leader = self.replicas[number]
+        if leader.positions.get(r, -1) < max(leader.high_watermark, leader.epoch_start):
+            return False
+        self.change_isr(number, leader.isr | {r})
+        return True
+
+    def change_isr(self, leader: int, isr: frozenset[int]) -> None:
+        """Change the leader's ISR and the controller's together."""
+        self.replicas[leader].isr = isr
+        self.decisions[-1] = Decision(self.decisions[-1].leader, isr)
+
+    def broken(self) -> set[str]:
+        """Return the properties that do not hold, `convergence` aside."""
+        broken = set()
+        leader = self.true_leader()
+        if leader is not None:
+            log = self.replicas[leader].log
+            if self.is_lost(self.exposed, log):
+                broken.add("no-committed-loss")
+            if self.is_lost(self.acked, log):
+                broken.add("no-acked-loss")
+        for number, a in enumerate(self.replicas):
+            if a.high_watermark > len(a.log):
+                broken.add("hw-within-log")
+            for b in self.replicas[:number]:
+                both = min(a.high_watermark, b.high_watermark)
+                if a.log[:both] != b.log[:both]:
+                    broken.add("no-divergence")
+                if a.log != b.log and any(
+                    one.epoch == other.epoch and one.number != other.number
+                    for one, other in zip(a.log, b.log, strict=False)
+                ):
+                    broken.add("log-matching")
+            if self.leads(number):
+                committed = a.log[: a.high_watermark]
+                members = [self.replicas[m] for m in self.decisions[-1].isr if self.is_up(m)]
+                if any(member.log[: a.high_watermark] != committed for member in members):
+                    broken.add("isr-complete")
+        return broken
+
+    def is_lost(self, promised: set[int], log: list[PeerRecord]) -> bool:
+        """Whether a record that was promised is not in the log where it was."""
+        for number in promised:
+            offset = self.offsets[number]
+            if offset >= len(log) or log[offset].number != number:
+                return True
+        return False
+
+    def converges(self) -> bool:
+        """Whether all logs and high watermarks agree once faults stop. Nothing can be asked after it."""
+        everyone = range(len(self.replicas))
+        self.fence_the_dead()
+        for r in everyone:
+            if not self.is_up(r):
+                self.start(r)
+        if self.decisions[-1].leader is None:
+            self.decisions.append(Decision(min(self.decisions[-1].isr), self.decisions[-1].isr))
+        for r in everyone:
+            while self.notify(r):
+                pass
+        for _ in range(3 * (MOST_EPOCHS + 2)):
+            if self.agrees():
+                return True
+            for r in everyone:
+                self.receive(r)
+                self.fetch(r)
+                self.receive(r)
+        return self.agrees()
+
+    def fence_the_dead(self) -> None:
+        """In one decision, which is not held to the bound: who is down leads no more, and leaves the ISR."""
+        before = len(self.decisions)
+        for r in range(len(self.replicas)):
+            without = self.fence(r)
+            if not self.is_up(r) and without is not None:
+                self.decisions[before:] = [without]
+
+    def agrees(self) -> bool:
+        """Whether all logs and high watermarks are equal and none is still to be truncated."""
+        first = self.replicas[0]
+        return not any(replica.truncating for replica in self.replicas) and all(
+            replica.log == first.log and replica.high_watermark == first.high_watermark for replica in self.replicas[1:]
+        )
+
+
+def run(partition: PeerPartition, schedule: Iterable[tuple[str, int]]) -> tuple[int, set[str]]:
+    """Run a schedule: how many events applied, and what broke after any of them."""
+    applied, broken = 0, set()
+    for verb, replica in schedule:
+        if getattr(partition, verb)(replica):
+            applied += 1
+            broken |= partition.broken()
+    return applied, broken
+
+
+def drive(seed: int, schedules: int, replicas: int) -> int:
+    """Run and judge random schedules; returns how many events applied. Raises AssertionError where something broke."""
+    draw = random.Random(seed)
+    alphabet = [(verb, replica) for verb in VERBS for replica in range(replicas)]
+    weights = [VERBS[verb] for verb, _ in alphabet]
+    total = 0
+    for _ in range(schedules):
+        partition = PeerPartition(replicas)
+        applied, broken = run(partition, draw.choices(alphabet, weights, k=SCHEDULE))
+        assert not broken
+        assert partition.converges()
+        total += applied
+    return total

@@ -1,0 +1,106 @@
+"""Whole commands, timed: from nothing to a certified reproducer, and what Spark costs.
+
+These are processes of several threads, so what counts is the time on the wall, on a machine that does nothing else.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from epochfuzz.harness.cli.first_finding import SHOWN
+from epochfuzz.harness.lab.bench.spread import Spread
+from epochfuzz.harness.lab.bench.throughput import PROTOCOL, SETTINGS
+
+_EPOCHFUZZ = (sys.executable, "-c", "from epochfuzz.harness.cli.main import main; main()")
+_LOST_RECORD = ("fuzz", "--protocol", "hw", "--schedules", "1000", "--seed", "7", "--json")
+
+
+@dataclass(frozen=True)
+class ColdStart:
+    """Seconds until `epochfuzz fuzz --protocol hw` has certified the lost record: compiled anew, and from the cache.
+
+    `first` is when it showed one while it still compiled.
+    """
+
+    first: float
+    cold: float
+    warm: Spread
+
+
+@dataclass(frozen=True)
+class SparkEfficiency:
+    """Events per second of `fuzz --jobs N` and of a campaign on as many cores, and how much of the one the other is."""
+
+    cores: int
+    schedules: int
+    fuzz: Spread
+    campaign: Spread
+    ratio: Spread
+
+
+def cold_start(rounds: int) -> ColdStart:
+    """Time the command with an empty cache, and then some times with the cache that it filled."""
+    with tempfile.TemporaryDirectory(prefix="epochfuzz-bench-") as cache:
+        first = first_finding({"XDG_CACHE_HOME": cache})
+    with tempfile.TemporaryDirectory(prefix="epochfuzz-bench-") as cache:
+        seconds = []
+        for _ in range(rounds + 1):
+            started = time.monotonic()
+            document = run(_LOST_RECORD, {"XDG_CACHE_HOME": cache})
+            seconds.append(time.monotonic() - started)
+            lost = next(found for found in document["findings"] if found["property"] == "no-committed-loss")
+            assert lost["certified_minimal"]
+            assert lost["length"] == 9
+    return ColdStart(first, seconds[0], Spread.of(seconds[1:]))
+
+
+def first_finding(environment: dict[str, str]) -> float:
+    """Seconds until the command, with an empty cache, says of a schedule that none is shorter; it is ended then."""
+    started = time.monotonic()
+    running = subprocess.Popen(
+        [*_EPOCHFUZZ, *_LOST_RECORD], env=os.environ | environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        text=True,
+    )  # fmt: skip
+    assert running.stderr is not None
+    with running:
+        said = any(SHOWN in line for line in running.stderr)
+        seconds = time.monotonic() - started
+        running.send_signal(signal.SIGINT)
+    if not said:
+        raise RuntimeError("epochfuzz fuzz showed nothing while it compiled")
+    return seconds
+
+
+def spark_efficiency(schedules: int, rounds: int) -> SparkEfficiency:
+    """Walk the same schedules in this machine's threads and on Spark, in turns. Start-up is not counted in either."""
+    cores = os.cpu_count() or 1
+    walked, campaigned = [], []
+    for number in range(rounds):
+        what = ["--protocol", PROTOCOL.name, "--replicas", str(SETTINGS.replicas)]
+        what += ["--schedules", str(schedules), "--seed", str(number), "--json"]
+        walked.append(run(["fuzz", *what, "--jobs", str(cores)])["events_per_second"])
+        with tempfile.TemporaryDirectory(prefix="epochfuzz-bench-") as directory:
+            out = str(Path(directory) / "campaign")
+            document = run(["campaign", "run", "--out", out, "--master", f"local[{cores}]", *what])
+            campaigned.append(document["events_per_second"])
+    ratio = [one / other for one, other in zip(campaigned, walked, strict=True)]
+    return SparkEfficiency(cores, schedules, Spread.of(walked), Spread.of(campaigned), Spread.of(ratio))
+
+
+def run(arguments: Sequence[str], environment: dict[str, str] | None = None) -> dict[str, Any]:
+    """Return the JSON document that an epochfuzz command prints. Raises RuntimeError with what it complained of."""
+    done = subprocess.run(
+        [*_EPOCHFUZZ, *arguments], env=os.environ | (environment or {}), capture_output=True, text=True, check=False
+    )
+    if done.returncode > 1:
+        raise RuntimeError(f"epochfuzz {' '.join(arguments)} ended with {done.returncode}: {done.stderr[-2000:]}")
+    document: dict[str, Any] = json.loads(done.stdout)
+    return document

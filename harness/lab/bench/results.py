@@ -1,0 +1,330 @@
+"""The results of a benchmark: run, and written down as JSON and as Markdown."""
+
+import importlib.metadata
+import os
+import platform
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from epochfuzz.harness.lab.bench import detection, minimal, processes, searching, spin, startup, throughput
+from epochfuzz.harness.lab.bench.detection import Detection
+from epochfuzz.harness.lab.bench.minimal import Reproduced
+from epochfuzz.harness.lab.bench.processes import ColdStart, SparkEfficiency
+from epochfuzz.harness.lab.bench.searching import MeasuredSearch
+from epochfuzz.harness.lab.bench.spread import Spread
+from epochfuzz.harness.lab.bench.startup import Started
+from epochfuzz.harness.lab.bench.throughput import Speed
+from epochfuzz.harness.lab.mutants import hunting
+from epochfuzz.harness.lab.mutants.mutant import Mutant
+from epochfuzz.harness.lab.mutants.proofs import proofs
+from epochfuzz.harness.reference import markdown
+from epochfuzz.harness.text.plain import fields_of
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.documents import measures
+
+_LIBRARIES = ("numba", "numpy", "hypothesis", "pyspark")
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How much to measure: rounds of each throughput, seeds of each hunt, and schedules to give up after."""
+
+    rounds: int
+    seeds: int
+    hypothesis_seeds: int
+    most: int
+    most_elsewhere: int
+    spark_schedules: int
+    spark_rounds: int
+
+
+FULL = Scale(5, 20, 3, 10_000_000, 20_000, 10_000_000, 1)
+QUICK = Scale(2, 5, 1, 10_000_000, 500, 200_000, 1)
+
+
+@dataclass
+class Measurements:
+    """What was measured, in the order in which it was, and where."""
+
+    scale: Scale
+    machine: dict[str, str]
+    speeds: list[Speed] = field(default_factory=list)
+    searches: list[MeasuredSearch] = field(default_factory=list)
+    detections: list[Detection] = field(default_factory=list)
+    reproduced: list[Reproduced] = field(default_factory=list)
+    cold_start: ColdStart | None = None
+    started: list[Started] = field(default_factory=list)
+    spark: SparkEfficiency | None = None
+
+    @property
+    def missed(self) -> list[Detection]:
+        """The defects that the default strategy missed with some seed."""
+        return [each for each in self.detections if each.strategy == hunting.DEFAULT_STRATEGY and each.missed]
+
+    @property
+    def not_minimal(self) -> list[Reproduced]:
+        """The reproducers that are longer than what is proven possible."""
+        return [each for each in self.reproduced if not each.minimal]
+
+    @property
+    def slowest(self) -> Detection:
+        """The defect for which the default strategy took the most schedules with any seed."""
+        default = [each for each in self.detections if each.strategy == hunting.DEFAULT_STRATEGY]
+        return max(default, key=lambda each: max(each.schedules))
+
+
+def measure(scale: Scale, defects: Sequence[Mutant], doing: Callable[[str], None]) -> Measurements:
+    """Measure everything, saying what is being done. Nothing runs at the same time as anything else."""
+    results = Measurements(scale, machine())
+    doing("cold start: compiling everything anew")
+    results.cold_start = processes.cold_start(scale.rounds)
+    doing("start-up of short commands")
+    results.started = startup.measure(scale.rounds)
+    doing("Spark beside threads")
+    results.spark = processes.spark_efficiency(scale.spark_schedules, scale.spark_rounds)
+    doing("throughput, side by side")
+    results.speeds = list(throughput.measure(scale.rounds))
+    doing("exhaustive search, on one core and on all")
+    results.searches = searching.measure(scale.rounds)
+    doing("compiling the mutants")
+    for reproduced in minimal.reproduce(defects):
+        results.reproduced.append(reproduced)
+        doing(f"shrank {reproduced.defect.name} to {reproduced.length} events")
+    for each in detection.detections(scale.seeds, scale.most, scale.most_elsewhere, defects):
+        results.detections.append(each)
+        doing(f"hunting {each.defect.name}: {each.strategy} took {each.typical:,.0f} schedules")
+    for each in detection.hypothesis_detections(scale.hypothesis_seeds, defects):
+        results.detections.append(each)
+        doing(f"hunting {each.defect.name} with the Hypothesis state machine")
+    return results
+
+
+def machine() -> dict[str, str]:
+    """Return what was measured on, and the versions of what it rests on."""
+    versions = {name: importlib.metadata.version(name) for name in _LIBRARIES}
+    cores = f"{os.cpu_count()} cores"
+    return {"processor": f"{_processor()}, {cores}", "Python": platform.python_version(), **versions}
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.machine()
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine())
+
+
+def to_json(results: Measurements) -> "measures.Bench":
+    """Return the results as one JSON document; the hunts of every seed are in it."""
+    return {
+        "machine": results.machine,
+        "scale": fields_of(results.scale),
+        "throughput": [
+            {
+                "subject": speed.subject.name,
+                "unit": f"{speed.subject.unit} per CPU second",
+                "per_second": speed.per_second.json(),
+                "behind": speed.behind.json(),
+            }
+            for speed in results.speeds
+        ],
+        "search": [
+            {
+                "protocol": searching.PROTOCOL.name,
+                "configuration": each.settings.changed(),
+                "symmetry": each.symmetric,
+                "states": each.found.states,
+                "transitions": each.found.transitions,
+                "bytes_per_state": round(each.bytes_per_state, 1),
+                "states_per_second_one_core": each.one_core.json(),
+                "states_per_second_all_cores": each.all_cores.json(),
+                "ratio": each.ratio.json(),
+                "states_per_second_spin": each.spin and each.spin.json(),
+            }
+            for each in results.searches
+        ],
+        "detection": [
+            {
+                "defect": each.defect.name,
+                "strategy": each.strategy,
+                "held_back": each.is_held_back,
+                "most": each.most,
+                "median": each.typical,
+                "percentile_95": each.nearly_always,
+                "median_seconds": Spread.of([hunt.seconds for hunt in each.hunts]).median,
+                "missed_seeds": each.missed,
+                "schedules": [hunt.schedules for hunt in each.hunts],
+            }
+            for each in results.detections
+        ],
+        "reproducers": [
+            {
+                "found": each.found,
+                "length": each.length,
+                "proven": each.proven,
+                "certified": each.certified,
+                "bounded": each.bounded,
+                "seconds": each.seconds,
+                "defect": each.defect.name,
+                "minimal": each.minimal,
+            }
+            for each in results.reproduced
+        ],
+        "cold_start": None
+        if results.cold_start is None
+        else {
+            "first": results.cold_start.first,
+            "cold": results.cold_start.cold,
+            "warm": results.cold_start.warm.json(),
+        },
+        "started": [
+            {"command": " ".join(each.words), "seconds": each.seconds.json(), "ratio": each.ratio.json()}
+            for each in results.started
+        ],
+        "spark": None
+        if results.spark is None
+        else {
+            "cores": results.spark.cores,
+            "schedules": results.spark.schedules,
+            "fuzz": results.spark.fuzz.json(),
+            "campaign": results.spark.campaign.json(),
+            "ratio": results.spark.ratio.json(),
+        },
+        "missed": [each.defect.name for each in results.missed],
+        "not_minimal": [each.defect.name for each in results.not_minimal],
+        "slowest": {"defect": results.slowest.defect.name, "schedules": max(results.slowest.schedules)},
+    }
+
+
+def summary(results: Measurements) -> str:
+    """Return the table for the README, as Markdown."""
+    rows = []
+    for speed in results.speeds:
+        behind = speed.behind.median
+        times = "" if behind == 1 else f"{behind:,.0f} times" if behind > 10 else f"{behind:.2f} times"
+        per_second = f"{_number(speed.per_second.median)} {speed.subject.unit}/s ({_range(speed.per_second)})"
+        rows.append((speed.subject.name, per_second, times))
+    default = [each for each in results.detections if each.strategy == hunting.DEFAULT_STRATEGY]
+    found = len(default) - len(results.missed)
+    rows.append((
+        f"broken protocols found with each of {results.scale.seeds} seeds", f"{found} of {len(default)}",
+        f"slowest {results.slowest.defect.name}: {max(results.slowest.schedules):,} schedules",
+    ))  # fmt: skip
+    rows.append(_held_back_row(default))
+    minimal_ones = len(results.reproduced) - len(results.not_minimal)
+    shrinking = Spread.of([each.seconds for each in results.reproduced])
+    rows.append((
+        "reproducers certified as short as proven possible",
+        f"{minimal_ones} of {len(results.reproduced)}, {sum(r.bounded for r in results.reproduced)} within bounds",
+        f"shrunk and certified in {shrinking.median:.2g} s (at most {shrinking.greatest:.0f})",
+    ))  # fmt: skip
+    if results.cold_start is not None:
+        warm = results.cold_start.warm
+        rows.append((
+            "command to certified lost record", f"{warm.median:.1f} s ({warm.least:.1f} to {warm.greatest:.1f})",
+            f"where everything is compiled first, {results.cold_start.first:.1f} s to one that is shown meanwhile,"
+            f" {results.cold_start.cold:.0f} s to all",
+        ))  # fmt: skip
+    for started in results.started:
+        low, high = f"{started.ratio.least:.2f}", f"{started.ratio.greatest:.2f}"
+        rows.append((
+            f"`epochfuzz {' '.join(started.words)}`, compiled", f"{started.seconds.median:.2f} s of processor time",
+            f"{started.ratio.median:.2f} times a bare `import numba` ({low} to {high})",
+        ))  # fmt: skip
+    if results.spark is not None:
+        ratio = results.spark.ratio
+        spread = f"{100 * ratio.least:.0f} to {100 * ratio.greatest:.0f}"
+        rows.append((
+            f"campaign on Spark, {results.spark.cores} cores", f"{_number(results.spark.campaign.median)} events/s",
+            f"{100 * ratio.median:.0f} percent ({spread}) of `fuzz --jobs {results.spark.cores}`",
+        ))  # fmt: skip
+    where = ", ".join(f"{name} {value}" if name != "processor" else value for name, value in results.machine.items())
+    head = ("measured", "median (least to greatest)", "compared")
+    return f"{markdown.table(head, rows)}\n\n{where}. Throughput is per second of processor time of one thread.\n"
+
+
+def _held_back_row(default: list[Detection]) -> tuple[str, str, str]:
+    """How the default strategy fares with defects that were held out from the last tuning, beside the others."""
+    held_back, others = ([each for each in default if each.is_held_back == which] for which in (True, False))
+    found = sum(not each.missed for each in held_back)
+    means = " beside ".join(f"{detection.mean_schedules(half):,.1f}" for half in (held_back, others) if half)
+    return (
+        "of them, held out from the last tuning", f"{found} of {len(held_back)}",
+        f"{means} schedules of the others (geometric means)",
+    )  # fmt: skip
+
+
+def search_table(results: Measurements) -> str:
+    """Exhaustive search on one core and on all, with symmetry and without, as Markdown."""
+    rows = [
+        (
+            f"{each.settings.replicas} replicas, {each.settings.records} records, {each.settings.epochs} epoch changes",
+            "yes" if each.symmetric else "no",
+            f"{each.found.states:,}",
+            f"{each.bytes_per_state:.0f}",
+            f"{_number(each.one_core.median)}",
+            f"{_number(each.all_cores.median)}",
+            f"{each.ratio.median:.2f} times ({each.ratio.least:.2f} to {each.ratio.greatest:.2f})",
+            _number(each.spin.median) if each.spin else "",
+        )
+        for each in results.searches
+    ]
+    head = (
+        "exhaustive search", "symmetry", "states", "bytes each", "states/s, one core", "all cores", "all beside one",
+        "Spin, one core",
+    )  # fmt: skip
+    where = f"`{searching.PROTOCOL.name}`, every state within the bounds.{_without_spin()}"
+    return f"{markdown.table(head, rows)}\n\n{where}\n"
+
+
+def _without_spin() -> str:
+    return f" Spin was not measured: {', '.join(spin.missing())} is not installed." if spin.missing() else ""
+
+
+def detection_table(results: Measurements) -> str:
+    """Schedules to detection by defect and strategy, as Markdown, the hardest defects first."""
+    strategies = list(dict.fromkeys(each.strategy for each in results.detections))
+    by_defect: dict[str, dict[str, Detection]] = {}
+    for each in results.detections:
+        by_defect.setdefault(each.defect.name, {})[each.strategy] = each
+    hardest = sorted(by_defect, key=lambda name: -by_defect[name][hunting.DEFAULT_STRATEGY].typical)
+    lengths = {name: len(proofs()[name].shortest) for name in hardest}
+    rows = [
+        (name, str(lengths[name]), _held_back(by_defect[name]), *(_taken(by_defect[name][s]) for s in strategies))
+        for name in hardest
+    ]
+    head = ("defect", "events", "held back", *strategies)
+    won = {s: sum(s in detection.wins(list(each.values())) for each in by_defect.values()) for s in strategies}
+    most = ", ".join(f"{each.most:,} for {name}" for name, each in by_defect[hardest[0]].items())
+    return (
+        f"{markdown.table(head, rows)}\n\nSchedules to detection: median and 95th percentile over the seeds, and the"
+        " median of the seconds of processor time. `>` is where a strategy missed the defect within what it was given:"
+        f" {most}. `events` is the length of a shortest schedule. Those that were held out had no part in the"
+        " last tuning of weights. Fewest schedules, ties included: "
+        + ", ".join(f"{name} for {count}" for name, count in won.items())
+        + f", of {len(by_defect)}.\n"
+    )
+
+
+def _held_back(of_one_defect: dict[str, Detection]) -> str:
+    return "yes" if of_one_defect[hunting.DEFAULT_STRATEGY].is_held_back else ""
+
+
+def _taken(each: Detection) -> str:
+    seconds = Spread.of([hunt.seconds for hunt in each.hunts]).median
+    return f"{_limited(each.typical, each.most)} / {_limited(each.nearly_always, each.most)}, {seconds:.2g} s"
+
+
+def _limited(schedules: float, most: int) -> str:
+    return f"{schedules:,.0f}" if schedules <= most else ">"
+
+
+def _number(value: float) -> str:
+    return f"{value / 1e6:.2f} million" if value >= 1e6 else f"{value:,.0f}"
+
+
+def _range(spread: Spread) -> str:
+    return f"{_number(spread.least)} to {_number(spread.greatest)}"

@@ -1,0 +1,81 @@
+"""Searching: states and transitions per second of exhaustive search, on one core and on all, with symmetry and without.
+
+Threads are timed on the wall, so this means something only on a machine that does nothing else; all take turns, and a
+ratio is that of one round. Spin, where it is, searches the same states, on one core and without symmetry, by its own
+count of seconds.
+"""
+
+import time
+from dataclasses import dataclass
+
+from epochfuzz.harness.engine.explore.explore import Exploration, explore
+from epochfuzz.harness.engine.runtime.threads import cores
+from epochfuzz.harness.lab.bench import spin
+from epochfuzz.harness.lab.bench.spread import Spread
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS
+
+PROTOCOL = GENERATIONS["kip-320"]
+SEARCHED = (Configuration(records=3, epochs=3), Configuration(replicas=3, records=1, epochs=2))
+
+
+@dataclass(frozen=True)
+class MeasuredSearch:
+    """A search with symmetry or without: its states, transitions and bytes, and states per second on one core and all.
+
+    `ratio` is how much faster it was on all cores. `spin` is Spin's states per second, None where it was not measured.
+    """
+
+    settings: Configuration
+    symmetric: bool
+    found: Exploration
+    one_core: Spread
+    all_cores: Spread
+    ratio: Spread
+    spin: Spread | None
+
+    @property
+    def bytes_per_state(self) -> float:
+        """What a state took, with its part of the tables."""
+        return self.found.memory / self.found.states
+
+
+def measure(rounds: int) -> list[MeasuredSearch]:
+    """Every search in every round, after one round that is not counted."""
+    measured = [(settings, symmetric) for settings in SEARCHED for symmetric in (False, True)]
+    seconds: dict[tuple[Configuration, bool, int], list[float]] = {}
+    of_spin: dict[Configuration, list[float]] = {}
+    found: dict[tuple[Configuration, bool], Exploration] = {}
+    for number in range(rounds + 1):
+        for settings, symmetric in measured:
+            for jobs in (1, cores()):
+                started = time.monotonic()
+                found[settings, symmetric] = explore(PROTOCOL, settings, 0, jobs=jobs, symmetric=symmetric)
+                if number:
+                    seconds.setdefault((settings, symmetric, jobs), []).append(time.monotonic() - started)
+            if number and not symmetric and not spin.missing():
+                of_spin.setdefault(settings, []).append(spin.searched(settings).per_second)
+    return [
+        _searched(
+            settings,
+            symmetric,
+            found[settings, symmetric],
+            [seconds[settings, symmetric, jobs] for jobs in (1, cores())],
+            of_spin.get(settings) if not symmetric else None,
+        )
+        for settings, symmetric in measured
+    ]
+
+
+def _searched(
+    settings: Configuration, symmetric: bool, found: Exploration,
+    seconds: list[list[float]], of_spin: list[float] | None,
+) -> MeasuredSearch:  # fmt: skip
+    alone, together = seconds
+    return MeasuredSearch(
+        settings, symmetric, found,
+        Spread.of([found.states / each for each in alone]),
+        Spread.of([found.states / each for each in together]),
+        Spread.of([one / other for one, other in zip(alone, together, strict=True)]),
+        Spread.of(of_spin) if of_spin else None,
+    )  # fmt: skip

@@ -1,0 +1,44 @@
+"""Draw a story as a film: an SVG that shows one step after another, in a loop.
+
+A film works without scripts and without any installation, for example in a README. With the system setting for reduced
+motion, it shows only the last step.
+"""
+
+import xml.etree.ElementTree as ET
+
+from epochfuzz.harness.trace.story import Story
+from epochfuzz.harness.views.drawings import captions, svg
+
+_SECONDS = 3.5  # for each step
+
+
+def film(story: Story, title: str) -> str:
+    """Return the text of an SVG file that shows the steps of a story one after another, in a loop."""
+    sheet = svg.Sheet(story)
+    sheet.write_title(title)
+    for run in story.runs:
+        sheet.write(f"{run.protocol.name} {captions.verdict(run)}", "lost" if run.broken else "bold")
+    parts, top, bottom = [sheet.body], sheet.y, sheet.y
+    for number, moment in enumerate(story.moments):
+        sheet.body, sheet.y = (
+            ET.Element("g", {"class": "frame", "style": f"animation-delay:{number * _SECONDS:g}s"}),
+            top,
+        )
+        sheet.write_moment(moment)
+        parts.append(sheet.body)
+        bottom = max(bottom, sheet.y)
+    sheet.body, sheet.y = ET.Element("g"), bottom
+    sheet.write_legend()
+    return sheet.whole(title, svg.style() + _style(len(story.moments)), [*parts, sheet.body])
+
+
+def _style(frames: int) -> str:
+    """Return the style sheet that shows each frame in its turn."""
+    return f"""
+@keyframes turn {{ 0% {{ opacity: 1 }} {100 / frames:.3f}% {{ opacity: 0 }} 100% {{ opacity: 0 }} }}
+svg.figure .frame {{ opacity: 0; animation: turn {frames * _SECONDS:g}s step-end infinite; }}
+@media (prefers-reduced-motion: reduce) {{
+  svg.figure .frame {{ animation: none; }}
+  svg.figure .frame:nth-last-child(2) {{ opacity: 1; }}
+}}
+"""

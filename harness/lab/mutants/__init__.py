@@ -1,0 +1,47 @@
+"""The mutants: protocols that are wrong in one rule, to measure what finds them.
+
+The model has no switch for any of them. Each is a function that takes the place of a rule in the protocols that have
+its number, see mutant.py and model/core/specializer.py: what runs protocols runs these as any other, interpreted or
+compiled, and one compilation has all of them in it.
+"""
+
+from epochfuzz.harness.lab.mutants.clients import acknowledgement, clients
+from epochfuzz.harness.lab.mutants.clients import wrong_transactions as transactions
+from epochfuzz.harness.lab.mutants.contract import judging
+from epochfuzz.harness.lab.mutants.controller import controllers
+from epochfuzz.harness.lab.mutants.controller import wrong_eligible_leaders as eligible_leaders
+from epochfuzz.harness.lab.mutants.controller import wrong_incarnations as incarnations
+from epochfuzz.harness.lab.mutants.controller import wrong_registration as registration
+from epochfuzz.harness.lab.mutants.mutant import Mutant, declared_in
+from epochfuzz.harness.lab.mutants.partition import late_answers, membership, recovery
+from epochfuzz.harness.lab.mutants.partition import wrong_alter_partition as alter_partition
+from epochfuzz.harness.lab.mutants.partition import wrong_leadership as leadership
+from epochfuzz.harness.lab.mutants.partition import wrong_partition_epoch as partition_epoch
+from epochfuzz.harness.lab.mutants.partition import wrong_replication as replication
+from epochfuzz.harness.lab.mutants.partition import wrong_truncation as truncation
+from epochfuzz.harness.lab.mutants.partition import wrong_truncation_on_fetch as truncation_on_fetch
+from epochfuzz.harness.lab.mutants.storage import wrong_epoch_cache as epoch_cache
+
+PROTOCOL_DEFECTS: tuple[Mutant, ...] = declared_in(
+    replication,
+    acknowledgement,
+    truncation,
+    epoch_cache,
+    membership,
+    leadership,
+    recovery,
+    truncation_on_fetch,
+    late_answers,
+    alter_partition,
+    partition_epoch,
+    incarnations,
+    registration,
+    eligible_leaders,
+    clients,
+    controllers,
+    transactions,
+)
+DEFECTS: tuple[Mutant, ...] = (*PROTOCOL_DEFECTS, *declared_in(judging))
+
+for _number, _defect in enumerate(DEFECTS, start=1):
+    _defect.plant(_number)

@@ -1,0 +1,68 @@
+"""Mistakes in transactions: where they end, what the markers say, and who hears of it."""
+
+from epochfuzz.harness.lab.mutants.mutant import in_place_of
+from epochfuzz.model.kafka.clients import coordinator
+from epochfuzz.model.kafka.partition import replication
+from epochfuzz.model.kafka.storage import log, transactions
+from epochfuzz.model.kafka.vocabulary.refusals import APPLIED
+from epochfuzz.model.kafka.vocabulary.state import Marker, State, Transaction
+
+
+@in_place_of(coordinator.abort, "the marker of a transaction that is aborted says that it is committed")
+def aborted_transaction_marked_as_committed(p: State, r: int) -> int:
+    end = p.leo[r]
+    refusal = coordinator.abort(p, r)
+    if p.leo[r] > end:
+        p.log_record[r] ^= (Marker.ABORT ^ Marker.COMMIT) << (4 * end)
+    return refusal
+
+
+@in_place_of(
+    transactions.delivered, "read_committed consumers are not told which of the transactions below the LSO are aborted"
+)
+def aborted_records_delivered(p: State, r: int) -> int:
+    records = 0
+    for offset in range(transactions.last_stable_offset(p, r)):
+        record = log.at(p.log_record[r], offset)
+        if not transactions.is_marker(p, record):
+            records |= 1 << record
+    return records
+
+
+@in_place_of(coordinator.write_marker, "the coordinator does not wait for the marker to be replicated")
+def transaction_over_once_the_marker_is_written(p: State, r: int) -> int:
+    refusal = coordinator.write_marker(p, r)
+    if refusal == APPLIED:
+        transactions.close(p)
+    return refusal
+
+
+@in_place_of(replication.append_as_follower, "a follower passes over markers, as consumers do")
+def markers_not_replicated(p: State, follower: int, record: int, epoch: int) -> None:
+    if not transactions.is_marker(p, record):
+        replication.append_as_follower(p, follower, record, epoch)
+
+
+@in_place_of(
+    transactions.why_not_produced,
+    "a record that comes late is appended to a transaction that ends, and marked with it",
+    jira="KAFKA-14402",
+)
+def late_record_marked_with_the_others(p: State, r: int) -> int:
+    return APPLIED
+
+
+@late_record_marked_with_the_others.and_in_place_of(transactions.note_produced)
+def _(p: State, record: int) -> None:
+    if p.transaction != Transaction.COMMITTING and p.transaction != Transaction.ABORTING:
+        transactions.note_produced(p, record)
+
+
+@in_place_of(
+    transactions.end_of_transactions, "a new leader does not know of the transactions that were open before it led"
+)
+def open_transaction_forgotten_by_the_next_leader(p: State, r: int, end: int) -> int:
+    start = transactions.end_of_transactions(p, r, end)
+    while start < end and log.at(p.log_epoch[r], start) < p.known_epoch[r]:
+        start += 1
+    return start

@@ -1,0 +1,48 @@
+"""Mistakes with brokers that return (KIP-841, KIP-903): which of them may join the ISR, and on whose word."""
+
+from epochfuzz.harness.lab.mutants.mutant import in_place_of
+from epochfuzz.model.kafka.controller import broker_epochs
+from epochfuzz.model.kafka.partition import alter_partition
+from epochfuzz.model.kafka.vocabulary.state import NONE, Alter, State
+
+
+@in_place_of(
+    broker_epochs.note_restart,
+    "a request for a change of the ISR does not say which incarnation of a member it speaks of",
+    protocol="kip-966",
+)
+def request_without_broker_epochs(p: State, r: int) -> None:
+    for leader in range(p.replicas):
+        if p.remote_leos[leader, r] != NONE:
+            p.remote_stale[leader] |= 1 << r
+
+
+@in_place_of(
+    broker_epochs.note_restart,
+    "a leader takes a follower for caught up that has restarted since, and sends its new broker epoch",
+    protocol="kip-966",
+)
+def former_incarnation_taken_for_caught_up(p: State, r: int) -> None:
+    for leader in range(p.replicas):
+        if p.alter_isr[leader] >> r & 1 and p.alter[leader] == Alter.REQUEST:
+            p.alter_stale[leader] |= 1 << r
+
+
+@in_place_of(
+    alter_partition.are_eligible,
+    "the controller compares a request with the broker epochs that its leader has heard of by the time of the answer",
+    jira="KAFKA-15221",
+    protocol="kip-966",
+)
+def broker_epoch_read_at_the_answer(p: State, r: int) -> bool:
+    p.alter_stale[r] &= p.remote_stale[r]
+    return alter_partition.are_eligible(p, r)
+
+
+@in_place_of(
+    alter_partition.are_eligible,
+    "the controller asks for the broker epoch of a member, and not whether it is alive",
+    protocol="kip-966",
+)
+def dead_member_accepted(p: State, r: int) -> bool:
+    return p.alter_stale[r] == 0

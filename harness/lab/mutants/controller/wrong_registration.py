@@ -1,0 +1,63 @@
+"""Mistakes in registration and fencing (KIP-380, KRaft): what a broker loses that dies, and returns."""
+
+from epochfuzz.harness.lab.mutants.mutant import in_place_of
+from epochfuzz.model.kafka.broker import registration
+from epochfuzz.model.kafka.controller import controller, eligible_leaders
+from epochfuzz.model.kafka.vocabulary.refusals import APPLIED
+from epochfuzz.model.kafka.vocabulary.state import State
+
+
+@in_place_of(
+    registration.take_for_failed,
+    "a follower that is back before anybody missed it is in the ISR as before",
+    jira="KAFKA-7235",
+    protocol="kip-966",
+)
+def bounced_follower_stays_in_sync(p: State, r: int) -> int:
+    return registration.take_for_failed(p, r) if controller.leader(p) == r else APPLIED
+
+
+@in_place_of(
+    registration.take_for_failed,
+    "a leader that is back before anybody missed it loses leadership, and not its place in the ISR",
+    jira="KAFKA-7235",
+    protocol="kip-966",
+)
+def bounced_leader_stays_in_sync(p: State, r: int) -> int:
+    members, led = controller.isr(p), controller.leader(p) == r
+    refusal = registration.take_for_failed(p, r)
+    if refusal == APPLIED and led:
+        p.decided_isr[p.controller_epoch] = members
+    return refusal
+
+
+@in_place_of(
+    controller.takes_an_epoch,
+    "no leader epoch begins when a broker is fenced, be it the leader",
+    protocol="kip-966",
+)
+def fenced_leader_leads_on(p: State, r: int) -> bool:
+    return False
+
+
+@in_place_of(
+    registration.register,
+    "who returns uncleanly is struck off the eligible leader replicas first, and becomes one as it is fenced",
+    protocol="kip-966",
+)
+def struck_before_it_is_fenced(p: State, r: int) -> int:
+    eligible_leaders.follow_registration(p, r)
+    refusal = registration.take_for_failed(p, r)
+    if refusal == APPLIED:
+        p.fenced &= ~(1 << r)
+    return refusal
+
+
+@in_place_of(
+    eligible_leaders.follow_registration,
+    "a broker that is back before it was fenced is taken for one that shut down cleanly",
+    protocol="kip-966",
+)
+def quick_return_taken_for_clean(p: State, r: int) -> None:
+    if p.fenced >> r & 1:
+        eligible_leaders.follow_registration(p, r)

@@ -1,0 +1,227 @@
+"""Told: by how small a search a defect can be seen from outside, in lock-step with the protocol without it.
+
+Side by side, the model and the model with the mistake are taken through all that can happen within bounds, until an
+observation of them differs: what is not told so, nobody can tell within these bounds, by whatever schedule. What is
+told must be found by `conform --exhaustive`, which plays each transition after one way to its state only.
+
+detection.yaml keeps for each defect the least of BOUNDS within which it is told. `python -m
+epochfuzz.harness.lab.mutants.detection NAME...` prints the entries of some anew, and of all if none is named.
+"""
+
+import marshal
+import sys
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+
+from epochfuzz.harness.conform.exhaustive.graph import Graph, graph
+from epochfuzz.harness.conform.exhaustive.playing import within_bounds
+from epochfuzz.harness.conform.oracle.judge import JudgedBy
+from epochfuzz.harness.conform.oracle.lockstep import LockStep, beside
+from epochfuzz.harness.conform.run.drive import Setting
+from epochfuzz.harness.lab.mutants import DEFECTS
+from epochfuzz.harness.lab.mutants.mutant import Mutant
+from epochfuzz.harness.lab.mutants.proofs import proofs
+from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.core.fields import Grid
+from epochfuzz.model.kafka.vocabulary.configuration import MAX_EPOCHS, MAX_RECORDS, Configuration
+from epochfuzz.model.kafka.vocabulary.events import VERBS
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
+from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, REFUSALS
+from epochfuzz.model.kafka.vocabulary.state import VARIABLES
+
+BOUNDS = ((2, 1, 2), (2, 2, 2), (2, 1, 3), (3, 1, 2))  # replicas, records, epoch changes
+MOST_PAIRS = 20_000  # of states side by side that a search has room for
+_FILE = Path(__file__).with_name("detection.yaml")
+
+
+@dataclass(frozen=True)
+class MutantDetection:
+    """The shortest schedule after which a defect is seen, None for none; `complete`: then there is none within bounds.
+
+    `is_refused`: the last event is one that only the protocol without the mistake refuses.
+    """
+
+    schedule: bytes | None
+    complete: bool
+    is_refused: bool = False
+
+
+def settings_within(defect: Mutant, bounds: tuple[int, int, int]) -> Configuration:
+    """Return the configuration that shows a defect, as far as one is known, with other bounds."""
+    proof = proofs().get(defect.name)
+    replicas, records, epochs = bounds
+    return replace(
+        proof.settings if proof else Configuration(), replicas=replicas, records=records, epochs=epochs
+    )  # fmt: skip
+
+
+def detect(defect: Mutant, settings: Configuration, most: int = MOST_PAIRS) -> MutantDetection:
+    """Search for a schedule within bounds after which an observation differs, the shortest first."""
+    level = [(Execution(defect.sound_protocol, settings), _wrong(defect, settings), b"")]
+    seen: set[tuple[bytes, bytes]] = set()
+    while level:
+        following = []
+        for model, wrong, schedule in level:
+            for event in model.alphabet():
+                ahead, astray = model.copy(), wrong.copy()
+                refusal = REFUSALS[ahead.attempt(event)]
+                if refusal.is_bound:
+                    continue
+                applied = astray.apply(event)
+                if not applied and refusal is not APPLIED:
+                    continue
+                after, pair = schedule + bytes([event]), (_text(ahead), _text(astray))
+                if pair in seen:
+                    continue
+                differs = applied != (refusal is APPLIED) or (pair[0] != pair[1] and _shown(ahead) != _shown(astray))
+                if differs and _differs(defect, settings, after):
+                    return MutantDetection(after, False, refusal is not APPLIED)
+                if len(seen) == most:
+                    return MutantDetection(None, False)
+                seen.add(pair)
+                following.append((ahead, astray, after))
+        level = following
+    return MutantDetection(None, True)
+
+
+def found(defect: Mutant, settings: Configuration, refused: bool = False) -> bytes | None:
+    """Play the tours of `conform --exhaustive` until one differs; return it up to there, None where none does."""
+    protocol = defect.sound_protocol
+    of_all = _graph(protocol, settings, refused)
+    nothing = np.zeros(of_all.size, bool)
+    for tour in of_all.tours(~nothing, nothing):
+        events = bytes(
+            event
+            for event, is_sent in zip(
+                tour.events, within_bounds(tour.events, _setting(protocol, settings)), strict=True
+            )
+            if is_sent
+        )
+        if differs := _differs(defect, settings, events):
+            return events[:differs]
+    return None
+
+
+@cache
+def _graph(protocol: Protocol, settings: Configuration, refused: bool) -> Graph:
+    return graph(protocol, settings, VERBS, refused)
+
+
+def _differs(defect: Mutant, settings: Configuration, schedule: bytes) -> int:
+    """After how many events of a schedule lock-step sees a difference, 0 for never."""
+    judge, wrong = LockStep(defect.sound_protocol, settings, every_refusal=True), _wrong(defect, settings)
+    for number, event in enumerate(schedule, 1):
+        judge.advance(event)
+        applied = wrong.apply(event)
+        if judge.judge(event, applied, _shown(wrong)):
+            return number
+    return 0
+
+
+def _wrong(defect: Mutant, settings: Configuration) -> Execution:
+    """Return the protocol with the mistake as a subject would be: it knows nothing of a run's bounds."""
+    return Execution(defect.broken_protocol, replace(settings, records=MAX_RECORDS, epochs=MAX_EPOCHS))
+
+
+def _setting(protocol: Protocol, settings: Configuration) -> Setting:
+    return Setting(protocol, settings, JudgedBy.LOCKSTEP)
+
+
+def _shown(execution: Execution) -> Any:
+    """Return all that a subject can show."""
+    return beside(execution.state, {"producers": {}})
+
+
+def _text(execution: Execution) -> bytes:
+    """Return a state as text, without what makes no difference any more."""
+    p = execution.state.copy()
+    execution.model.forget(p)
+    values = (getattr(p, field.name) for field in VARIABLES if field.read(p))
+    return marshal.dumps([list(value.values()) if isinstance(value, Grid) else value for value in values])
+
+
+def entry(defect: Mutant) -> dict[str, Any]:
+    """Return what detection.yaml says of a defect: the least bounds within which it is told, and by how many events.
+
+    Within the least of all, `tour` is how long the first tour is that finds it, up to there, and `refused` whether that
+    takes --refused. Where no search tells it, the schedule of its proof may (`by`), and else `nowhere within` has the
+    bounds that were searched completely.
+    """
+    searched = []
+    for bounds in BOUNDS:
+        settings = settings_within(defect, bounds)
+        seen = detect(defect, settings)
+        if seen.schedule is not None:
+            at = {"within": list(bounds), "events": len(seen.schedule)}
+            return at | (_tour(defect, settings) if bounds == BOUNDS[0] else {})
+        if seen.complete:
+            searched.append(list(bounds))
+    return _by_its_proof(defect) or {"nowhere within": searched}
+
+
+def _by_its_proof(defect: Mutant) -> dict[str, Any] | None:
+    """Return where the schedule tells a defect that breaks a property, which may be too long for a search here."""
+    proof = proofs().get(defect.name)
+    events = proof and _differs(defect, proof.settings, proof.shortest)
+    if not proof or not events:
+        return None
+    settings = proof.settings
+    return {"within": [settings.replicas, settings.records, settings.epochs], "events": events, "by": "proof"}
+
+
+def _tour(defect: Mutant, settings: Configuration) -> dict[str, Any]:
+    for refused in (False, True):
+        tour = found(defect, settings, refused)
+        if tour is not None:
+            return {"tour": len(tour), "refused": refused}
+    return {"tour": None}
+
+
+@cache
+def entries() -> dict[str, dict[str, Any]]:
+    """Return what detection.yaml says, by the names of defects."""
+    document: dict[str, dict[str, Any]] = yaml.safe_load(_FILE.read_text())
+    return document
+
+
+def text(name: str, said: dict[str, Any]) -> str:
+    """Return an entry as it is written."""
+    written: str = yaml.safe_dump({name: said}, default_flow_style=None, sort_keys=False, width=120)
+    return written
+
+
+def rows() -> list[list[str]]:
+    """Return the rows of a table of the defects that 2 replicas, 1 record and 2 epoch changes do not tell."""
+    table = []
+    for defect in DEFECTS:
+        said = entries()[defect.name]
+        if defect.in_judging or said.get("within") == list(BOUNDS[0]):
+            continue
+        if "within" in said:
+            most = "at the most " * ("by" in said)
+            told_by = f"{_bounds(said['within'])}, after {most}{said['events']} events"
+        else:
+            within = " or ".join(map(_bounds, said["nowhere within"]))
+            told_by = f"not within {within}" if within else "not by as much as was searched"
+        table.append([f"`{defect.name}`", told_by])
+    return table
+
+
+def _bounds(bounds: list[int]) -> str:
+    return "/".join(map(str, bounds))
+
+
+def main(names: list[str]) -> None:
+    """Print the entries of some defects, or of all."""
+    for defect in DEFECTS:
+        if not names or defect.name in names:
+            print(text(defect.name, entry(defect)), end="", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

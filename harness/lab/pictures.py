@@ -1,0 +1,91 @@
+"""Draw the figures of the documentation, each from a case of the corpus.
+
+`python -m epochfuzz.harness.lab.pictures`, in a checkout, draws all figures again.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from epochfuzz.harness.cases.case import load_case
+from epochfuzz.harness.lab.film import film
+from epochfuzz.harness.trace.replay import replay
+from epochfuzz.harness.trace.story import story_of
+from epochfuzz.harness.views.drawings import svg
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure or a film: its file, its title, its case, and the steps that it shows, or None for all steps.
+
+    A figure has so few steps that it fits on a screen.
+    """
+
+    file: str
+    title: str
+    case: str
+    protocols: tuple[str, ...]
+    steps: tuple[int, ...] | None = None
+    is_film: bool = False
+
+
+PICTURES = (
+    Picture(
+        "docs/pictures/walk.svg",
+        "A committed record is lost under the high watermark, and kept with leader epochs",
+        "history/kafka-1211-truncation-to-high-watermark",
+        ("hw", "kip-101"),
+        is_film=True,
+    ),
+    Picture(
+        "docs/pictures/normal-replication.svg",
+        "A follower's high watermark is one round trip late",
+        "documents/normal-replication",
+        ("kip-101",),
+        (4, 5),
+    ),
+    Picture(
+        "docs/pictures/high-watermark-loss.svg",
+        "A committed record is lost under the high watermark, and kept with leader epochs",
+        "history/kafka-1211-truncation-to-high-watermark",
+        ("hw", "kip-101"),
+        (7, 9),
+    ),
+    Picture(
+        "docs/pictures/fast-leader-fail-over.svg",
+        "KAFKA-6361: two elections in a row, and logs diverge for ever",
+        "history/kafka-6361-fast-leader-fail-over",
+        ("kip-101", "kip-279"),
+        (13, 16),
+    ),
+    Picture(
+        "docs/pictures/zombie.svg",
+        "KAFKA-7395: a leader that has been replaced answers a fetch",
+        "history/kafka-7395-unfenced-fetch",
+        ("kip-279", "kip-320"),
+        (8, 14),
+    ),
+    Picture(
+        "docs/findings/re-elected-leader.svg",
+        "A re-elected leader that missed an epoch commits what its follower has truncated",
+        "history/re-elected-leader",
+        ("kafka-2.6.1", "kip-320"),
+        (12,),
+    ),
+)
+
+
+def drawn(picture: Picture) -> str:
+    """Return the text of the SVG file."""
+    case = load_case(ROOT / "corpus" / f"{picture.case}.yaml")
+    runs = [replay(case.events, parse_protocol(name), case.settings) for name in picture.protocols]
+    story = story_of(*runs)
+    return film(story, picture.title) if picture.is_film else svg.drawing(story, picture.title, picture.steps)
+
+
+if __name__ == "__main__":
+    for each in PICTURES:
+        (ROOT / each.file).write_text(drawn(each), encoding="utf-8")
+        print(each.file)

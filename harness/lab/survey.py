@@ -1,0 +1,276 @@
+"""The survey of releases: which of them keeps which property, within which bounds, or breaks it in how many events.
+
+`python -m epochfuzz.harness.lab.survey [PROTOCOL ...]`, in a checkout, makes it anew, for some protocols or for
+those whose rules have changed since: some hours for all. What it finds is in survey.yaml beside this file, from which
+the page of releases and `epochfuzz explain releases` are made.
+"""
+
+import functools
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from epochfuzz.harness.cases.corpus import load_corpus
+from epochfuzz.harness.engine.explore.explore import Exploration, explore_each
+from epochfuzz.harness.engine.shrink import shrink
+from epochfuzz.harness.engine.shrink.canonical import canonical
+from epochfuzz.harness.engine.walk.walk import Walker
+from epochfuzz.harness.findings.findings import breaches
+from epochfuzz.harness.reference.explain import glossary
+from epochfuzz.harness.reference.releases import (
+    FILE,
+    REPLICAS,
+    SCHEDULES,
+    SCHEDULES_WITH_CLIENTS,
+    WALKED,
+    WITH_CLIENTS,
+    Broken,
+    ReleaseVerdicts,
+    searched,
+    surveyed,
+)
+from epochfuzz.harness.reference.rules_digest import rules_digest
+from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.contract.properties import Property, applying
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import parse_schedule, schedule_texts
+from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, NAMED, RELEASES, Protocol
+from epochfuzz.model.kafka.vocabulary.state import initial
+
+MEMORY = 2 << 30  # bytes for a search within bounds: where that is not enough, it is not complete
+CERTIFIED_WITHIN = 6 << 30  # bytes for the search for anything shorter
+
+CORPUS = Path(__file__).resolve().parents[2] / "corpus"
+
+Kept = tuple[Configuration, tuple[str, ...]]  # a schedule that the project keeps, and where it goes
+
+
+class Surveyor:
+    """Looks for what a protocol breaks, and for the shortest way in which it does."""
+
+    def __init__(self, protocol: Protocol, kept: Sequence[Kept]) -> None:
+        self.protocol = protocol
+        self.broken: dict[str, Broken] = {}
+        self.judged = set(applying(initial(protocol, Configuration())))
+        self.complete: list[Configuration] = []
+        for settings, events in kept:
+            self.take(settings, events)
+
+    def survey(self) -> ReleaseVerdicts:
+        """Search and walk the protocol, and look for anything shorter than what breaks it."""
+        self._walk(WALKED, SCHEDULES)
+        for settings in searched(self.protocol):
+            self._search(settings)
+        for settings in WITH_CLIENTS:
+            self._with_clients(settings)
+        while any(self._look_for_shorter(replicas) for replicas in REPLICAS):
+            pass
+        found = {name: self.broken[name] for name in properties.NAMES if name in self.broken}
+        judged = tuple(name for name in properties.NAMES if name in self.judged)
+        return ReleaseVerdicts(found, judged, tuple(self.complete), rules_digest(self.protocol, judged))
+
+    def take(self, settings: Configuration, events: tuple[str, ...]) -> None:
+        """See what a schedule breaks, by faults that are asked for in the survey too."""
+        schedule = parse_schedule(events)
+        for each in properties.PROPERTIES:
+            if not is_of_the_survey(each, settings) or each.name in properties.permitted(settings):
+                continue
+            prefix = shrink.breaking_prefix(schedule, self.protocol, settings, each.bit)
+            if prefix is not None:
+                self._note(each.bit, settings, prefix)
+
+    def _note(self, wanted: int, settings: Configuration, schedule: bytes) -> None:
+        """Keep a schedule that breaks a property, if none is known that is as short."""
+        (name,) = properties.names(wanted)
+        known = self.broken.get(name)
+        if known is None or len(schedule) < len(known.events):
+            free = replace(settings, records=Configuration.records, epochs=Configuration.epochs)
+            settings = free if shrink.breaking_prefix(schedule, self.protocol, free, wanted) == schedule else settings
+            simplest = canonical(schedule, self.protocol, settings, wanted)
+            self.broken[name] = Broken(settings, tuple(schedule_texts(simplest)), {})
+
+    def _walk(self, settings: Configuration, schedules: int) -> None:
+        """Take the shortest of what random schedules break, shrunk."""
+        walker = Walker([self.protocol], settings, seed=0)
+        for breach in breaches([self.protocol], settings, walker.walk(0, schedules)):
+            wanted = properties.named(breach.property).bit
+            failing = (walker.failing(each, self.protocol, breach.property) for each in breach.failures)
+            shrunk = min((shrink.shrink(each, self.protocol, settings, wanted) for each in failing), key=len)
+            if is_of_the_survey(properties.named(breach.property), settings):
+                self._note(wanted, settings, shrunk)
+
+    def _search(self, settings: Configuration) -> None:
+        """Search within bounds, for what is not broken and for anything shorter than what is."""
+        ended = self._explore(settings, sorted(self.judged), MEMORY)
+        if not any(each.memory_exhausted for each in ended.values()):
+            self.complete.append(settings)
+
+    def _with_clients(self, settings: Configuration) -> None:
+        """Look for what breaks only with clients, or with a second controller."""
+        names = [
+            name
+            for name in applying(initial(self.protocol, settings))
+            if is_of_the_survey(properties.named(name), settings)
+        ]
+        if names:
+            self.judged |= set(names)
+            ended = self._explore(settings, names, MEMORY)
+            if not any(each.memory_exhausted for each in ended.values()):
+                self.complete.append(settings)
+            free = replace(settings, replicas=3, records=Configuration.records, epochs=Configuration.epochs)
+            self._walk(free, SCHEDULES_WITH_CLIENTS)
+
+    def _look_for_shorter(self, replicas: int) -> bool:
+        """Search for anything shorter, however many records and epochs; whether there was any."""
+        found = False
+        for settings in {replace(each.settings, replicas=replicas): None for each in self.broken.values()}:
+            names = [
+                name
+                for name, each in self.broken.items()
+                if replace(each.settings, replicas=replicas) == settings
+                and each.searched.get(replicas, 0) < len(each.events)
+            ]
+            before = {name: len(self.broken[name].events) for name in names}
+            ended = self._explore(settings, names, CERTIFIED_WITHIN, bounded=False)
+            for name, result in ended.items():
+                if len(self.broken[name].events) < before[name]:
+                    found = True
+                else:
+                    below = result.depth + 1 if result.memory_exhausted else before[name]
+                    self.broken[name].searched[replicas] = below
+        return found
+
+    def _explore(
+        self, settings: Configuration, names: Sequence[str], memory: int, *, bounded: bool = True
+    ) -> dict[str, Exploration]:
+        """Return what one search for all comes to, but for what is judged at the end, which takes one each."""
+        together = [name for name in names if not properties.named(name).at_end]
+        alone = [[name] for name in names if properties.named(name).at_end]
+        ended: dict[str, Exploration] = {}
+        for group in ([together] if together else []) + alone:
+            depths = {properties.named(name).bit: self._depth(name) for name in group}
+            deepest = max(depths.values())
+            within = settings if bounded else settings.bounded_by(deepest)
+            for wanted, result in explore_each(self.protocol, within, depths, memory).items():
+                (name,) = properties.names(wanted)
+                ended[name] = result
+                if result.shortest is not None:
+                    self._note(wanted, settings, result.shortest)
+        return ended
+
+    def _depth(self, name: str) -> int:
+        """How deep to search for a property: to where a schedule would be shorter than the one known."""
+        return len(self.broken[name].events) - 1 if name in self.broken else sys.maxsize
+
+
+@functools.cache
+def is_of_the_survey(property_: Property, settings: Configuration) -> bool:
+    """Whether a property is surveyed in a configuration: the plain one, but for what nothing breaks there."""
+    plain = Configuration(replicas=settings.replicas, records=settings.records, epochs=settings.epochs)
+    if settings == plain:
+        return True
+    free = Configuration(records=Configuration.records, epochs=Configuration.epochs)
+    of_clients = [replace(each, records=free.records, epochs=free.epochs) for each in WITH_CLIENTS]
+    is_plain = any(property_.applies(initial(each, Configuration())) for each in NAMED.values())
+    return not is_plain and replace(settings, replicas=2, records=free.records, epochs=free.epochs) in of_clients
+
+
+def stale() -> list[str]:
+    """Return the protocols that were surveyed by other rules than those of today, or not at all."""
+    rows = surveyed()
+    return [
+        name
+        for name, protocol in (GENERATIONS | RELEASES).items()
+        if name not in rows or rows[name].digest != rules_digest(protocol, rows[name].judged)
+    ]
+
+
+def kept() -> list[Kept]:
+    """All schedules that the project keeps: in the corpus, in the glossary, and in the survey."""
+    corpus = [(case.settings, tuple(schedule_texts(case.events))) for case in load_corpus([CORPUS])]
+    examples = [entry.example for entry in glossary().values() if entry.example is not None]
+    rows = surveyed().values() if FILE.exists() else ()
+    found = [(each.settings, each.events) for row in rows for each in row.broken.values()]
+    shown = [(each.settings, each.events) for each in examples]
+    return list(dict.fromkeys([*corpus, *shown, *found]))
+
+
+def beaten(rows: Mapping[str, ReleaseVerdicts], kept: Iterable[Kept]) -> Iterator[str]:
+    """Where a schedule breaks what a protocol is said to keep, or breaks it sooner than is said; a sentence each."""
+    schedules = [(settings, parse_schedule(events)) for settings, events in kept]
+    for name, row in rows.items():
+        for settings, schedule in schedules:
+            for each in properties.PROPERTIES:
+                if is_of_the_survey(each, settings) and each.name in row.judged:
+                    yield from _beaten(name, row, settings, schedule, each)
+
+
+def _beaten(
+    name: str, row: ReleaseVerdicts, settings: Configuration, schedule: bytes, property_: Property
+) -> Iterator[str]:
+    said = row.broken.get(property_.name)
+    prefix = shrink.breaking_prefix(schedule, NAMED[name], settings, property_.bit)
+    if prefix is not None and (said is None or len(prefix) < len(said.events)):
+        cell = "holds" if said is None else f"takes {len(said.events)} events"
+        yield f"{name}: {property_.name} {cell}, but breaks after {', '.join(schedule_texts(prefix))}"
+
+
+def broken_by(protocol: Protocol, settings: Configuration, schedule: bytes) -> int:
+    """Return the set of properties that are broken at the end of a schedule."""
+    execution = Execution(protocol, settings)
+    for event in schedule:
+        execution.apply(event)
+    return sum(each.bit for each in properties.PROPERTIES if execution.breaks(each.bit))
+
+
+def _plain(verdicts: ReleaseVerdicts) -> dict[str, Any]:
+    broken = {
+        name: {"config": each.settings.changed(), "searched": each.searched, "events": list(each.events)}
+        for name, each in verdicts.broken.items()
+    }
+    return {
+        "digest": verdicts.digest,
+        "judged": list(verdicts.judged),
+        "complete": [each.changed() for each in verdicts.complete],
+        "broken": broken,
+    }
+
+
+def _write(rows: Mapping[str, ReleaseVerdicts]) -> None:
+    plain = {name: _plain(row) for name, row in rows.items()}
+    FILE.write_text(yaml.safe_dump(plain, sort_keys=False, width=120), encoding="utf-8")
+
+
+def shortened(name: str, row: ReleaseVerdicts, kept: Sequence[Kept]) -> ReleaseVerdicts:
+    """Return a row with what the project keeps in place of what it beats; what was searched for the
+    others stays true.
+    """
+    surveyor = Surveyor(NAMED[name], ())
+    surveyor.broken = dict(row.broken)
+    for settings, events in kept:
+        surveyor.take(settings, events)
+    return replace(row, broken={each: surveyor.broken[each] for each in properties.NAMES if each in surveyor.broken})
+
+
+def main(wanted: Sequence[str]) -> None:
+    """Survey some protocols anew, and go on until no schedule that is found for one beats another."""
+    rows = dict(surveyed()) if FILE.exists() else {}
+    for name in wanted or stale():
+        rows[name] = Surveyor(NAMED[name], kept()).survey()
+        rows = {each: rows[each] for each in NAMED if each in rows}
+        _write(rows)
+        surveyed.cache_clear()
+        print(name, {each: len(how.events) for each, how in rows[name].broken.items()}, flush=True)
+    while any(beaten(rows, kept())):
+        rows = {name: shortened(name, row, kept()) for name, row in rows.items()}
+        _write(rows)
+        surveyed.cache_clear()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,1 @@
+"""Text and plain data: printable text, YAML as people write it, and records as dictionaries."""

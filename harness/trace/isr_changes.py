@@ -1,0 +1,188 @@
+"""Describe changes of the ISR, both by leaders and by requests to the controller (KIP-497)."""
+
+from collections.abc import Iterator
+
+from epochfuzz.harness.trace.change import Change, isr_of, joined, listed
+from epochfuzz.model.kafka.contract.observation import members
+from epochfuzz.model.kafka.controller import controller
+from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES
+from epochfuzz.model.kafka.vocabulary.in_force import has_heartbeats, requests_isr_changes
+from epochfuzz.model.kafka.vocabulary.mechanisms import IsrEligibility, IsrVersion
+from epochfuzz.model.kafka.vocabulary.state import NONE, Alter, State
+
+
+def shrink(c: Change) -> Iterator[str]:
+    """Describe why the leader removes a lagging follower from the ISR."""
+    p = c.before
+    leader = controller.true_leader(p)
+    offset = p.remote_leos[leader, c.r]
+    seen = f"has not heard from {c.name}" if offset == NONE else f"has seen {c.name} at offset {offset}"
+    yield from _change(c, leader, f"drop {c.name} from", f"it {seen}, and its own LEO is {p.leo[leader]}")
+
+
+def expand(c: Change) -> Iterator[str]:
+    """Describe why the leader adds a caught-up replica to the ISR."""
+    p = c.before
+    leader = controller.true_leader(p)
+    seen = f"it has seen {c.name} at offset {p.remote_leos[leader, c.r]}"
+    gone = ", before it restarted" if p.remote_stale[leader] >> c.r & 1 else ""
+    yield from _change(c, leader, f"take {c.name} into", f"{seen}{gone}, and its own HW is {p.high_watermark[leader]}")
+
+
+def _change(c: Change, leader: int, what: str, reason: str) -> Iterator[str]:
+    name = REPLICA_NAMES[leader]
+    if not requests_isr_changes(c.after):
+        verb, _, rest = what.partition(" ")
+        yield f"{name} {verb}s {rest} the ISR, which is now {isr_of(c.after)}: {reason}"
+        return
+    yield f"{name} proposes to {what} the ISR, to be {listed(c.after.pending_isr[leader])}: {reason}"
+    if c.before.alter[leader] != Alter.NOTHING:
+        yield "but it sends nothing, for it has an earlier AlterPartition request under way"
+    elif c.after.alter_current[leader]:
+        yield "its AlterPartition request is on its way"
+    else:
+        yield "its AlterPartition request is on its way, with a partition epoch that is not the current one"
+
+
+def alter(c: Change) -> Iterator[str]:
+    """Describe how the controller handles an AlterPartition request."""
+    p, proposed = c.before, listed(c.before.alter_isr[c.r])
+    answer = c.after.alter[c.r]
+    if answer == Alter.REVERTED:
+        reason = _ineligible(p, c.r)
+        yield f"the controller turns down {c.name}'s proposal of ISR {proposed}: {reason} (INELIGIBLE_REPLICA)"
+    elif answer == Alter.REFUSED:
+        yield f"the controller refuses {c.name}'s proposal of ISR {proposed}: {_outdated(p, c.r)}"
+    elif answer == Alter.NEW_EPOCH:
+        leaving = listed(controller.isr(p) & ~p.alter_isr[c.r])
+        opened = f"a new epoch of {c.name}, {c.after.controller_epoch}, for {leaving} leaves the ISR"
+        yield f"the controller applies {c.name}'s proposal: ISR {proposed}, in {opened}"
+    elif p.alter_current[c.r] or p.isr_version == IsrVersion.UNCHECKED:
+        unaware = "" if p.alter_current[c.r] else f", although the partition is not as {c.name} knew it"
+        yield f"the controller applies {c.name}'s proposal: ISR {proposed}{unaware}"
+    else:
+        yield f"the controller has applied {c.name}'s proposal already, and says so: ISR {proposed}"
+
+
+def _outdated(p: State, r: int) -> str:
+    """Describe the error that the request gets.
+
+    The error of a stale leader epoch takes precedence (ReplicationControlManager, KafkaController).
+    """
+    if p.known_epoch[r] < p.controller_epoch:
+        return f"it is at epoch {p.controller_epoch} by now (FENCED_LEADER_EPOCH)"
+    return "the partition has changed since (INVALID_UPDATE_VERSION)"
+
+
+def _ineligible(p: State, r: int) -> str:
+    """Describe why the controller rejects a member of the ISR that r proposes."""
+    proposed = p.alter_isr[r]
+    dead = 0 if has_heartbeats(p) else proposed & ~controller.live(p, proposed)
+    fenced = proposed & p.fenced
+    stale = p.alter_stale[r] & ~dead & ~fenced if p.isr_eligibility >= IsrEligibility.INCARNATION_RACY else 0
+    return joined(
+        f"{joined(members(who))} {verb} {state}"
+        for who, verb, state in (
+            (dead, _are(dead), "down"),
+            (fenced, _are(fenced), "fenced"),
+            (stale, _have(stale), f"restarted since {REPLICA_NAMES[r]} heard from it"),
+        )
+        if who
+    )
+
+
+def altered(c: Change) -> Iterator[str]:
+    """Describe the response to an AlterPartition request that a leader receives."""
+    p, r, answer = c.before, c.r, answer_under_way(c.before, c.r)
+    if not p.alter_mine[r]:
+        yield f"the answer to {c.name} comes too late, for it has nothing pending of the kind any more: {answer}"
+    elif p.alter[r] == Alter.APPLIED:
+        since = "" if p.alter_current[r] else ", though the partition has changed again since"
+        yield f"{c.name} learns that its proposal is applied: its ISR is now {listed(c.after.isr[r])}{since}"
+    elif p.alter[r] == Alter.NEW_EPOCH:
+        yield f"{c.name} drops the answer, which is of an epoch that it does not lead yet: it waits for news of that"
+    elif p.alter[r] == Alter.REVERTED:
+        yield f"{c.name} takes its proposal back: its ISR stays {listed(c.after.isr[r])}"
+    else:
+        yield f"{c.name} learns that its proposal is refused: ISR {listed(p.pending_isr[r])} stays pending until news"
+
+
+def resend(c: Change) -> Iterator[str]:
+    """Describe the loss of a response to an AlterPartition request."""
+    yield f"the answer to {c.name}'s AlterPartition request is lost: {answer_under_way(c.before, c.r)}"
+    yield f"{c.name} sends the same request again"
+
+
+def refuse(c: Change) -> Iterator[str]:
+    """Describe the response of a controller that is no longer active."""
+    yield f"a controller that is active no more refuses {c.name}'s proposal of ISR {listed(c.before.alter_isr[c.r])}"
+    yield f"{c.name} will take that for final"
+
+
+def learned(c: Change) -> Iterator[str]:
+    """Describe the ISR, fencing and registration changes that a leader reads in the metadata log."""
+    p, r = c.before, c.r
+    fenced, registered = c.after.shown_fenced[r] & ~p.shown_fenced[r], p.shown_outdated[r]
+    heard = p.shown_fenced[r] & ~c.after.shown_fenced[r]
+    for who, verb, what in (
+        (fenced, _are(fenced), "fenced"),
+        (heard, _are(heard), "fenced no more"),
+        (registered, _have(registered), "registered anew"),
+    ):
+        if who:
+            yield f"the metadata log tells {c.name} that {joined(members(who))} {verb} {what}"
+    if p.isr_current[r]:
+        return
+    yield f"the metadata log tells {c.name} that the ISR is {listed(c.after.isr[r])}, in epoch {p.known_epoch[r]} still"
+    if p.pending_isr[r] == c.after.isr[r]:
+        yield f"that is what {c.name} has proposed"
+    elif p.pending_isr[r]:
+        yield _given_up(c)
+
+
+def given_up(c: Change) -> Iterator[str]:
+    """Yield the end of a pending ISR proposal if a replica dies or learns another leader-and-ISR update."""
+    if c.before.pending_isr[c.r]:
+        yield _given_up(c)
+
+
+def _given_up(c: Change) -> str:
+    under_way = ", though its request is still under way" if c.after.alter[c.r] != Alter.NOTHING else ""
+    return f"{c.name} waits no more for ISR {listed(c.before.pending_isr[c.r])}, which it has proposed{under_way}"
+
+
+def request_under_way(p: State, r: int) -> str:
+    """Return the message in flight between r and the controller, as in `AlterPartition A,B`. Empty if there is none."""
+    if p.alter[r] == Alter.NOTHING:
+        return ""
+    return f"AlterPartition {listed(p.alter_isr[r])}" if p.alter[r] == Alter.REQUEST else answer_under_way(p, r)
+
+
+_ANSWERS = {
+    Alter.APPLIED: "applied",
+    Alter.REFUSED: "refused",
+    Alter.REVERTED: "ineligible",
+    Alter.NEW_EPOCH: "applied in a new epoch",
+}
+
+
+def answer_under_way(p: State, r: int) -> str:
+    """Return the response to r's request, as in `ISR A,B applied`."""
+    return f"ISR {listed(p.alter_isr[r])} {_ANSWERS[Alter(p.alter[r])]}"
+
+
+def joined_incomplete(c: Change) -> str:
+    """Describe a replica that joined the ISR without all committed records, for a step that broke `join-complete`."""
+    before, after = controller.isr(c.before), controller.isr(c.after)
+    proposer = c.r if requests_isr_changes(c.after) else controller.true_leader(c.before)
+    joining = joined(members(after & ~before))
+    leader = REPLICA_NAMES[proposer]
+    return f"{joining} joins the ISR without all that is below the HW of {leader}, which proposed it"
+
+
+def _are(replica_set: int) -> str:
+    return "is" if replica_set & (replica_set - 1) == 0 else "are"
+
+
+def _have(replica_set: int) -> str:
+    return "has" if _are(replica_set) == "is" else "have"

@@ -1,0 +1,66 @@
+"""Describe the effects of two controllers: the failover, and the updates that the deposed controller still sends."""
+
+from collections.abc import Iterator
+
+from epochfuzz.harness.trace.change import Change, isr_of, listed
+from epochfuzz.model.kafka.controller import controller
+from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES
+from epochfuzz.model.kafka.vocabulary.in_force import rival_decides, rival_overwrites
+from epochfuzz.model.kafka.vocabulary.state import NONE, Rival, State
+
+
+def failover(c: Change) -> Iterator[str]:
+    """Describe that another broker becomes the controller."""
+    yield f"another broker becomes controller, at epoch {c.after.controller_epoch} as the old one, which does not know"
+    if not rival_decides(c.after):
+        yield "whatever that one still decides, its writes fail: they carry an earlier controller epoch"
+
+
+def rival_elect(c: Change) -> Iterator[str]:
+    """Describe an election by the deposed controller."""
+    if rival_overwrites(c.after):
+        decided = f"{c.name} leader of epoch {c.after.rival_epoch + 1}, ISR {listed(c.after.rival_isr)}"
+        yield f"the old controller makes {decided}: nothing is checked, and the new controller does not see it"
+    else:
+        decided = f"{c.name} leader of epoch {c.after.controller_epoch}, ISR {isr_of(c.after)}"
+        yield f"the old controller makes {decided}: its conditional write succeeds, for nothing has changed since"
+
+
+def rival_notify(c: Change) -> Iterator[str]:
+    """Describe the arrival of a deposed controller's request.
+
+    The replica's reaction is described as for any leader-and-ISR update.
+    """
+    yield f"the old controller's request reaches {c.name}, at epoch {_known(c.before, c.r)} until now"
+
+
+def two_leaders(c: Change) -> Iterator[str]:
+    """Yield each new pair of leaders with the same epoch, which no request between replicas can distinguish."""
+    for r in range(c.after.replicas):
+        for other in range(r):
+            if _of_one_epoch(c.after, r, other) and not _of_one_epoch(c.before, r, other):
+                names = f"{REPLICA_NAMES[other]} and {REPLICA_NAMES[r]}"
+                yield f"{names} both lead epoch {c.after.known_epoch[r]}, and no leader epoch tells them apart"
+
+
+def is_of_rival(p: State, r: int) -> bool:
+    """Return whether the deposed controller elected r, in an epoch that the new controller has not passed."""
+    return p.known_leader[r] == r and p.known_epoch[r] >= p.controller_epoch and controller.leader(p) != r
+
+
+def describe(p: State) -> str:
+    """Return the deposed controller's view if it differs, as in `old: C leads e1, ISR A,B,C`. Otherwise empty."""
+    if p.rival == Rival.ABSENT:
+        return ""
+    if not rival_overwrites(p) or p.rival == Rival.DEPOSED:
+        return "old controller lives on" if p.rival == Rival.DEPOSED else ""
+    return f"old: {REPLICA_NAMES[p.rival_leader]} leads e{p.rival_epoch + 1}, ISR {listed(p.rival_isr)}"
+
+
+def _of_one_epoch(p: State, r: int, other: int) -> bool:
+    leads = p.known_leader[r] == r and p.known_leader[other] == other
+    return bool(leads and p.known_epoch[r] == p.known_epoch[other])
+
+
+def _known(p: State, r: int) -> str:
+    return "none" if p.known_epoch[r] == NONE else str(p.known_epoch[r])

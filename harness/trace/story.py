@@ -1,0 +1,137 @@
+"""A story: runs of a schedule side by side, step by step, with their first difference.
+
+Every drawing of a whole schedule is made from a story: in the terminal, as SVG, in the report, and as a sequence
+diagram. The content of each step is a scene (scenes.py).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from epochfuzz.harness.trace.replay import Run, Step
+from epochfuzz.harness.trace.scenes import HEALED, Scene, as_sentence
+from epochfuzz.model.kafka.contract.observation import observe
+
+
+@dataclass(frozen=True)
+class Parting:
+    """The first difference between the observations of two runs of one schedule: the step, and the reason."""
+
+    number: int
+    event: str
+    under: tuple[tuple[str, str], tuple[str, str]]  # the protocol, and the effects of the step only under this protocol
+
+    @property
+    def sentence(self) -> str:
+        """The step and the reason."""
+        return f"Step {self.number}, {self.event}: " + " ".join(f"Under {name}: {why}" for name, why in self.under)
+
+
+@dataclass(frozen=True)
+class Moment:
+    """One step of a story: its scene under each protocol, or a single scene if all look equal.
+
+    If a property breaks at the end, the last moment is not a step. It shows the partition after all faults have
+    stopped.
+    """
+
+    number: int
+    event: str
+    scenes: tuple[Scene, ...]
+    parts: bool  # the first step at which the protocols look different
+
+    @property
+    def is_step(self) -> bool:
+        """True if the moment is an event of the schedule."""
+        return self.event != HEALED
+
+    @property
+    def label(self) -> str:
+        """The number of the step, or the name of the ending."""
+        return str(self.number) if self.is_step else self.event
+
+    @property
+    def shows_both(self) -> bool:
+        """True if the protocols are drawn separately."""
+        return len(self.scenes) > 1
+
+
+@dataclass(frozen=True)
+class Story:
+    """Runs of one schedule. `parting` compares the first run with another one, and is None if all look like the first.
+
+    A drawing shows one or two runs.
+    """
+
+    runs: tuple[Run, ...]
+    opening: Scene
+    moments: tuple[Moment, ...]
+    parting: Parting | None
+
+    @property
+    def longest_log(self) -> int:
+        """The number of offsets that a drawing needs. No log reaches beyond, neither before nor after a truncation."""
+        scenes = [scene for moment in self.moments for scene in moment.scenes]
+        return max((max(r.leo, r.previous_leo) for scene in scenes for r in scene.replicas), default=0)
+
+
+def story_of(run: Run, *beside: Run) -> Story:
+    """Return the story of a run, next to other runs of the same schedule if there are any."""
+    runs = (run, *beside)
+    partings = filter(None, (parting(run, other) for other in beside))
+    parts_at = min(partings, key=lambda each: each.number, default=None)
+    steps = [*zip(*(each.scenes[1:] for each in runs), strict=True)]
+    if any(each.ends_broken for each in runs):
+        steps.append(tuple(each.ending for each in runs))
+    return Story(runs, run.scenes[0], tuple(_moment(scenes, parts_at) for scenes in steps), parts_at)
+
+
+def _moment(scenes: tuple[Scene, ...], parts_at: Parting | None) -> Moment:
+    first, *others = scenes
+    shown = scenes if any(other != first for other in others) else (first,)
+    return Moment(first.number, first.event, shown, parts_at is not None and first.number == parts_at.number)
+
+
+def most_contrasting(runs: Sequence[Run]) -> tuple[Run, ...]:
+    """Return the two runs to show: the first run that breaks a property and is followed by one that breaks none.
+
+    Without such a pair, return the first two runs.
+    """
+    for broken, held in pairwise(runs):
+        if broken.broken and not held.broken:
+            return broken, held
+    return tuple(runs[:2])
+
+
+def parting(run_a: Run, run_b: Run) -> Parting | None:
+    """Return the first observable difference between two runs of the same schedule, or None if there is none.
+
+    The comparison skips leader epoch caches. They differ from the start between some reference designs, and matter only
+    once a log or a leader differs. It also skips parts that only one of the protocols has.
+    """
+    for scene_a, scene_b, step_a, step_b in zip(
+        run_a.scenes[1:], run_b.scenes[1:], run_a.steps, run_b.steps, strict=True
+    ):
+        if not _look_alike(step_a, step_b):
+            under_a = (run_a.protocol.name, _only_in(scene_a, scene_b))
+            under_b = (run_b.protocol.name, _only_in(scene_b, scene_a))
+            return Parting(scene_a.number, scene_a.event, (under_a, under_b))
+    return None
+
+
+def _only_in(scene: Scene, other: Scene) -> str:
+    return as_sentence([clause for clause in scene.clauses if clause not in other.clauses] or ["nothing more"])
+
+
+def _look_alike(step_a: Step, step_b: Step) -> bool:
+    return step_a.applied == step_b.applied and _same(observe(step_a.state), observe(step_b.state))
+
+
+def _same(part_a: dict[str, Any], part_b: dict[str, Any]) -> bool:
+    """Return whether two observations are equal in all common parts except the epoch caches."""
+    for key in part_a.keys() & part_b.keys() - {"epochs"}:
+        a, b = part_a[key], part_b[key]
+        if not (_same(a, b) if isinstance(a, dict) else a == b):
+            return False
+    return True

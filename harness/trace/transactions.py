@@ -1,0 +1,78 @@
+"""Describe the effects on transactions: decisions, markers, and the last stable offset."""
+
+from collections.abc import Callable, Iterator
+
+from epochfuzz.harness.trace.change import Change, joined
+from epochfuzz.model.kafka.contract import observation
+from epochfuzz.model.kafka.partition import replication
+from epochfuzz.model.kafka.storage import transactions
+from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES
+from epochfuzz.model.kafka.vocabulary.state import State, Transaction
+
+
+def end(decision: str) -> Callable[[Change], Iterator[str]]:
+    """Return a function that describes a commit or an abort of a transaction, and its repetition."""
+
+    def describe(c: Change) -> Iterator[str]:
+        p, r = c.before, c.r
+        if p.transaction == Transaction.OPEN:
+            yield f"the coordinator decides that the transaction of {_records(p)} is {decision}"
+        else:
+            yield f"the coordinator tells {c.name} again that the transaction of {_records(p)} is {decision}"
+        if c.after.leo[r] > p.leo[r]:
+            marker = observation.log_entries(c.after, r)[-1][0]
+            yield f"{c.name} appends the marker {observation.record_name(c.after, marker)} at offset {p.leo[r]}"
+        elif p.transaction == Transaction.OPEN:
+            yield f"{c.name} has no part of it to mark"
+        else:
+            yield "nothing of it is left in any log to be marked"
+
+    return describe
+
+
+def consequences(c: Change) -> Iterator[str]:
+    """Describe the begin or end of a transaction, and the changes of the last stable offset."""
+    before, after = c.before, c.after
+    if not after.transactions:
+        return
+    if before.transaction == Transaction.NONE and after.transaction == Transaction.OPEN:
+        yield "a transaction begins"
+    if before.transaction != Transaction.NONE and after.transaction == Transaction.NONE:
+        yield "the transaction is over"
+    for r in range(after.replicas):
+        if replication.serves_consumers(after, r):
+            yield from _stable(c, r)
+
+
+def _stable(c: Change, r: int) -> Iterator[str]:
+    old, new = (transactions.last_stable_offset(p, r) for p in (c.before, c.after))
+    name = REPLICA_NAMES[r]
+    if new > old:
+        yield f"{name}'s LSO rises to {new}"
+    elif new < old:
+        yield f"{name}'s LSO falls from {old} to {new}"
+    elif c.after.high_watermark[r] > c.before.high_watermark[r]:
+        yield f"{name}'s LSO stays at {new}"
+
+
+_STATES = {
+    Transaction.OPEN: "open",
+    Transaction.COMMITTING: "committing",
+    Transaction.ABORTING: "aborting",
+}
+
+
+def describe(p: State) -> str:
+    """Return the transaction as drawings show it: `transaction m0,m1 open`. Empty if there is none."""
+    if p.transaction == Transaction.NONE:
+        return ""
+    names = ",".join(f"m{record}" for record in _members(p))
+    return f"transaction {names} {_STATES[Transaction(p.transaction)]}"
+
+
+def _members(p: State) -> list[int]:
+    return [record for record in range(p.records) if p.transaction_records >> record & 1]
+
+
+def _records(p: State) -> str:
+    return joined(f"m{record}" for record in _members(p))

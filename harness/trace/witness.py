@@ -1,0 +1,28 @@
+"""A witness: a schedule with its runs under some protocols, replayed once for all views."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from epochfuzz.harness.trace.replay import Run, replay
+from epochfuzz.harness.trace.story import Story, story_of
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
+
+
+@dataclass(frozen=True)
+class Witness:
+    """A schedule, its configuration, and the protocols to replay it under."""
+
+    schedule: bytes
+    settings: Configuration
+    protocols: tuple[Protocol, ...]
+
+    @cached_property
+    def runs(self) -> dict[str, Run]:
+        """The run under each protocol, by the protocol's text."""
+        return {protocol.name: replay(self.schedule, protocol, self.settings) for protocol in self.protocols}
+
+    def story(self, protocol: Protocol, property_: str) -> Story:
+        """Return how a protocol breaks a property, next to the first other protocol that keeps it, if there is one."""
+        others = [run for run in self.runs.values() if property_ not in run.first_broken]
+        return story_of(self.runs[protocol.name], *others[:1])

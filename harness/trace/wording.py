@@ -1,0 +1,158 @@
+"""The building blocks of sentences: records, epochs, and guarantees to clients."""
+
+from collections.abc import Iterable, Iterator
+
+from epochfuzz.harness.trace import isr_changes
+from epochfuzz.harness.trace.change import Change, joined
+from epochfuzz.model.kafka.contract.observation import record_name, record_names
+from epochfuzz.model.kafka.controller import controller
+from epochfuzz.model.kafka.history import ideal_log, promises
+from epochfuzz.model.kafka.partition import delayed_fetch
+from epochfuzz.model.kafka.storage import epoch_cache, log
+from epochfuzz.model.kafka.storage.transactions import is_marker
+from epochfuzz.model.kafka.vocabulary import replica_sets
+from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES
+from epochfuzz.model.kafka.vocabulary.in_force import tracks_eligible_leaders
+from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, State
+
+
+def promised(p: State) -> int:
+    """Return the set of guaranteed records: consumers could read them, or producers received an acknowledgement."""
+    return int(p.exposed | p.acked)
+
+
+def missing(p: State) -> int:
+    """Return the set of guaranteed records that the true leader lacks at their offsets."""
+    leader = controller.true_leader(p)
+    return 0 if leader == NONE else absent(p, leader)
+
+
+def absent(p: State, r: int) -> int:
+    """Return the set of guaranteed records that r lacks at their offsets."""
+    if not p.retries:
+        return int(promised(p) & ~p.standing[r])
+    unlike_seen = {record for _, record in ideal_log.lost(p, r)}
+    return int(promises.lost_acked(p, r)) | sum(1 << record for record in unlike_seen)
+
+
+def stored(p: State, r: int) -> int:
+    """Return the set of records that r has. Without retries, each must be at its own offset."""
+    return int(log.records_in(p, r) if p.retries else p.standing[r])
+
+
+def offset_of(p: State, record: int) -> int:
+    """Return the offset of a record's first append. With retries, return the offset that clients saw."""
+    if p.retries:
+        for offset in range(p.seen_end):
+            if log.at(p.seen, offset) == record:
+                return offset
+    return log.at(p.record_offset, record)
+
+
+def in_flight(p: State, r: int) -> str:
+    """Return the response in flight to r, as in `m1, HW 1`. Empty if there is none."""
+    if p.flight[r] == Flight.NOTHING:
+        return ""
+    offset = p.flight_offset[r]
+    if p.flight[r] == Flight.OUT_OF_RANGE:
+        return f"out of range, LEO {offset}"
+    if p.flight[r] == Flight.EPOCH_END:
+        return "epoch end undefined" if offset == NONE else f"epoch {epoch_answered(p, r)} ends at {offset}"
+    if p.flight[r] == Flight.WAITING:
+        return f"fetch waits at {REPLICA_NAMES[delayed_fetch.waits_at(p, r)]}"
+    if p.flight[r] == Flight.DIVERGING:
+        return f"diverges, e{p.flight_epoch[r]} ends at {offset}"
+    return f"{fetched(p, r)}, HW {offset}"
+
+
+# The parts of clauses.
+
+
+def appends(c: Change) -> str:
+    """Describe the records that the replica appends, and their offsets."""
+    start, end = c.before.leo[c.r], c.after.leo[c.r]
+    at = f"at offset {start}" if end == start + 1 else f"at offsets {start} to {end - 1}"
+    return f"{c.name} appends {records_named(c.after, ids_between(c.after.log_record[c.r], start, end))} {at}"
+
+
+def cuts(c: Change, reason: str, verb: str = "truncates") -> str:
+    """Describe the records that the replica truncates, and the reason."""
+    cut = ids_between(c.before.log_record[c.r], c.after.leo[c.r], c.before.leo[c.r])
+    return f"{c.name} {verb} {records_named(c.before, cut)}: {reason}{although(c, cut)}"
+
+
+def although(c: Change, cut: list[int]) -> str:
+    """Say that a truncated record was committed, and name the replica that committed it. Empty if none was."""
+    for record in cut:
+        if record in c.readable_on and not is_marker(c.before, record):
+            return f", although m{record} was committed on {c.readable_on[record]}"
+    return ""
+
+
+def disk(c: Change) -> str:
+    """Describe the replica's log on disk."""
+    p, r = c.after, c.r
+    kept = records_named(p, ids_between(p.log_record[r], 0, p.leo[r])) if p.leo[r] else "an empty log"
+    return f"its disk has {kept} with HW {p.high_watermark[r]}"
+
+
+def fetched(p: State, r: int) -> str:
+    """Return the records in the fetch response in flight to r."""
+    count = p.flight_count[r]
+    return records_named(p, ids_between(p.flight_record[r], 0, count)) if count else "no records"
+
+
+def decides(c: Change) -> bool:
+    """Return whether the controller changes the epoch or the ISR in this step."""
+    p, q = c.before, c.after
+    return bool(q.controller_epoch > p.controller_epoch or controller.isr(q) != controller.isr(p))
+
+
+def is_struck(c: Change) -> bool:
+    """Return whether the registering replica would be in the ELR after a clean shutdown."""
+    p, q = c.before, c.after
+    was_candidate = (p.elr | controller.isr(p)) >> c.r & 1 and not (q.elr | controller.isr(q)) >> c.r & 1
+    return was_candidate and tracks_eligible_leaders(q) and replica_sets.size(controller.isr(q)) < q.min_insync_replicas
+
+
+def forgotten(c: Change) -> Iterator[str]:
+    """Yield the requests that a replica no longer waits for, as a leader and as a follower."""
+    yield from isr_changes.given_up(c)
+    if c.before.flight[c.r] != Flight.NOTHING:
+        yield f"the response in flight to {c.name} is discarded: {in_flight(c.before, c.r)}"
+
+
+def outdated(p: State, epoch: int) -> str:
+    """Say that the controller is at a later epoch. Empty if it is not."""
+    return f", although the controller is at epoch {p.controller_epoch}" if epoch < p.controller_epoch else ""
+
+
+def own_last_epoch(p: State, r: int) -> str:
+    """Return the last epoch in the replica's leader epoch cache."""
+    epoch = epoch_cache.latest_epoch(p, r)
+    return "an unknown epoch" if epoch == NONE else f"epoch {epoch}"
+
+
+def epoch_answered(p: State, r: int) -> int:
+    """Return the epoch of an epoch response. Since KIP-279 the response has it, before it is the requested epoch."""
+    return int(p.flight_epoch[r] if p.flight_epoch[r] != NONE else epoch_cache.latest_epoch(p, r))
+
+
+def ids_between(word: int, start: int, end: int) -> list[int]:
+    """Return the record ids of a word from one offset to another."""
+    return [log.at(word, offset) for offset in range(start, end)]
+
+
+def records_named(p: State, ids: Iterable[int]) -> str:
+    """Return the names of records, joined."""
+    return joined(record_name(p, each) for each in ids)
+
+
+def records(record_set: int) -> str:
+    """Return the names of the records in a set, joined."""
+    return joined(record_names(record_set))
+
+
+def is_or_are(record_set: int) -> str:
+    """Return `is` for one record, `are` for several."""
+    return "is" if record_set & (record_set - 1) == 0 else "are"

@@ -1,0 +1,326 @@
+"""A model in one file: you declare fields, a rule for each verb, and properties.
+
+`simple_model` makes a Model of the declarations. Rules and properties are functions over a state `p`, simple enough to
+be linked. A rule takes the state and a replica. A rule returns APPLIED, or a number that says why the event is not
+enabled; then the rule has changed nothing. Settings are numbers, including `replicas`. The choices of a protocol are
+numbers too.
+"""
+
+from collections import namedtuple
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any, cast
+
+from epochfuzz.model.core.fields import NONE, Axis, Field, Interpreted, Names, State, Table, never_read
+from epochfuzz.model.core.model import MODEL, Cards, Events, Judgement, Model, Points, SpecializationRules
+
+NO_SUCH_REPLICA = 1  # the result of a step whose event names a replica that does not exist
+REPLICA_NAMES = "ABCDEFGH"
+MOST_VERBS = 32  # an event is one byte, with its replica in the low three bits
+REPLICA = Axis(len(REPLICA_NAMES), lambda p: int(p.replicas), of_replicas=True)
+
+
+class ModelError(ValueError):
+    """The declarations of a model contradict each other; the message says which ones."""
+
+
+@dataclass(frozen=True)
+class Holds:
+    """The range of an element of a field, from `least` to `greatest` under the constants of a state."""
+
+    least: int
+    greatest: Callable[[State], int]
+    names: Names = Names.NOBODY
+    narrow: bool = False
+
+    def bounds(self, p: State) -> tuple[int, int]:
+        """Return the (least, greatest) value."""
+        return self.least, self.greatest(p)
+
+
+FLAG = Holds(0, lambda p: 1, narrow=True)
+ONE_REPLICA = Holds(NONE, lambda p: p.replicas - 1, Names.REPLICA)  # NONE for no replica
+REPLICAS = Holds(0, lambda p: (1 << p.replicas) - 1, Names.REPLICAS)  # bit r for replica r
+_NUMBER = Holds(0, lambda p: 0)
+
+
+def up_to(constant: str) -> Holds:
+    """Return the range from 0 to a constant of the state."""
+    return Holds(0, lambda p: int(getattr(p, constant)))
+
+
+@dataclass(frozen=True)
+class Verb:
+    """A kind of event at a replica: its rule, which names the verb, and its number of copies in the deck."""
+
+    rule: Callable[[State, int], int]
+    dealt: int = 1
+
+
+@dataclass(frozen=True)
+class Property:
+    """A property, defined by the condition that breaks it.
+
+    `at_end`: the condition is checked on a state after all faults have stopped.
+    """
+
+    name: str
+    is_broken: Callable[[State], bool]
+    at_end: bool = False
+
+
+@dataclass(frozen=True)
+class SimpleProtocol:
+    """A protocol of a plain model: the numbers that it chooses."""
+
+    name: str
+    choices: tuple[tuple[str, int], ...]
+    model: "Model" = field(compare=False, repr=False)
+    defect: int = 0
+
+    def numbers(self) -> dict[str, int]:
+        """Return the constants of a state that the protocol chooses."""
+        return dict(self.choices)
+
+
+@lru_cache
+def _bounds_named(names: tuple[str, ...]) -> Any:
+    """Return the type of bounds with those names."""
+    text = property(lambda self: " and ".join(f"{most} {name}" for name, most in self._asdict().items()))
+    return type("Bounds", (namedtuple("Bounds", names),), {"text": text, "__slots__": ()})
+
+
+@dataclass(frozen=True)
+class SimpleSettings:
+    """The settings of a plain model: numbers by name. Those named in `bounding` bound the run."""
+
+    numbers: tuple[tuple[str, int], ...]
+    bounding: tuple[str, ...]
+    verbs: int
+
+    @property
+    def replicas(self) -> int:
+        """The number of replicas."""
+        return dict(self.numbers)["replicas"]
+
+    @property
+    def bounds(self) -> Any:
+        """The bounds of a run."""
+        return _bounds_named(self.bounding)(*(dict(self.numbers)[name] for name in self.bounding))
+
+    @property
+    def least_bounds(self) -> Any:
+        """The least bounds that a run can have: all zero."""
+        return _bounds_named(self.bounding)(*(0 for _ in self.bounding))
+
+    def within(self, bounds: Any) -> "SimpleSettings":
+        """Return these settings with other bounds."""
+        return self.changed_to(bounds._asdict())
+
+    def bounded_by(self, length: int) -> "SimpleSettings":
+        """Return these settings with no bound larger than the length of a schedule."""
+        return self.within(type(self.bounds)(*(min(length, most) for most in self.bounds)))
+
+    def changed(self) -> dict[str, int]:
+        """Return all settings, by name."""
+        return dict(self.numbers)
+
+    def changed_to(self, given: Mapping[str, Any]) -> "SimpleSettings":
+        """Return these settings with some numbers replaced. Raises ModelError."""
+        unknown = given.keys() - self.changed()
+        if unknown:
+            raise ModelError(f"unknown setting {min(unknown)!r}; the settings are {', '.join(self.changed())}")
+        changed = {**self.changed(), **given}
+        wrong = [name for name, number in changed.items() if isinstance(number, bool) or not isinstance(number, int)]
+        if wrong:
+            raise ModelError(f"{wrong[0]} is a whole number; got {changed[wrong[0]]!r}")
+        if not 1 <= changed["replicas"] <= len(REPLICA_NAMES) or min(changed.values()) < 0:
+            raise ModelError(f"replicas is a whole number from 1 to {len(REPLICA_NAMES)}, and no setting is below 0")
+        return SimpleSettings(tuple(changed.items()), self.bounding, self.verbs)
+
+    def alphabet(self) -> bytes:
+        """Return every event, in byte order."""
+        return bytes(verb << 3 | r for verb in range(self.verbs) for r in range(self.replicas))
+
+    def text(self) -> str:
+        """Return the settings in one line."""
+        return " ".join(f"{name}={number}" for name, number in self.numbers)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SimpleModel(Model):
+    """A model that keeps its rules and properties as tuples, which `step`, `broken_now` and `broken_at_end` run."""
+
+    rules: tuple[Callable[[State, int], int], ...]
+    judged_now: tuple[tuple[int, Callable[[State], bool]], ...]
+    judged_at_end: tuple[tuple[int, Callable[[State], bool]], ...]
+    heal: Callable[[State], None]
+
+    @cached_property
+    def verbs(self) -> list[str]:
+        """The verbs as schedules name them."""
+        return [rule.__name__ for rule in self.rules]
+
+
+_PLAIN = cast(SimpleModel, MODEL)
+
+
+def step(p: State, event: int) -> int:
+    """Apply an event and return the result of its rule."""
+    if event & 7 >= p.replicas:
+        return NO_SUCH_REPLICA
+    return _PLAIN.rules[event >> 3](p, event & 7)
+
+
+def broken_now(p: State) -> int:
+    """Return the set of properties that are broken in this state, without those that are checked at the end."""
+    broken = 0
+    for bit, is_broken in _PLAIN.judged_now:  # the linker unrolls the loop, so it has no break or continue
+        if is_broken(p):
+            broken |= bit
+    return broken
+
+
+def broken_at_end(p: State) -> int:
+    """Return the set of properties that are broken after all faults have stopped.
+
+    The function heals `p` itself, so pass a copy.
+    """
+    _PLAIN.heal(p)
+    broken = 0
+    for bit, is_broken in _PLAIN.judged_at_end:
+        if is_broken(p):
+            broken |= bit
+    return broken
+
+
+def _nothing_to_heal(p: State) -> None:
+    return None
+
+
+def _nothing_before(p: State, r: int) -> int:
+    return 0
+
+
+def _event_alone(p: State, event: int, before: int) -> int:
+    return event
+
+
+def _verb_alone(situation: int) -> int:
+    return situation >> 3
+
+
+# A situation is an event, and its kind the verb.
+BY_EVENT = Points(_nothing_before, _event_alone, _verb_alone, 1 << 8, 1 << 5)
+
+
+def simple_model(
+    name: str,
+    *,
+    fields: Sequence[Field],
+    verbs: Sequence[Verb],
+    properties: Sequence[Property],
+    settings: Mapping[str, int],
+    bounds: Sequence[str],
+    protocols: Mapping[str, Mapping[str, int]],
+    heal: Callable[[State], None] = _nothing_to_heal,
+    points: Points = BY_EVENT,
+    symmetric: bool = False,
+) -> SimpleModel:
+    """Return the model of some declarations. Raises ModelError.
+
+    List the verbs in shrinking's order of preference. The first verb is in every random schedule; without it nothing
+    should happen at all. The settings named in `bounds` bound a search, and the search is complete within them. All
+    `protocols` choose the same constants. `symmetric`: rules and properties treat replicas alike; `heal` need not.
+    """
+    if len(verbs) > MOST_VERBS:
+        raise ModelError(f"there is room for {MOST_VERBS} verbs, and these are {len(verbs)}")
+    choices = _checked(settings, bounds, protocols)
+    constants = [Field(each, _NUMBER) for each in (*settings, *choices)]
+    table = Table([*fields, Field("goals", _NUMBER, read=never_read)], constants)
+    state = type("PlainState", (Interpreted,), {"__slots__": table.names, "table": table})
+    default = SimpleSettings(tuple(settings.items()), tuple(bounds), len(verbs))
+    judged = [(1 << number, each) for number, each in enumerate(properties)]
+    at_end = tuple((bit, each.is_broken) for bit, each in judged if each.at_end)
+    at_end_bits = sum(bit for bit, _ in at_end)
+    functions = [heal, *(verb.rule for verb in verbs), *(each.is_broken for each in properties)]
+    functions += [points.before, points.of, points.kind_of]
+    declared = [name, table.record, *((each.__module__, each.__qualname__) for each in functions), at_end_bits]
+    events = _SimpleEvents([verb.rule.__name__ for verb in verbs])
+    made = SimpleModel(
+        name=name,
+        table=table,
+        initial=lambda protocol, settings: _initial(state(), protocol, settings),
+        events=Events(events.possible, bytes, events.text, events.parse),
+        protocol=lambda text: _named(text, protocols, made),
+        settings=default,
+        step=step,
+        judgement=Judgement(tuple(each.name for each in properties), at_end_bits, broken_now, broken_at_end),
+        points=points,
+        cards=Cards({(number,): verb.dealt for number, verb in enumerate(verbs)}, frozenset({0})),
+        linking=SpecializationRules(
+            tuple(sorted({Path(each.__code__.co_filename) for each in functions})), repr(declared)
+        ),
+        is_symmetric=lambda wanted, beside, settings: (
+            symmetric and len(beside) == 1 and not wanted & made.judgement.at_end
+        ),
+        small=tuple(type(default.bounds)(*(most for _ in bounds)) for most in (1, 2)),
+        rules=tuple(verb.rule for verb in verbs),
+        judged_now=tuple((bit, each.is_broken) for bit, each in judged if not each.at_end),
+        judged_at_end=at_end,
+        heal=heal,
+    )
+    return made
+
+
+def _checked(
+    settings: Mapping[str, int], bounds: Sequence[str], protocols: Mapping[str, Mapping[str, int]]
+) -> list[str]:
+    """Return the constants that protocols choose. Raises ModelError."""
+    if "replicas" not in settings:
+        raise ModelError("replicas is a setting of every model")
+    unknown = [name for name in bounds if name not in settings]
+    if unknown:
+        raise ModelError(f"the bound {unknown[0]!r} is none of the settings")
+    chosen = [list(choices) for choices in protocols.values()]
+    if not chosen or any(each != chosen[0] for each in chosen):
+        raise ModelError("there is a protocol, and all choose the same constants in the same order")
+    return chosen[0]
+
+
+def _initial(p: Any, protocol: Any, settings: SimpleSettings) -> Any:
+    for name, number in (*protocol.numbers().items(), *settings.numbers):
+        setattr(p, name, number)
+    return p
+
+
+def _named(text: str, protocols: Mapping[str, Mapping[str, int]], model: Model) -> SimpleProtocol:
+    if text not in protocols:
+        raise ModelError(f"unknown protocol {text!r}; the protocols are {', '.join(protocols)}")
+    return SimpleProtocol(text, tuple(protocols[text].items()), model)
+
+
+@dataclass(frozen=True)
+class _SimpleEvents:
+    """The events of a plain model: every verb, with every replica."""
+
+    verbs: Sequence[str]
+
+    def possible(self, *starts: State) -> bytes:
+        """Return every event, in byte order."""
+        return bytes(verb << 3 | r for verb in range(len(self.verbs)) for r in range(starts[0].replicas))
+
+    def text(self, event: int) -> str:
+        """Return the text of an event as schedules write it."""
+        return f"{self.verbs[event >> 3]} {REPLICA_NAMES[event & 7]}"
+
+    def parse(self, text: str) -> int:
+        """Return the event of a text. Raises ModelError."""
+        verb, _, replica = text.partition(" ")
+        if verb not in self.verbs or len(replica) != 1 or replica not in REPLICA_NAMES:
+            raise ModelError(
+                f"an event is a verb ({', '.join(self.verbs)}) and a replica, such as {self.text(0)!r}; got {text!r}"
+            )
+        return self.verbs.index(verb) << 3 | REPLICA_NAMES.index(replica)

@@ -1,0 +1,236 @@
+"""Descriptions of broken properties: each function yields a sentence for every violation in a state."""
+
+from collections.abc import Callable, Iterator
+from functools import wraps
+from itertools import combinations
+
+from epochfuzz.model.kafka.clients import consumer
+from epochfuzz.model.kafka.contract import observation
+from epochfuzz.model.kafka.controller import controller
+from epochfuzz.model.kafka.history import ideal_log, promises
+from epochfuzz.model.kafka.partition import alter_partition, high_watermark, replication
+from epochfuzz.model.kafka.partition.replication import presumes_leadership
+from epochfuzz.model.kafka.storage import log, transactions
+from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES
+from epochfuzz.model.kafka.vocabulary.mechanisms import IsrChange
+from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, Partition
+
+
+def _if_it_binds(told: Callable[[Partition], Iterator[str]]) -> Callable[[Partition], Iterator[str]]:
+    """Make a description empty if the guarantee is void, after too many failures that lost records (KIP-966)."""
+
+    @wraps(told)
+    def violations(p: Partition) -> Iterator[str]:
+        return iter(()) if promises.are_void(p) else told(p)
+
+    return violations
+
+
+@_if_it_binds
+def lost_exposed(p: Partition) -> Iterator[str]:
+    """Describe each record that consumers could read and that is not at its offset on the true leader."""
+    leader = controller.true_leader(p)
+    if leader == NONE:
+        return
+    if not p.retries:
+        yield from _not_at_their_offsets(p, leader, p.exposed & ~p.standing[leader])
+        return
+    for offset, record in ideal_log.lost(p, leader):
+        name = observation.record_name(p, record)
+        yield f"{name} is not at offset {offset} of leader {REPLICA_NAMES[leader]}"
+    if p.seen_otherwise:
+        yield "consumers could read two records at one offset"
+
+
+@_if_it_binds
+def lost_acked(p: Partition) -> Iterator[str]:
+    """Describe each acknowledged record that the true leader does not have."""
+    leader = controller.true_leader(p)
+    if leader == NONE:
+        return
+    missing = promises.lost_acked(p, leader)
+    if not p.retries:
+        yield from _not_at_their_offsets(p, leader, missing)
+        return
+    for record in observation.record_ids(missing):
+        yield f"m{record} is nowhere in the log of leader {REPLICA_NAMES[leader]}"
+
+
+def _not_at_their_offsets(p: Partition, leader: int, missing: int) -> Iterator[str]:
+    for offset, record in sorted(
+        (log.at(p.record_offset, record), record) for record in observation.record_ids(missing)
+    ):
+        yield f"m{record} is not at offset {offset} of leader {REPLICA_NAMES[leader]}"
+
+
+def duplicated(p: Partition) -> Iterator[str]:
+    """Describe each record that is more than once below the high watermark of the true leader."""
+    for record, offsets in _readable_offsets(p).items():
+        if len(offsets) > 1:
+            at = " and ".join(map(str, offsets))
+            yield f"m{record} is at offsets {at} of leader {REPLICA_NAMES[controller.true_leader(p)]}, below its HW"
+
+
+def out_of_order(p: Partition) -> Iterator[str]:
+    """Describe each record of the true leader, below its high watermark, that follows a later one."""
+    latest = NONE
+    for record in _readable_offsets(p):  # in the order of their first offsets
+        if record < latest:
+            yield f"m{record} comes after m{latest} on leader {REPLICA_NAMES[controller.true_leader(p)]}, below its HW"
+        latest = max(latest, record)
+
+
+def passed_over(p: Partition) -> Iterator[str]:
+    """Describe each record before the consumer's position that the consumer has not read."""
+    if p.consumer:
+        for record in observation.record_ids(consumer.skipped(p)):
+            leader = REPLICA_NAMES[controller.true_leader(p)]
+            yield f"the consumer, at offset {p.position}, has never read m{record}, before that on leader {leader}"
+
+
+def unanswered(p: Partition) -> Iterator[str]:
+    """Describe each produce request that waits forever."""
+    if controller.true_leader(p) != NONE:
+        for r in range(p.replicas):
+            for record in observation.record_ids(p.waiting[r]):
+                yield f"healed, the producer of m{record} still waits for an answer of {REPLICA_NAMES[r]}"
+
+
+def fetch_unanswered(p: Partition) -> Iterator[str]:
+    """Describe each fetch that waits forever."""
+    if controller.true_leader(p) != NONE:
+        for r in range(p.replicas):
+            if p.flight[r] == Flight.WAITING:
+                yield f"healed, the fetch of {REPLICA_NAMES[r]} still waits at a leader"
+
+
+@_if_it_binds
+def uncommitted(p: Partition) -> Iterator[str]:
+    """Describe each uncommitted record that a read_committed consumer may read."""
+    if not p.transactions:
+        return
+    for r in range(p.replicas):
+        if replication.serves_consumers(p, r):
+            read = transactions.delivered(p, r) & ~p.committed_records
+            for record in observation.record_ids(read):
+                yield f"read_committed consumers may read m{record} on {REPLICA_NAMES[r]}, which is not committed"
+
+
+@_if_it_binds
+def diverging(p: Partition) -> Iterator[str]:
+    """Describe different records at one offset below both high watermarks."""
+    for a, b in combinations(range(p.replicas), 2):
+        both = min(p.high_watermark[a], p.high_watermark[b], p.leo[a], p.leo[b])
+        for offset in _differing(p, a, b, both):
+            yield f"{_disagree(p, a, b, offset)}, below the HW of both"
+
+
+def mismatching(p: Partition) -> Iterator[str]:
+    """Describe different records at one offset and leader epoch."""
+    for a, b in combinations(range(p.replicas), 2):
+        for offset in _differing(p, a, b, min(p.leo[a], p.leo[b])):
+            epoch = log.at(p.log_epoch[a], offset)
+            if epoch == log.at(p.log_epoch[b], offset):
+                yield f"{_disagree(p, a, b, offset)}, both of epoch {epoch}"
+
+
+def beyond_log(p: Partition) -> Iterator[str]:
+    """Describe each high watermark beyond the log end offset."""
+    for r in range(p.replicas):
+        if p.high_watermark[r] > p.leo[r]:
+            yield f"{REPLICA_NAMES[r]}'s HW {p.high_watermark[r]} is beyond its LEO {p.leo[r]}"
+
+
+@_if_it_binds
+def missing_in_isr(p: Partition) -> Iterator[str]:
+    """Describe each record below a presumed leader's high watermark that a live member of the true ISR lacks."""
+    for leader in range(p.replicas):
+        if not presumes_leadership(p, leader):
+            continue
+        for r in range(p.replicas):
+            if r == leader or not controller.live(p, controller.isr(p)) >> r & 1:
+                continue
+            for offset in range(min(p.high_watermark[leader], p.leo[leader])):
+                if offset >= p.leo[r] or _differ(p, leader, r, offset):
+                    record = observation.record_name(p, log.at(p.log_record[leader], offset))
+                    who, where = REPLICA_NAMES[r], REPLICA_NAMES[leader]
+                    yield f"{who} is in the ISR without {record}, which is below {where}'s HW"
+
+
+def incomplete_joining(p: Partition) -> Iterator[str]:
+    """State that a replica has joined the ISR too early; only the step itself can tell which replica."""
+    if p.joined_incomplete:
+        yield "a replica has joined the ISR without a record below the HW of the leader that proposed it"
+
+
+def overdue(p: Partition) -> Iterator[str]:
+    """Describe each high watermark that is lower than its leader could have raised it."""
+    for leader in range(p.replicas):
+        if p.isr_change == IsrChange.ATOMIC or not presumes_leadership(p, leader):
+            continue
+        due = high_watermark.due(p, leader)
+        if due > p.high_watermark[leader] and not high_watermark.is_held(p, leader):
+            name = REPLICA_NAMES[leader]
+            yield f"leader {name} leaves its HW at {p.high_watermark[leader]}, though its ISR has all below {due}"
+
+
+def waiting_in_vain(p: Partition) -> Iterator[str]:
+    """Describe each leader that waits forever for the response to its change of the ISR."""
+    for leader in range(p.replicas):
+        if p.isr_change == IsrChange.REQUEST and p.pending_isr[leader] and alter_partition.waits_in_vain(p, leader):
+            isr = ",".join(observation.members(p.pending_isr[leader]))
+            yield f"leader {REPLICA_NAMES[leader]} has ISR {isr} pending, and nothing under way will ever answer"
+
+
+def leaderless(p: Partition) -> Iterator[str]:
+    """Describe the candidates for leader in a healed partition without a leader."""
+    candidates = controller.candidates(p)
+    if controller.true_leader(p) == NONE and candidates:
+        yield f"healed, nobody leads, though {' and '.join(observation.members(candidates))} could"
+
+
+def unequal(p: Partition) -> Iterator[str]:
+    """Describe differing logs and high watermarks of a healed partition, unless no replica can lead it."""
+    if controller.leader(p) != NONE:
+        yield from differing(p)
+
+
+def differing(p: Partition) -> Iterator[str]:
+    """Describe differing logs and high watermarks of a healed partition."""
+    for a, b in combinations([r for r in range(p.replicas) if p.up[r]], 2):
+        for what, values in (("LEO", p.leo), ("HW", p.high_watermark)):
+            if values[a] != values[b]:
+                yield f"healed, {what} is {values[a]} on {REPLICA_NAMES[a]} and {values[b]} on {REPLICA_NAMES[b]}"
+        for offset in range(min(p.leo[a], p.leo[b])):
+            if _differ(p, a, b, offset) or log.at(p.log_epoch[a], offset) != log.at(p.log_epoch[b], offset):
+                yield f"healed, {_disagree(p, a, b, offset)}"
+
+
+def _readable_offsets(p: Partition) -> dict[int, list[int]]:
+    """Return the offsets of each record below the true leader's high watermark.
+
+    Empty without retries, because a record has only one offset then.
+    """
+    leader = controller.true_leader(p)
+    offsets: dict[int, list[int]] = {}
+    if p.retries and leader != NONE:
+        for offset in range(min(p.high_watermark[leader], p.leo[leader])):
+            record = log.at(p.log_record[leader], offset)
+            if not transactions.is_marker(p, record):
+                offsets.setdefault(record, []).append(offset)
+    return offsets
+
+
+def _differing(p: Partition, a: int, b: int, end: int) -> Iterator[int]:
+    """Return the offsets below `end` where two logs have different records."""
+    return (offset for offset in range(end) if _differ(p, a, b, offset))
+
+
+def _differ(p: Partition, a: int, b: int, offset: int) -> bool:
+    return log.at(p.log_record[a], offset) != log.at(p.log_record[b], offset)
+
+
+def _disagree(p: Partition, a: int, b: int, offset: int) -> str:
+    records = {r: observation.record_name(p, log.at(p.log_record[r], offset)) for r in (a, b)}
+    held = (f"{REPLICA_NAMES[r]} has {record}" for r, record in records.items())
+    return f"at offset {offset} {' and '.join(held)}"
