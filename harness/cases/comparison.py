@@ -1,6 +1,6 @@
 """Compare the findings of a run with the corpus: known findings, new findings, and cases that the run missed.
 
-Known bugs of a protocol are a separate question (witness/causes.py).
+Known bugs of a protocol are a separate question (trace/causes.py).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from epochfuzz.harness.cases.case import Case
+from epochfuzz.harness.documents.records import Unseen
 from epochfuzz.harness.engine.shrink.canonical import canonical
 from epochfuzz.harness.findings.findings import Finding
 from epochfuzz.harness.text.plain import fields_of
@@ -18,15 +19,6 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol, parse_protocol
 
 if TYPE_CHECKING:
     from epochfuzz.harness.documents import parts, walks
-
-
-@dataclass(frozen=True)
-class Unseen:
-    """A case expects a protocol to break a property, and no schedule of the run broke it."""
-
-    case: str
-    protocol: str
-    property: str
 
 
 @dataclass(frozen=True)

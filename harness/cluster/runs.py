@@ -5,6 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from jinja2 import Environment
+
 from epochfuzz.harness.cluster import view
 from epochfuzz.harness.cluster.broker import installation
 from epochfuzz.harness.cluster.broker.cluster import running
@@ -51,7 +53,9 @@ class Played:
     kept: Path | None
 
 
-def play(request: ScenarioRequest, kafka: Installation, number: int, say: Callable[[str], None]) -> Played:
+def play(
+    request: ScenarioRequest, kafka: Installation, number: int, say: Callable[[str], None], templates: Environment
+) -> Played:
     """Run the scenario on a new cluster, and report each step with `say`. Raises ClusterError."""
     with room() as here:
         if request.repair is not None:
@@ -62,11 +66,11 @@ def play(request: ScenarioRequest, kafka: Installation, number: int, say: Callab
             run = _PLAYS[request.scenario](cluster, request.variant, say)
         if request.out is None:
             return Played(run, None)
-    _write(logs, request, kafka, run)
+    _write(logs, request, kafka, run, templates)
     return Played(run, logs)
 
 
-def _write(logs: Path, request: ScenarioRequest, kafka: Installation, run: ScenarioRun) -> None:
+def _write(logs: Path, request: ScenarioRequest, kafka: Installation, run: ScenarioRun, templates: Environment) -> None:
     facts = {
         "Kafka": kafka.release if request.home is None else f"{kafka.release} of {request.home}",
         "repair": request.repair,
@@ -81,5 +85,5 @@ def _write(logs: Path, request: ScenarioRequest, kafka: Installation, run: Scena
         facts=tuple((name, str(value)) for name, value in facts.items() if value is not None),
         command=request.command,
     )
-    (logs / TIMELINE).write_text(view.html(page), encoding="utf-8")
+    (logs / TIMELINE).write_text(view.html(page, templates), encoding="utf-8")
     (logs / "run.json").write_text(json.dumps(run.plain(), indent=2) + "\n", encoding="utf-8")

@@ -1,7 +1,9 @@
 """Show a run: the timeline in a terminal, and in an HTML file in the style of the project's reports."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from jinja2 import Environment
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -35,10 +37,8 @@ class TimelinePage:
     shown: int = _SHOWN
 
 
-def print_run(out: Console, run: ScenarioRun) -> None:
+def print_run(out: Console, run: ScenarioRun, print_table: Callable[[Console, Table], None]) -> None:
     """Print the timeline of a run, the evidence, and the verdict."""
-    from epochfuzz.harness.cli.output import print_table  # avoids a cycle: cli imports campaigns, which import clusters
-
     if run.moments:
         print_table(out, timeline(run))
         if run.moments[0].replicas:
@@ -106,10 +106,7 @@ def conclusion(run: ScenarioRun) -> str:
     return f"{run.verdict}: all {run.acknowledged:,} acknowledged records{within}"
 
 
-def html(page: TimelinePage) -> str:
+def html(page: TimelinePage, templates: Environment) -> str:
     """Return the text of the HTML file."""
-    from epochfuzz.harness.views.report.html import environment
-
-    templates = environment("epochfuzz.harness.cluster")
     templates.globals |= {f.__name__: f for f in (replica_told, clients_told, told_of_loss, conclusion)}
     return templates.get_template("cluster.html").render(page=page)

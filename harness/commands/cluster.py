@@ -10,7 +10,7 @@ from rich.console import Console
 from epochfuzz.harness.cli import options
 from epochfuzz.harness.cli.environment.signals import as_ctrl_c
 from epochfuzz.harness.cli.help import ClusterCommand, Group
-from epochfuzz.harness.cli.output import BadInput, Exit, as_bad_input, console, print_json
+from epochfuzz.harness.cli.output import BadInput, Exit, as_bad_input, console, print_json, print_table
 from epochfuzz.harness.cluster.broker.installation import DEFAULT_RELEASE
 from epochfuzz.harness.cluster.broker.repair import Repair
 from epochfuzz.harness.cluster.broker.variant import Control, Election, FailureMode, Scenario, Variant
@@ -116,16 +116,18 @@ def run(
 def _play(out: Console, request: "ScenarioRequest", count: int) -> "list[ScenarioRun]":
     from epochfuzz.harness.cluster.runs import play
     from epochfuzz.harness.cluster.view import conclusion, print_run
+    from epochfuzz.harness.views.report.html import environment
 
     with out.status("looking for Kafka"):
         kafka = request.kafka()
+    templates = environment("epochfuzz.harness.cluster")
     all_runs = []
     for number in range(1, count + 1):
         out.print(f"{request.scenario.value} on Kafka {kafka.release}, run {number} of {count}", markup=False)
-        played = play(request, kafka, number, lambda line: out.print(line, markup=False, soft_wrap=True))
+        played = play(request, kafka, number, lambda line: out.print(line, markup=False, soft_wrap=True), templates)
         all_runs.append(played.run)
         if count == 1:
-            print_run(out, played.run)
+            print_run(out, played.run, print_table)
         else:
             out.print(conclusion(played.run), markup=False, soft_wrap=True)
         if played.kept is not None:

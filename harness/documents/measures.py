@@ -3,8 +3,26 @@
 from typing_extensions import TypedDict
 
 from epochfuzz.harness.documents.parts import Settings
-from epochfuzz.harness.lab.bench.results import Scale
-from epochfuzz.harness.lab.bench.spread import Spread
+
+
+class Scale(TypedDict):
+    """How much is measured: rounds of each throughput, seeds of each hunt, and schedules to give up after."""
+
+    rounds: int
+    seeds: int
+    hypothesis_seeds: int
+    most: int
+    most_elsewhere: int
+    spark_schedules: int
+    spark_rounds: int
+
+
+class Spread(TypedDict):
+    """The median, the least and the greatest of some measurements."""
+
+    median: float
+    least: float
+    greatest: float
 
 
 class Throughput(TypedDict):

@@ -4,11 +4,8 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
-from epochfuzz.harness.campaign.run.status import CampaignFinding
-from epochfuzz.harness.campaign.store.determinism import Checked
-from epochfuzz.harness.cases.comparison import Unseen
 from epochfuzz.harness.documents.parts import Causes, Estimate, Pair, Proof, Settings
-from epochfuzz.harness.engine.explore.estimate import Discovery
+from epochfuzz.harness.documents.records import CampaignFinding, Checked, Discovery, Unseen
 
 
 class Shrunk(Proof):

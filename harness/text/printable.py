@@ -15,3 +15,10 @@ def printable(text: str, keep: str = "") -> str:
 def paragraphs(text: str) -> str:
     """Return printable text that keeps its line ends and tabs."""
     return printable(text, keep="\n\t")
+
+
+def rate(events_per_second: float) -> str:
+    """Return a rate as text, in millions if it is large."""
+    if events_per_second < 100_000:
+        return f"{events_per_second:,.0f}/s"
+    return f"{events_per_second / 1e6:.1f} million/s"

@@ -8,12 +8,13 @@ from rich.table import Table
 from rich.text import Text
 
 from epochfuzz.harness.campaign.run.progress import duration
-from epochfuzz.harness.campaign.run.status import CampaignFinding, CampaignState, CampaignStatus, about
+from epochfuzz.harness.campaign.run.status import CampaignState, CampaignStatus, about
 from epochfuzz.harness.campaign.store.history import FindingHistory, History, configuration_text
+from epochfuzz.harness.documents.records import CampaignFinding
 from epochfuzz.harness.engine.explore.estimate import CONFIDENCE
 
 if TYPE_CHECKING:
-    from epochfuzz.harness.campaign.store.determinism import Checked
+    from epochfuzz.harness.documents.records import Checked
 
 KNOWN, UNEXPECTED = "known bug", "UNEXPECTED"
 

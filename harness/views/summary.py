@@ -12,6 +12,7 @@ from epochfuzz.harness.engine.explore.certificates import Reproducer
 from epochfuzz.harness.engine.walk.walking import Walked
 from epochfuzz.harness.findings import goals
 from epochfuzz.harness.findings.findings import Breach, Finding, ScheduleEngine
+from epochfuzz.harness.text.printable import rate
 from epochfuzz.harness.views.terminal import draw
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.vocabulary import goals as model_goals
@@ -68,13 +69,6 @@ def pace(walked: Walked) -> str:
         f"{walked.tally.schedules:,} schedules, {events:,} events applied and checked in {walked.seconds:.1f} s"
         f" ({rate(events / walked.seconds)})"
     )
-
-
-def rate(events_per_second: float) -> str:
-    """Return a rate as text, in millions if it is large."""
-    if events_per_second < 100_000:
-        return f"{events_per_second:,.0f}/s"
-    return f"{events_per_second / 1e6:.1f} million/s"
 
 
 def witnesses(findings: Sequence[Finding]) -> list[Finding]:

@@ -7,8 +7,8 @@ import pytest
 
 from epochfuzz.harness.cases import comparison
 from epochfuzz.harness.cases.case import Case, Expectation, dump_case, load_case
-from epochfuzz.harness.cases.comparison import Unseen
 from epochfuzz.harness.cases.corpus import load_corpus
+from epochfuzz.harness.documents.records import Unseen
 from epochfuzz.harness.engine.walk.walk import Walker
 from epochfuzz.harness.findings import findings as fuzz
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration

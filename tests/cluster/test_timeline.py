@@ -9,14 +9,18 @@ from rich.console import Console
 
 pytest.importorskip("confluent_kafka")
 
+from epochfuzz.harness.cli.output import print_table
 from epochfuzz.harness.cluster import view
 from epochfuzz.harness.cluster.broker.clients import Acknowledged, ConsumedRecord
 from epochfuzz.harness.cluster.broker.cluster import Cluster
 from epochfuzz.harness.cluster.broker.installation import Installation
 from epochfuzz.harness.cluster.broker.segments import Record
 from epochfuzz.harness.cluster.timeline import Loss, ReachedStep, Recorder, ReplicaView, ScenarioRun, ScenarioVerdict
+from epochfuzz.harness.views.report.html import environment
 from tests.cluster.test_broker_log import FOLLOWER, LEADER
 from tests.cluster.test_segments import SEGMENT
+
+TEMPLATES = environment("epochfuzz.harness.cluster")
 
 LOG = (Record(0, 1, "x"), Record(1, 1, "m"))
 LOST = ScenarioRun(
@@ -44,7 +48,7 @@ LOST = ScenarioRun(
 
 def printed(run: ScenarioRun) -> str:
     out = Console(file=StringIO(), width=150)
-    view.print_run(out, run)
+    view.print_run(out, run, print_table)
     return out.file.getvalue()  # type: ignore[attr-defined]
 
 
@@ -81,14 +85,14 @@ def test_many_losses_are_counted_and_a_few_are_shown() -> None:
     assert "m4 was acknowledged" in text
     assert "m5 was acknowledged" not in text
     assert "... and 1,000 more" in text
-    assert "... and 1,000 more" in view.html(view.TimelinePage("t", "s", run, (), "c"))
+    assert "... and 1,000 more" in view.html(view.TimelinePage("t", "s", run, (), "c"), TEMPLATES)
 
 
 def test_moments_without_replicas_have_no_columns_for_them() -> None:
     run = ScenarioRun(moments=[ReachedStep(1.0, "1", "producers go on", {}, (), ())])
     assert "producers go on" in printed(run)
     assert "high watermark" not in printed(run)
-    assert "producers go on" in view.html(view.TimelinePage("t", "s", run, (), "c"))
+    assert "producers go on" in view.html(view.TimelinePage("t", "s", run, (), "c"), TEMPLATES)
 
 
 def test_what_was_not_reached_and_what_was_kept_are_told_apart() -> None:
@@ -98,7 +102,7 @@ def test_what_was_not_reached_and_what_was_kept_are_told_apart() -> None:
 
 def test_the_html_file_says_the_same_and_escapes_what_others_wrote() -> None:
     page = view.TimelinePage("re-elected-leader", "A cluster", LOST, (("Kafka", "4.3.1"),), "epochfuzz cluster run x")
-    text = view.html(page)
+    text = view.html(page, TEMPLATES)
     for part in (
         "LOST: 2 of 7",
         "leads e3",

@@ -16,6 +16,7 @@ OWN = (
     "epochfuzz.model.core",
     "epochfuzz.harness.engine",
     "epochfuzz.harness.documents.parts",
+    "epochfuzz.harness.documents.records",
     "epochfuzz.strategies.profiles",
 )
 

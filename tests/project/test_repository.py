@@ -59,7 +59,7 @@ def searched_with(file: Path) -> tuple[str, ...]:
     if file.parts[0] == "model" or file.parts[:2] == ("harness", "engine"):
         return ("model", "harness/engine")
     overlays = tuple(part for part in file.parts if part.startswith("since-"))
-    room = file.parts[: 3 if file.parts[:2] == ("tests", "systems") else 2]
+    room = file.parts[: 3 if file.parts[:2] in (("tests", "systems"), ("harness", "lab")) else 2]
     return (*(part for part in room if part != file.name), *overlays)
 
 
@@ -100,15 +100,80 @@ def room_of(module: str) -> str:
     return ".".join(module.split(".")[: 3 if module.startswith("model.kafka.") else 2])
 
 
-def test_rooms_are_imported_in_an_order_without_a_circle() -> None:
+def imported_names(path: Path) -> set[str]:
+    """Return the names below epochfuzz that a file imports, also within functions and under TYPE_CHECKING."""
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    froms = (node for node in nodes if isinstance(node, ast.ImportFrom))
+    names = (f"{node.module}.{each.name}" for node in froms for each in node.names)
+    return {name.removeprefix("epochfuzz.") for name in names if name.startswith("epochfuzz.")}
+
+
+def test_harness_packages_form_no_circle_with_all_imports() -> None:
     imported: dict[str, set[str]] = defaultdict(set)
-    for path in python_files(*LAYERS):
-        room = room_of(".".join(path.relative_to(ROOT).with_suffix("").parts))
+    for path in python_files("harness"):
+        package = room_of(".".join(path.relative_to(ROOT).with_suffix("").parts))
+        imported[package] |= {room_of(name) for name in imported_names(path)} - {package}
+    assert len([*TopologicalSorter(imported).static_order()]) > 20
+
+
+def test_model_packages_form_no_circle_with_imports_of_modules() -> None:
+    imported: dict[str, set[str]] = defaultdict(set)
+    for path in python_files("model", "strategies"):
+        package = room_of(".".join(path.relative_to(ROOT).with_suffix("").parts))
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("epochfuzz."):
                 names = (f"{node.module}.{each.name}".removeprefix("epochfuzz.") for each in node.names)
-                imported[room] |= {room_of(name) for name in names} - {room}
-    assert len([*TopologicalSorter(imported).static_order()]) > 30
+                imported[package] |= {room_of(name) for name in names} - {package}
+    assert len([*TopologicalSorter(imported).static_order()]) > 10
+
+
+def test_only_bench_and_selftest_import_the_laboratory() -> None:
+    entry_points = {"harness/commands/bench.py", "harness/commands/selftest.py"}
+    importing = {
+        str(path.relative_to(ROOT))
+        for path in python_files(*LAYERS)
+        if any(name.startswith("harness.lab") for name in imported_names(path))
+    }
+    assert {name for name in importing if not name.startswith("harness/lab/")} <= entry_points
+
+
+def test_json_documents_import_nothing_of_ours() -> None:
+    above = {name for path in python_files("harness/documents") for name in imported_names(path)}
+    assert {name for name in above if not name.startswith("harness.documents")} == set()
+
+
+def test_a_public_class_name_has_one_meaning_in_harness() -> None:
+    places: dict[str, set[str]] = defaultdict(set)
+    for path in python_files("harness"):
+        if path.is_relative_to(ROOT / "harness" / "documents"):
+            continue  # the types of JSON documents have the names of the classes that they describe
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places[node.name].add(str(path.relative_to(ROOT)))
+    assert {name: sorted(files) for name, files in places.items() if len(files) > 1} == {}
+
+
+# A file name with a folder in front of it. A name alone may be a file of a user, and so may a case of `corpus/`.
+FILE_IN_PROSE = re.compile(r"(?<![\w/.-])(?!corpus/)(?:[a-z_]+/)+[a-z_]+\.(?:py|yaml|md|java|pml)\b")
+
+
+def docstrings_and_comments(path: Path) -> Iterator[str]:
+    text = path.read_text(encoding="utf-8")
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            yield ast.get_docstring(node) or ""
+    yield from (line for line in text.splitlines() if line.lstrip().startswith("#"))
+
+
+def test_each_path_that_a_docstring_or_comment_names_exists() -> None:
+    missing = {
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in python_files(*LAYERS)
+        for text in docstrings_and_comments(path)
+        for name in FILE_IN_PROSE.findall(text)
+        if not any((folder / name).is_file() for folder in (ROOT, *path.relative_to(ROOT).parents, *path.parents))
+    }
+    assert missing == set()
 
 
 def test_the_model_imports_only_numpy_numba_and_the_standard_library() -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from epochfuzz.harness.cases.case import Expectation, load_case
 from epochfuzz.harness.cases.verdict import judge
-from epochfuzz.harness.engine.explore.estimate import Discovery, Estimate
+from epochfuzz.harness.documents.records import Discovery
+from epochfuzz.harness.engine.explore.estimate import Estimate
 from epochfuzz.harness.reference import issues
 from epochfuzz.harness.views.report import from_cases, html
 from epochfuzz.harness.views.report.page import BROKEN, HELD, KNOWN, CoverageSection, TableCell

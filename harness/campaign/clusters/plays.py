@@ -6,10 +6,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from epochfuzz.harness.campaign.run.status import CampaignFinding
 from epochfuzz.harness.campaign.store.local_tables import LocalTables
 from epochfuzz.harness.cluster.schedules.ends import FINDINGS, Ended, unlike
 from epochfuzz.harness.cluster.schedules.fuzzed import ClusterFinding, Fuzzed
+from epochfuzz.harness.documents.records import CampaignFinding
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule
 
 PLAYED = pa.struct(

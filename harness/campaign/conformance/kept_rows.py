@@ -6,10 +6,10 @@ from typing import Any
 
 from epochfuzz.harness.campaign.conformance import rows
 from epochfuzz.harness.campaign.run.job import Counts
-from epochfuzz.harness.campaign.run.status import CampaignFinding
 from epochfuzz.harness.campaign.store.local_tables import LocalTables
 from epochfuzz.harness.conform.run.block import FailedTrial
 from epochfuzz.harness.conform.run.plan import Plan
+from epochfuzz.harness.documents.records import CampaignFinding
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from epochfuzz.harness.campaign.machines.own import load_machine, run_user_machine
 from epochfuzz.harness.campaign.machines.replication import ReplicationMachines
-from epochfuzz.harness.campaign.run.status import CampaignFinding
 from epochfuzz.harness.campaign.walks import findings, walk_blocks
 from epochfuzz.harness.campaign.walks.outcome import MachineOutcome, ScheduleOutcome
 from epochfuzz.harness.campaign.walks.schedules import Schedules, WrittenTables
 from epochfuzz.harness.campaign.walks.sums import Summed
 from epochfuzz.harness.campaign.walks.walk_job import ModelSchedules
+from epochfuzz.harness.documents.records import CampaignFinding
 from epochfuzz.harness.findings.findings import ScheduleEngine
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ from epochfuzz.harness.campaign.run import waves
 from epochfuzz.harness.campaign.run.job import Counts, Job, Outcome
 from epochfuzz.harness.campaign.run.waves import Waves
 from epochfuzz.harness.campaign.store import blocks, determinism
-from epochfuzz.harness.campaign.store.determinism import Checked
 from epochfuzz.harness.campaign.store.directory import CampaignDirectory
 from epochfuzz.harness.campaign.store.errors import CampaignError
 from epochfuzz.harness.campaign.store.identity import Tables, work_found
 from epochfuzz.harness.campaign.store.local_tables import LocalTables, wave_begun
+from epochfuzz.harness.documents.records import Checked
 from epochfuzz.harness.environment.version import model_digest
 
 # Written last: a campaign is finished if it has this table.

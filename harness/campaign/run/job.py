@@ -24,8 +24,8 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 if TYPE_CHECKING:
     from epochfuzz.harness.campaign.run.campaign import Campaign, Progress
     from epochfuzz.harness.campaign.run.status import SoFar
-    from epochfuzz.harness.campaign.store.determinism import Checked
     from epochfuzz.harness.campaign.store.local_tables import LocalTables
+    from epochfuzz.harness.documents.records import Checked
 
 Outcome = TypeVar("Outcome")
 

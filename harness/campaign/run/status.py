@@ -6,6 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from epochfuzz.harness.documents.records import CampaignFinding
 from epochfuzz.harness.engine.explore.estimate import Estimate, estimate_json
 from epochfuzz.harness.text.plain import fields_of
 
@@ -21,23 +22,6 @@ class CampaignState(StrEnum):
     RUNNING = "running"
     UNFINISHED = "unfinished"
     FINISHED = "finished"
-
-
-@dataclass(frozen=True)
-class CampaignFinding:
-    """A finding, or an unshrunk violation: the property, the number of runs that broke it, and its shortest length.
-
-    `property` is the class of an exception if a user's own state machine raised it, and the kind of difference if a
-    system under test did not conform. `is_shrunk` is true once the reproducer has been shrunk. `known_flaw` gives the
-    reason why the finding was expected; None if it was not expected.
-    """
-
-    protocol: str
-    property: str
-    seen: int
-    length: int
-    is_shrunk: bool
-    known_flaw: str | None
 
 
 @dataclass(frozen=True)

@@ -1,27 +1,15 @@
 """Checks: compare blocks that ran twice. If any result differs, none of the campaign's results can be trusted."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from epochfuzz.harness.campaign.run.job import Job
+from epochfuzz.harness.documents.records import Checked
 
 SAMPLED = 64  # one block in so many runs twice, beginning with block 0
 _NUMBER = "number of the block"
-
-
-@dataclass(frozen=True)
-class Checked:
-    """The number of blocks that ran more than once, and the number of these that ran in several processes.
-
-    `memory` is the peak memory of any worker process, in bytes.
-    """
-
-    blocks: int
-    elsewhere: int
-    memory: int
 
 
 def compare(written: DataFrame | None, work: Job[Any]) -> Checked:

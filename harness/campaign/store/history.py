@@ -8,8 +8,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from epochfuzz.harness.campaign.run.status import CampaignFinding, CampaignStatus, status_json
+from epochfuzz.harness.campaign.run.status import CampaignStatus, status_json
 from epochfuzz.harness.cases.comparison import without_bounds
+from epochfuzz.harness.documents.records import CampaignFinding
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from epochfuzz.harness.campaign.store.determinism import Checked
 from epochfuzz.harness.campaign.walks.parameters import Parameters
+from epochfuzz.harness.documents.records import Checked
 from epochfuzz.harness.engine.explore.estimate import Estimate, something_new
 from epochfuzz.harness.engine.walk.walk import Tally
 from epochfuzz.harness.findings.findings import Finding, ScheduleEngine

@@ -11,17 +11,18 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from epochfuzz.harness.campaign.run.job import BlockRange, Counts, Job
-from epochfuzz.harness.campaign.run.status import CampaignFinding, SoFar
+from epochfuzz.harness.campaign.run.status import SoFar
 from epochfuzz.harness.campaign.spark import versions
 from epochfuzz.harness.campaign.spark.workers import Workers
-from epochfuzz.harness.campaign.store.determinism import Checked
 from epochfuzz.harness.campaign.store.local_tables import LocalTables
 from epochfuzz.harness.campaign.walks import coverage, findings, parameters, sums, walk_blocks
 from epochfuzz.harness.campaign.walks.outcome import Finished
 from epochfuzz.harness.campaign.walks.parameters import Parameters
 from epochfuzz.harness.campaign.walks.sums import Summed
+from epochfuzz.harness.documents.records import CampaignFinding, Checked
 from epochfuzz.harness.engine.explore.estimate import something_new
 from epochfuzz.harness.engine.walk.walk import Tally
+from epochfuzz.harness.text.printable import rate
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 
@@ -125,8 +126,6 @@ class Schedules(Job[Outcome]):
 
     def progress(self, counts: Counts, seconds: float) -> str:
         """Return the progress in one line."""
-        from epochfuzz.harness.views.summary import rate  # imports drawing code, which workers don't need
-
         events = sum(counts[f"events {i}"] for i in range(len(self.parameters.protocols)))
         return (
             f"{counts['schedules']:,} schedules · {rate((events + counts['steps']) / seconds)}"

@@ -14,9 +14,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from epochfuzz.harness.campaign.store.determinism import Checked
 from epochfuzz.harness.campaign.store.local_tables import LocalTables
 from epochfuzz.harness.campaign.walks import walk_blocks
+from epochfuzz.harness.documents.records import Checked
 from epochfuzz.harness.engine.coverage.coverage import Coverage
 from epochfuzz.harness.engine.walk.walk import Tally
 from epochfuzz.model.kafka.contract import properties

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from epochfuzz.harness.campaign.run.status import CampaignFinding
 from epochfuzz.harness.campaign.spark import versions
 from epochfuzz.harness.campaign.spark.workers import Workers
 from epochfuzz.harness.campaign.walks import coverage, findings, walk_blocks
 from epochfuzz.harness.campaign.walks.outcome import ScheduleOutcome
 from epochfuzz.harness.campaign.walks.schedules import TASKS, Schedules, WrittenTables
 from epochfuzz.harness.campaign.walks.sums import Summed
+from epochfuzz.harness.documents.records import CampaignFinding
 from epochfuzz.harness.engine.walk.walk import Tally, Walker
 from epochfuzz.harness.findings import findings as fuzz
 from epochfuzz.harness.findings.findings import Finding, ScheduleEngine

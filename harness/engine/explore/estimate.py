@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from epochfuzz.harness.documents.records import Discovery
 from epochfuzz.harness.engine.walk.walk import Tally
 
 if TYPE_CHECKING:
@@ -35,14 +36,6 @@ class Estimate:
     probability: float
     low: float
     high: float
-
-
-@dataclass(frozen=True)
-class Discovery:
-    """How many situations, under all protocols together, were met in that number of first schedules."""
-
-    schedules: int
-    situations: int
 
 
 def estimate_json(estimate: Estimate) -> "parts.Estimate":

@@ -142,7 +142,7 @@ def to_json(results: Measurements) -> "measures.Bench":
                 "states_per_second_one_core": each.one_core.json(),
                 "states_per_second_all_cores": each.all_cores.json(),
                 "ratio": each.ratio.json(),
-                "states_per_second_spin": each.spin and each.spin.json(),
+                "states_per_second_spin": None if each.spin is None else each.spin.json(),
             }
             for each in results.searches
         ],

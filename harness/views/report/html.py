@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from epochfuzz.harness.engine.explore.estimate import CONFIDENCE, Discovery
+from epochfuzz.harness.documents.records import Discovery
+from epochfuzz.harness.engine.explore.estimate import CONFIDENCE
 from epochfuzz.harness.reference import issues
 from epochfuzz.harness.trace.scenes import Scene
 from epochfuzz.harness.views.drawings import captions, svg

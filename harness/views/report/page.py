@@ -6,7 +6,8 @@ A page is built from case files (from_cases.py) or from a random run (from_walk.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from epochfuzz.harness.engine.explore.estimate import Discovery, Estimate
+from epochfuzz.harness.documents.records import Discovery
+from epochfuzz.harness.engine.explore.estimate import Estimate
 from epochfuzz.harness.trace.story import Story
 
 BROKEN = "broken"  # broken, but should hold

@@ -5,8 +5,8 @@ from pyspark.sql import functions as F
 
 from epochfuzz.harness.campaign.run import waves
 from epochfuzz.harness.campaign.store import blocks, determinism
-from epochfuzz.harness.campaign.store.determinism import Checked
 from epochfuzz.harness.campaign.store.errors import NonDeterminismError
+from epochfuzz.harness.documents.records import Checked
 from tests.campaign.conftest import Quiet, parameters, start
 
 

@@ -1,0 +1,49 @@
+"""Records that the code passes around and that JSON documents contain as they are."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """A case expects a protocol to break a property, and no schedule of the run broke it."""
+
+    case: str
+    protocol: str
+    property: str
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The number of blocks that ran more than once, and the number of these that ran in several processes.
+
+    `memory` is the peak memory of any worker process, in bytes.
+    """
+
+    blocks: int
+    elsewhere: int
+    memory: int
+
+
+@dataclass(frozen=True)
+class CampaignFinding:
+    """A finding, or an unshrunk violation: the property, the number of runs that broke it, and its shortest length.
+
+    `property` is the class of an exception if a user's own state machine raised it, and the kind of difference if a
+    system under test did not conform. `is_shrunk` is true once the reproducer has been shrunk. `known_flaw` gives the
+    reason why the finding was expected; None if it was not expected.
+    """
+
+    protocol: str
+    property: str
+    seen: int
+    length: int
+    is_shrunk: bool
+    known_flaw: str | None
+
+
+@dataclass(frozen=True)
+class Discovery:
+    """How many situations, under all protocols together, were met in that number of first schedules."""
+
+    schedules: int
+    situations: int
