@@ -13,7 +13,7 @@ from epochfuzz.harness.trace.story import story_of
 from epochfuzz.harness.views.drawings import svg
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True)

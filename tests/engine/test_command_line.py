@@ -128,7 +128,7 @@ def test_a_model_that_there_is_not_is_bad_input_in_one_line(
 
 OWN = """
 from epochfuzz.model.core.fields import Field
-from epochfuzz.model.core.simple_model import Property, Verb, plain_model, up_to
+from epochfuzz.model.core.simple_model import Property, Verb, simple_model, up_to
 
 def count(p, r):
     {rule}
@@ -137,7 +137,7 @@ def count(p, r):
 def is_over(p):
     return p.counted > 5
 
-COUNTER = plain_model(
+COUNTER = simple_model(
     "counter", fields=[Field("counted", up_to("numbers"))], verbs=[Verb(count)],
     properties=[Property("not-over", is_over)], settings={{"replicas": 1, "numbers": 3}}, bounds=["numbers"],
     protocols={{"plain": {{}}}},
