@@ -1,4 +1,4 @@
-"""Documents of what is measured of epochfuzz itself: `bench` and `selftest`."""
+"""Declare the documents of measurements of epochfuzz itself: `bench` and `selftest`."""
 
 from typing_extensions import TypedDict
 
@@ -8,7 +8,7 @@ from epochfuzz.harness.lab.bench.spread import Spread
 
 
 class Throughput(TypedDict):
-    """How fast something is; `behind`: by which factor the default is faster."""
+    """The speed of a subject; `behind` says how many times faster the default is."""
 
     subject: str
     unit: str
@@ -17,7 +17,7 @@ class Throughput(TypedDict):
 
 
 class Searched(TypedDict):
-    """How fast exhaustive search is."""
+    """The speed of an exhaustive search."""
 
     protocol: str
     configuration: Settings
@@ -32,7 +32,7 @@ class Searched(TypedDict):
 
 
 class Detected(TypedDict):
-    """After how many schedules a mutant is detected."""
+    """The number of schedules that detect a mutant."""
 
     defect: str
     strategy: str
@@ -46,7 +46,7 @@ class Detected(TypedDict):
 
 
 class Reproducer(TypedDict):
-    """How short a reproducer is."""
+    """The length of a reproducer, and its proof."""
 
     defect: str
     found: int
@@ -59,7 +59,7 @@ class Reproducer(TypedDict):
 
 
 class ColdStart(TypedDict):
-    """Seconds until a first walk ends."""
+    """The seconds until a first run ends."""
 
     first: float
     cold: float
@@ -67,7 +67,7 @@ class ColdStart(TypedDict):
 
 
 class Started(TypedDict):
-    """Seconds until a command ends that does little."""
+    """The seconds until a short command ends."""
 
     command: str
     seconds: Spread
@@ -75,7 +75,7 @@ class Started(TypedDict):
 
 
 class Spark(TypedDict):
-    """A campaign beside a walk of the same schedules."""
+    """The speed of a campaign, compared with a local run of the same schedules."""
 
     cores: int
     schedules: int
@@ -85,14 +85,14 @@ class Spark(TypedDict):
 
 
 class Slowest(TypedDict):
-    """The mutant that takes longest."""
+    """The mutant that takes the most schedules."""
 
     defect: str
     schedules: int
 
 
 class Bench(TypedDict):
-    """`bench`."""
+    """The document of `bench`."""
 
     machine: dict[str, str]
     scale: Scale
@@ -109,7 +109,7 @@ class Bench(TypedDict):
 
 
 class Mutant(TypedDict):
-    """A mutant, and the property that caught it, if any did."""
+    """A mutant, and the property that detected it, None if no property did."""
 
     name: str
     mistake: str
@@ -123,7 +123,7 @@ class Mutant(TypedDict):
 
 
 class Selftest(TypedDict):
-    """`selftest`."""
+    """The document of `selftest`."""
 
     seed: int
     caught: bool
