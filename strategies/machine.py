@@ -66,7 +66,7 @@ def replication_machine(
         if each in chosen and each.name in judged and each.name not in properties.permitted(settings)
     )
     if not protocols or not names or wanted not in (None, *names):
-        raise ValueError("a machine needs a protocol to drive, and judges one property at least, the wanted among them")
+        raise ValueError("a machine needs a protocol, and checks at least one property, including the wanted one")
     parsed = tuple(each if isinstance(each, Protocol) else parse_protocol(each) for each in protocols)
     alphabet = in_order(possible_events(*(Execution(protocol, settings).state for protocol in parsed)))
     members: dict[str, Any] = {
@@ -96,7 +96,7 @@ def _invariant_for(name: str) -> Callable[..., None]:
 
     holds.__name__ = name.replace("-", "_")
     holds.__qualname__ = f"ReplicationMachine.{holds.__name__}"
-    holds.__doc__ = f"{name} holds: what would break it is this. {named(name).meaning}"
+    holds.__doc__ = f"{name} must hold. This would break it: {named(name).meaning}"
     return precondition(is_broken)(invariant()(holds))
 
 

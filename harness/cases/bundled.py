@@ -20,10 +20,10 @@ def located(path: Path) -> Path:
 def missing(path: Path) -> str:
     """Return a message about a path that doesn't exist, and is not the id of a bundled case either."""
     if path.suffix or len(path.parts) != 1:
-        return "there is no such file; check the path"
+        return "the file does not exist; check the path"
     near = difflib.get_close_matches(path.name, _by_id(), n=1)
     meant = f"did you mean {near[0]!r}?" if near else "check the path"
-    return f"there is no such file, and no case of that id comes with epochfuzz; {meant}"
+    return f"the file does not exist, and epochfuzz has no case with that id; {meant}"
 
 
 def _by_id() -> dict[str, Path]:

@@ -169,7 +169,7 @@ def _event(value: Value, settings: Configuration) -> int:
         last = REPLICA_NAMES[settings.replicas - 1]
         raise value.error(
             f"{value.text()!r} is out of range: with {settings.replicas} replicas the last is {last}; "
-            "name one of them or raise config.replicas"
+            "name another replica or raise config.replicas"
         )
     return event
 
@@ -222,7 +222,7 @@ def _state(value: Value, settings: Configuration, events: bytes) -> CheckedState
     if "consumer" in parts:
         seen["consumer"] = _read_known(parts["consumer"], _CONSUMER)
     if not seen:
-        raise value.error(f"this state says nothing of any replica; add {', '.join(letters)} or controller")
+        raise value.error(f"this state names no replica; add {', '.join(letters)} or controller")
     return CheckedState(parts["after"].whole_number(0, len(events)), parts["protocol"].parsed(_protocol), seen)
 
 
@@ -327,7 +327,7 @@ def _replica(text: str) -> str:
 def _record(text: str) -> list[Any]:
     match = _RECORD.fullmatch(text)
     if match is None:
-        raise ValueError(f"{text!r} is no record; write it as record@epoch, such as m0@0")
+        raise ValueError(f"{text!r} is not a record; write it as record@epoch, such as m0@0")
     return [match[1], int(match[2])]
 
 

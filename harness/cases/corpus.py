@@ -45,7 +45,7 @@ def load_corpus(paths: Iterable[str | Path]) -> list[Case]:
 def _add(cases: dict[str, Case], case: Case) -> None:
     assert case.path is not None  # load_case sets the path
     if case.id in cases:
-        message = f"id {case.id!r} is also that of {cases[case.id].path}; give one of them another"
+        message = f"id {case.id!r} is also the id of {cases[case.id].path}; change one of the two ids"
         raise CaseError(case.path, None, message)
     cases[case.id] = case
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def report(
     directory: Annotated[list[str], typer.Argument(metavar="DIR...", help="The campaign's directory.")],
     history: Annotated[
-        bool, typer.Option("--history", help="Several campaigns through time: what is new, and what was covered.")
+        bool, typer.Option("--history", help="Compare several campaigns over time: new findings, and coverage.")
     ] = False,
     file: Annotated[
         Path | None,
@@ -47,10 +47,10 @@ def report(
     if history:
         for name, given in {"sarif": sarif, "master": master, "remote": remote, "corpus": corpus}.items():
             if given is not None:
-                raise BadInput(f"--{name}: of no use here: --history compares what is kept on this machine")
+                raise BadInput(f"--{name}: no effect here: --history compares campaigns on this machine")
         return _history(directory, file, json)
     if len(directory) > 1:
-        raise BadInput(f"{', '.join(directory)}: a report is of one campaign; --history compares several")
+        raise BadInput(f"{', '.join(directory)}: a report covers one campaign; --history compares several")
     (place,) = directory
     known = known_cases(corpus)
     with campaigns.mistakes():
@@ -102,7 +102,7 @@ def _history(directories: list[str], file: Path | None, json: bool) -> int:
         for place in dict.fromkeys(directories):
             kept = campaigns.kept(place, None)
             if kept is None:
-                raise BadInput(f"{place}: --history compares what is kept on this machine")
+                raise BadInput(f"{place}: --history compares campaigns on this machine")
             statuses.append(status_of(kept))
     of_all, out = history(statuses), console(json)
     for table in history_tables(of_all):

@@ -60,7 +60,7 @@ def load(spark: "SparkSession", directory: str) -> "Campaign[Any]":
     campaign = Campaign.load(spark, directory)
     if not isinstance(campaign.work, (Schedules, Clusters)):
         resume = campaign.work.how_to_resume(directory)
-        raise BadInput(f"{directory} holds a campaign of {campaign.work.NAME}: to go on with it, {resume}")
+        raise BadInput(f"{directory} holds a campaign of {campaign.work.NAME}; {resume}")
     return campaign
 
 
@@ -94,7 +94,7 @@ def spark_session(
     from epochfuzz.harness.campaign.store.location import held, on_this_machine
 
     if master is not None and remote is not None:
-        raise BadInput("--master and --remote both say where Spark runs: give one of them")
+        raise BadInput("--master and --remote both say where Spark runs: give only one")
     here = None if works_in is None or remote is not None else on_this_machine(works_in)
     with mistakes(), as_ctrl_c(), nullcontext() if here is None else held(here) as temporary:
         note(f"starting Spark on {remote or master or session.DEFAULT_MASTER}")

@@ -22,7 +22,7 @@ def show_first_finding(out: Console, protocols: Sequence[Protocol], settings: Co
     warming = Warming()
     try:
         if warming.goes_on:
-            out.print("compiling, once on this machine; meanwhile an exhaustive search, interpreted")
+            out.print("compiling, once on this machine; meanwhile, an exhaustive search runs interpreted")
             _search(out, protocols, settings, lambda: warming.goes_on)
             with out.status("compiling"):
                 warming.wait()

@@ -19,10 +19,10 @@ _HELP = """Property-based fuzz testing of Kafka-style replication: find, shrink,
 
 Examples:
 
-- `epochfuzz conform -- ./my-adapter` runs your broker beside the model
-- `epochfuzz fuzz` walks random schedules, and shows the shortest that lose a record
+- `epochfuzz conform -- ./my-adapter` compares your broker with the model
+- `epochfuzz fuzz` runs random schedules, and shows the shortest ones that lose a record
 - `epochfuzz replay m1-loss --trace` shows one, step by step
-- `epochfuzz explain no-committed-loss` says what a name means
+- `epochfuzz explain no-committed-loss` explains a name
 """
 # The commands, grouped by purpose, in the order in which users meet them. Each command has a module of the same name,
 # which is imported on demand. The module has a function of that name or, for None, an application with subcommands.

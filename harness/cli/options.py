@@ -31,9 +31,9 @@ Protocols = Annotated[
     protocol_option(
         "--protocol",
         "-p",
-        help="A generation (hw, kip-101 to kip-966: each repairs what the one before breaks), any released version of"
-        " Kafka (kafka-2.6.1), or one with mechanisms replaced, such as kip-320:isr_expansion=high_watermark. Repeat it"
-        " for several; `epochfuzz explain releases` lists them.",
+        help="A reference design (hw, kip-101 to kip-966: each repairs flaws of the one before), any released version"
+        " of Kafka (kafka-2.6.1), or either with mechanisms replaced, such as kip-320:isr_expansion=high_watermark."
+        " Repeat it for several; `epochfuzz explain releases` lists them.",
     ),
 ]
 OwnModel = Annotated[
@@ -41,8 +41,8 @@ OwnModel = Annotated[
     typer.Option(
         "--model",
         metavar="MODULE:NAME",
-        help="A model of your own in place of Kafka's: its module, here or installed, and its name there."
-        " docs/how-to/extend-the-model.md has one.",
+        help="Your own model in place of Kafka's: its module, in this directory or installed, and its name there."
+        " docs/how-to/extend-the-model.md has an example.",
     ),
 ]
 Property = Annotated[
@@ -56,8 +56,8 @@ Certify = Annotated[
     typer.Option(
         "--certify",
         metavar="DURATION|all|0",
-        help="How long to shrink what was found and to prove that nothing is shorter: 60s, 5m; all: as long as it"
-        " takes; 0: prove nothing.",
+        help="Time to shrink findings and to prove that no schedule is shorter, such as 60s or 5m; all: no limit;"
+        " 0: no proof.",
     ),
 ]
 CERTIFY = "25s"  # the whole command then ends within half a minute
@@ -138,7 +138,7 @@ def refuse_given(context: typer.Context, names: Iterable[str], instead: str) -> 
     here = given(context)
     dropped = [_option(name.rstrip("_")) for name in names if name in here]
     if dropped:
-        raise BadInput(f"{' and '.join(dropped)}: of no use here: {instead}")
+        raise BadInput(f"{' and '.join(dropped)}: no effect here: {instead}")
 
 
 def configured(**defaults: int) -> Callable[[Callable[..., int]], Callable[..., int]]:

@@ -30,14 +30,17 @@ def replay_by_subject(command: str, cases: Sequence[Case], protocols: Sequence[s
     out = console(json)
     try:
         with show_search(out) as progress:
-            progress.doing("starting the subject")
+            progress.doing("starting the adapter")
             reruns = list(_reruns(command, cases, protocols))
     except CommandError as error:
         raise BadInput(f"--subject: {error}") from None
     out.print(_table(reruns))
     for case, protocol, told in reruns:
         if isinstance(told, str):
-            out.print(f"{case.id} was not replayed under {protocol}, the subject is unable to: {told}", markup=False)
+            out.print(
+                f"{case.id} was not replayed under {protocol}: the system under test cannot run it: {told}",
+                markup=False,
+            )
         elif told.differs is not None:
             number, fault = told.differs
             out.print(f"{case.id} under {protocol}, after event {number}: {fault.sentence}", markup=False)

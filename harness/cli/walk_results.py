@@ -88,7 +88,7 @@ def interruptible(
             out.print(summary.unshrunk(breach), soft_wrap=True)
         again = reproduction(what, walker.settings, walked.tally.schedules, walker.seed)
         out.print(summary.pace(walked))
-        out.print("to have these shrunk and shown; with more --schedules the walk goes on from there:")
+        out.print("to shrink and show these, or to continue with more --schedules:")
         out.print(again, soft_wrap=True)
         raise
 

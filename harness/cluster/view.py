@@ -48,7 +48,7 @@ def print_run(out: Console, run: ScenarioRun, print_table: Callable[[Console, Ta
         for broker, line in run.evidence:
             out.print(Text(f"{broker}  {line}"), soft_wrap=True)
     if run.clients:
-        out.print(Text("\nWhat clients were told besides", "bold"))
+        out.print(Text("\nOther responses to clients", "bold"))
         for told in run.clients:
             out.print(Text(told), soft_wrap=True)
     out.print()

@@ -44,7 +44,7 @@ def audit(
         typer.Option(
             "--broker",
             metavar="PATTERN",
-            help="A regular expression that finds a broker's number in a file's path, or in what stands before a line,"
+            help="A regular expression that finds a broker's number in a file's path, or in the text before a line,"
             " for lines that do not name their broker.",
         ),
     ] = None,
@@ -125,7 +125,7 @@ def _refuse_another(out: Path) -> None:
 
 def _on_spark(asked: bool | None, master: str | None, remote: str | None, request: "AuditRequest") -> bool:
     if asked is False and (master is not None or remote is not None):
-        raise BadInput("--no-spark reads in this process: of no use with --master or --remote")
+        raise BadInput("--no-spark reads in this process: leave out --master and --remote")
     if asked or master is not None or remote is not None:
         extras.require("spark")
         return True

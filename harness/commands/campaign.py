@@ -45,7 +45,7 @@ app = typer.Typer(
     cls=Group,
     no_args_is_help=True,
     rich_markup_mode="markdown",
-    help="""The walk of `fuzz` on Spark, durable: run, resume, report.
+    help="""Run `fuzz` on Spark, with durable results: run, resume, report.
 
 Examples:
 
@@ -67,13 +67,13 @@ def run(
     out: Out,
     protocol: options.Protocols = ["hw", "kip-101"],  # noqa: B006 - typer only reads the default
     schedules: Annotated[int | None, typer.Option("--schedules", min=1, help="How many schedules to run.")] = None,
-    for_: Annotated[str | None, typer.Option("--for", help="Walk for that long instead: 30s, 5m, 8h.")] = None,
+    for_: Annotated[str | None, typer.Option("--for", help="Run for that long instead: 30s, 5m, 8h.")] = None,
     until_stable: Annotated[
         float | None,
         typer.Option(
             "--until-stable",
-            help="Walk until one more schedule shows something new with less than this probability; with --schedules"
-            " or --for, no further than that.",
+            help="Run until one more schedule shows something new with less than this probability; --schedules or"
+            " --for may end the run earlier.",
         ),
     ] = None,
     seed: options.Seed = None,
@@ -112,7 +112,7 @@ def run(
     """
     protocols = options.parse_protocols(protocol)
     if schedules is not None and for_ is not None:
-        raise BadInput("--schedules and --for both say when to stop: give one of them")
+        raise BadInput("--schedules and --for both say when to stop: give only one")
     seconds = options.parse_duration(for_) if for_ is not None else None
     if machine is not None and engine is not Engine.HYPOTHESIS:
         raise BadInput("--machine is a Hypothesis state machine: give --engine hypothesis as well")
@@ -121,7 +121,7 @@ def run(
     if until_stable is not None and engine is not Engine.WALK:
         raise BadInput("--until-stable counts situations, which only --engine walk does")
     if until_stable is not None and not 0 < until_stable < 1:
-        raise BadInput(f"--until-stable is a probability, such as 1e-5; {until_stable:g} is none")
+        raise BadInput(f"--until-stable is a probability, such as 1e-5; got {until_stable:g}")
     if schedules is None and seconds is None and until_stable is None:
         seconds = DEFAULT_SECONDS
     if seed is None:
@@ -184,7 +184,7 @@ def resume(
     directory: campaigns.Directory,
     machine: Annotated[
         str | None,
-        typer.Option("--machine", help="The state machine of your own that it is of: its module will be imported."),
+        typer.Option("--machine", help="Your own state machine, which the campaign runs: its module is imported."),
     ] = None,
     master: campaigns.Master = None,
     remote: campaigns.Remote = None,
@@ -227,11 +227,11 @@ def _refuse_another_machine(work: "Job[Any]", directory: str, machine: str | Non
 
     (kept,) = work.names if isinstance(work, OwnMachines) else (None,)
     if kept is None and machine is not None:
-        raise BadInput(f"--machine: {directory} is not about a state machine of your own")
+        raise BadInput(f"--machine: {directory} is not a campaign of your own state machine")
     if kept is not None and machine != kept:
         raise BadInput(
-            f"{directory} is about the state machine {kept}, and to go on with it imports {kept.partition(':')[0]} from"
-            f" {place_of(kept)}: give --machine {kept} if you want that"
+            f"{directory} is a campaign of the state machine {kept}, and resuming it imports {kept.partition(':')[0]}"
+            f" from {place_of(kept)}: give --machine {kept} to allow that"
         )
 
 
@@ -262,6 +262,6 @@ def _finish(begin: Callable[["SparkSession"], "Campaign[Any]"], where: _Where) -
         except CampaignError:
             raise
         except BaseException:
-            campaigns.note(f"not finished; go on with: {campaign.work.command_to_resume(where.directory)}")
+            campaigns.note(f"not finished; resume with: {campaign.work.command_to_resume(where.directory)}")
             raise
     return campaigns.end(outcome, where.directory, where.corpus, where.json)

@@ -44,20 +44,20 @@ app.command("fuzz", cls=ClusterCommand)(cluster_schedules.fuzz)
 
 @app.command("run", cls=ClusterCommand)
 def run(
-    scenario: Annotated[Scenario, typer.Argument(help="What is played.")],
+    scenario: Annotated[Scenario, typer.Argument(help="The scenario to run.")],
     release: Annotated[
         str, typer.Option("--release", help="The release of Kafka; Maven fetches its jars, once.")
     ] = DEFAULT_RELEASE,
     kafka_home: Annotated[
         Path | None, typer.Option("--kafka-home", help="A Kafka on this machine instead, as a distribution unpacks.")
     ] = None,
-    runs: Annotated[int, typer.Option("--runs", min=1, help="How often, each on a new cluster.")] = 1,
-    end: Annotated[FailureMode, typer.Option("--end", help="How the leader is lost in the end.")] = FailureMode.TERM,
+    runs: Annotated[int, typer.Option("--runs", min=1, help="Number of runs, each on a new cluster.")] = 1,
+    end: Annotated[FailureMode, typer.Option("--end", help="How the leader is lost at the end.")] = FailureMode.TERM,
     election: Annotated[
-        Election, typer.Option("--election", help="Who has the preferred leader elected.")
+        Election, typer.Option("--election", help="The trigger of the preferred leader election.")
     ] = Election.ADMIN,
     control: Annotated[
-        Control | None, typer.Option("--control", help="Do one thing otherwise, so that the record is kept.")
+        Control | None, typer.Option("--control", help="Change one step, so that the record is kept.")
     ] = None,
     repair: Annotated[
         Repair | None, typer.Option("--repair", help="Repair Kafka's bytecode: when a leader forgets its followers.")
@@ -85,9 +85,9 @@ def run(
     if scenario is Scenario.UNDER_LOAD and (
         control is not None or election is not Election.ADMIN or end is FailureMode.PAUSE
     ):
-        raise BadInput(f"{scenario.value} has no pauses: of its variants there are --end term and --end kill")
+        raise BadInput(f"{scenario.value} has no pauses: use only --end term or --end kill")
     if kafka_home is not None and not kafka_home.is_dir():
-        raise BadInput(f"--kafka-home: {kafka_home} is no directory")
+        raise BadInput(f"--kafka-home: {kafka_home} is not a directory")
 
     options.require_out_for_data(keep_data, out)
 

@@ -78,16 +78,19 @@ def replay(
 
 
 def fuzz(
-    for_: Annotated[str, typer.Option("--for", metavar="DURATION", help="How long, such as 30m or 8h.")],
+    for_: Annotated[str, typer.Option("--for", metavar="DURATION", help="Duration of the run, such as 30m or 8h.")],
     release: Release = DEFAULT_RELEASE,
     kafka_home: Home = None,
-    replicas: Annotated[int, typer.Option("--replicas", min=2, max=3, help="Of the partition.")] = 3,
+    replicas: Annotated[int, typer.Option("--replicas", min=2, max=3, help="Replicas of the partition.")] = 3,
     seed: options.Seed = None,
     selection: Annotated[
         Selection,
-        typer.Option("--selection", help="Schedules that meet rare goals of the model, or cover most that is new."),
+        typer.Option(
+            "--selection",
+            help="Draw at random, or choose schedules that meet rare goals or cover the most new situations.",
+        ),
     ] = Selection.RANDOM,
-    save: Annotated[Path | None, typer.Option("--save", help="The directory for the cases that come of it.")] = None,
+    save: Annotated[Path | None, typer.Option("--save", help="The directory for the cases of findings.")] = None,
     json: options.Json = False,
 ) -> int:
     """Play random schedules on Kafka; what loses a record is shrunk by replay and kept as a case.
@@ -142,7 +145,7 @@ def _kafka(release: str, home: Path | None) -> "Installation":
     from epochfuzz.harness.cluster.broker import installation
 
     if home is not None and not home.is_dir():
-        raise BadInput(f"--kafka-home: {home} is no directory")
+        raise BadInput(f"--kafka-home: {home} is not a directory")
     return installation.from_maven(release) if home is None else installation.from_home(home)
 
 

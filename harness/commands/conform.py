@@ -44,15 +44,16 @@ def conform(
     command: Annotated[list[str], typer.Argument(help="The command that speaks the conformance protocol, after --.")],
     protocol: options.Protocols = ["kip-320"],  # noqa: B006 - typer only reads the default
     judge: Annotated[
-        JudgedBy, typer.Option("--judge", help="By the model, field by field, or by the promises to clients only.")
+        JudgedBy,
+        typer.Option("--judge", help="Check against the model, field by field, or only the guarantees to clients."),
     ] = JudgedBy.LOCKSTEP,
-    schedules: Annotated[int, typer.Option("--schedules", min=0, help="How many schedules to draw.")] = 2_000,
+    schedules: Annotated[int, typer.Option("--schedules", min=0, help="Number of schedules to draw.")] = 2_000,
     seed: options.Seed = None,
     selection: Annotated[
         Selection,
         typer.Option(
             "--selection",
-            help="Schedules as they are drawn, or of many drawn in the model the one that covers most that is new.",
+            help="Run schedules as drawn, or choose those that cover the most new situations in the model.",
         ),
     ] = Selection.RANDOM,
     exhaustive: Annotated[
@@ -64,40 +65,43 @@ def conform(
         ),
     ] = False,
     refused: Annotated[
-        bool, typer.Option("--refused", help="With --exhaustive, also every event that is refused, once in each state.")
+        bool,
+        typer.Option(
+            "--refused", help="With --exhaustive, also send every event that is not enabled, once in each state."
+        ),
     ] = False,
     for_: Annotated[
         str | None,
         typer.Option(
             "--for",
             metavar="DURATION",
-            help="With --exhaustive, play so long, such as 60s or 8h; the same command goes on from there.",
+            help="With --exhaustive, the time to play, such as 60s or 8h; the same command resumes.",
         ),
     ] = None,
     max_failures: Annotated[
         int | None, typer.Option("--max-failures", min=1, help="Stop once that number of schedules has failed.")
     ] = None,
-    jobs: Annotated[int | None, typer.Option("--jobs", min=1, help="Processes of the subject at a time; 1.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", min=1, help="Processes of the adapter at a time; 1 if left out.")
+    ] = None,
     processes_for: Annotated[
-        int, typer.Option("--processes-for", min=1, help="Schedules that a process of the subject lives for.")
+        int, typer.Option("--processes-for", min=1, help="Schedules after which an adapter process is replaced.")
     ] = _PROCESSES_FOR,
-    timeout: Annotated[float, typer.Option("--timeout", min=0.01, help="Seconds that an answer may take.")] = 5.0,
+    timeout: Annotated[float, typer.Option("--timeout", min=0.01, help="Seconds to wait for a reply.")] = 5.0,
     corpus: Annotated[
         list[Path] | None, typer.Option("--corpus", help="Cases to run first; ./corpus if there is one.")
     ] = None,
     certify: options.Certify = options.CERTIFY,
-    known: Annotated[
-        Path | None, typer.Option("--known", help="A file of differences that are known and left as they are.")
-    ] = None,
+    known: Annotated[Path | None, typer.Option("--known", help="A file that lists known differences.")] = None,
     cases_out: Annotated[
-        Path, typer.Option("--out", help="Where findings are saved as cases, and how far --exhaustive came.")
+        Path, typer.Option("--out", help="The directory for cases of findings, and for the progress of --exhaustive.")
     ] = _OUT,
     campaign: Annotated[
         str | None,
         typer.Option(
             "--campaign",
             callback=options.needs("spark"),
-            help="Run the command on Spark's workers, and keep what comes of it in this directory.",
+            help="Run the command on Spark's workers, and keep the results in this directory.",
         ),
     ] = None,
     master: Master = None,
@@ -132,7 +136,7 @@ def conform(
     if campaign is not None and jobs is not None:
         raise BadInput("--jobs is for this machine; with --campaign, Spark says how many processes there are")
     if campaign is not None and limit is not None:
-        raise BadInput("--for: of no use here: end a campaign when you like, and the same command goes on with it")
+        raise BadInput("--for: no effect here: end a campaign with Ctrl-C, and the same command resumes it")
     proving = options.parse_certify(certify)
     cases = [] if exhaustive else _load(corpus)
     differences = _load_known(known)
@@ -171,7 +175,7 @@ def conform(
     out.print(settings.text() if exhaustive else f"seed {seed} · {settings.text()}")
     options.say_what_versions_stand_for(out, protocols)
     if campaign is not None:
-        out.print(f"kept in {campaign}; this goes on with it: {again}", markup=False, soft_wrap=True)
+        out.print(f"kept in {campaign}; resume with: {again}", markup=False, soft_wrap=True)
     kept = None
     with as_ctrl_c():
         try:
@@ -242,7 +246,7 @@ def _end(ending: _Ending, plan: "Plan", conformance: "Conformance") -> int:
         ended = transitions.interrupted(conformance, ending.kept) if tours else report.interrupted(conformance, plan)
         for line in ended:
             out.print(line, markup=False, soft_wrap=True)
-        out.print(f"to go on, and to have all of it shrunk: {again}", markup=False, soft_wrap=True)
+        out.print(f"to continue, and to shrink all failures: {again}", markup=False, soft_wrap=True)
         raise KeyboardInterrupt
     for line in transitions.summary(conformance, plan, ending.kept) if tours else report.summary(conformance, plan):
         out.print(line, markup=False, soft_wrap=tours)
@@ -261,7 +265,7 @@ def _end(ending: _Ending, plan: "Plan", conformance: "Conformance") -> int:
     if not conformance.conforms:
         return Exit.BROKEN
     if conformance.vacuous:
-        out.print("This run says nothing: no event was ever applied, or no field ever shown.")
+        out.print("This run checked nothing: no event was ever applied, or no field was ever shown.")
         return Exit.GOAL_UNMET
     return Exit.AS_EXPECTED
 
@@ -271,7 +275,7 @@ def _unusable(error: "SubjectUnable | CommandError") -> BadInput:
     from epochfuzz.harness.conform.protocol.discrepancy import SubjectUnable
 
     if isinstance(error, SubjectUnable):
-        return BadInput(f"the subject is unable to run this protocol and configuration: {error}")
+        return BadInput(f"the system under test cannot run this protocol and configuration: {error}")
     return BadInput(str(error))
 
 

@@ -23,7 +23,7 @@ app = typer.Typer(
     cls=Group,
     no_args_is_help=True,
     rich_markup_mode="markdown",
-    help="""Keep what was found as a case: add.
+    help="""Keep findings as cases of a corpus: add.
 
 Example: `epochfuzz corpus add build/campaign/cases`
 """,
@@ -33,7 +33,7 @@ Example: `epochfuzz corpus add build/campaign/cases`
 @app.command("add", cls=Command)
 def add(
     case: Annotated[
-        list[Path], typer.Argument(help="Case files, such as those of a campaign, or directories of them.")
+        list[Path], typer.Argument(help="Case files, such as the cases of a campaign, or directories of them.")
     ],
     corpus: options.Corpus = Path("corpus"),
     yes: Annotated[bool, typer.Option("--yes", help="Add without asking.")] = False,
@@ -77,7 +77,7 @@ def _confirmed(question: str, json: bool) -> bool:
         return typer.confirm(question, default=False, err=json)
     except typer.Abort as abort:
         if isinstance(abort.__context__, EOFError):
-            raise BadInput("there is nobody to ask whether to keep a case: use --yes to add without asking") from None
+            raise BadInput("standard input ended before an answer: use --yes to add without asking") from None
         raise
 
 

@@ -32,9 +32,9 @@ def explain(
         list[str] | None,
         typer.Argument(
             autocompletion=completion.subjects,
-            help="A property, mechanism, choice of a mechanism, generation, release or version, event, goal, word such"
-            " as ISR, KIP or KAFKA number, in any case of letters; or `releases`, for what each of them keeps and"
-            " breaks. Lists all names if left out.",
+            help="A property, mechanism, choice of a mechanism, reference design, release or version, event, goal, word"
+            " such as ISR, KIP or KAFKA number, in upper or lower case; or `releases`, for the properties that each"
+            " release holds and breaks. Lists all names if left out.",
         ),
     ] = None,
     json: options.Json = False,
@@ -185,7 +185,7 @@ def _listed(generations: list[str]) -> str:
 
 def _print_example(out: Console, example: Example) -> None:
     if example.breaks is None:
-        out.print(Text("\nAn example, from which no event can be left out:\n"))
+        out.print(Text("\nAn example that needs all of its events:\n"))
     else:
         holding = f" and nothing under {example.beside}" if example.beside else ""
         out.print(

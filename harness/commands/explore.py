@@ -39,14 +39,17 @@ def explore(
     context: typer.Context,
     protocol: Annotated[str, options.protocol_option("--protocol", "-p", help="The protocol to search.")] = "",
     property_: options.Property = "no-committed-loss",
-    depth: Annotated[int | None, typer.Option("--depth", min=1, help="The longest schedule to look at.")] = None,
+    depth: Annotated[
+        int | None, typer.Option("--depth", min=1, help="Length of the longest schedules to search.")
+    ] = None,
     memory: Annotated[
         float, typer.Option("--memory", min=0.1, help="Memory for states, in GiB; with --out, for Spark's own Java.")
     ] = 4.0,
     jobs: Annotated[int | None, typer.Option("--jobs", min=1, help="Threads; all cores if left out.")] = None,
     model: options.OwnModel = None,
     symmetry: Annotated[
-        bool, typer.Option("--symmetry/--no-symmetry", help="One state for all that differ in names of replicas.")
+        bool,
+        typer.Option("--symmetry/--no-symmetry", help="Search one state for all that differ in the names of replicas."),
     ] = True,
     out: Annotated[
         str | None,
@@ -54,14 +57,14 @@ def explore(
     ] = None,
     resume: Annotated[
         str | None,
-        typer.Option("--resume", callback=_NEEDS_SPARK, help="Go on with the search that this directory has."),
+        typer.Option("--resume", callback=_NEEDS_SPARK, help="Resume the search in this directory."),
     ] = None,
     master: campaigns.Master = None,
     remote: campaigns.Remote = None,
     tests: Annotated[
         Path | None,
         typer.Option(
-            "--tests", help="Search for nothing; write tours along every transition, with what is to be seen, to run."
+            "--tests", help="Don't search: write test sequences along every transition, with the expected observations."
         ),
     ] = None,
     format_: Annotated[
@@ -88,7 +91,7 @@ def explore(
     if resume is not None:
         return _on_spark(None, resume, memory, master, remote, json)
     if not protocol:
-        raise BadInput("--protocol says what to search, or --resume DIR with which search to go on")
+        raise BadInput("give --protocol for a new search, or --resume DIR to continue one")
     (parsed,) = options.parse_protocols([protocol])
     options.parse_property(property_)
 
@@ -128,10 +131,10 @@ def _own(context: typer.Context, model: str) -> int:
 def _refuse_what_is_not_used(context: typer.Context) -> None:
     """Raise BadInput for an option that the command would otherwise ignore silently."""
     if context.params["tests"] is not None:
-        options.refuse_given(context, _OF_SEARCHES, "--tests DIR writes every transition, and searches for nothing")
+        options.refuse_given(context, _OF_SEARCHES, "--tests DIR writes every transition and does not search")
     elif context.params["resume"] is not None:
         dropped = [name for name in context.params if name not in _GOING_ON]
-        options.refuse_given(context, dropped, "--resume goes on with what the search was begun with")
+        options.refuse_given(context, dropped, "--resume continues with the search's own parameters")
     elif context.params["out"] is not None:
         options.refuse_given(context, ["jobs"], "on Spark, --master says how many cores there are")
     else:
@@ -166,10 +169,10 @@ def _write_tests(
                 try:
                     files.write(directory, size, progress.doing)
                 except KeyboardInterrupt:
-                    campaigns.note(f"interrupted; whole in {directory}: {transitions.written(files.written)}")
+                    campaigns.note(f"interrupted; complete in {directory}: {transitions.written(files.written)}")
                     raise
         except MemoryEnded as error:
-            raise BadInput(f"{error}; --memory gives it more, smaller --records or --epochs have fewer") from None
+            raise BadInput(f"{error}; raise --memory, or lower --records or --epochs") from None
         except Ambiguous as error:
             raise BadInput(str(error)) from None
         except OSError as error:
@@ -225,7 +228,7 @@ def _on_spark(
             with show_search(out) as progress:
                 exploration = search.run(progress.searched)
         except BaseException:
-            campaigns.note(f"not finished; go on with: {command_to_resume(directory)}")
+            campaigns.note(f"not finished; resume with: {command_to_resume(directory)}")
             raise
     return _end(out, search.asked, exploration, search.seconds, json)
 
@@ -245,7 +248,7 @@ def _end(out: Console, asked: "SearchRequest", result: "Exploration", seconds: f
     elif result.complete:
         found = f"{asked.protocol.name} holds {asked.sought}: every state within the bounds was visited"
     else:
-        reason = "memory ended the search; --memory gives it more" if result.memory_exhausted else "as asked"
+        reason = "memory ended the search; raise --memory" if result.memory_exhausted else "as asked"
         found = f"no schedule of up to {result.depth} events breaks {asked.sought} ({reason})"
     out.print(found)
     if why is not None:

@@ -32,7 +32,7 @@ def fuzz(
     settings: Configuration,
     context: typer.Context,
     protocol: options.Protocols = ["hw", "kip-101"],  # noqa: B006 - typer only reads the default
-    schedules: Annotated[int | None, typer.Option("--schedules", min=1, help="How many schedules to walk.")] = None,
+    schedules: Annotated[int | None, typer.Option("--schedules", min=1, help="Number of schedules to run.")] = None,
     for_: Annotated[str | None, typer.Option("--for", help="End after that long instead, such as 60s.")] = None,
     model: options.OwnModel = None,
     seed: options.Seed = None,
@@ -40,7 +40,7 @@ def fuzz(
     ablate: Annotated[
         str | None,
         options.protocol_option(
-            "--ablate", help="Switch each mechanism of this protocol back alone: what guards what?"
+            "--ablate", help="Switch back each mechanism of this protocol alone, to see which property it guards."
         ),
     ] = None,
     breaks: Annotated[
@@ -54,11 +54,10 @@ def fuzz(
     certify: options.Certify = options.CERTIFY,
     report: options.Report = None,
     sarif: options.Sarif = None,
-    out_: Annotated[
-        Path | None, typer.Option("--out", help="Save what was found in this directory, as case files.")
-    ] = None,
+    out_: Annotated[Path | None, typer.Option("--out", help="Save findings as case files in this directory.")] = None,
     new: Annotated[
-        bool, typer.Option("--new", help="With --out: only what is new or suspected, and not in the corpus.")
+        bool,
+        typer.Option("--new", help="With --out: save only findings that are new or suspected, and not in the corpus."),
     ] = False,
     corpus: Annotated[
         Path | None, typer.Option("--corpus", help="The corpus that --new compares with; ./corpus if left out.")
@@ -96,7 +95,7 @@ def fuzz(
     if breaks is not None and holds is not None:
         (to_break,), (to_hold,) = options.parse_protocols([breaks]), options.parse_protocols([holds])
         if to_break.numbers() == to_hold.numbers():
-            raise BadInput(f"--breaks {breaks} --holds {holds}: the same rules, which nothing breaks and spares")
+            raise BadInput(f"--breaks {breaks} --holds {holds}: these have the same rules; name protocols that differ")
         return _distinguish(asked, to_break, to_hold, wanted)
     _refuse_two_ends(schedules, for_)
     asked = replace(asked.proven(certify), saving=Saving.asked(out_, new, corpus))
@@ -108,7 +107,7 @@ def fuzz(
 
 def _refuse_two_ends(schedules: int | None, for_: str | None) -> None:
     if schedules is not None and for_ is not None:
-        raise BadInput("--schedules and --for both say when to stop: give one of them")
+        raise BadInput("--schedules and --for both say when to stop: give only one")
 
 
 @dataclass(frozen=True)
@@ -169,7 +168,7 @@ _NOT_USED = {
 _INSTEAD = {
     ("breaks", "holds"): "--breaks with --holds is a search for one schedule",
     ("ablate",): "--ablate names the protocol, and checks every property",
-    (): "a walk checks every property; to break one of them is for --breaks with --holds",
+    (): "a random run checks every property; --breaks with --holds searches for one property",
 }
 
 
@@ -236,7 +235,7 @@ def _ablate(asked: _Walk, base: Protocol, *, is_given: bool) -> int:
     half = None if asked.seconds is None else asked.seconds / 2
     if asked.seconds is not None:
         out.print(
-            f"{len(variants)} variants in {asked.seconds:.0f} s (--for): half to walk, half to shrink what that finds"
+            f"{len(variants)} variants in {asked.seconds:.0f} s (--for): half for random runs, half for shrinking"
         )
     certify = asked.certify if is_given or half is None else half
     walker = Walker([base, *variants], settings, asked.seed)

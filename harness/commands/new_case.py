@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 _COMMANDS = {
     "undo": "take the last event back",
-    "save": "write the case, and go on",
+    "save": "write the case, and continue",
     "quit": "leave",
 }
-_WHY = "Why does it matter? One paragraph; leave it empty for the story above: "
+_WHY = "Why does it matter? One paragraph; leave it empty to use the story above: "
 
 
 @options.configured()

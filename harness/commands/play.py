@@ -34,12 +34,12 @@ def play(
         options.protocol_option(
             "--protocol",
             "-p",
-            help="A protocol to see; repeat it for several. By default those of the case, or all generations.",
+            help="A protocol to show; repeat it for several. By default the protocols of the case, or all designs.",
         ),
     ] = None,
-    directory: Annotated[Path, typer.Option("--out", help="The directory in which cases are saved.")] = Path(),
+    directory: Annotated[Path, typer.Option("--out", help="The directory for saved cases.")] = Path(),
     port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, help="The port of the page; 0 for any that is free.")
+        int, typer.Option("--port", min=0, max=65535, help="The port of the page; 0 for any free port.")
     ] = DEFAULT_PORT,
     json: options.Json = False,
 ) -> int:
@@ -57,9 +57,9 @@ def play(
     - `epochfuzz play lost.yaml --protocol kip-320 --protocol kip-320:fencing=none --out corpus/found --port 0`
     """
     if case is not None and settings != Configuration():
-        raise BadInput("the configuration is that of the case: change it on the page, or leave the case out")
+        raise BadInput("the case sets the configuration: change it on the page, or leave the case out")
     if not directory.is_dir():
-        raise BadInput(f"{directory}: there is no such directory to save cases in: make it first")
+        raise BadInput(f"{directory}: the directory for saved cases does not exist: create it first")
     opened = None if case is None else _opened(case)
     named = protocol or (list(opened.protocols) if opened is not None else [])
 
@@ -77,7 +77,7 @@ def play(
         server = listen(application, port)
     except OSError as error:
         raise BadInput(
-            f"--port: {port} cannot be had ({os.strerror(error.errno or 0)}): name another, or 0 for any that is free"
+            f"--port: {port} is not available ({os.strerror(error.errno or 0)}): name another, or 0 for any free port"
         ) from None
     address = f"http://{HOST}:{server.port}/"
     with contextlib.suppress(KeyboardInterrupt):

@@ -39,7 +39,7 @@ def replay(
         options.protocol_option(
             "--protocol",
             "-p",
-            help="Replay under these protocols instead of those that the case names.",
+            help="Replay under these protocols instead of the protocols in the case.",
         ),
     ] = None,
     model: options.OwnModel = None,
@@ -50,11 +50,11 @@ def replay(
     ] = None,
     file: Annotated[Path | None, typer.Option("--out", help="The file for the drawing; stdout if left out.")] = None,
     rewrite: Annotated[
-        bool, typer.Option("--rewrite", help="Write what replay gives into the case files, as what they expect.")
+        bool, typer.Option("--rewrite", help="Rewrite the expectations in the case files with the results.")
     ] = False,
     subject: Annotated[
         str | None,
-        typer.Option("--subject", help="Replay by this command as well, which speaks the conformance protocol."),
+        typer.Option("--subject", help="Also replay on this command, which speaks the conformance protocol."),
     ] = None,
     json: options.Json = False,
 ) -> int:
@@ -74,13 +74,13 @@ def replay(
     if model is not None:
         return _own(context, model, case, protocol, trace=trace, json=json)
     if file is not None and format_ is None:
-        raise BadInput("--out is the file for a drawing: say which with --format")
+        raise BadInput("--out is the file for a drawing: choose one with --format")
     if json and format_ is not None and file is None:
         raise BadInput("--json and --format would both write to stdout: give the drawing a file with --out")
     if subject is not None and (trace or format_ is not None or rewrite):
-        raise BadInput("--subject is for verdicts: it goes with --protocol and --json only")
+        raise BadInput("--subject compares verdicts: only --protocol and --json go with it")
     if rewrite and STANDARD_INPUT in map(str, case):
-        raise BadInput("--rewrite writes into case files, and standard input (-) is none: name a file")
+        raise BadInput("--rewrite writes into case files, and standard input (-) is not a file: name one")
     out = console(json or (format_ is not None and file is None))
     with mistakes_as_bad_input():
         cases, refused = _load(case)
@@ -89,9 +89,7 @@ def replay(
             for each in cases:
                 assert each.path is not None  # load_corpus sets the path
                 if not each.path.exists():
-                    raise BadInput(
-                        f"{each.path}: a case that epochfuzz brings is not rewritten: save it as a file first"
-                    )
+                    raise BadInput(f"{each.path}: a bundled case cannot be rewritten: save it as a file first")
                 write_file(each.path, dump_case(each))
         if not cases:
             raise BadInput(f"no case files (*.yaml) under {', '.join(map(str, case))}")

@@ -24,7 +24,7 @@ def report(
         options.protocol_option(
             "--protocol",
             "-p",
-            help="Report on these protocols instead of those that the cases name.",
+            help="Report on these protocols instead of the protocols in the cases.",
         ),
     ] = None,
     json: options.Json = False,

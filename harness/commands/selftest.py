@@ -30,7 +30,9 @@ def selftest(seed: options.Seed = None, json: options.Json = False) -> int:
     out.print(f"seed {seed}")
     defects = track(detectable(), "trying mutants", console=out, transient=True, disable=not out.is_terminal)
     catches = [catch(defect, seed) for defect in defects]
-    table = Table("mutant", "in place of", "killed by", "schedules", title="Mutants, and what kills them")
+    table = Table(
+        "mutant", "in place of", "killed by", "schedules", title="Mutants, and the properties that detect them"
+    )
     for each in catches:
         caught_by = Text(each.property) if each.property else Text("NOT KILLED", "bold reverse")
         replaced = ", ".join(rule.__name__ for rule in each.defect.mistaken)

@@ -1,4 +1,4 @@
-"""The JSON documents that commands print with `--json`: a type for each, against which what builds it is checked.
+"""Declare a type for each JSON document that a command prints with `--json`. mypy checks the code that builds it.
 
-As a command runs, none of this is imported. `schemas` makes a JSON schema of each, under docs/schemas.
+A running command imports none of these modules. `schemas` writes a JSON schema of each document to docs/schemas.
 """

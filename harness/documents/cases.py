@@ -1,4 +1,4 @@
-"""Documents of commands over case files: `replay`, `shrink`, `report`, `new-case`, `corpus add`, `play`."""
+"""Declare the documents of commands for case files: `replay`, `shrink`, `report`, `new-case`, `corpus add`, `play`."""
 
 from typing_extensions import TypedDict
 
@@ -6,14 +6,14 @@ from epochfuzz.harness.documents.parts import Causes, Proof, Verdict
 
 
 class NotEnabled(TypedDict):
-    """An event that did nothing: its number in the schedule, from 1."""
+    """An event that did nothing, with its number in the schedule, from 1."""
 
     number: int
     event: str
 
 
 class Judged(TypedDict):
-    """What a protocol makes of a case, and in what that differs from what the case expects."""
+    """The verdict on a case under a protocol, and its differences to the verdict that the case expects."""
 
     broken: list[str]
     permitted: list[str]
@@ -27,7 +27,7 @@ class Judged(TypedDict):
 
 
 class JudgedCase(TypedDict):
-    """A case, by protocol."""
+    """The verdicts on a case, by protocol."""
 
     id: str
     as_expected: bool
@@ -35,13 +35,13 @@ class JudgedCase(TypedDict):
 
 
 class Replay(TypedDict):
-    """`replay`."""
+    """The document of `replay`."""
 
     cases: list[JudgedCase]
 
 
 class Difference(TypedDict):
-    """After which event a system under test first differed from the model, and in what."""
+    """The first difference between a system under test and the model: the event's number, the kind, and the field."""
 
     after: int
     kind: str
@@ -49,7 +49,7 @@ class Difference(TypedDict):
 
 
 class Rerun(TypedDict):
-    """A case on a system under test, beside the model."""
+    """The verdicts on a case for a system under test and for the model."""
 
     id: str
     protocol: str
@@ -60,7 +60,7 @@ class Rerun(TypedDict):
 
 
 class Unable(TypedDict):
-    """A case that the system under test cannot run, and why."""
+    """A case that the system under test cannot run, and the reason."""
 
     id: str
     protocol: str
@@ -68,13 +68,13 @@ class Unable(TypedDict):
 
 
 class Reruns(TypedDict):
-    """`replay --subject`."""
+    """The document of `replay --subject`."""
 
     cases: list[Rerun | Unable]
 
 
 class Shrink(Proof, Causes):
-    """`shrink`."""
+    """The document of `shrink`."""
 
     protocol: str
     property: str
@@ -85,21 +85,21 @@ class Shrink(Proof, Causes):
 
 
 class Reported(TypedDict):
-    """Whether a case is as it expects."""
+    """The id of a case, and whether its verdict is as the case expects."""
 
     id: str
     as_expected: bool
 
 
 class Report(TypedDict):
-    """`report`: the HTML file, and what is in it."""
+    """The document of `report`: the HTML file, and its cases."""
 
     report: str
     cases: list[Reported]
 
 
 class NewCase(TypedDict):
-    """`new-case`: the file, None if nothing was saved, and the verdicts by protocol."""
+    """The document of `new-case`: the file, None if nothing was saved, and the verdicts by protocol."""
 
     case: str | None
     events: list[str]
@@ -107,14 +107,17 @@ class NewCase(TypedDict):
 
 
 class CorpusAdd(TypedDict):
-    """`corpus add`: the files that were added, and by id of those offered the file that has the same already."""
+    """The document of `corpus add`.
+
+    `added` lists the files that were added. `known` maps the id of each other case to the file that already has it.
+    """
 
     added: list[str]
     known: dict[str, str]
 
 
 class Play(TypedDict):
-    """`play`: where to look."""
+    """The document of `play`: the address to open, and the protocols."""
 
     address: str
     protocols: list[str]

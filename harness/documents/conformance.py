@@ -1,4 +1,4 @@
-"""The document of `conform`."""
+"""Declare the document of `conform`."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from epochfuzz.harness.documents.parts import Causes, Proof, Settings
 
 
 class Nonconformity(Proof):
-    """A way in which the system under test differs from the model, or breaks a guarantee.
+    """A difference between the system under test and the model, or a broken guarantee.
 
     `expected` and `observed` are values of the field, of any type.
     """
@@ -31,11 +31,14 @@ class Nonconformity(Proof):
 
 
 class ExplainedNonconformity(Nonconformity, Causes):
-    """The same where the model breaks a property as well, with what is known of that."""
+    """A nonconformity with a schedule that breaks a property in the model as well, with the known causes."""
 
 
 class Played(TypedDict):
-    """Of the transitions `reachable`: those played, those that differ, and those that lie only behind them."""
+    """How many transitions are `reachable`, and how many of them were played or differ.
+
+    `behind` counts the transitions that only differing ones lead to.
+    """
 
     reachable: int
     played: int
@@ -44,7 +47,10 @@ class Played(TypedDict):
 
 
 class Transitions(Played):
-    """Every transition within bounds; `refused` are events that the model refuses, where these were sent too."""
+    """Every transition within bounds.
+
+    `refused` counts the events that the model rejects, None if these were not sent.
+    """
 
     replicas: int
     records: int
@@ -54,7 +60,10 @@ class Transitions(Played):
 
 
 class Unmet(TypedDict):
-    """Of what the model meets at random, by how many names: those never met here, and of these those within bounds."""
+    """How many names of a kind the model meets at random, and the names that the system under test never met.
+
+    `within_bounds` lists those of `names` that the model meets within the bounds.
+    """
 
     there_are: int
     names: list[str]
@@ -62,7 +71,10 @@ class Unmet(TypedDict):
 
 
 class NeverMet(TypedDict):
-    """What the system under test was never driven through. The bounds are those of `--exhaustive` by default."""
+    """The branches, transitions and pairs that the system under test was never driven through.
+
+    The bounds are the default ones of `--exhaustive`.
+    """
 
     branches: Unmet
     transitions: Unmet
@@ -73,9 +85,9 @@ class NeverMet(TypedDict):
 
 
 class Run(TypedDict):
-    """A run of conformance: what was judged, and what could not be for want of which fields.
+    """A conformance run: the checks that it made, and the fields that it lacked for other checks.
 
-    `never_met` is None where no model ran along, and in campaigns that were begun before it was noted.
+    `never_met` is None if no model ran alongside, and in campaigns that began before epochfuzz recorded it.
     """
 
     conforms: bool
@@ -101,12 +113,12 @@ class Run(TypedDict):
 
 
 class Conform(Run):
-    """`conform`."""
+    """The document of `conform`."""
 
     reproduce: str
 
 
 class Exhaustive(Conform):
-    """`conform --exhaustive`; `transitions` is None where the system under test gave no answer."""
+    """The document of `conform --exhaustive`; `transitions` is None if the system under test did not respond."""
 
     transitions: Transitions | None

@@ -1,4 +1,4 @@
-"""Documents of what is known of Kafka itself: `audit` and the `cluster` commands."""
+"""Declare the documents about Kafka itself: `audit` and the `cluster` commands."""
 
 from typing import Literal
 
@@ -18,7 +18,7 @@ class Line(TypedDict):
 
 
 class Told(TypedDict):
-    """What the model makes of a finding: its case, and the property that breaks in it."""
+    """The model's explanation of a finding: its case, and the property that breaks in it."""
 
     case: str
     protocol: str
@@ -28,7 +28,7 @@ class Told(TypedDict):
 
 
 class AuditFinding(TypedDict):
-    """Records that are gone, or were in danger of it: `told` in sentences."""
+    """Records that are lost, or were in danger of loss: `told` describes this in sentences."""
 
     kind: str
     topic: str
@@ -41,13 +41,13 @@ class AuditFinding(TypedDict):
 
 
 class Explained(AuditFinding):
-    """The same with what the model makes of it."""
+    """An audit finding with the model's explanation of it."""
 
     explained: Told | None
 
 
 class Disks(TypedDict):
-    """The data directories that were read."""
+    """The data directories that `audit` read."""
 
     directories: list[str]
     replicas: int
@@ -56,7 +56,7 @@ class Disks(TypedDict):
 
 
 class AuditPartition(TypedDict):
-    """A partition that was found: the offsets that are gone, as ranges of first and last, the cause, and when."""
+    """A partition with findings: the lost offsets, as ranges of first and last offset, the cause, and the time."""
 
     topic: str
     partition: int
@@ -67,9 +67,10 @@ class AuditPartition(TypedDict):
 
 
 class AuditNumbers(TypedDict):
-    """How much was read, and the verdict: `lost`, `found`, `inconclusive` or `nothing`.
+    """The amount of input, and the verdict: `lost`, `found`, `inconclusive` or `nothing`.
 
-    `passed` has dangers that did no harm, `gaps` what could hide a loss, `notes` what was left out on purpose.
+    `passed` lists dangers without damage, `gaps` the places that could hide a loss, and `notes` the input that `audit`
+    left out on purpose.
     """
 
     verdict: str
@@ -88,7 +89,7 @@ class AuditNumbers(TypedDict):
 
 
 class Audit(AuditNumbers):
-    """`audit`."""
+    """The document of `audit`."""
 
     affected: list[AuditPartition]
     findings: list[Explained]
@@ -183,14 +184,14 @@ class SchedulePlayed(TypedDict):
 
 
 class BrokerLine(TypedDict):
-    """A line of a broker's log, of a cluster of our own."""
+    """A line of a broker's log, from a cluster that epochfuzz started."""
 
     broker: str
     line: str
 
 
 class ClusterRun(TypedDict):
-    """One run of a scenario; `not_reached` says for what a step waited in vain."""
+    """One run of a scenario; `not_reached` names the condition that a step waited for in vain."""
 
     verdict: str
     seconds: float
@@ -203,7 +204,7 @@ class ClusterRun(TypedDict):
 
 
 class Cluster(TypedDict):
-    """`cluster run`."""
+    """The document of `cluster run`."""
 
     scenario: str
     release: str
@@ -214,7 +215,7 @@ class Cluster(TypedDict):
 
 
 class PlayedBeside(TypedDict):
-    """What the model's release makes of a schedule; `permitted` by the contract with clients."""
+    """The end of a schedule under the model's release; `permitted` by the contract with clients."""
 
     protocol: str
     ended: str
@@ -222,7 +223,7 @@ class PlayedBeside(TypedDict):
 
 
 class PlayedCase(TypedDict):
-    """A case as it went on a cluster, and where it first differs from the model."""
+    """A case as it ran on a cluster, and its first difference to the model."""
 
     id: str
     ended: str
@@ -233,7 +234,7 @@ class PlayedCase(TypedDict):
 
 
 class ClusterReplay(TypedDict):
-    """`cluster replay`: `not_offered` has by case what a cluster is not asked for."""
+    """The document of `cluster replay`: `not_offered` lists, by case, the events that a cluster cannot perform."""
 
     release: str
     cases: list[PlayedCase]
@@ -241,7 +242,7 @@ class ClusterReplay(TypedDict):
 
 
 class FuzzedFinding(TypedDict):
-    """A schedule of `cluster fuzz`, shrunk by replay, and how the model ends it."""
+    """A schedule of `cluster fuzz`, shrunk by replay, and its end in the model."""
 
     schedule: int
     ended: str
@@ -252,7 +253,10 @@ class FuzzedFinding(TypedDict):
 
 
 class PlayedNumbers(TypedDict):
-    """How much was played; `ends` counts schedules by how they ended, `unlike_the_model` those that end otherwise."""
+    """The number of schedules and events that were played.
+
+    `ends` counts schedules by their end, `unlike_the_model` the schedules that end differently in the model.
+    """
 
     drawn: int
     schedules: int
@@ -266,26 +270,26 @@ class PlayedNumbers(TypedDict):
 
 
 class FuzzedNumbers(PlayedNumbers):
-    """The same with what was found."""
+    """The numbers, with the findings."""
 
     findings: list[FuzzedFinding]
 
 
 class ClusterFuzz(FuzzedNumbers):
-    """`cluster fuzz`."""
+    """The document of `cluster fuzz`."""
 
     release: str
     seed: int
 
 
 class SightedFinding(FuzzedFinding):
-    """A finding of a campaign on clusters, and how many of its schedules ended so."""
+    """A finding of a campaign on clusters, and how many of its schedules had the same end."""
 
     seen: int
 
 
 class ClusterCampaign(PlayedNumbers, Facts):
-    """`campaign run`, `resume` and `report` of one with `--engine cluster` that is finished."""
+    """The document of `campaign run`, `resume` and `report` for a finished campaign with `--engine cluster`."""
 
     directory: str
     release: str

@@ -1,4 +1,4 @@
-"""Documents of `explain`."""
+"""Declare the documents of `explain`."""
 
 from typing_extensions import TypedDict
 
@@ -6,7 +6,7 @@ from epochfuzz.harness.documents.parts import Causes, Settings
 
 
 class Name(TypedDict):
-    """A name, in a line."""
+    """A name, with a summary of one line."""
 
     name: str
     kind: str
@@ -14,13 +14,16 @@ class Name(TypedDict):
 
 
 class Names(TypedDict):
-    """`explain`."""
+    """The document of `explain` without a name."""
 
     names: list[Name]
 
 
 class Issue(TypedDict):
-    """`explain KAFKA-7395`, `explain KIP-101`: the entries that it tells of, and those that mention it."""
+    """The document of `explain KAFKA-7395` or `explain KIP-101`.
+
+    `tells_of` lists the choices whose flaw the issue reports, `mentioned_by` the other entries that mention it.
+    """
 
     name: str
     kind: str
@@ -31,7 +34,7 @@ class Issue(TypedDict):
 
 
 class Example(TypedDict):
-    """A schedule that shows something; a shortest where it breaks a property."""
+    """An example schedule; a shortest one if it breaks a property."""
 
     under: str
     beside: str | None
@@ -43,7 +46,7 @@ class Example(TypedDict):
 
 
 class Entry(TypedDict):
-    """`explain NAME`."""
+    """The document of `explain NAME`."""
 
     name: str
     kind: str
@@ -54,7 +57,7 @@ class Entry(TypedDict):
 
 
 class Broken(Causes):
-    """The shortest schedule known that breaks a property of a release; `searched` by the number of replicas."""
+    """The shortest known schedule that breaks a property of a release; `searched` by the number of replicas."""
 
     length: int
     certified_minimal: bool
@@ -64,7 +67,7 @@ class Broken(Causes):
 
 
 class Release(TypedDict):
-    """What a release keeps and breaks, and which searches were complete."""
+    """The properties that a release holds and breaks, and the searches that were complete."""
 
     protocol: str
     versions: list[str]
@@ -75,6 +78,6 @@ class Release(TypedDict):
 
 
 class Releases(TypedDict):
-    """`explain releases`."""
+    """The document of `explain releases`."""
 
     releases: list[Release]

@@ -1,4 +1,4 @@
-"""Documents of what is measured of epochfuzz itself: `bench` and `selftest`."""
+"""Declare the documents of measurements of epochfuzz itself: `bench` and `selftest`."""
 
 from typing_extensions import TypedDict
 
@@ -26,7 +26,7 @@ class Spread(TypedDict):
 
 
 class Throughput(TypedDict):
-    """How fast something is; `behind`: by which factor the default is faster."""
+    """The speed of a subject; `behind` says how many times faster the default is."""
 
     subject: str
     unit: str
@@ -35,7 +35,7 @@ class Throughput(TypedDict):
 
 
 class Searched(TypedDict):
-    """How fast exhaustive search is."""
+    """The speed of an exhaustive search."""
 
     protocol: str
     configuration: Settings
@@ -50,7 +50,7 @@ class Searched(TypedDict):
 
 
 class Detected(TypedDict):
-    """After how many schedules a mutant is detected."""
+    """The number of schedules that detect a mutant."""
 
     defect: str
     strategy: str
@@ -64,7 +64,7 @@ class Detected(TypedDict):
 
 
 class Reproducer(TypedDict):
-    """How short a reproducer is."""
+    """The length of a reproducer, and its proof."""
 
     defect: str
     found: int
@@ -77,7 +77,7 @@ class Reproducer(TypedDict):
 
 
 class ColdStart(TypedDict):
-    """Seconds until a first walk ends."""
+    """The seconds until a first run ends."""
 
     first: float
     cold: float
@@ -85,7 +85,7 @@ class ColdStart(TypedDict):
 
 
 class Started(TypedDict):
-    """Seconds until a command ends that does little."""
+    """The seconds until a short command ends."""
 
     command: str
     seconds: Spread
@@ -93,7 +93,7 @@ class Started(TypedDict):
 
 
 class Spark(TypedDict):
-    """A campaign beside a walk of the same schedules."""
+    """The speed of a campaign, compared with a local run of the same schedules."""
 
     cores: int
     schedules: int
@@ -103,14 +103,14 @@ class Spark(TypedDict):
 
 
 class Slowest(TypedDict):
-    """The mutant that takes longest."""
+    """The mutant that takes the most schedules."""
 
     defect: str
     schedules: int
 
 
 class Bench(TypedDict):
-    """`bench`."""
+    """The document of `bench`."""
 
     machine: dict[str, str]
     scale: Scale
@@ -127,7 +127,7 @@ class Bench(TypedDict):
 
 
 class Mutant(TypedDict):
-    """A mutant, and the property that caught it, if any did."""
+    """A mutant, and the property that detected it, None if no property did."""
 
     name: str
     mistake: str
@@ -141,7 +141,7 @@ class Mutant(TypedDict):
 
 
 class Selftest(TypedDict):
-    """`selftest`."""
+    """The document of `selftest`."""
 
     seed: int
     caught: bool

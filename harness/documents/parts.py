@@ -1,4 +1,4 @@
-"""What several documents have in common."""
+"""Declare the parts that several documents share."""
 
 from typing import TypeAlias
 
@@ -8,9 +8,9 @@ Settings: TypeAlias = dict[str, int | bool | str]
 
 
 class Proof(TypedDict):
-    """How short a schedule is known to be: `searched` is the length below which there is nothing shorter.
+    """The proven length of a schedule: no schedule with fewer than `searched` events breaks the property.
 
-    `minimal_within` has bounds within which it is minimal: of Kafka's model `records` and `epochs`.
+    `minimal_within` holds bounds within which the schedule is shortest. Kafka's model has `records` and `epochs`.
     """
 
     certified_minimal: bool
@@ -30,7 +30,7 @@ class Estimate(TypedDict):
 
 
 class Cause(TypedDict):
-    """A choice of a mechanism, or a setting, without which a schedule would break nothing."""
+    """A choice of a mechanism, or a setting, that a schedule needs to break the property."""
 
     mechanism: str
     choice: str
@@ -40,9 +40,9 @@ class Cause(TypedDict):
 
 
 class Causes(TypedDict):
-    """What is known of a finding: `known` from an issue or KIP, `suspected` with a page of this project, or `new`.
+    """The status of a finding: `known` from an issue or KIP, `suspected` with a page of this project, or `new`.
 
-    `causes` has the smallest sets of choices any one of which would have to go.
+    `causes` lists the smallest sets of choices. The property holds again if any one of these sets is changed.
     """
 
     status: str
@@ -52,7 +52,7 @@ class Causes(TypedDict):
 
 
 class Verdict(TypedDict):
-    """The properties that are broken, and after which event first."""
+    """The broken properties, and the number of the event that first broke one."""
 
     broken: list[str]
     at: int | None

@@ -43,7 +43,7 @@ class CampaignFinding:
 
 @dataclass(frozen=True)
 class Discovery:
-    """How many situations, under all protocols together, were met in that number of first schedules."""
+    """The number of situations that the first `schedules` schedules met, under all protocols together."""
 
     schedules: int
     situations: int

@@ -1,4 +1,4 @@
-"""Documents of searches: `explore`, and all commands over a model of one's own."""
+"""Declare the documents of searches: `explore`, and all commands for a model of your own."""
 
 from typing_extensions import TypedDict
 
@@ -6,9 +6,9 @@ from epochfuzz.harness.documents.parts import Causes, Proof, Settings
 
 
 class Search(TypedDict):
-    """An exhaustive search; `shortest` has the events of a shortest schedule that breaks the property.
+    """An exhaustive search; `shortest` lists the events of a shortest schedule that breaks the property.
 
-    `symmetry`: of how many permutations of the replicas one is searched.
+    `symmetry` is the largest number of states that one searched state may represent.
     """
 
     protocol: str
@@ -25,18 +25,18 @@ class Search(TypedDict):
 
 
 class Explore(Search):
-    """`explore`."""
+    """The document of `explore`."""
 
     bytes_per_state: float
     transitions_per_second: int
 
 
 class Explained(Explore, Causes):
-    """The same where a schedule breaks the property, with what is known of that."""
+    """A search that found a schedule, with the known causes."""
 
 
 class TourFile(TypedDict):
-    """A file of tours; `new_transitions` are those along which no earlier file goes."""
+    """A file of tours; `new_transitions` counts the transitions that no earlier file covers."""
 
     name: str
     tours: int
@@ -46,9 +46,10 @@ class TourFile(TypedDict):
 
 
 class Tours(TypedDict):
-    """`explore --tests`, and the manifest beside the files; `version` is that of the conformance protocol.
+    """The document of `explore --tests`, which is also the manifest in the directory of the files.
 
-    `model` is the digest of the rules. `complete`: the tours go along every transition within the bounds.
+    `version` is the version of the conformance protocol, and `model` the digest of the rules. `complete`: the tours
+    cover every transition within the bounds.
     """
 
     epochfuzz: str
@@ -65,13 +66,13 @@ class Tours(TypedDict):
 
 
 class OwnExplore(Search):
-    """`explore --model`."""
+    """The document of `explore --model`."""
 
     model: str
 
 
 class OwnFinding(Proof):
-    """A property of a model of one's own that broke."""
+    """A property of a model of your own that broke."""
 
     protocol: str
     property: str
@@ -81,7 +82,7 @@ class OwnFinding(Proof):
 
 
 class OwnFuzz(TypedDict):
-    """`fuzz --model`."""
+    """The document of `fuzz --model`."""
 
     model: str
     seed: int
@@ -91,13 +92,13 @@ class OwnFuzz(TypedDict):
 
 
 class OwnShrink(OwnFinding):
-    """`shrink --model`."""
+    """The document of `shrink --model`."""
 
     shrunk_from: int
 
 
 class OwnVerdict(TypedDict):
-    """A case under a protocol; `as_expected` is None where the case does not say."""
+    """The verdict on a case under a protocol; `as_expected` is None if the case states no expectation."""
 
     id: str
     protocol: str
@@ -107,6 +108,6 @@ class OwnVerdict(TypedDict):
 
 
 class OwnReplay(TypedDict):
-    """`replay --model`."""
+    """The document of `replay --model`."""
 
     cases: list[OwnVerdict]

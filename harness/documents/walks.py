@@ -1,4 +1,4 @@
-"""Documents of random walks: `fuzz` and `campaign`."""
+"""Declare the documents of random runs: `fuzz` and `campaign`."""
 
 from typing import NotRequired
 
@@ -9,7 +9,7 @@ from epochfuzz.harness.documents.records import CampaignFinding, Checked, Discov
 
 
 class Shrunk(Proof):
-    """A property that broke, and the shortest schedule known for it, as the tables of a campaign have it as well."""
+    """A property that broke, and the shortest known schedule for it, as in the tables of a campaign."""
 
     protocol: str
     property: str
@@ -22,14 +22,14 @@ class Shrunk(Proof):
 
 
 class Finding(Shrunk, Causes):
-    """What is shown of a finding."""
+    """A finding with its causes and its fingerprint."""
 
     fingerprint: str
     known_flaw: str | None
 
 
 class Walk(TypedDict):
-    """What was walked, and what came of it. `goals`: how many schedules met each, by protocol."""
+    """A random run and its results. `goals` counts the schedules that met each goal, by protocol."""
 
     seed: int
     configuration: Settings
@@ -44,31 +44,34 @@ class Walk(TypedDict):
 
 
 class Fuzz(Walk):
-    """`fuzz`."""
+    """The document of `fuzz`."""
 
     reproduce: str
 
 
 class FuzzSaved(Fuzz):
-    """The same with --out or --new: the case files."""
+    """The document of `fuzz` with --out or --new, which lists the case files."""
 
     saved: list[str]
 
 
 class Ablation(Fuzz):
-    """`fuzz --ablate`: `guards_nothing` has the mechanisms none of whose earlier choices broke anything."""
+    """The document of `fuzz --ablate`.
+
+    `guards_nothing` lists the mechanisms whose earlier choices broke no property.
+    """
 
     guards_nothing: list[str]
 
 
 class AblationSaved(Ablation):
-    """The same with --out or --new: the case files."""
+    """The document of `fuzz --ablate` with --out or --new, which lists the case files."""
 
     saved: list[str]
 
 
 class Distinction(TypedDict):
-    """`fuzz --breaks --holds`."""
+    """The document of `fuzz --breaks --holds`."""
 
     seed: int
     configuration: Settings
@@ -81,7 +84,7 @@ class Distinction(TypedDict):
 
 
 class Facts(TypedDict):
-    """With what a campaign was begun, and when."""
+    """The start of a campaign, and the versions of epochfuzz and of the model."""
 
     begun: NotRequired[str]
     epochfuzz: str
@@ -89,13 +92,13 @@ class Facts(TypedDict):
 
 
 class KeptAs(Pair):
-    """A finding that a case of the corpus has."""
+    """A finding that a case of the corpus already has."""
 
     case: str
 
 
 class Compared(TypedDict):
-    """Findings beside a corpus."""
+    """The findings, compared with a corpus."""
 
     new: list[Pair]
     known: list[KeptAs]
@@ -103,7 +106,7 @@ class Compared(TypedDict):
 
 
 class Remaining(TypedDict):
-    """What a campaign has covered, and what not."""
+    """The situations that a campaign has met, and the reachable situations that it has not met."""
 
     situations: dict[str, int]
     unreached: dict[str, list[str]]
@@ -113,7 +116,7 @@ class Remaining(TypedDict):
 
 
 class Campaign(Walk, Facts, Compared, Remaining):
-    """`campaign run`, `resume` and `report` of a campaign that is finished."""
+    """The document of `campaign run`, `resume` and `report` for a finished campaign."""
 
     directory: str
     reproduce: str
@@ -133,7 +136,7 @@ class Error(TypedDict):
 
 
 class MachineRuns(TypedDict):
-    """Runs of a state machine."""
+    """The runs of a state machine, with their findings."""
 
     seed: int
     protocols: list[str | None]
@@ -147,13 +150,13 @@ class MachineRuns(TypedDict):
 
 
 class MachineCampaign(MachineRuns, Facts):
-    """The same of a campaign over a state machine of one's own."""
+    """The document of a campaign over your own state machine."""
 
     directory: str
 
 
 class Status(TypedDict):
-    """`campaign report` of one that is not finished, or is not of schedules of the model."""
+    """The document of `campaign report` for an unfinished campaign, or one that does not run the model's schedules."""
 
     directory: str
     state: str
@@ -174,13 +177,13 @@ class Status(TypedDict):
 
 
 class Line(Pair):
-    """A finding, through campaigns."""
+    """A finding in a history of campaigns."""
 
     configuration: str
 
 
 class When(TypedDict):
-    """A campaign that a finding was seen in."""
+    """A campaign that saw a finding."""
 
     directory: str
     begun: str
@@ -190,7 +193,7 @@ class When(TypedDict):
 
 
 class Seen(Line):
-    """When a finding was first and last seen, in how many campaigns of how many that `looked`."""
+    """The first and the last campaign that saw a finding, and how many of the campaigns that `looked` saw it."""
 
     known_flaw: str | None
     first_seen: When
@@ -202,7 +205,7 @@ class Seen(Line):
 
 
 class Covered(TypedDict):
-    """How many situations a campaign met, and how many of them none before it."""
+    """How many situations a campaign met, and how many of these no earlier campaign had met."""
 
     directory: str
     protocol: str
@@ -213,7 +216,7 @@ class Covered(TypedDict):
 
 
 class History(TypedDict):
-    """`campaign report --history`."""
+    """The document of `campaign report --history`."""
 
     campaigns: list[Status]
     findings: list[Seen]

@@ -1,1 +1,1 @@
-"""The compiled engines: random walks and exhaustive search over the model's rules."""
+"""Run the model's rules in compiled code: random runs and exhaustive search."""

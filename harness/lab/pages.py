@@ -1,6 +1,6 @@
-"""Reference: the glossary and the tables of the model as pages of docs/reference/, and the README's table of releases.
+"""Write the pages of docs/reference/ from the glossary and the model, and the README's table of releases.
 
-`python -m epochfuzz.harness.lab.pages`, in a checkout, writes them anew.
+`python -m epochfuzz.harness.lab.pages`, in a checkout, rewrites them.
 """
 
 import functools
@@ -39,7 +39,7 @@ _NOTICE = (
 )
 _WIDTH = 120
 
-# The mechanisms by what they are about, in the order in which one reads them.
+# The mechanisms by theme, in reading order.
 _THEMES = {
     "Truncation": (
         *("truncation", "truncate_when", "epoch_cache", "cache_truncation"),
@@ -69,7 +69,7 @@ _THEMES = {
 
 
 def readme() -> str:
-    """Return the text of the README, with its table of releases as it is now."""
+    """Return the text of the README with the current table of releases."""
     head, *rows = releases.short_rows()
     table = markdown.table(head, rows)
     return _RELEASES.sub(lambda _: f"{table}\n\n", README.read_text(encoding="utf-8"), count=1)
@@ -81,65 +81,65 @@ def pages() -> dict[str, str]:
         "events.md": _page(
             "Events",
             "After this page you can write and read any schedule. An event is a verb and a replica, such as `fetch B`;"
-            " replicas are A to E. An event whose precondition does not hold does nothing, so that any list of events"
-            " is a schedule, and so is what remains when some are taken out. `epochfuzz explain EVENT` draws the"
-            " examples.",
+            " replicas are A to E. An event whose precondition does not hold does nothing. So any list of events is a"
+            " schedule, and stays one if you delete events. `epochfuzz explain EVENT` draws the examples.",
             _sections("event"),
         ),
         "protocols.md": _page(
             "Protocols",
             "After this page you can name any protocol that epochfuzz knows. A protocol is a choice for each of the"
-            " [mechanisms](mechanisms.md). Its name is that of a reference design (`kip-320`), or of a release or any"
-            " version of Kafka (`kafka-2.6.1`), and other choices may follow: `kip-320:fencing=none`,"
+            " [mechanisms](mechanisms.md). Its name begins with a reference design (`kip-320`), a release, or any"
+            " version of Kafka (`kafka-2.6.1`). Other choices may follow, as in `kip-320:fencing=none` or"
             " `kafka-4.1:remote_leo=forgotten,isr_answer=advanced`. A reference design, also called a generation, is a"
-            " KIP's idea with all its repairs; no release is exactly like one. A [release](releases.md) is what"
-            " shipped, with its bugs.",
+            " KIP's idea with all its repairs; no release is exactly like one. A [release](releases.md) is the"
+            " protocol that shipped, with its bugs.",
             [*_versions(), *_choices(GENERATIONS), *_sections("generation")],
         ),
         "mechanisms.md": _page(
             "Mechanisms",
-            "After this page you know every choice that Kafka's replication has made and left, and what each one"
-            " breaks. A mechanism is one question that a protocol answers; a choice is its answer, and stands in the"
-            " name of a [protocol](protocols.md): `kip-320:fencing=none`. *Breaks* names the property that a shortest"
-            " schedule breaks if that choice replaces the one of a reference design, and how many events it takes."
-            " `epochfuzz explain fencing` says at length why, and shows that schedule.",
+            "After this page you know every choice that Kafka's replication has made or abandoned, and the property"
+            " that each choice breaks. A mechanism is a question that every protocol answers; a choice is one answer,"
+            " and part of the name of a [protocol](protocols.md): `kip-320:fencing=none`. *Breaks* names the property"
+            " that breaks if the choice replaces the choice of a reference design, and the number of events of a"
+            " shortest schedule. `epochfuzz explain fencing` explains the reason, and shows that schedule.",
             _by_theme(),
         ),
         "releases.md": _page(
             "Releases",
-            "After this page you can tell what a release of Kafka keeps and what it breaks, in how few events, and"
-            " where to look at it. A generation is a design with its repairs, what the rules promise; a release is what"
-            " shipped, with its bugs. Both are protocols: `kafka-2.0.0:fencing=epoch` is one as well. Releases of"
-            " systems other than Kafka are protocols too and not in the table: what `fluss-0.9.1` breaks is told in"
-            " [its findings](../findings/fluss.md). `epochfuzz explain releases` prints the table, `epochfuzz explain"
-            " NAME` draws the examples.",
+            "After this page you know which properties a release of Kafka holds, and which ones it breaks, in how many"
+            " events. A generation is a design with its repairs; a release is the protocol that shipped, with its"
+            " bugs. Both are protocols, and so is `kafka-2.0.0:fencing=epoch`. Releases of systems other than Kafka"
+            " are protocols too, but not in the table: for `fluss-0.9.1`, read [its findings](../findings/fluss.md)."
+            " `epochfuzz explain releases` prints the table, `epochfuzz explain NAME` draws the examples.",
             [*_survey(), *_breaking(), *_choices(RELEASES), *_sections("release")],
         ),
         "properties.md": _page(
             "Properties",
-            "After this page you know what a finding says was broken, and whether it is new. A property is judged"
-            " after every event, `convergence` at the end of a schedule. They stand in the order of severity.",
+            "After this page you know which property a finding breaks, and whether the finding is new. epochfuzz checks"
+            " every property after every event, except `convergence`, which it checks at the end of a schedule. The"
+            " properties are in the order of severity.",
             [*_verdicts(), *_sections("property")],
         ),
         "goals.md": _page(
             "Goals",
-            "After this page you know what a run has shown, and why one ended with exit code 4. A run in which no"
-            " log was ever truncated has nothing to say about truncation: so a run counts the schedules that met each"
-            " goal, and fails where one that is asked for was met by none. What is asked for depends on the protocol"
-            " and the configuration.",
+            "After this page you know which situations a run has tested, and why a run ended with exit code 4. A run"
+            " that never truncates a log does not test truncation. So a run counts the schedules that met each goal,"
+            " and fails if no schedule met a required goal. The required goals depend on the protocol and the"
+            " configuration.",
             [*_asked_for(), *_sections("goal")],
         ),
         "python-api.md": _page(
             "The Python API",
-            "After this page you know what each name that `from epochfuzz import ...` gives takes, returns and raises."
-            " All are typed, and loaded when they are first used. [Test from pytest](../how-to/pytest.md) shows them at"
-            " work.",
+            "After this page you can use every name of `from epochfuzz import ...`, with its parameters, results and"
+            " exceptions. All names are typed, and loaded at their first use. [Test from pytest](../how-to/pytest.md)"
+            " shows examples.",
             python_api.sections(),
         ),
         "glossary.md": _page(
             "Glossary",
-            "After this page you can read a timeline and the end of a run. First come words of Kafka's replication,"
-            " each with an example that `epochfuzz explain WORD` draws; then those of testing and of epochfuzz.",
+            "After this page you can read a timeline and the end of a run. The first words are those of Kafka's"
+            " replication, each with an example that `epochfuzz explain WORD` draws. Words of testing and of epochfuzz"
+            " follow.",
             [*_sections("word"), *_sections("term")],
         ),
     }
@@ -192,7 +192,7 @@ def _versions() -> Iterator[str]:
 
 
 def _by_theme() -> Iterator[str]:
-    """Yield a section for each theme, and in it the choices of each mechanism, a row for one."""
+    """Yield a section for each theme, with a row for each choice of its mechanisms."""
     if wrong := set(MECHANISMS) ^ set(chain(*_THEMES.values())):
         raise LookupError(f"_THEMES and the mechanisms differ in {', '.join(sorted(wrong))}")
     entries = glossary()
@@ -222,7 +222,7 @@ def _choice(mechanism: str, choice: Choice) -> list[str]:
 
 
 def _span(holders: list[str]) -> str:
-    """Return the reference designs and the releases of a choice, each from the first to the last of a run."""
+    """Return the reference designs and the releases that have a choice, each run from its first to its last."""
     runs = [_runs([name for name in names if name in holders], list(names)) for names in (GENERATIONS, RELEASES)]
     others = [name for name in OTHER_SYSTEMS if name in holders]
     return ", ".join(filter(None, [*runs, *others]))
@@ -241,7 +241,7 @@ def _runs(some: list[str], every: list[str]) -> str:
 
 
 def _choices(protocols: dict[str, Protocol]) -> Iterator[str]:
-    """Yield a row for each mechanism, for there are more of them than protocols."""
+    """Yield a table with a row for each mechanism, because mechanisms outnumber protocols."""
     rows = [[each, *(protocol.choice(each).text for protocol in protocols.values())] for each in MECHANISMS]
     yield markdown.table(["mechanism", *protocols], rows)
 
@@ -255,7 +255,7 @@ def _survey() -> Iterator[str]:
 
 
 def _breaking() -> Iterator[str]:
-    """How each protocol breaks what it breaks, why that is known, and a case of the corpus to look at."""
+    """Yield a list of the schedules that break each protocol, with the cause and a case of the corpus."""
     lines = []
     by_schedule: dict[tuple[str, ...], list[str]] = {}
     settings = {}
@@ -289,8 +289,9 @@ def _corpus() -> list[Case]:
 
 
 def _case_of(protocol: str, property_: str) -> Case | None:
-    """Return the case with the fewest events in which the protocol breaks the property, by faults that
-    the survey had too.
+    """Return the case with the fewest events that breaks the property under the protocol.
+
+    Only cases with faults that the survey has too count.
     """
     cases = [
         case
@@ -317,9 +318,9 @@ def _verdicts() -> Iterator[str]:
     known_flaws = "\n".join(f"* `{generation}`: {reason}." for generation, reason in reasons.items())
     yield f"*May break* is known and expected:\n\n{known_flaws}"
     yield _wrapped(
-        "A protocol that is put together from single mechanisms must hold them all. With `unclean_leader_election` or"
-        " `power_loss` more may break in any generation: what gives way to a fault says so where it is declared"
-        " (model/kafka/contract/properties.py)."
+        "A protocol that is composed of single mechanisms must hold all properties. With `unclean_leader_election` or"
+        " `power_loss`, other properties may break in any generation. The declaration of each property lists the faults"
+        " that permit a violation (model/kafka/contract/properties.py)."
     )
 
 

@@ -55,7 +55,7 @@ PICTURES = (
     ),
     Picture(
         "docs/pictures/fast-leader-fail-over.svg",
-        "KAFKA-6361: two elections in a row, and logs diverge for ever",
+        "KAFKA-6361: two elections in a row, and logs diverge forever",
         "history/kafka-6361-fast-leader-fail-over",
         ("kip-101", "kip-279"),
         (13, 16),

@@ -1,4 +1,4 @@
-"""The Python API as a page: what `from epochfuzz import ...` gives, by its declarations and docstrings."""
+"""Write the page of the Python API from the declarations and docstrings of `from epochfuzz import ...`."""
 
 import ast
 import inspect
@@ -8,11 +8,11 @@ from typing import Any, get_type_hints
 
 import epochfuzz
 
-_INDENTED = 4  # columns, from which on a docstring shows code
+_INDENTED = 4  # columns of indentation that mark code in a docstring
 
 
 def sections() -> Iterator[str]:
-    """Yield the paragraphs of the page: for each name its declaration, what it says of itself, and its members."""
+    """Yield the paragraphs of the page: for each name its declaration, its docstring, and its members."""
     for name in epochfuzz.__all__:
         if name.startswith("__"):
             continue
@@ -26,7 +26,10 @@ def sections() -> Iterator[str]:
 
 
 def _declaration(thing: Any) -> ast.FunctionDef | ast.ClassDef:
-    """Return the source of a function or class, or what it would be: `Config` is made of the settings there are."""
+    """Return the source of a function or class.
+
+    A class without source, such as `Config`, gets an equivalent declaration from its fields.
+    """
     try:
         text = textwrap.dedent(inspect.getsource(thing))
     except OSError:
@@ -38,7 +41,7 @@ def _declaration(thing: Any) -> ast.FunctionDef | ast.ClassDef:
 
 
 def _signature(function: ast.FunctionDef) -> str:
-    """Return how a function is called, a parameter a line if it does not fit into one."""
+    """Return the call signature of a function, with one parameter per line if it does not fit on a single line."""
     returned = f" -> {ast.unparse(function.returns)}" if function.returns else ""
     arguments = ast.unparse(function.args).removeprefix("self").removeprefix(", ")
     line = f"{function.name}({arguments}){returned}"
@@ -49,7 +52,7 @@ def _signature(function: ast.FunctionDef) -> str:
 
 
 def _parts(arguments: str) -> Iterator[str]:
-    """Yield the parameters of a list of them, in which brackets may have commas of their own."""
+    """Yield the parameters in a list of parameters, which may have commas in brackets."""
     depth, begun = 0, 0
     for place, letter in enumerate(arguments):
         depth += (letter in "[(") - (letter in "])")
@@ -68,7 +71,7 @@ def _paragraphs(declared: ast.FunctionDef | ast.ClassDef) -> Iterator[str]:
 
 
 def _members(declared: ast.ClassDef) -> Iterator[str]:
-    """Yield a list of the public methods and fields; of a field without a docstring its type is all there is."""
+    """Yield a list of the public methods and fields. A field without a docstring shows only its type."""
     lines = [line for each in declared.body for line in _member(each)]
     if lines:
         yield "\n".join(lines)

@@ -1,8 +1,8 @@
-"""A JSON schema for every command that has `--json`. As a command, it writes them under docs/schemas.
+"""Make a JSON schema for every command that has `--json`. As a command, this module writes them to docs/schemas.
 
-It writes that of the conformance protocol too, which is declared in conform/protocol/wire.py.
+It also writes the schema of the conformance protocol, which conform/protocol/wire.py declares.
 
-A key is never taken away, and new ones may come: the schemas allow for them.
+A later version never removes a key, and may add keys: the schemas allow additional keys.
 """
 
 import json
@@ -40,7 +40,7 @@ DOCUMENTS: dict[str, Any] = {
 
 
 def schema(command: str) -> str:
-    """Return the JSON schema of what a command prints."""
+    """Return the JSON schema of a command's document."""
     dialect = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     title = {"title": f"epochfuzz {command} --json"}
     return json.dumps(dialect | TypeAdapter(DOCUMENTS[command]).json_schema() | title, indent=2) + "\n"
@@ -52,12 +52,12 @@ def file_name(command: str) -> str:
 
 
 def check(command: str, text: str) -> None:
-    """Raise pydantic's ValidationError where a command's JSON is not of its schema, or has keys that it does not."""
+    """Raise pydantic's ValidationError if a command's JSON does not match its schema, or has other keys."""
     TypeAdapter(DOCUMENTS[command]).validate_json(text, strict=True, extra="forbid")
 
 
 def main(docs: Path = Path("docs")) -> None:
-    """Write the schemas."""
+    """Write the schemas below `docs`."""
     (docs / "conformance.schema.json").write_text(json.dumps(wire.schema(), indent=2) + "\n", encoding="utf-8")
     directory = docs / "schemas"
     directory.mkdir(exist_ok=True)

@@ -1,8 +1,8 @@
-"""The survey of releases: which of them keeps which property, within which bounds, or breaks it in how many events.
+"""Survey the releases: the properties that each of them holds within bounds, or breaks in a number of events.
 
-`python -m epochfuzz.harness.lab.survey [PROTOCOL ...]`, in a checkout, makes it anew, for some protocols or for
-those whose rules have changed since: some hours for all. What it finds is in survey.yaml beside this file, from which
-the page of releases and `epochfuzz explain releases` are made.
+`python -m epochfuzz.harness.lab.survey [PROTOCOL ...]`, in a checkout, repeats the survey, for some protocols or
+for those whose rules have changed since. A survey of all protocols takes some hours. Its results are in survey.yaml in
+this directory. The page of releases and `epochfuzz explain releases` read them.
 """
 
 import functools
@@ -42,16 +42,16 @@ from epochfuzz.model.kafka.vocabulary.events import parse_schedule, schedule_tex
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, NAMED, RELEASES, Protocol
 from epochfuzz.model.kafka.vocabulary.state import initial
 
-MEMORY = 2 << 30  # bytes for a search within bounds: where that is not enough, it is not complete
-CERTIFIED_WITHIN = 6 << 30  # bytes for the search for anything shorter
+MEMORY = 2 << 30  # bytes for a search within bounds; a search that needs more is not complete
+CERTIFIED_WITHIN = 6 << 30  # bytes for the search for shorter schedules
 
 CORPUS = Path(__file__).resolve().parents[2] / "corpus"
 
-Kept = tuple[Configuration, tuple[str, ...]]  # a schedule that the project keeps, and where it goes
+Kept = tuple[Configuration, tuple[str, ...]]  # a schedule that the project keeps, and its configuration
 
 
 class Surveyor:
-    """Looks for what a protocol breaks, and for the shortest way in which it does."""
+    """Searches for the properties that a protocol breaks, and for the shortest schedules."""
 
     def __init__(self, protocol: Protocol, kept: Sequence[Kept]) -> None:
         self.protocol = protocol
@@ -62,7 +62,7 @@ class Surveyor:
             self.take(settings, events)
 
     def survey(self) -> ReleaseVerdicts:
-        """Search and walk the protocol, and look for anything shorter than what breaks it."""
+        """Search the protocol, run random schedules, and search for schedules shorter than the known ones."""
         self._walk(WALKED, SCHEDULES)
         for settings in searched(self.protocol):
             self._search(settings)
@@ -75,7 +75,7 @@ class Surveyor:
         return ReleaseVerdicts(found, judged, tuple(self.complete), rules_digest(self.protocol, judged))
 
     def take(self, settings: Configuration, events: tuple[str, ...]) -> None:
-        """See what a schedule breaks, by faults that are asked for in the survey too."""
+        """Note the properties that a schedule breaks, provided that the survey has its faults too."""
         schedule = parse_schedule(events)
         for each in properties.PROPERTIES:
             if not is_of_the_survey(each, settings) or each.name in properties.permitted(settings):
@@ -85,7 +85,7 @@ class Surveyor:
                 self._note(each.bit, settings, prefix)
 
     def _note(self, wanted: int, settings: Configuration, schedule: bytes) -> None:
-        """Keep a schedule that breaks a property, if none is known that is as short."""
+        """Keep a schedule that breaks a property, unless one that is as short is known."""
         (name,) = properties.names(wanted)
         known = self.broken.get(name)
         if known is None or len(schedule) < len(known.events):
@@ -95,7 +95,7 @@ class Surveyor:
             self.broken[name] = Broken(settings, tuple(schedule_texts(simplest)), {})
 
     def _walk(self, settings: Configuration, schedules: int) -> None:
-        """Take the shortest of what random schedules break, shrunk."""
+        """Note the shortest schedule, after shrinking, for each property that random schedules break."""
         walker = Walker([self.protocol], settings, seed=0)
         for breach in breaches([self.protocol], settings, walker.walk(0, schedules)):
             wanted = properties.named(breach.property).bit
@@ -105,13 +105,13 @@ class Surveyor:
                 self._note(wanted, settings, shrunk)
 
     def _search(self, settings: Configuration) -> None:
-        """Search within bounds, for what is not broken and for anything shorter than what is."""
+        """Search within bounds for violations of unbroken properties, and for shorter schedules for broken ones."""
         ended = self._explore(settings, sorted(self.judged), MEMORY)
         if not any(each.memory_exhausted for each in ended.values()):
             self.complete.append(settings)
 
     def _with_clients(self, settings: Configuration) -> None:
-        """Look for what breaks only with clients, or with a second controller."""
+        """Search for violations that need clients or a second controller."""
         names = [
             name
             for name in applying(initial(self.protocol, settings))
@@ -126,7 +126,7 @@ class Surveyor:
             self._walk(free, SCHEDULES_WITH_CLIENTS)
 
     def _look_for_shorter(self, replicas: int) -> bool:
-        """Search for anything shorter, however many records and epochs; whether there was any."""
+        """Search for shorter schedules, without bounds on records and epochs. Returns whether one exists."""
         found = False
         for settings in {replace(each.settings, replicas=replicas): None for each in self.broken.values()}:
             names = [
@@ -148,7 +148,10 @@ class Surveyor:
     def _explore(
         self, settings: Configuration, names: Sequence[str], memory: int, *, bounded: bool = True
     ) -> dict[str, Exploration]:
-        """Return what one search for all comes to, but for what is judged at the end, which takes one each."""
+        """Return the results of one search for all properties.
+
+        Each property that is checked only at the end takes a search of its own.
+        """
         together = [name for name in names if not properties.named(name).at_end]
         alone = [[name] for name in names if properties.named(name).at_end]
         ended: dict[str, Exploration] = {}
@@ -164,13 +167,16 @@ class Surveyor:
         return ended
 
     def _depth(self, name: str) -> int:
-        """How deep to search for a property: to where a schedule would be shorter than the one known."""
+        """Return the depth of the search for a property: one event less than the shortest known schedule."""
         return len(self.broken[name].events) - 1 if name in self.broken else sys.maxsize
 
 
 @functools.cache
 def is_of_the_survey(property_: Property, settings: Configuration) -> bool:
-    """Whether a property is surveyed in a configuration: the plain one, but for what nothing breaks there."""
+    """Return whether the survey covers a property in a configuration.
+
+    It covers the plain configuration, and one with clients for properties that nothing breaks in the plain one.
+    """
     plain = Configuration(replicas=settings.replicas, records=settings.records, epochs=settings.epochs)
     if settings == plain:
         return True
@@ -181,7 +187,7 @@ def is_of_the_survey(property_: Property, settings: Configuration) -> bool:
 
 
 def stale() -> list[str]:
-    """Return the protocols that were surveyed by other rules than those of today, or not at all."""
+    """Return the protocols whose rules have changed since their survey, or that have none."""
     rows = surveyed()
     return [
         name
@@ -191,7 +197,7 @@ def stale() -> list[str]:
 
 
 def kept() -> list[Kept]:
-    """All schedules that the project keeps: in the corpus, in the glossary, and in the survey."""
+    """Return all schedules that the project keeps: in the corpus, in the glossary, and in the survey."""
     corpus = [(case.settings, tuple(schedule_texts(case.events))) for case in load_corpus([CORPUS])]
     examples = [entry.example for entry in glossary().values() if entry.example is not None]
     rows = surveyed().values() if FILE.exists() else ()
@@ -201,7 +207,7 @@ def kept() -> list[Kept]:
 
 
 def beaten(rows: Mapping[str, ReleaseVerdicts], kept: Iterable[Kept]) -> Iterator[str]:
-    """Where a schedule breaks what a protocol is said to keep, or breaks it sooner than is said; a sentence each."""
+    """Yield a sentence for each schedule that breaks a property that should hold, or breaks it sooner than recorded."""
     schedules = [(settings, parse_schedule(events)) for settings, events in kept]
     for name, row in rows.items():
         for settings, schedule in schedules:
@@ -247,8 +253,9 @@ def _write(rows: Mapping[str, ReleaseVerdicts]) -> None:
 
 
 def shortened(name: str, row: ReleaseVerdicts, kept: Sequence[Kept]) -> ReleaseVerdicts:
-    """Return a row with what the project keeps in place of what it beats; what was searched for the
-    others stays true.
+    """Return a row after replacing recorded schedules by shorter ones that the project keeps.
+
+    The results of searches for the other properties stay valid.
     """
     surveyor = Surveyor(NAMED[name], ())
     surveyor.broken = dict(row.broken)
@@ -258,7 +265,7 @@ def shortened(name: str, row: ReleaseVerdicts, kept: Sequence[Kept]) -> ReleaseV
 
 
 def main(wanted: Sequence[str]) -> None:
-    """Survey some protocols anew, and go on until no schedule that is found for one beats another."""
+    """Survey some protocols again, until no schedule that is found for one beats another's."""
     rows = dict(surveyed()) if FILE.exists() else {}
     for name in wanted or stale():
         rows[name] = Surveyor(NAMED[name], kept()).survey()

@@ -65,7 +65,9 @@ class LookAhead:
         except _Cancelled:
             self.answer = f"Cancelled. Until then: {self._doing}."
         except TimeUp:
-            self.answer = f"Not found in {self.seconds} seconds: {self._doing}. A longer budget may find a longer way."
+            self.answer = (
+                f"Not found in {self.seconds} seconds: {self._doing}. A longer budget may find a longer schedule."
+            )
         except (DoesNotFit, MemoryError) as error:
             self.answer = f"The search had to end: {error}."
         except Exception as error:  # nothing else reports the exceptions of a thread
@@ -84,7 +86,7 @@ class LookAhead:
         def report(progress: SearchProgress) -> None:
             elapsed = time.monotonic() - started
             self._doing = (
-                f"no way of up to {_events(progress.depth)}, {progress.states:,} states seen in {elapsed:.1f} s"
+                f"no schedule of up to {_events(progress.depth)}, {progress.states:,} states seen in {elapsed:.1f} s"
             )
             if self._cancelled.is_set():
                 raise _Cancelled
@@ -94,12 +96,12 @@ class LookAhead:
         seen = f"{result.states:,} states seen in {time.monotonic() - started:.1f} s"
         if result.shortest is not None:
             self.found = result.shortest
-            return f"{self._broken(result.shortest, already)} No way is shorter: {seen}."
+            return f"{self._broken(result.shortest, already)} No schedule is shorter: {seen}."
         if result.complete:
             breaks = "breaks nothing more" if self.property == ANY else f"does not break {self.property}"
-            held = f"Whatever happens from here, {self.protocol.name} {breaks}"
+            held = f"From here on, {self.protocol.name} {breaks}"
             return f"{held} within the bounds of the configuration: every state was visited, {seen}."
-        return f"Memory ended the search: no way of up to {_events(result.depth)}, {seen}."
+        return f"Memory ended the search: no schedule of up to {_events(result.depth)}, {seen}."
 
     def _broken(self, found: bytes, already: dict[str, int]) -> str:
         there = broken_by(self.position.going(*found), self.protocol, self.position.settings)

@@ -54,6 +54,6 @@ def _check(text: str) -> None:
         try:
             loaded = load_case(file)
         except CaseError as error:
-            raise CannotSave(f"this is no case: {str(error).removeprefix(f'{file}:')}") from None
+            raise CannotSave(f"this is not a case: {str(error).removeprefix(f'{file}:')}") from None
         if dump_case(loaded) != text:
-            raise CannotSave("this is no case that is read as it was written; a plainer text may help")
+            raise CannotSave("this case would change when it is read again; write the text more plainly")

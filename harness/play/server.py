@@ -92,7 +92,7 @@ class Application:
         try:
             response = self._answered(request)
         except SecurityError:
-            response = Response("this is epochfuzz play, and not who was asked for\n", 400, mimetype="text/plain")
+            response = Response("this is epochfuzz play, and not the host in the request\n", 400, mimetype="text/plain")
         except HTTPException as error:
             response = self._mistake(error)
         response.headers.update(_HEADERS)
@@ -141,7 +141,7 @@ class Application:
         position = _position(_query(form)).on_schedule
         protocol = next((each for each in position.protocols if each.name == form.get("under")), None)
         if protocol is None:
-            raise BadRequest(f"{form.get('under')!r} is none of the protocols here")
+            raise BadRequest(f"{form.get('under')!r} is not a protocol of this page")
         seconds = next((each for each in BUDGETS if str(each) == form.get("seconds")), BUDGETS[0])
         search = LookAhead(position, protocol, form.get("property", ANY), seconds)
         try:

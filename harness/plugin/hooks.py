@@ -37,12 +37,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="append",
         default=[],
         metavar="PROTOCOL",
-        help="replay cases under this protocol instead of those that they name; may be repeated",
+        help="replay cases under this protocol instead of the protocols in them; may be repeated",
     )
     group.addoption(
         "--epochfuzz-rewrite",
         action="store_true",
-        help="write what replay gives into the case files, as what they expect",
+        help="rewrite the expectations in the case files with the results",
     )
     group.addoption(
         "--epochfuzz-save",

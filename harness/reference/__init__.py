@@ -1,1 +1,1 @@
-"""What each name means, for `epochfuzz explain` and the pages of docs/reference/."""
+"""Explain each name of the model, for `epochfuzz explain` and the pages of docs/reference/."""

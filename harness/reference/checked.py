@@ -1,4 +1,7 @@
-"""The jars on which the rows of the table of releases were checked (checked.yaml); the other rows rest on reading."""
+"""Read the jars that checked rows of the table of releases (checked.yaml).
+
+The other rows follow from reading the source.
+"""
 
 import functools
 from dataclasses import dataclass
@@ -28,7 +31,7 @@ class Check:
 
     @property
     def text(self) -> str:
-        """The jars, with the number of schedules and the day: `2.8.1 (10,000 schedules, 2026-11-24)`."""
+        """Return the jars, with the number of schedules and the day: `2.8.1 (10,000 schedules, 2026-11-24)`."""
         return f"{self.jars} ({self.schedules:,} schedules, {self.date.isoformat()})"
 
 

@@ -1,7 +1,7 @@
-"""Explain: what each name of the protocol means, why it exists, and a schedule that shows it.
+"""Explain each name of the protocol: its meaning, its reason, and a schedule that shows it.
 
-The prose and the schedules are in glossary/, a file for each kind of name. Who has what is not written there: it comes
-from the tables of the model, as does what a schedule breaks.
+The prose and the schedules are in glossary/, a file for each kind of name. The glossary does not record which protocol
+has which mechanism, or what a schedule breaks: the tables of the model provide both.
 """
 
 import difflib
@@ -32,21 +32,21 @@ KINDS = {
     "word": "words",
     "term": "terms",
 }
-_UNDECLARED = ("word", "term")  # of no rule: all that there is of them is written
+_UNDECLARED = ("word", "term")  # kinds without a declaration in the model: the glossary alone defines them
 
 _MOST_SUGGESTIONS = 3
 
 
 class UnknownName(ValueError):
-    """A name that the glossary does not have; the message says which ones are near."""
+    """The glossary does not have a name; the message lists similar names."""
 
 
 @dataclass(frozen=True)
 class Example:
-    """A schedule of event texts that shows what an entry is about.
+    """An example of an entry: a schedule of event texts.
 
-    If it `breaks` a property, it is a shortest schedule that does so under the protocol `under` and that breaks nothing
-    under `beside`. From any other example no event can be left out.
+    If it `breaks` a property, it is a shortest schedule that does so under the protocol `under` and breaks nothing
+    under `beside`. Any other example needs all of its events.
     """
 
     under: str
@@ -58,9 +58,9 @@ class Example:
 
 @dataclass(frozen=True)
 class GlossaryEntry:
-    """What there is to say of a name. A choice of a mechanism, such as `fencing=epoch`, is of the kind mechanism.
+    """The explanation of a name. A choice of a mechanism, such as `fencing=epoch`, is of the kind mechanism.
 
-    `why` is empty and `example` None where nobody has written of it yet. `also` has other names for the same.
+    Until somebody writes an explanation, `why` is empty and `example` is None. `also` lists synonyms.
     """
 
     name: str
@@ -72,16 +72,16 @@ class GlossaryEntry:
 
     @property
     def summary(self) -> str:
-        """The first sentence of what it means."""
+        """Return the first sentence of the meaning."""
         return self.means.split(". ")[0].removesuffix(".") + "."
 
 
 @functools.cache
 def glossary() -> dict[str, GlossaryEntry]:
-    """Every entry by its name, kind after kind, in the order of the vocabulary.
+    """Return every entry by its name, kind after kind, in the order of the vocabulary.
 
-    A name that nobody has written of yet is explained by what its declaration says. Raises LookupError for an entry of
-    a name that there is not.
+    A name without an explanation in the glossary has the meaning of its declaration. Raises LookupError if the glossary
+    explains an undeclared name.
     """
     entries: dict[str, GlossaryEntry] = {}
     for kind, several in KINDS.items():
@@ -89,14 +89,14 @@ def glossary() -> dict[str, GlossaryEntry]:
         written = parsed(text)
         declared = dict.fromkeys(written, "") if kind in _UNDECLARED else _declared(kind)
         if unknown := written.keys() - declared.keys():
-            raise LookupError(f"glossary/{several}.yaml explains what is not declared: {', '.join(sorted(unknown))}")
+            raise LookupError(f"glossary/{several}.yaml explains undeclared names: {', '.join(sorted(unknown))}")
         for name, meaning in declared.items():
             entries[name] = _entry(name, kind, **written.get(name, {"means": _sentence(meaning)}))
     return entries
 
 
 def _declared(kind: str) -> dict[str, str]:
-    """Return the names of a kind in the vocabulary, each with what its declaration says of it."""
+    """Return the names of a kind in the vocabulary, each with the meaning in its declaration."""
     match kind:
         case "property":
             return {each.name: f"Broken where {_lower(each.meaning)}" for each in PROPERTIES}
@@ -129,7 +129,7 @@ def _lower(text: str) -> str:
 
 
 def find(name: str) -> GlossaryEntry:
-    """Return the entry of a name, in any case of letters. Raises UnknownName."""
+    """Return the entry of a name, ignoring case. Raises UnknownName."""
     entries = glossary()
     if name in entries:
         return entries[name]
@@ -140,20 +140,20 @@ def find(name: str) -> GlossaryEntry:
     within = sorted((known for known in names if name in known), key=len)
     near = within or difflib.get_close_matches(name, names)
     if not near:
-        raise UnknownName(f"unknown name {name!r}; `epochfuzz explain` lists all there are")
+        raise UnknownName(f"unknown name {name!r}; `epochfuzz explain` lists all names")
     raise UnknownName(f"unknown name {name!r}; did you mean {' or '.join(map(repr, near[:_MOST_SUGGESTIONS]))}?")
 
 
 def subjects() -> list[str]:
-    """All that can be explained: the names, and after them other names for the same."""
+    """Return all names that have an entry, and then their synonyms."""
     entries = glossary()
     return [*entries, *(name for entry in entries.values() for name in entry.also)]
 
 
 def by_generation(entry: GlossaryEntry) -> dict[str, str]:
-    """Return what a name stands for in each generation; of a generation or release, the mechanisms it is made of.
+    """Return the meaning of a name in each generation. For a protocol, return the mechanisms that it is made of.
 
-    A word or a term means the same in all of them.
+    The result is empty for a word or a term, which means the same in all generations.
     """
     if entry.kind in _UNDECLARED:
         return {}
@@ -174,7 +174,7 @@ def _in_generation(entry: GlossaryEntry, generation: Protocol) -> str:
         return generation.choice(entry.name.partition("=")[0]).text
     if entry.kind == "goal":
         asked_for = goals.asked_for(generation, entry.example.settings if entry.example else Configuration())
-        return "asked for" if entry.name in asked_for else "counted, not asked for"
+        return "required" if entry.name in asked_for else "optional"
     return "has it"
 
 

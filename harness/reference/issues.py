@@ -1,4 +1,4 @@
-"""Issues: Kafka's improvement proposals and JIRA issues, where they stand, and what of the glossary speaks of each."""
+"""Look up Kafka's improvement proposals and JIRA issues: their addresses, and the glossary's entries about each."""
 
 import functools
 import re
@@ -14,12 +14,16 @@ NUMBER = re.compile(r"\b(KIP|KAFKA)-(\d+)\b")
 _WRITTEN = re.compile(r"(KIP|KAFKA)[- ]?(\d+)", re.IGNORECASE)
 _JIRA = "https://issues.apache.org/jira/browse/"
 _WIKI = "https://cwiki.apache.org/confluence/display/KAFKA/"
-_PROPOSALS = f"{_WIKI}Kafka+Improvement+Proposals"  # for a proposal whose page is not known here
+_PROPOSALS = f"{_WIKI}Kafka+Improvement+Proposals"  # for a proposal without a page in issues.yaml
 
 
 @dataclass(frozen=True)
 class Issue:
-    """A KIP or a JIRA issue. `tells_of` are choices whose flaw it tells of; `mentioned_by` whatever else names it."""
+    """A KIP or a JIRA issue.
+
+    `tells_of` lists the choices whose flaw the issue reports. `mentioned_by` lists every other entry that names the
+    issue.
+    """
 
     name: str
     about: str
@@ -30,7 +34,7 @@ class Issue:
 
 @functools.cache
 def written() -> dict[str, dict[str, str]]:
-    """Return what is written of each number, by its name: `about`, and of a proposal `page`."""
+    """Return the text for each issue, by its name: `about`, and `page` for a proposal."""
     every: dict[str, dict[str, str]] = parsed(Path(__file__).with_name("issues.yaml").read_text(encoding="utf-8"))
     return every
 
@@ -44,12 +48,12 @@ def link(name: str) -> str:
 
 
 def is_issue(name: str) -> bool:
-    """Return whether a name is that of a KIP or an issue, in any case of letters."""
+    """Return whether a name belongs to a KIP or an issue, ignoring case."""
     return _WRITTEN.fullmatch(name) is not None
 
 
 def issue(name: str) -> Issue:
-    """Return what there is of a KIP or an issue. Raises UnknownName for one that nothing here speaks of."""
+    """Return the entry of a KIP or an issue. Raises UnknownName if no entry mentions it."""
     found = _WRITTEN.fullmatch(name)
     assert found is not None, name
     canonical = f"{found[1].upper()}-{found[2]}"
@@ -63,7 +67,7 @@ def issue(name: str) -> Issue:
     exactly = re.compile(rf"{canonical}\b")
     speaking = [each for each in entries.values() if exactly.search(f"{each.means} {each.why}")]
     if not told and not speaking and canonical not in written():
-        raise UnknownName(f"nothing here speaks of {canonical}; `epochfuzz explain` lists all there is")
+        raise UnknownName(f"no entry mentions {canonical}; `epochfuzz explain` lists all entries")
     return Issue(
         canonical,
         written().get(canonical, {}).get("about", ""),
@@ -74,10 +78,9 @@ def issue(name: str) -> Issue:
 
 
 def linked(markdown: str) -> str:
-    """Return a page in Markdown in which every number is a link, by references that stand at its end.
+    """Return a page in Markdown with a link for every number, and the link references at the end.
 
-    Numbers in code, in fenced blocks and in what is a link already stay as they are. What has been linked once comes
-    out as it went in.
+    Numbers in code, in fenced blocks and in links stay as they are. Linking a page twice gives the same page.
     """
     page = bracketed(_DEFINITIONS.sub("", markdown))
     named = {found["number"] for found in _PIECES.finditer(page) if found["number"]}
@@ -87,11 +90,11 @@ def linked(markdown: str) -> str:
 
 
 def bracketed(text: str) -> str:
-    """Return text with each number in brackets, to which a page has the links."""
+    """Return text with each number in brackets, as references to the links of a page."""
     return _PIECES.sub(lambda found: f"[{found['bare']}]" if found["bare"] else found[0], text)
 
 
-# What is left alone: code, comments, addresses, links. And a number that is not, in brackets or without.
+# Matches the text that stays as it is (code, comments, addresses, links), and numbers with or without brackets.
 _PIECES = re.compile(
     r"^```.*?^```|`[^`\n]+`|<!--.*?-->|https?://[^\s)>\"]+|\[(?!(?:KIP|KAFKA)-\d+\](?!\())[^\]]*\]\([^)]*\)"
     r"|\[(?P<number>(?:KIP|KAFKA)-\d+)\]|\b(?P<bare>(?:KIP|KAFKA)-\d+)\b",

@@ -1,9 +1,9 @@
-"""Markdown: the one thing that is written in it by code, a table."""
+"""Write tables in Markdown."""
 
 from collections.abc import Iterable, Sequence
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table, in which | in a cell is not the end of it."""
+    """Return a table, with each | in a cell escaped."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(cell.replace('|', '&#124;') for cell in line)} |" for line in lines)

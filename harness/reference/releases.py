@@ -1,4 +1,4 @@
-"""Releases: what each of them, and each generation, keeps and breaks, as the last survey found it (survey.py)."""
+"""Read the last survey (survey.py): the properties that each release and each generation holds and breaks."""
 
 import functools
 from collections.abc import Iterator
@@ -22,23 +22,23 @@ FILE = Path(__file__).with_name("survey.yaml")
 # Exhaustive searches, one after the other, within bounds on records and epoch changes.
 SEARCHED = (Configuration(records=2, epochs=2), Configuration(records=3, epochs=3))
 SEARCHED_WITH_THREE = (Configuration(replicas=3, records=1, epochs=2), Configuration(replicas=3, records=1, epochs=3))
-# Of protocols that change the ISR by request, for which there are many times as many states.
+# For protocols that change the ISR by request, which have many times as many states.
 SEARCHED_WITH_REQUESTS = (Configuration(records=1, epochs=2), Configuration(records=2, epochs=2))
 SEARCHED_WITH_REQUESTS_AND_THREE = (Configuration(replicas=3, records=1, epochs=1),)
-# What only clients break: producers that send again, consumers that keep their place, transactions.
+# For properties that only clients break: producers that retry, consumers that keep a position, transactions.
 WITH_CLIENTS = (
     Configuration(records=2, epochs=2, retries=True),
     Configuration(records=2, epochs=2, consumer=True, unclean_leader_election=True),
     Configuration(records=1, epochs=2, transactions=True),
 )
-REPLICAS = (2, 3)  # for how many it is tried whether a shorter schedule exists, whatever its records and epoch changes
+REPLICAS = (2, 3)  # numbers of replicas for the searches for shorter schedules, without bounds on records and epochs
 WALKED = Configuration(replicas=3)
 SCHEDULES = 1_000_000
 SCHEDULES_WITH_CLIENTS = 200_000
 
 
 def searched(protocol: Protocol) -> tuple[Configuration, ...]:
-    """Return the bounds within which a protocol is searched completely."""
+    """Return the bounds of the complete searches of a protocol."""
     if requests_isr_changes(protocol.constants):
         return (*SEARCHED_WITH_REQUESTS, *SEARCHED_WITH_REQUESTS_AND_THREE)
     return (*SEARCHED, *SEARCHED_WITH_THREE)
@@ -46,10 +46,10 @@ def searched(protocol: Protocol) -> tuple[Configuration, ...]:
 
 @dataclass(frozen=True)
 class Broken:
-    """The shortest schedule known that breaks a property, in a configuration.
+    """The shortest known schedule that breaks a property, in a configuration.
 
-    `searched` has for some numbers of replicas the length below which none is shorter, however many records it has and
-    epochs it opens.
+    `searched` maps numbers of replicas to a length. No schedule with fewer events breaks the property, with any number
+    of records and epochs.
     """
 
     settings: Configuration
@@ -58,19 +58,19 @@ class Broken:
 
     @property
     def is_minimal(self) -> bool:
-        """Whether no schedule is shorter, with as many replicas as were tried."""
+        """Return whether no shorter schedule exists, for all numbers of replicas in REPLICAS."""
         return all(self.searched.get(replicas, 0) >= len(self.events) for replicas in REPLICAS)
 
     def causes(self, protocol: Protocol, property_: str) -> Causes:
-        """Which choices of the protocol the schedule needs."""
+        """Return the choices of the protocol that the schedule needs."""
         return causes(parse_schedule(self.events), protocol, self.settings, property_)
 
 
 @dataclass(frozen=True)
 class ReleaseVerdicts:
-    """What was found of one protocol: what it breaks, what was judged, and within which bounds every state was visited.
+    """The survey's results for a protocol: broken properties, checked properties, and bounds of complete searches.
 
-    `digest` is of the rules by which it was found, see rules_digest.py.
+    `digest` is the digest of the rules during the survey, see rules_digest.py.
     """
 
     broken: dict[str, Broken]
@@ -81,12 +81,12 @@ class ReleaseVerdicts:
 
 @functools.cache
 def surveyed() -> dict[str, ReleaseVerdicts]:
-    """Return what the last survey found, by protocol."""
+    """Return the results of the last survey, by protocol."""
     written = parsed(FILE.read_text(encoding="utf-8"))
     return {name: _verdicts(**row) for name, row in written.items()}
 
 
-# What can break where nothing is asked for but replicas, under one protocol or another.
+# The properties that can break in the default configuration, under at least one protocol.
 JUDGED = applying(*(initial(protocol, Configuration()) for protocol in NAMED.values()))
 HEAD = ("protocol", *JUDGED)
 
@@ -95,16 +95,17 @@ SHORT = ("no-committed-loss", "no-divergence", "isr-complete", "convergence")  #
 LEGEND = (
     "A number is the length of a shortest schedule that breaks the property, with the number of replicas that it needs"
     f" in brackets, if that is not {REPLICAS[0]}: none is shorter with {' or '.join(map(str, REPLICAS))} replicas,"
-    " whatever its records and elections. With ≤ it is the shortest known. What holds was broken by neither complete"
-    f" search of small bounds nor {SCHEDULES:,} random schedules with {WALKED.replicas} replicas, nor by any schedule"
-    " that the project keeps; a number in brackets says that only the searches with so many replicas were complete."
-    " What was not judged is a question mark."
+    " whatever its records and elections. With ≤ it is the shortest known. *Holds* means that nothing broke the"
+    f" property: no complete search of small bounds, none of {SCHEDULES:,} random schedules with {WALKED.replicas}"
+    " replicas, and no schedule that the project keeps. A number in brackets says that only the searches with that many"
+    " replicas were complete. A question mark means that the survey did not check the property."
 )
 
 
 def bounds() -> Iterator[str]:
-    """Yield the bounds of each exhaustive search, in words; the last ones are of protocols that change
-    the ISR by request.
+    """Yield the bounds of each exhaustive search, in words.
+
+    The last ones are for protocols that change the ISR by request.
     """
     for settings in (
         *SEARCHED,
@@ -117,17 +118,17 @@ def bounds() -> Iterator[str]:
 
 
 def versions_of(protocol: str) -> str:
-    """Return the versions of Kafka that a release stands for, and what a generation is instead."""
+    """Return the versions of Kafka that a release stands for, or `a repaired design` for a generation."""
     return "a repaired design" if protocol in GENERATIONS else versions.span(protocol)
 
 
 def rows() -> list[list[str]]:
-    """Return a row for each protocol, a cell for each property."""
+    """Return a row for each protocol, with a cell for each property."""
     return [[name, *(cell(name, verdicts, each) for each in JUDGED)] for name, verdicts in surveyed().items()]
 
 
 def short_rows() -> list[list[str]]:
-    """Head and rows of the table in short, of releases alone: a column for each of SHORT."""
+    """Return the head and the rows of the short table, of releases only: a column for each property of SHORT."""
     chosen = [HEAD.index(name) for name in SHORT]
     shown = [row for row in rows() if row[0] not in GENERATIONS]
     return [
@@ -137,7 +138,7 @@ def short_rows() -> list[list[str]]:
 
 
 def checked_rows() -> list[list[str]]:
-    """Return head and rows of the table of releases, the versions of each, and its checked jars."""
+    """Return the head and the rows of the table of releases, with the versions of each, and its checked jars."""
     names = [name for name in surveyed() if name not in GENERATIONS]
     return [
         ["release", "stands for", checked.COLUMN],
@@ -146,14 +147,15 @@ def checked_rows() -> list[list[str]]:
 
 
 def holding(protocol: str, verdicts: ReleaseVerdicts) -> list[str]:
-    """Return the properties that a protocol keeps, of those that could break and were judged."""
+    """Return the properties that a protocol holds. Only properties that could break and were checked count."""
     could_break = applying(initial(parse_protocol(protocol), Configuration()))
     return [name for name in could_break if name not in verdicts.broken and name in verdicts.judged]
 
 
 def cell(protocol: str, verdicts: ReleaseVerdicts, property_: str) -> str:
-    """Return `holds`, or in how many events it breaks, such as `12 (3)` with three; `-` where nothing
-    could break it.
+    """Return `holds`, or the number of events that break a property, such as `12 (3)` for three replicas.
+
+    The result is `-` if the property cannot break under the protocol, and `?` if the survey did not check it.
     """
     broken = verdicts.broken.get(property_)
     if broken is not None:
@@ -173,7 +175,7 @@ def _needed(settings: Configuration) -> str:
 
 
 def broken() -> Iterator[tuple[str, str, Broken]]:
-    """Protocol, property and how it breaks, for all that breaks."""
+    """Yield protocol, property and schedule for every broken property."""
     for name, verdicts in surveyed().items():
         for property_, how in verdicts.broken.items():
             yield name, property_, how

@@ -1,7 +1,7 @@
-"""The digest of the rules of a protocol: what was found by rules is worth as much as the rules that it was found by.
+"""Compute the digest of a protocol's rules, which shows whether results of these rules are still valid.
 
-It is of the rules as they are linked, so that nothing counts but what they do: not their names nor the files in which
-they stand, no goal that is counted, and no argument that is passed and never read.
+The digest covers the linked rules, so that only their behaviour counts. It ignores names, files, goals that are
+counted, and arguments that are passed and never read.
 """
 
 import ast
@@ -22,7 +22,7 @@ OFF = {"lag_time": 0, "delayed_fetch": 0}
 
 
 def rules_digest(protocol: Protocol, judged: Iterable[str]) -> str:
-    """Sixteen hexadecimal digits for the rules of a protocol, and for some properties, by name."""
+    """Return sixteen hexadecimal digits for the rules of a protocol, and for some properties, by name."""
     roots: list[source.Rule] = [step, healing.heal, *(properties.named(name).is_broken for name in judged)]
     linked = specializer.specialize(roots, protocol.numbers() | OFF)
     kept = {each.name for each in linked if each.origin in roots}
@@ -35,14 +35,14 @@ def rules_digest(protocol: Protocol, judged: Iterable[str]) -> str:
 
 @cache
 def _pickled(linked: specializer.Specialized) -> bytes:
-    """Return the definition of a linked rule, as it is written: protocols are alike in most of them."""
+    """Return the pickled definition of a linked rule. The cache helps because protocols share most rules."""
     return pickle.dumps(ast.parse(ast.unparse(linked.node)).body[0])
 
 
 def simplified(rules: Sequence[ast.FunctionDef], kept: Collection[str]) -> list[ast.FunctionDef]:
-    """Return rules without calls of rules that do nothing, and with expressions in place of rules that only return one.
+    """Return rules without calls of empty rules, and with rules that only return an expression inlined.
 
-    So that a rule may be split, or may ask what no protocol of today needs, without another digest. `kept` are the
+    So the digest stays equal if a rule is split, or gains a condition that no protocol of today needs. `kept` are the
     names of the rules to begin with.
     """
     done: list[ast.FunctionDef] = []
@@ -60,7 +60,7 @@ def simplified(rules: Sequence[ast.FunctionDef], kept: Collection[str]) -> list[
 
 
 class _Simplifier(ast.NodeTransformer):
-    """Simplifies one rule after the other, by what those before came to."""
+    """Simplifies one rule after the other, with the results of the rules before it."""
 
     def __init__(self) -> None:
         self.empty: set[str] = set()
@@ -95,7 +95,7 @@ class _Simplifier(ast.NodeTransformer):
 
 
 class _Passed(ast.NodeTransformer):
-    """Puts what a call passes in place of parameters."""
+    """Replaces parameters by the arguments of a call."""
 
     def __init__(self, passed: Mapping[str, ast.expr]) -> None:
         self._passed = passed
@@ -105,7 +105,7 @@ class _Passed(ast.NodeTransformer):
 
 
 class _Anonymous(ast.NodeTransformer):
-    """Numbers functions in place of naming them, and leaves out goals."""
+    """Replaces the names of functions by numbers, and removes goals."""
 
     def __init__(self, names: Mapping[str, str]) -> None:
         self._names = names
@@ -133,7 +133,7 @@ class _Anonymous(ast.NodeTransformer):
 
 
 def leave_out_unread(rules: Sequence[ast.FunctionDef]) -> None:
-    """Leave out parameters that a rule does not read, where no call computes what it passes for them."""
+    """Remove parameters that a rule does not read, unless the argument of some call contains a call itself."""
     read = {rule.name: _Read(rule) for rule in rules}
     while unread := _unread(read):
         for name, each in list(read.items()):
@@ -147,7 +147,7 @@ def leave_out_unread(rules: Sequence[ast.FunctionDef]) -> None:
 
 
 class _Read:
-    """A rule, the calls in it, and the places of the parameters that it never names."""
+    """A rule, its calls, and the positions of the parameters that it never names."""
 
     def __init__(self, rule: ast.FunctionDef) -> None:
         nodes = [node for statement in rule.body for node in ast.walk(statement)]
@@ -158,7 +158,7 @@ class _Read:
 
 
 def _unread(read: Mapping[str, _Read]) -> dict[str, set[int]]:
-    """Return the places of such parameters, by rule."""
+    """Return the positions of removable parameters, by rule."""
     unread = {name: set(each.unread) for name, each in read.items()}
     for call in (call for each in read.values() for call in each.calls):
         if places := unread.get(_called(call)):

@@ -201,7 +201,9 @@ def narrate_ending(run: Run) -> Scene:
     before = run.steps[-1].state if run.steps else run.start
     judged = [each for each in PROPERTIES if each.at_end]
     differing = tuple(text.removeprefix("healed, ") for each in judged for text in each.violations(run.healed))
-    clauses = ("all faults stop: every replica is up, learns what was decided and fetches until nothing moves",)
+    clauses = (
+        "all faults stop: every replica is up, learns the current leader and ISR, and fetches until nothing changes",
+    )
     broken = tuple(each.name for each in judged if each.name in run.first_broken)
     agreeing = "all logs and high watermarks agree"
     step = Step(len(run.steps) + 1, 0, True, run.healed, broken)

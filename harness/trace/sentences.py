@@ -84,7 +84,7 @@ def _beyond(c: Change, leader: str) -> str:
     end = c.after.flight_offset[c.r]
     if c.before.leo[c.r] > end:
         return f"beyond {leader}'s LEO {end}"
-    return f"with {own_last_epoch(c.before, c.r)}, of which {leader} knows nothing"
+    return f"with {own_last_epoch(c.before, c.r)}, which {leader} does not know"
 
 
 def _fetch_diverging(c: Change, leader: str) -> Iterator[str]:
@@ -95,7 +95,7 @@ def _fetch_diverging(c: Change, leader: str) -> Iterator[str]:
         f"{leader} answers that their logs diverge: epoch {epoch} ends at offset {end}"
     )
     if p.diverging_fetch == DivergingFetch.COUNTED:
-        yield f"{leader} takes it that {c.name} has everything below offset {p.leo[r]} all the same"
+        yield f"{leader} still assumes that {c.name} has everything below offset {p.leo[r]}"
 
 
 def _fetch_records(c: Change, leader: str) -> Iterator[str]:
@@ -142,7 +142,7 @@ def _why_not_counted(c: Change) -> str:
         return f"it is to a fetch from offset {p.flight_from[r]}, and its log ends at {p.leo[r]} now"
     if p.phase[r] != Phase.FETCHING:
         return "it has to truncate first"
-    return "it has started anew since, with an empty log"
+    return "it has restarted since, with an empty log"
 
 
 def _whom(p: State, r: int) -> str:
@@ -351,7 +351,9 @@ def _refresh(c: Change) -> Iterator[str]:
     yield f"the consumer learns that {c.name} leads epoch {after.consumer_epoch}"
     if before.consumer_position == ConsumerPosition.OFFSET:
         if after.position < before.position:
-            yield f"its offset {before.position} is out of range there: it goes on from {c.name}'s LEO {after.position}"
+            yield (
+                f"its offset {before.position} is out of range there: it continues from {c.name}'s LEO {after.position}"
+            )
         else:
             yield f"it asks nothing, and is at offset {after.position} as before"
     elif before.position == 0:

@@ -50,7 +50,7 @@ def steps(nonconformity: ConformanceFinding) -> RenderableType:
         if nonconformity.fault.kind is DiscrepancyKind.DIFFERENCE:
             parts.append(_beside(run, nonconformity))
     if nonconformity.fault.output and not nonconformity.known_flaw:
-        parts.append(Text(f"What it printed:\n{nonconformity.fault.output}"))
+        parts.append(Text(f"Its output:\n{nonconformity.fault.output}"))
     return Group(*parts)
 
 
@@ -70,16 +70,16 @@ def summary(conformance: Conformance, plan: Plan) -> Iterator[str]:
     """Yield the summary of a run, in lines: the verdict, the amount, the speed, and the gaps."""
     verdict = "conforms" if conformance.conforms else "does NOT conform"
     protocols = ", ".join(protocol.name for protocol in plan.protocols)
-    yield f"The subject {verdict} to {protocols}, judged by {plan.judged_by}{_share(conformance, plan)}:"
+    yield f"The system under test {verdict} to {protocols}, checked by {plan.judged_by}{_share(conformance, plan)}:"
     yield (
         f"{conformance.schedules:,} schedules and {conformance.cases} cases, {conformance.shown.steps:,} steps in"
         f" {conformance.seconds:.1f} s ({conformance.steps_per_second:,} steps/s)"
     )
     if conformance.given_up:
-        yield "Not all schedules were run: too few answers could be judged."
+        yield "Not all schedules were run: too few replies could be checked."
     for reason in dict.fromkeys(conformance.unable.values()):
         cases = ", ".join(case for case, why in conformance.unable.items() if why == reason)
-        yield f"Not run, since the subject says {reason!r}: {cases}"
+        yield f"Not run, because the system under test reports {reason!r}: {cases}"
     yield from left_open(conformance, plan)
 
 
@@ -87,18 +87,18 @@ def left_open(conformance: Conformance, plan: Plan) -> Iterator[str]:
     """Yield the properties, events and fields that the run covered or missed, in lines."""
     lacking = not_judged(conformance, plan)
     for title, names in (
-        ("Properties judged", judged(conformance, plan)),
+        ("Properties checked", judged(conformance, plan)),
         (
-            "Properties that could not be judged, for want of fields",
+            "Properties that could not be checked, because fields are missing",
             [f"{name} ({', '.join(fields)})" for name, fields in lacking.items() if fields],
         ),
         (
-            "Properties that no field shows, so never judged",
+            "Properties that no field shows, so never checked",
             [name for name, fields in lacking.items() if not fields],
         ),
         ("Events that were never applied", never_applied(conformance, plan)),
         ("Fields that were never shown, so never compared", never_shown(conformance, plan)),
-        ("Fields of the subject's own, shown and not compared", own_fields(conformance)),
+        ("Fields of the adapter's own, shown and not compared", own_fields(conformance)),
         ("Fields that mean nothing here", unknown_fields(conformance, plan)),
     ):
         if names and conformance.shown.steps:
@@ -110,7 +110,7 @@ def left_open(conformance: Conformance, plan: Plan) -> Iterator[str]:
 def _unmet(conformance: Conformance, plan: Plan) -> Iterator[str]:
     """Yield the number of coverage points never reached, and how many of them exhaustive bounds would reach."""
     if conformance.shown.met is None:
-        yield "Never met: not noted, for an older epochfuzz began this campaign; another directory begins one anew"
+        yield "Never met: not recorded, because an older epochfuzz began this campaign; use a new directory"
     unmet = never_met(conformance, plan)
     if unmet is None:
         return
@@ -121,7 +121,7 @@ def _unmet(conformance: Conformance, plan: Plan) -> Iterator[str]:
     within = sum(len(each["within_bounds"]) for each in of_kinds.values())
     yield f"Never met: {', '.join(parts)}; --json has their names"
     if within:
-        yield f"Of those, --exhaustive would meet at least {within}, with {bounds_text(unmet)}"
+        yield f"--exhaustive would meet at least {within} of these, with {bounds_text(unmet)}"
 
 
 def bounds_text(bounds: "documents.NeverMet") -> str:

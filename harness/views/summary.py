@@ -88,7 +88,7 @@ def ablation_table(base: Protocol, variants: Sequence[Protocol], findings: Seque
     """
     found = {(finding.protocol, finding.property): finding.reproducer for finding in findings}
     names = [name for name in properties.NAMES if any(name == broken for _, broken in found)]
-    table = Table(title="What each mechanism guards: events to break it, * minimal")
+    table = Table(title="Properties that each mechanism guards: events to break them, * minimal")
     table.add_column(f"{base.name}, but", no_wrap=True)
     for name in names:
         table.add_column(name.replace("-", "-\n"))

@@ -38,7 +38,7 @@ def summary(conformance: Conformance, plan: Plan, kept: Path | None) -> Iterator
     """Yield the summary of an exhaustive run, in lines. The run can resume from the file `kept`."""
     toured = conformance.toured
     if toured is None:
-        yield "The subject gave no answer, so no transition was played."
+        yield "The system under test did not reply, so no transition was played."
         return
     yield _verdict(conformance, plan, toured.applied)
     if toured.refused is not None:
@@ -48,11 +48,11 @@ def summary(conformance: Conformance, plan: Plan, kept: Path | None) -> Iterator
         f" ({conformance.steps_per_second:,} steps/s)"
     )
     if conformance.given_up:
-        yield "Not all tours were played: too few answers could be judged."
+        yield "Not all tours were played: too few replies could be checked."
     elif not toured.is_complete and kept is not None:
         yield _goes_on(kept)
     if toured.lacking:
-        yield f"Not asked for: {toured.lacking:,} transitions by events that the subject does not have, or behind those"
+        yield f"Not played: {toured.lacking:,} transitions that need events that the adapter does not support"
     yield from report.left_open(conformance, plan)
 
 
@@ -97,7 +97,7 @@ def to_be_written(size: Size) -> Iterator[str]:
         f" {size.steps:,} steps, about {filesize.decimal(size.bytes)} in {size.files:,} files"
     )
     if size.bytes > _MUCH:
-        yield "that is much: smaller --records or --epochs have less, and Ctrl-C leaves the files that are whole"
+        yield "that is a lot: lower --records or --epochs to get less; Ctrl-C keeps the complete files"
 
 
 def written(done: WrittenTours) -> str:
@@ -110,35 +110,38 @@ def written(done: WrittenTours) -> str:
 
 def _goes_on(kept: Path) -> str:
     return (
-        f"The same command goes on from there, by {kept}; remove that to begin again, such as with another build of the"
-        " subject."
+        f"The same command resumes from {kept}; remove that file to begin again, such as with another build of the"
+        " system under test."
     )
 
 
 def _verdict(conformance: Conformance, plan: Plan, of_all: Counts) -> str:
     (protocol,) = plan.protocols
     within = f"{of_all.reachable:,} transitions reachable with {bounds_text(plan.settings)}"
-    judged = f"judged by {plan.judged_by}"
+    judged = f"checked by {plan.judged_by}"
     if conformance.conforms and of_all.is_complete:
-        but = f", but for {of_all.differing:,} that differ" if of_all.differing else ""
-        return f"The subject conforms to {protocol.name} on all {within}{but}, each by one way to its state, {judged}:"
+        but = f", except {of_all.differing:,} that differ" if of_all.differing else ""
+        return (
+            f"The system under test conforms to {protocol.name} on all {within}{but}, each by one path to its state,"
+            f" {judged}:"
+        )
     verdict = "conforms" if conformance.conforms else "does NOT conform"
     return (
-        f"The subject {verdict} to {protocol.name}, {judged}: of {within}, {of_all.played:,} were played"
-        f" ({of_all.played / max(of_all.reachable, 1):.1%}), each by one way to its state{_differ(of_all)}:"
+        f"The system under test {verdict} to {protocol.name}, {judged}: of {within}, {of_all.played:,} were played"
+        f" ({of_all.played / max(of_all.reachable, 1):.1%}), each by one path to its state{_differ(of_all)}:"
     )
 
 
 def _refused(of_refused: Counts) -> str:
     return (
-        f"Of {of_refused.reachable:,} events that are refused in a state, {of_refused.played:,} were sent there"
+        f"{of_refused.played:,} of {of_refused.reachable:,} events that a state does not enable were sent there"
         f"{_differ(of_refused)}"
     )
 
 
 def _differ(some: Counts) -> str:
     parts = [f"; {some.differing:,} differ"] if some.differing else []
-    parts += [f"; {some.behind:,} lie only behind what differs, and were not played"] if some.behind else []
+    parts += [f"; {some.behind:,} lie only behind differing ones, and were not played"] if some.behind else []
     return "".join(parts)
 
 

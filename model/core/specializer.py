@@ -307,7 +307,7 @@ class _ConstantFolder(ast.NodeTransformer):
         value = self._globals[node.id]
         if value is MODEL:
             if self._linker.model is None:
-                raise self._cannot(node, "it runs a model, and is linked for none")
+                raise self._cannot(node, "it runs a model, but is linked without one")
             return self._linker.model
         return value
 
@@ -457,7 +457,7 @@ class _Emitter(ast.NodeTransformer):
             return _parsed(f"np.{value.__name__}", node)
         if type(value).__module__ == "numpy":  # a scalar, whose repr is the expression that makes it
             return _parsed(repr(value), node)
-        raise CannotSpecialize(f"{value!r} is no constant that a compiled rule can have")
+        raise CannotSpecialize(f"{value!r} cannot be a constant of a compiled rule")
 
 
 @cache

@@ -216,7 +216,7 @@ def test_the_shortest_way_from_here_is_searched_and_can_be_stepped_along(page: P
     expect(answer).to_contain_text(
         "After 6 events more, hw breaks no-committed-loss. Because of truncation=high_watermark", timeout=120_000
     )
-    expect(answer).to_contain_text("No way is shorter")
+    expect(answer).to_contain_text("No schedule is shorter")
     page.click("#take")
     expect(page.locator(".track li")).to_have_count(10)
     expect(heading(page)).to_have_text("3 receive B")
@@ -233,7 +233,7 @@ def test_a_search_shows_how_far_it_is_and_can_be_cancelled(page: Page, address: 
     answer = page.locator("#answer")
     expect(answer).to_contain_text("states seen in", timeout=120_000)
     page.click("#cancel")
-    expect(answer).to_contain_text("Cancelled. Until then: no way of up to")
+    expect(answer).to_contain_text("Cancelled. Until then: no schedule of up to")
     expect(page.locator("#cancel")).to_be_hidden()
 
 

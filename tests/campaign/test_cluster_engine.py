@@ -313,11 +313,11 @@ def test_what_the_model_loses_as_well_was_to_be_expected():
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (("--protocol", "hw"), "--protocol: of no use here: --engine cluster plays --release with Kafka's defaults"),
-        (("--acks", "1", "--certify", "0"), "--certify and --acks: of no use here"),
+        (("--protocol", "hw"), "--protocol: no effect here: --engine cluster plays --release with Kafka's defaults"),
+        (("--acks", "1", "--certify", "0"), "--certify and --acks: no effect here"),
         (("--machine", "a:B"), "--machine is a Hypothesis state machine"),
         (("--until-stable", "0.1"), "--until-stable counts situations, which only --engine walk does"),
-        (("--release", "trunk"), "a release is named as 4.3.1 is; got 'trunk'"),
+        (("--release", "trunk"), "a release has a name such as 4.3.1; got 'trunk'"),
         (("--replicas", "4"), "--replicas: a cluster has 3 brokers; got 4"),
         (("--schedules", "1", "--for", "1h"), "--schedules and --for both say when to stop"),
     ],

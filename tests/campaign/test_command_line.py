@@ -152,14 +152,14 @@ def test_control_c_and_sigterm_end_a_campaign_that_can_be_resumed(epochfuzz, tmp
     os.kill(running.pid, number)
     out, err = running.communicate(timeout=60)
     assert (running.returncode, out) == (code, "")
-    assert f"not finished; go on with: epochfuzz campaign resume {tmp_path / 'c'}" in err
+    assert f"not finished; resume with: epochfuzz campaign resume {tmp_path / 'c'}" in err
     assert "Traceback" not in err
     while is_alive(running.pid) and time.monotonic() < deadline:
         time.sleep(0.05)  # Java has yet to notice that the driver is gone
     assert not is_alive(running.pid)
     assert list((tmp_path / "elsewhere").iterdir()) == []
     assert not (tmp_path / "c" / "temporary").exists()
-    assert "not finished; go on with" in epochfuzz("campaign", "report", tmp_path / "c").out
+    assert "not finished; resume with" in epochfuzz("campaign", "report", tmp_path / "c").out
 
 
 @pytest.mark.slow
@@ -181,8 +181,8 @@ def test_a_campaign_of_conformance_is_gone_on_with_by_conform(epochfuzz, spark, 
     Campaign.start(spark, str(tmp_path), Trials(plan))
     code, out, err = epochfuzz("campaign", "resume", tmp_path)
     assert (code, out) == (2, "")
-    assert "holds a campaign of conformance: to go on with it, give the command again that began it" in err
-    assert "not finished; give the command again" in epochfuzz("campaign", "report", tmp_path).out
+    assert "holds a campaign of conformance; repeat the command that began it" in err
+    assert "not finished; repeat the command" in epochfuzz("campaign", "report", tmp_path).out
 
 
 def test_parameters_of_an_unknown_engine_are_bad_input(epochfuzz, spark, tmp_path):
@@ -224,11 +224,11 @@ def test_a_machine_of_somebody_elses_campaign_is_imported_for_those_who_name_it(
     code, out, err = epochfuzz("campaign", "resume", "c", *([] if name is None else ["--machine", name]))
     assert (code, out) == (2, "")
     assert (
-        f"c is about the state machine idle_here:Idle, and to go on with it imports idle_here from"
-        f" {tmp_path / 'idle_here.py'}: give --machine idle_here:Idle if you want that"
+        f"c is a campaign of the state machine idle_here:Idle, and resuming it imports idle_here from"
+        f" {tmp_path / 'idle_here.py'}: give --machine idle_here:Idle to allow that"
     ) in err
     shown = epochfuzz("campaign", "report", "c").out
-    assert f"go on with `epochfuzz campaign resume {tmp_path / 'c'} --machine idle_here:Idle`" in shown
+    assert f"resume with `epochfuzz campaign resume {tmp_path / 'c'} --machine idle_here:Idle`" in shown
 
 
 def test_a_machine_that_is_named_is_gone_on_with(epochfuzz, spark, tmp_path, monkeypatch):
@@ -244,4 +244,4 @@ def test_a_machine_that_is_named_is_gone_on_with(epochfuzz, spark, tmp_path, mon
 
 def test_a_campaign_of_schedules_has_no_machine_to_name(epochfuzz, undisturbed):
     code, _, err = epochfuzz("campaign", "resume", undisturbed.directory.uri, "--machine", "a:B")
-    assert (code, "is not about a state machine of your own" in err) == (2, True)
+    assert (code, "is not a campaign of your own state machine" in err) == (2, True)

@@ -63,7 +63,7 @@ def test_one_that_runs_shows_how_far_it_is_and_what_it_has_found(report, undistu
 
 def test_one_that_was_interrupted_says_how_to_go_on(report, earlier):
     ended = report(earlier)
-    assert f"not finished; go on with `epochfuzz campaign resume {earlier}`" in ended.out
+    assert f"not finished; resume with `epochfuzz campaign resume {earlier}`" in ended.out
     document = report(earlier, "--json").json
     assert (document["state"], document["schedules"], document["seed"]) == ("unfinished", 40, 1)
     assert {found["protocol"] for found in document["findings"]} == {"hw"}
@@ -87,9 +87,9 @@ def test_what_is_unexpected_so_far_is_exit_1(report, spark, tmp_path):
     ("words", "complaint"),
     [
         (("no/campaign",), "no/campaign holds no campaign"),
-        (("a", "b"), "a, b: a report is of one campaign; --history compares several"),
-        (("--history", "s3a://bucket/c"), "--history compares what is kept on this machine"),
-        (("--history", "c", "--sarif", "c.sarif"), "--sarif: of no use here"),
+        (("a", "b"), "a, b: a report covers one campaign; --history compares several"),
+        (("--history", "s3a://bucket/c"), "--history compares campaigns on this machine"),
+        (("--history", "c", "--sarif", "c.sarif"), "--sarif: no effect here"),
     ],
 )
 def test_mistakes_are_answered_without_spark(report, words, complaint):

@@ -32,11 +32,11 @@ def test_a_file_of_that_name_comes_first(tmp_path: Path) -> None:
     [
         (
             "m1-lost",
-            "m1-lost: there is no such file, and no case of that id comes with epochfuzz; did you mean 'm1-loss'?",
+            "m1-lost: the file does not exist, and epochfuzz has no case with that id; did you mean 'm1-loss'?",
         ),
-        ("xyzzy", "xyzzy: there is no such file, and no case of that id comes with epochfuzz; check the path"),
-        ("corpus/m1-loss", "corpus/m1-loss: there is no such file; check the path"),
-        ("m1-loss.yaml", "m1-loss.yaml: there is no such file; check the path"),
+        ("xyzzy", "xyzzy: the file does not exist, and epochfuzz has no case with that id; check the path"),
+        ("corpus/m1-loss", "corpus/m1-loss: the file does not exist; check the path"),
+        ("m1-loss.yaml", "m1-loss.yaml: the file does not exist; check the path"),
     ],
 )
 def test_a_name_of_neither_a_file_nor_a_case_is_refused(path: str, said: str) -> None:
@@ -49,5 +49,5 @@ def test_a_case_that_epochfuzz_brings_is_replayed_and_not_rewritten(epochfuzz, t
     assert epochfuzz("replay", "m1-loss", "--protocol", "kip-101").code == 0
     refused = epochfuzz("replay", "m1-loss", "--rewrite")
     assert refused.code == 2
-    assert "a case that epochfuzz brings is not rewritten" in " ".join(refused.err.split())
+    assert "a bundled case cannot be rewritten" in " ".join(refused.err.split())
     assert list(tmp_path.iterdir()) == []

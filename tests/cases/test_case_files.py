@@ -173,7 +173,7 @@ MISTAKES: list[tuple[str, str, int, str]] = [
     (", B: {log", ", D: {log", 15, "unknown key 'D' in a state; there is after, protocol, A, B, C, controller"),
     ("hw: 1", "leader_epohc: 1", 15, "unknown key 'leader_epohc' in B; did you mean 'leader_epoch'?"),
     ("leo: 2", "leo: -1", 15, "leo is a whole number from 0; got '-1'"),
-    ("m14@2", "m14", 15, "'m14' is no record; write it as record@epoch, such as m0@0"),
+    ("m14@2", "m14", 15, "'m14' is not a record; write it as record@epoch, such as m0@0"),
     ("[2, 1]", "[2]", 15, "an entry of epochs is a pair, [epoch, start offset]"),
     ("leader: null", "leader: F", 15, "unknown replica 'F'; there is A, B, C, D, E"),
     ("up: true", "up: 1", 14, "up is true or false; got '1'"),
@@ -181,7 +181,7 @@ MISTAKES: list[tuple[str, str, int, str]] = [
         "A: {up: true, leader_epoch: 0, log: []}, controller: {leader: A, epoch: 0, isr: [C, A]}",
         "",
         14,
-        "says nothing of",
+        "names no replica",
     ),
     # provenance
     ("seed: 7", "sed: 7", 16, "unknown key 'sed' in provenance; did you mean 'seed'?"),
@@ -241,11 +241,11 @@ def test_a_bomb_of_aliases_is_refused_at_its_first_anchor(write: Write) -> None:
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    assert refusal(tmp_path / "none.yaml") == f"{tmp_path}/none.yaml: there is no such file; check the path"
+    assert refusal(tmp_path / "none.yaml") == f"{tmp_path}/none.yaml: the file does not exist; check the path"
 
 
 def test_a_path_that_no_file_can_have_is_a_missing_file() -> None:
-    assert "there is no such file" in refusal(Path("a\0b"))
+    assert "the file does not exist" in refusal(Path("a\0b"))
     assert "cannot be read" in refusal(Path("x" * 5000))
 
 
@@ -457,4 +457,4 @@ def test_an_id_that_two_files_have_names_both(tmp_path: Path) -> None:
         (tmp_path / name).write_text(CASE, encoding="utf-8")
     with pytest.raises(CaseError) as caught:
         load_corpus([tmp_path])
-    assert str(caught.value).startswith(f"{tmp_path}/second.yaml: id 'a-case' is also that of {tmp_path}/first.yaml;")
+    assert str(caught.value).startswith(f"{tmp_path}/second.yaml: id 'a-case' is also the id of {tmp_path}/first.yaml;")

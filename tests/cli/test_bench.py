@@ -105,7 +105,7 @@ def test_the_table_of_detection_puts_the_hardest_first_and_marks_misses():
 def test_defects_that_were_held_back_from_tuning_have_a_row_of_their_own():
     assert [taken(each, "swarm", 1).is_held_back for each in (EASY, HARD)] == [True, False]
     row = next(line for line in results.summary(made()).splitlines() if "held out from the last tuning" in line)
-    assert row.endswith("| 1 of 1 | 1.8 beside 56.5 schedules of the others (geometric means) |")
+    assert row.endswith("| 1 of 1 | 1.8 compared with 56.5 schedules for the others (geometric means) |")
 
 
 def test_the_json_document_has_every_seed():

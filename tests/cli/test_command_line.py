@@ -271,13 +271,13 @@ def test_a_shrunk_case_tells_its_own_story_and_not_that_of_the_case_it_was_made_
         (["fuzz", "--acks", "2"], "acks is 0, 1 or all; got '2'"),
         (["fuzz", "--schedules", "0"], "--schedules"),
         (["fuzz", "--for", "soon"], "a duration is a number and s, m or h"),
-        (["fuzz", "--for", "1s", "--schedules", "5"], "give one of them"),
+        (["fuzz", "--for", "1s", "--schedules", "5"], "give only one"),
         (["fuzz", "--protocol", "hw", "--property", "nope"], "unknown property 'nope'"),
-        (["fuzz", "--protocol", "hw", "--property", "no-divergence"], "--property: of no use here"),
+        (["fuzz", "--protocol", "hw", "--property", "no-divergence"], "--property: no effect here"),
         (["fuzz", "--breaks", "hw", "--holds", "hw"], "the same rules"),
-        (["fuzz", "--breaks", "hw", "--holds", "kip-101", "--schedules", "5"], "--schedules: of no use here"),
-        (["fuzz", "--breaks", "hw", "--holds", "kip-101", "--ablate", "hw"], "--ablate: of no use here"),
-        (["fuzz", "--ablate", "kip-320", "--protocol", "hw"], "--protocol: of no use here"),
+        (["fuzz", "--breaks", "hw", "--holds", "kip-101", "--schedules", "5"], "--schedules: no effect here"),
+        (["fuzz", "--breaks", "hw", "--holds", "kip-101", "--ablate", "hw"], "--ablate: no effect here"),
+        (["fuzz", "--ablate", "kip-320", "--protocol", "hw"], "--protocol: no effect here"),
         (["fuzz", "--breaks", "hw"], "--breaks and --holds go together"),
         (
             ["fuzz", "--ablate", WEAKEST],
@@ -287,11 +287,11 @@ def test_a_shrunk_case_tells_its_own_story_and_not_that_of_the_case_it_was_made_
             ["fuzz", "--certify", "soon"],
             "such as 60s or 8h, or 0 or all; got 'soon'",
         ),
-        (["fuzz", "--breaks", "hw", "--holds", "kip-101", "--certify", "0"], "--certify: of no use here"),
+        (["fuzz", "--breaks", "hw", "--holds", "kip-101", "--certify", "0"], "--certify: no effect here"),
         (["fuzz", "--sede", "7"], "No such option: --sede"),
         (["fuss"], "No such command 'fuss'"),
         (["explore", "--protocol", "hw", "--property", "no-loss"], "unknown property 'no-loss'"),
-        (["explore"], "--protocol says what to search"),
+        (["explore"], "give --protocol for a new search"),
         (["replay", "no-such-file.yaml"], "no-such-file.yaml"),
         (["shrink", str(DOCUMENTS / "m1-loss.yaml"), "--protocol", "kip-101"], "nothing to shrink"),
     ],
@@ -362,4 +362,4 @@ def test_a_case_is_read_from_standard_input_and_not_rewritten_there():
     case = (DOCUMENTS / "m1-loss.yaml").read_text()
     assert "m1-loss" in epochfuzz("replay", "-", input=case).stdout
     assert "-:1: the case has no 'id'" in epochfuzz("replay", "-", input="schema: 1\n").stderr
-    assert "standard input (-) is none" in complaint("replay", "-", "--rewrite")
+    assert "standard input (-) is not a file" in complaint("replay", "-", "--rewrite")

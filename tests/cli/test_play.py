@@ -176,7 +176,7 @@ def test_a_search_that_visits_every_state_says_that_nothing_breaks() -> None:
     search = LookAhead(where("produce A", "kip-320", records=1, epochs=1), KIP_320, ANY, 30)
     search.run()
     assert search.found is None
-    assert "Whatever happens from here, kip-320 breaks nothing more within the bounds" in search.answer
+    assert "From here on, kip-320 breaks nothing more within the bounds" in search.answer
 
 
 def test_what_is_broken_or_not_promised_is_not_searched_for() -> None:
@@ -218,7 +218,7 @@ def complaint(*arguments: object) -> str:
 def test_a_port_in_use_says_so() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
-        assert f"--port: {port} cannot be had (Address already in use)" in complaint("--port", port)
+        assert f"--port: {port} is not available (Address already in use)" in complaint("--port", port)
 
 
 def test_bad_input_says_what_is_wrong(tmp_path: Path) -> None:
@@ -226,8 +226,8 @@ def test_bad_input_says_what_is_wrong(tmp_path: Path) -> None:
     broken.write_text("schema: 1\nid: broken\nwhy: Broken.\nevents: [produce A, fetsch B]\n")
     assert f"{broken}:4: unknown event 'fetsch'" in complaint(broken)
     assert "unknown protocol 'hv'" in complaint("--protocol", "hv")
-    assert "there is no such directory" in complaint("--out", tmp_path / "nowhere")
-    assert "the configuration is that of the case" in complaint(broken, "--replicas", "3")
+    assert "does not exist: create it first" in complaint("--out", tmp_path / "nowhere")
+    assert "the case sets the configuration" in complaint(broken, "--replicas", "3")
 
 
 def test_json_says_where_to_look_and_which_protocols_there_are(epochfuzz: Any, monkeypatch: pytest.MonkeyPatch) -> None:

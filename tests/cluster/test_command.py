@@ -79,9 +79,9 @@ def refusal(epochfuzz: Any, *words: object) -> str:
 def test_bad_input_is_one_message(
     epochfuzz: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fake_java: Callable[..., Path]
 ) -> None:
-    assert "is no directory" in refusal(epochfuzz, "re-elected-leader", "--kafka-home", tmp_path / "none")
-    assert "there is no Kafka" in refusal(epochfuzz, "re-elected-leader", "--kafka-home", tmp_path)
-    assert "a release is named as" in refusal(epochfuzz, "re-elected-leader", "--release", "trunk")
+    assert "is not a directory" in refusal(epochfuzz, "re-elected-leader", "--kafka-home", tmp_path / "none")
+    assert "this directory has no Kafka" in refusal(epochfuzz, "re-elected-leader", "--kafka-home", tmp_path)
+    assert "a release has a name such as" in refusal(epochfuzz, "re-elected-leader", "--release", "trunk")
     assert "re-elected" in refusal(epochfuzz, "no-such-scenario")
     for words in (("--control", "late"), ("--election", "auto"), ("--end", "pause")):
         assert "has no pauses" in refusal(epochfuzz, "re-elected-leader-under-load", *words)

@@ -67,7 +67,7 @@ def test_a_release_that_there_is_not_is_named(maven: Callable[[str], Path]) -> N
 @pytest.mark.parametrize("release", ["", "4", "trunk", "../4.3.1"])
 def test_what_is_no_release_is_refused_before_maven_is_asked(release: str, maven: Callable[[str], Path]) -> None:
     calls = maven("exit 1")
-    with pytest.raises(ClusterError, match=r"a release is named as 4\.3\.1 is; got"):
+    with pytest.raises(ClusterError, match=r"a release has a name such as 4\.3\.1; got"):
         from_maven(release)
     assert calls.read_text() == ""
 
@@ -90,7 +90,7 @@ def test_a_kafka_of_ones_own_is_known_by_its_jar(tmp_path: Path) -> None:
 
 
 def test_a_directory_without_kafka_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ClusterError, match=r"there is no Kafka: libs/kafka_2\.13-VERSION\.jar is missing"):
+    with pytest.raises(ClusterError, match=r"this directory has no Kafka: libs/kafka_2\.13-VERSION\.jar is missing"):
         from_home(tmp_path)
 
 

@@ -25,7 +25,7 @@ FEW = ("--schedules", "10", "--seed", "2")
 def test_a_subject_that_conforms_ends_with_0_and_says_how_much_was_run(epochfuzz: Any) -> None:
     ended = epochfuzz("conform", *FEW, "--", *REFERENCE)
     assert ended.code == 0
-    assert "The subject conforms to kip-320, judged by lock-step:\n10 schedules and 0 cases, " in ended.out
+    assert "The system under test conforms to kip-320, checked by lock-step:\n10 schedules and 0 cases, " in ended.out
     assert "steps/s" in ended.out
     assert (
         f"reproduce: epochfuzz conform --protocol kip-320 --replicas 2 {' '.join(FEW)} -- {sys.executable}" in ended.out
@@ -125,7 +125,7 @@ def test_what_was_found_is_shown_before_the_complaint_about_a_protocol_that_the_
     words = ("--protocol", "kip-320", "--protocol", "kip-320:fencing=none", *FEW, "--json", "--", *DEFECTIVE)
     ended = epochfuzz("conform", *words)
     assert ended.code == 2
-    assert "the subject is unable to run this protocol and configuration: there is hw" in ended.err
+    assert "the system under test cannot run this protocol and configuration: there is hw" in ended.err
     assert [finding["events"] for finding in ended.json["findings"]] == [["produce A", "shrink B"]]
 
 
@@ -189,7 +189,7 @@ def test_fields_of_the_subjects_own_are_shown_and_not_compared(epochfuzz: Any) -
 def test_a_run_that_says_nothing_ends_with_4(epochfuzz: Any) -> None:
     ended = epochfuzz("conform", *FEW, "--", *HOSTILE, "flood_standard_error", "reset")
     assert ended.code == 4
-    assert "This run says nothing" in ended.out
+    assert "This run checked nothing" in ended.out
 
 
 @pytest.mark.parametrize(
@@ -257,7 +257,7 @@ def test_a_hostile_subject_ends_with_1_and_what_it_printed(epochfuzz: Any) -> No
     assert ended.code == 1
     assert "died under kip-320: it exited with status 7" in ended.out
     assert "stderr: out of luck" in ended.out
-    assert "Not all schedules were run: too few answers could be judged." in ended.out
+    assert "Not all schedules were run: too few replies could be checked." in ended.out
 
 
 @pytest.mark.parametrize(
@@ -271,7 +271,7 @@ def test_a_hostile_subject_ends_with_1_and_what_it_printed(epochfuzz: Any) -> No
         ((), "Missing argument"),
         (("--master", "local[2]", "--", "x"), "--master and --remote say where a campaign runs"),
         (("--campaign", "c", "--jobs", "2", "--", "x"), "--jobs is for this machine"),
-        (("--protocol", "kip-320:fencing=none", "--", *SUBJECT), "the subject is unable to run this protocol"),
+        (("--protocol", "kip-320:fencing=none", "--", *SUBJECT), "the system under test cannot run this protocol"),
     ],
 )
 def test_what_cannot_be_used_ends_with_2_and_one_message(
@@ -308,7 +308,7 @@ def test_ctrl_c_shows_what_was_found_the_seed_and_how_to_go_on(
     finally:
         signal.signal(signal.SIGINT, interrupts)
     assert ended.code == 130
-    assert re.search(rf"{said}to go on, and to have all of it shrunk: epochfuzz conform .* --seed 2 -- ", ended.out)
+    assert re.search(rf"{said}to continue, and to shrink all failures: epochfuzz conform .* --seed 2 -- ", ended.out)
 
 
 def test_ctrl_c_while_a_failure_is_shrunk_loses_none(epochfuzz: Any, monkeypatch: pytest.MonkeyPatch) -> None:

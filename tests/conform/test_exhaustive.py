@@ -29,8 +29,8 @@ def test_a_subject_that_conforms_does_so_on_all_transitions_and_nothing_is_kept(
     ended = exhaust(epochfuzz)
     assert ended.code == 0
     assert (
-        f"The subject conforms to kip-320 on all {N:,} transitions reachable with 2 replicas, 1 record and 1 epoch"
-        " change, each by one way to its state, judged by lock-step:"
+        f"The system under test conforms to kip-320 on all {N:,} transitions reachable with 2 replicas, 1 record and"
+        " 1 epoch change, each by one path to its state, checked by lock-step:"
     ) in ended.err
     assert ended.json["transitions"] == {
         "replicas": 2,
@@ -52,8 +52,8 @@ def test_where_all_were_played_those_that_are_known_to_differ_are_counted() -> N
     plan = Plan(REFERENCE, [parse_protocol("kip-320")], bounds, schedules=0, seed=0)
     played = Conformance(toured=Toured(Counts(256, 256, differing=2, behind=0), None, 0, is_complete=True))
     assert next(transitions.summary(played, plan, None)) == (
-        "The subject conforms to kip-320 on all 256 transitions reachable with 2 replicas, 1 record and 0 epoch"
-        " changes, but for 2 that differ, each by one way to its state, judged by lock-step:"
+        "The system under test conforms to kip-320 on all 256 transitions reachable with 2 replicas, 1 record and"
+        " 0 epoch changes, except 2 that differ, each by one path to its state, checked by lock-step:"
     )
 
 
@@ -73,7 +73,7 @@ def test_what_differs_is_shrunk_and_the_rest_is_played_around_it(epochfuzz: Any)
     assert found["differing"] > 0
     assert found["behind"] > 0
     assert found["played"] + found["behind"] == found["reachable"] == N
-    assert "lie only behind what differs, and were not played" in ended.err
+    assert "lie only behind differing ones, and were not played" in ended.err
     assert "after event 2, shrink B; tour " in ended.err
 
 
@@ -111,7 +111,7 @@ def test_part_of_it_is_played_and_the_same_command_goes_on_from_there(epochfuzz:
         assert tours < ended.json["schedules"]
         played, tours = found["played"], ended.json["schedules"]
         (kept,) = Path("conform-cases").glob("exhaustive-*.json")
-        assert f"The same command goes on from there, by {kept}" in ended.err
+        assert f"The same command resumes from {kept}" in ended.err
         assert f"of {N:,} transitions reachable with 2 replicas, 1 record and 1 epoch change, {played:,}" in ended.err
     ended = exhaust(epochfuzz)
     assert (ended.json["transitions"]["played"], ended.json["transitions"]["complete"]) == (N, True)
@@ -140,7 +140,7 @@ def test_events_that_a_subject_lacks_are_left_out_and_counted(epochfuzz: Any) ->
     assert ended.code == 0
     reachable = ended.json["transitions"]["reachable"]
     assert 0 < reachable < 20
-    assert f"Not asked for: {N - reachable:,} transitions by events that the subject does not have" in ended.err
+    assert f"Not played: {N - reachable:,} transitions that need events that the adapter does not support" in ended.err
 
 
 def test_another_answer_the_second_time_is_no_difference(epochfuzz: Any) -> None:
@@ -156,23 +156,23 @@ def test_a_subject_that_dies_time_and_again_is_given_up(epochfuzz: Any) -> None:
     assert ended.code == 1
     assert ended.json["given_up"]
     assert ended.json["findings"][0]["events"] == ["crash A", "crash B"]
-    assert "Not all tours were played: too few answers could be judged." in ended.err
+    assert "Not all tours were played: too few replies could be checked." in ended.err
 
 
 def test_promises_are_judged_along_the_tours(epochfuzz: Any) -> None:
     ended = exhaust(epochfuzz, "--judge", "promises", "--for", "2s")
     assert ended.code == 0
     assert "no-committed-loss" in ended.json["judged"]
-    assert "judged by promises" in ended.err
+    assert "checked by promises" in ended.err
 
 
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (("--exhaustive", "--seed", "1"), "--seed: of no use here: --exhaustive plays tours"),
+        (("--exhaustive", "--seed", "1"), "--seed: no effect here: --exhaustive plays tours"),
         (("--exhaustive", "--protocol", "hw", "--protocol", "kip-101"), "give one --protocol"),
-        (("--refused",), "--refused: of no use here"),
-        (("--for", "1m"), "--for: of no use here"),
+        (("--refused",), "--refused: no effect here"),
+        (("--for", "1m"), "--for: no effect here"),
         (("--exhaustive", "--for", "soon"), "--for: a duration is"),
     ],
 )

@@ -126,7 +126,7 @@ def test_a_command_is_driven_and_ended(living: Any) -> None:
 def test_a_subject_that_is_unable_to_run_the_protocol_fails_with_its_reason() -> None:
     test = conformance_test(lambda: CommandSubject(SUBJECT), protocol="kip-320:fencing=none")
     (report,) = failures(test)
-    assert "unable to run this protocol and configuration: there is hw, kip-101, kip-279, kip-320" in report
+    assert "cannot run this protocol and configuration: there is hw, kip-101, kip-279, kip-320" in report
 
 
 def test_a_subject_without_events_fails_and_says_so() -> None:
@@ -135,7 +135,7 @@ def test_a_subject_without_events_fails_and_says_so() -> None:
             return []
 
     (report,) = failures(conformance_test(Idle), examples=2)
-    assert "the subject supports no event that this configuration makes possible" in report
+    assert "the system under test supports no event that this configuration makes possible" in report
 
 
 def test_all_failures_are_of_one_class_of_assertion() -> None:

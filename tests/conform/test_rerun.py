@@ -71,14 +71,14 @@ def test_a_subject_that_dies_agrees_with_nothing(epochfuzz: Any) -> None:
 def test_a_case_with_events_that_the_subject_lacks_is_named_and_says_nothing(epochfuzz: Any) -> None:
     ended = epochfuzz("replay", M1_LOSS, "-p", "hw", "--subject", shlex.join((*HOSTILE, "answer_twice", "event")))
     assert ended.code == 4
-    assert "m1-loss was not replayed under hw, the subject is unable to: it has no crash" in ended.out
+    assert "m1-loss was not replayed under hw: the system under test cannot run it: it has no crash" in ended.out
 
 
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
         (("--subject", "no-such-command"), "--subject: 'no-such-command' cannot be started"),
-        (("--trace", "--subject", shlex.join(REFERENCE)), "--subject is for verdicts"),
+        (("--trace", "--subject", shlex.join(REFERENCE)), "--subject compares verdicts"),
     ],
 )
 def test_what_cannot_be_used_ends_with_2(epochfuzz: Any, words: tuple[str, ...], complaint: str) -> None:

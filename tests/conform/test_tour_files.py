@@ -196,7 +196,7 @@ def test_ctrl_c_says_what_is_whole(epochfuzz: Any, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(tour_files.TourFiles, "write", interrupt)
     ended = epochfuzz("explore", *SMALL, "--tests", "tours")
     assert ended.code == 130
-    assert "interrupted; whole in tours: 0 transitions, 0 tours, 0 steps, 0 files, 0 bytes" in ended.err
+    assert "interrupted; complete in tours: 0 transitions, 0 tours, 0 steps, 0 files, 0 bytes" in ended.err
 
 
 def test_a_directory_with_something_in_it_is_left_alone(epochfuzz: Any) -> None:
@@ -220,7 +220,7 @@ def test_what_is_no_directory_is_refused(epochfuzz: Any, where: str) -> None:
 def test_options_of_a_search_are_refused(epochfuzz: Any) -> None:
     ended = epochfuzz("explore", *SMALL, "--tests", "tours", "--depth", "3", "--no-symmetry")
     assert ended.code == 2
-    assert "--depth and --symmetry: of no use here" in ended.err
+    assert "--depth and --symmetry: no effect here" in ended.err
 
 
 @pytest.mark.skipif(GO is None, reason="go is not installed")

@@ -38,7 +38,7 @@ def test_a_starter_conforms_unless_it_is_broken(language: str, is_broken: bool, 
     commands = next(text for text in COMMANDS if f"{language}/" in text or name in text)
     done = run(commands.replace("epochfuzz conform", "epochfuzz conform --seed 1 --certify 0"), tmp_path)
     assert done.returncode == (1 if is_broken else 0), done.stdout
-    said = "NOT conform" if is_broken else "The subject conforms to kip-320"
+    said = "NOT conform" if is_broken else "The system under test conforms to kip-320"
     assert said in done.stdout
     assert ("replicas.B.l" in done.stdout) == is_broken
 

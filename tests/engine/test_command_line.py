@@ -173,7 +173,7 @@ def test_a_rule_that_cannot_be_run_is_bad_input_that_says_why(
         (("explore", "--protocol", "eager", "--property", "x"), "the properties are no-loss, agreement"),
         (("explore", "--protocol", "eager", "--out", "x"), "--out"),
         (("fuzz", "--protocol", "eager", "--ablate", "eager"), "--ablate"),
-        (("fuzz", "--protocol", "eager", "--schedules", 1, "--for", "1s"), "give one of them"),
+        (("fuzz", "--protocol", "eager", "--schedules", 1, "--for", "1s"), "give only one"),
     ],
 )
 def test_what_says_nothing_to_the_model_is_refused(epochfuzz: Run, words: tuple[object, ...], said: str) -> None:

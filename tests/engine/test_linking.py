@@ -36,7 +36,7 @@ def test_a_kernel_is_linked_for_a_model_each_time_for_another_and_never_for_none
         names = linked(model, walk_block)
         assert any(name.startswith(there) for name in names)
         assert not any(name.startswith(elsewhere) for name in names)
-    with pytest.raises(specializer.CannotSpecialize, match="is linked for none"):
+    with pytest.raises(specializer.CannotSpecialize, match="is linked without one"):
         linked(None, walk_block)
 
 

@@ -210,7 +210,7 @@ def test_a_leader_that_lacks_the_record_appends_it_anew():
 
 def test_a_leader_that_lacks_the_record_before_refuses_a_new_one():
     p = producing("produce A, elect B, notify B")
-    assert refused(p, "produce B") == "B has not got the record before: OUT_OF_ORDER_SEQUENCE_NUMBER"
+    assert refused(p, "produce B") == "B does not have the record before: OUT_OF_ORDER_SEQUENCE_NUMBER"
 
 
 def test_a_duplicate_waits_as_the_first_request_did():
@@ -283,13 +283,13 @@ def test_a_consumer_reads_up_to_the_high_watermark_and_no_further():
 
 def test_a_consumer_is_refused_by_a_leader_of_another_epoch_until_it_has_refreshed():
     p = consuming("elect B, notify B")
-    assert refused(p, "consume B").endswith("refuses the consumer, at epoch 0: FENCED_LEADER_EPOCH")
+    assert refused(p, "consume B").endswith("rejects the consumer, at epoch 0: FENCED_LEADER_EPOCH")
     assert refused(p, "refresh A") == "the consumer knows epoch 0 already"
 
 
 def test_a_consumer_that_is_ahead_of_a_zombie_is_refused_by_it():
     p = consuming("elect B, notify B, refresh B")
-    assert refused(p, "consume A").endswith("refuses the consumer, at epoch 1: UNKNOWN_LEADER_EPOCH")
+    assert refused(p, "consume A").endswith("rejects the consumer, at epoch 1: UNKNOWN_LEADER_EPOCH")
 
 
 def test_a_consumer_that_knows_an_offset_only_reads_from_any_leader():

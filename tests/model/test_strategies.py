@@ -137,9 +137,9 @@ def test_a_failure_names_protocol_property_and_events() -> None:
     [
         ({"judged": ["no-loss"]}, "unknown property 'no-loss'"),
         ({"wanted": "no-loss"}, "unknown property 'no-loss'"),
-        ({"wanted": "isr-complete"}, "the wanted among them"),
-        ({"judged": []}, "one property at least"),
-        ({"judged": ["no-acked-loss"], "settings": Configuration(acks="1")}, "one property at least"),
+        ({"wanted": "isr-complete"}, "including the wanted one"),
+        ({"judged": []}, "at least one property"),
+        ({"judged": ["no-acked-loss"], "settings": Configuration(acks="1")}, "at least one property"),
     ],
 )
 def test_a_machine_that_could_judge_nothing_is_refused(choices: dict[str, object], message: str) -> None:

@@ -120,11 +120,11 @@ def test_a_line_of_versions_stands_for_its_newest(version, release):
         ("kafka-4.5", "'kafka-4.5' is newer than Kafka 4.4.0, the newest whose protocol is known"),
         (
             "kafka-3.1.9",
-            "'kafka-3.1.9' is no version of Kafka that is known here; of that line there are 3.1.0, 3.1.1, 3.1.2",
+            "'kafka-3.1.9' is not a version of Kafka that epochfuzz knows; of that line there are 3.1.0, 3.1.1, 3.1.2",
         ),
-        ("kafka-2.9", "'kafka-2.9' is no version of Kafka that is known here; there are 0.10.2, 0.11.0, 1.0, 1.1"),
-        ("kafka-4", "'kafka-4' is no version of Kafka; one is named as kafka-4.3.1 is, or its line, kafka-4.3"),
-        ("kafka-new", "'kafka-new' is no version of Kafka; one is named as kafka-4.3.1 is, or its line, kafka-4.3"),
+        ("kafka-2.9", "'kafka-2.9' is not a version of Kafka that epochfuzz knows; there are 0.10.2, 0.11.0, 1.0, 1.1"),
+        ("kafka-4", "'kafka-4' is not a version of Kafka; name one, such as kafka-4.3.1 or kafka-4.3"),
+        ("kafka-new", "'kafka-new' is not a version of Kafka; name one, such as kafka-4.3.1 or kafka-4.3"),
     ],
 )
 def test_a_version_that_there_is_not_is_said_to_be_none_and_no_other_suggested(name, message):

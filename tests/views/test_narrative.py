@@ -180,7 +180,7 @@ def test_a_fence_parts_two_runs_and_names_kafkas_error():
     assert parts_at is not None
     assert parts_at.under[1] == (
         "kip-320",
-        "Not enabled: leader A is at epoch 0 and refuses B, at epoch 1: UNKNOWN_LEADER_EPOCH.",
+        "Not enabled: leader A is at epoch 0 and rejects B, at epoch 1: UNKNOWN_LEADER_EPOCH.",
     )
 
 

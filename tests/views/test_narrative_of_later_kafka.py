@@ -180,7 +180,7 @@ DIVERGES = "produce A, elect B, notify A, notify B, produce B"
             f"{DIVERGES}, fetch A",
             "A fetches from offset 1, its last record of epoch 0; "
             "B answers that their logs diverge: epoch 0 ends at offset 0; "
-            "B takes it that A has everything below offset 1 all the same; B's HW rises to 1; "
+            "B still assumes that A has everything below offset 1; B's HW rises to 1; "
             "m1 is committed and acknowledged; A is in the ISR without m1, which is below B's HW.",
         ),
         (
@@ -213,7 +213,7 @@ DIVERGES = "produce A, elect B, notify A, notify B, produce B"
             "kip-595:late_answer=same_leader",
             "produce A, fetch B, expire B, notify B, receive B",
             "B does not take the response for one that it waits for: m0, HW 0; "
-            "it has started anew since, with an empty log.",
+            "it has restarted since, with an empty log.",
         ),
     ],
 )

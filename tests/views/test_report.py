@@ -86,7 +86,7 @@ def test_a_case_that_does_not_converge_ends_with_the_healed_state():
     events = parse_schedule(["produce A", "elect B", "notify B", "produce B", "elect A", "catch_up A", "produce A"])
     unequal = replace(M1_LOSS, events=events, expect={"kip-101": Expectation(("convergence",))}, states=())
     said = words(html.render(page_of(unequal)))
-    assert "until nothing moves; at offset 0 A has m0 and B has m1. \u2716 BROKEN: convergence" in said
+    assert "until nothing changes; at offset 0 A has m0 and B has m1. \u2716 BROKEN: convergence" in said
 
 
 def test_what_a_case_says_is_text_and_never_markup():

@@ -104,7 +104,7 @@ def test_what_does_not_converge_is_drawn_healed_with_what_differs():
     start = next(i for i, line in enumerate(lines) if line.startswith("  healed"))
     ending = lines[start : start + 7]
     assert "e1[m1] !m0 e2+[m2]" in ending[1]
-    assert "until nothing moves; at offset 0 A has m0 and B has m1." in words(ending)
+    assert "until nothing changes; at offset 0 A has m0 and B has m1." in words(ending)
     assert ending[-1].strip() == "BROKEN: convergence"
 
 

@@ -84,7 +84,7 @@ class Trials(Job[Conformance]):
 
     def how_to_resume(self, uri: str) -> str:
         """Return the advice to resume the campaign."""
-        return f"give the command again that began it, `epochfuzz conform --campaign {uri} ...`"
+        return f"repeat the command that began it, `epochfuzz conform --campaign {uri} ...`"
 
     def block(self, number: int) -> dict[str, Any]:
         """Run the trials of a block. Raises SubjectUnable and CommandError."""

@@ -87,7 +87,7 @@ class Tours(Trials):
 
     def how_to_resume(self, uri: str) -> str:
         """Return the advice to resume the campaign."""
-        return f"give the command again that began it, `epochfuzz conform --exhaustive --campaign {uri} ...`"
+        return f"repeat the command that began it, `epochfuzz conform --exhaustive --campaign {uri} ...`"
 
     # Methods that workers call
 
@@ -125,11 +125,13 @@ class Tours(Trials):
     def _as_told(self) -> tuple[Round, int]:
         """Return the round that the driver sent, and the number of its first block."""
         if self._round is None:
-            assert self._told is not None, "a worker is told of a round"
+            assert self._told is not None, "every worker receives a round"
             told = json.loads(self._told)
             found = _graph(self.protocol.name, self.settings, tuple(told["verbs"]), self.refused)
             if found.digest != told["digest"]:
-                raise OtherTransitionsError(f"a worker has transitions {found.digest}, the driver {told['digest']}")
+                raise OtherTransitionsError(
+                    f"a worker has transitions {found.digest}, but the driver has {told['digest']}"
+                )
             wanted, without = (unpacked(told[name], found.size) for name in ("wanted", "without"))
             self._round = Round(found, wanted, without, told["first tour"]), told["first block"]
         return self._round

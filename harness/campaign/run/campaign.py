@@ -90,8 +90,8 @@ class Campaign(Generic[Outcome]):
         differing = work.differing(found)
         if differing:
             raise CampaignError(
-                f"{uri} holds a campaign with another {', another '.join(differing)}: go on with what it was begun"
-                " with, or choose another directory"
+                f"{uri} holds a campaign with another {', another '.join(differing)}: resume it with its own"
+                " parameters, or choose another directory"
             )
         _refuse_foreign(directory, work)
         return Campaign(directory, work)
@@ -104,8 +104,8 @@ class Campaign(Generic[Outcome]):
         if not self._is_finished():
             if self.work.model != model_digest():
                 raise CampaignError(
-                    f"{self.directory.uri} was begun with model {self.work.model} (epochfuzz {self.work.version}), and"
-                    f" this is model {model_digest()}: go on with that version, or start another campaign"
+                    f"{self.directory.uri} was begun with model {self.work.model} (epochfuzz {self.work.version}), but"
+                    f" this is model {model_digest()}: resume with that version, or start another campaign"
                 )
             self.work.require()
             self.do_blocks(progress)

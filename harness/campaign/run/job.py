@@ -156,8 +156,8 @@ class Job(ABC, Generic[Outcome]):
     def refuse(self, number: int) -> None:
         """Raise NonDeterminismError for a block whose second run had another result."""
         raise NonDeterminismError(
-            f"{self.named(number)} was walked more than once, with different results: some worker cannot be trusted, or"
-            " epochfuzz cannot"
+            f"{self.named(number)} ran more than once, with different results: a worker is faulty, or"
+            " epochfuzz has a bug"
         )
 
     def named(self, number: int) -> str:
@@ -176,7 +176,7 @@ class Job(ABC, Generic[Outcome]):
 
     def how_to_resume(self, uri: str) -> str:
         """Return the advice to resume the campaign, for messages."""
-        return f"go on with `{self.command_to_resume(uri)}`"
+        return f"resume with `{self.command_to_resume(uri)}`"
 
     def is_enough(self, stage: BlockRange, counts: Counts) -> bool:
         """Return whether a stage may stop before its end. False for kinds whose stages don't depend on results."""

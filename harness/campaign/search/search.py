@@ -45,7 +45,7 @@ class SearchCampaign:
             raise CampaignError(f"{uri} already holds a campaign: choose another directory")
         if directory.has("search"):
             raise CampaignError(
-                f"{uri} already holds a search; go on with `{command_to_resume(uri)}`, or choose another directory"
+                f"{uri} already holds a search; resume with `{command_to_resume(uri)}`, or choose another directory"
             )
         directory.write_rows([{"asked": asked.text()}], ASKED, "search")
         return SearchCampaign(directory, asked)
@@ -63,8 +63,8 @@ class SearchCampaign:
         asked = SearchRequest.from_text(rows[0]["asked"])
         if asked.model != model_digest():
             raise CampaignError(
-                f"{uri} was begun with model {asked.model} (epochfuzz {asked.version}), and this is model"
-                f" {model_digest()}: go on with that version, or start another search"
+                f"{uri} was begun with model {asked.model} (epochfuzz {asked.version}), but this is model"
+                f" {model_digest()}: resume with that version, or start another search"
             )
         return SearchCampaign(directory, asked)
 

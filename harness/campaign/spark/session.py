@@ -107,7 +107,7 @@ def _complaint(error: Exception, log: Path) -> str:
     if "All masters are unresponsive" in logged:
         from pyspark import __version__
 
-        reason = f"the master takes no driver of PySpark {__version__}: it has to be of the same version, and running"
+        reason = f"the master accepts no driver of PySpark {__version__}: start one of the same version"
     elif isinstance(error, (ConnectionError, Py4JNetworkError)):
         reason = "its Java process has ended"
     else:

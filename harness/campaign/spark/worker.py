@@ -50,7 +50,7 @@ def work(text: str) -> Job[Any]:
 def require_model(model: str) -> None:
     """Raise WrongModelError unless the worker's model is the campaign's model."""
     if model != model_digest():
-        raise WrongModelError(f"a worker runs model {model_digest()}, the campaign is of model {model}")
+        raise WrongModelError(f"a worker has model {model_digest()}, but the campaign needs model {model}")
 
 
 def each(numbers: Batches) -> Iterator[int]:

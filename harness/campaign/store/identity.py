@@ -9,7 +9,7 @@ from epochfuzz.harness.campaign.run.kinds import work_of
 from epochfuzz.harness.campaign.store.errors import CampaignError
 from epochfuzz.harness.environment.version import epochfuzz_version
 
-ALONE = "nothing else says what the campaign is; restore it, or choose another directory"
+ALONE = "no other file has the campaign's parameters; restore it, or choose another directory"
 
 
 class Tables(Interface):
@@ -35,8 +35,8 @@ def work_found(tables: Tables) -> Job[Any] | None:
     if not rows:
         if tables.has("blocks"):
             raise CampaignError(
-                f"{place} is lost or empty, and the blocks of a campaign are in {tables.path('blocks')}: without its"
-                " parameters it cannot be gone on with; restore them, or choose another directory"
+                f"{place} is missing or empty, but {tables.path('blocks')} has the blocks of a campaign: restore the"
+                " parameters to resume it, or choose another directory"
             )
         return None
     try:
@@ -51,7 +51,7 @@ def _unusable(place: str, version: Any, error: ValueError) -> str:
     """Return the reason why readable parameters cannot be used. Parquet has no checksum for the names of columns."""
     said = f"{place} cannot be used: {error}; it was written by epochfuzz {version}"
     if version == epochfuzz_version():
-        return f"{said} as this is, so it is damaged: {ALONE}"
+        return f"{said}, the version that runs now, so it is damaged: {ALONE}"
     return f"{said}, and this is epochfuzz {epochfuzz_version()}"
 
 
@@ -59,6 +59,6 @@ def refuse_foreign_to(tables: Tables, work: Job[Any], campaigns: Iterable[str]) 
     """Raise CampaignError if any block's campaign is not the campaign of the parameters."""
     for campaign in sorted(set(campaigns) - {work.campaign}):
         raise CampaignError(
-            f"{tables.path('blocks')} has blocks of campaign {campaign}, and {tables.path('parameters')} are"
-            f" those of campaign {work.campaign}: restore what belongs together, or choose another directory"
+            f"{tables.path('blocks')} has blocks of campaign {campaign}, but {tables.path('parameters')}"
+            f" belongs to campaign {work.campaign}: restore the files of one campaign, or choose another directory"
         )

@@ -123,13 +123,13 @@ class LocalTables:
             return said + ALONE
         end = [self.path(name) for name in _TABLES_AT_THE_END if self._files(name)]
         if table in _TABLES_AT_THE_END:
-            remedy, comes = end, "its end is made again"
+            remedy, comes = end, "epochfuzz computes its end again"
         elif table == "subject":
-            remedy, comes = [str(file.parent)], "the subject is asked again what it has"
+            remedy, comes = [str(file.parent)], "epochfuzz asks the system under test again"
         elif table == "waves":
-            remedy, comes = [str(file.parent)], "only the time that the wave took is lost"
+            remedy, comes = [str(file.parent)], "only the duration of the wave is lost"
         else:
-            remedy, comes = [str(file.parent), *end], "the blocks of that wave are done again"
+            remedy, comes = [str(file.parent), *end], "the blocks of that wave run again"
         return f"{said}remove {' and '.join(remedy)}, and {self.work_as_it_is.how_to_resume(self.path())}; {comes}"
 
     @property

@@ -46,7 +46,7 @@ def held(directory: Path) -> Iterator[Path]:
     try:
         if not _lock(descriptor, fcntl.LOCK_EX):
             raise CampaignError(
-                f"another process works on {directory}; `epochfuzz campaign report {directory}` shows how far it is"
+                f"another process works on {directory}; `epochfuzz campaign report {directory}` shows its progress"
             )
         shutil.rmtree(temporary, ignore_errors=True)
         try:

@@ -71,9 +71,9 @@ class Parameters:
             if value is not None and not is_valid(value):
                 raise ValueError(f"{name} is {value!r}")
         if self.machine is None and not self.protocols:
-            raise ValueError("protocols are none")
+            raise ValueError("protocols is empty: name at least one")
         if self.schedules is self.seconds is self.stable is None:
-            raise ValueError("neither schedules nor seconds nor stable says when to stop")
+            raise ValueError("schedules, seconds and stable are all missing: one of the three has to end the campaign")
 
     @property
     def blocks(self) -> int | None:
@@ -117,7 +117,7 @@ class Parameters:
         known = {each.name for each in fields(Configuration)}
         unknown = sorted(row["configuration"].keys() - known)
         if unknown:
-            raise ValueError(f"configuration.{', configuration.'.join(unknown)}: no such parameter")
+            raise ValueError(f"configuration.{', configuration.'.join(unknown)}: unknown parameter")
         protocols = tuple(parse_protocol(name) for name in row["protocols"])
         others = {key: value for key, value in row.items() if key not in ("protocols", "configuration")}
         # Settings that are newer than the campaign have no value in its row.

@@ -32,12 +32,12 @@ def remaining_lines(outcome: ScheduleOutcome) -> Iterator[str]:
     for protocol, met in zip(outcome.parameters.protocols, outcome.tally.met, strict=True):
         unreached = outcome.unreached[protocol.name]
         yield (
-            f"{protocol.name}: {len(met.situations):,} situations met; {len(unreached)} of those that two replicas"
-            " reach with two records and two elections were not"
+            f"{protocol.name}: {len(met.situations):,} situations met; {len(unreached)} situations that two replicas"
+            " reach with two records and two elections were not met"
         )
     yield (
         f"One more such schedule shows a new situation or kind of failure with probability {estimate.probability:.1e}"
         f" ({CONFIDENCE:.0%} interval: {estimate.low:.1e} to {estimate.high:.1e})"
     )
     if outcome.stopped_unstable:
-        yield f"not stable: the interval still reaches above {outcome.parameters.stable:g}; go on for longer"
+        yield f"not stable: the interval still reaches above {outcome.parameters.stable:g}; run longer"

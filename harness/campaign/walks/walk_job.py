@@ -139,7 +139,7 @@ class Walks(ModelSchedules):
 
     def look_for_unreached(self, campaign: "Campaign[ScheduleOutcome]", tally: Tally, progress: "Progress") -> None:
         """Write the table of situations. A task of its own searches each protocol."""
-        progress.doing("looking for situations that were not reached")
+        progress.doing("searching for situations that were not met")
         spark, protocols = campaign.directory.spark, self.parameters.protocols
         numbers = spark.range(0, len(protocols), 1, len(protocols))
         reached = Workers(spark).map(numbers, f"{TASKS}:reach_situations", self.text, coverage.REACHABLE)

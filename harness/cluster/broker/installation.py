@@ -50,7 +50,7 @@ def from_home(home: Path) -> Installation:
         if found and not found[1].endswith(("-test", "-sources", "-javadoc", "-scaladoc")):
             return Installation(found[1], (str(home / "libs" / "*"),))
     raise ClusterError(
-        f"{home}: there is no Kafka: libs/kafka_2.13-VERSION.jar is missing; name a directory as a"
+        f"{home}: this directory has no Kafka: libs/kafka_2.13-VERSION.jar is missing; name a directory as a"
         " distribution unpacks to"
     )
 
@@ -58,7 +58,7 @@ def from_home(home: Path) -> Installation:
 def refuse_no_release(name: str) -> None:
     """Raise ClusterError for a name that does not have the form of a release."""
     if not _RELEASE.fullmatch(name):
-        raise ClusterError(f"a release is named as {DEFAULT_RELEASE} is; got {name!r}")
+        raise ClusterError(f"a release has a name such as {DEFAULT_RELEASE}; got {name!r}")
 
 
 def from_maven(release: str) -> Installation:

@@ -60,7 +60,7 @@ class Definition:
         try:
             return _read_fields(_Reader(data), self._fields, version, version in self.flexible)
         except (struct.error, IndexError, UnicodeDecodeError) as error:
-            raise ValueError(f"this is no {self.name} of version {version}: {error}") from None
+            raise ValueError(f"this is not a {self.name} of version {version}: {error}") from None
 
     def encode(self, values: dict[str, Any], version: int) -> bytes:
         """Return the encoded message. A missing field has its default."""

@@ -125,8 +125,8 @@ class _Scenario:
 
     def _told_of_election(self) -> str:
         if self.variant.control is Control.NO_PAUSE:
-            return "C goes on and fetches all; the preferred leader is elected: C leads, and A hears of it"
-        return "A is paused, C goes on; the preferred leader is elected: C leads, B truncates m and y, rightly"
+            return "C resumes and fetches all; the preferred leader is elected: C leads, and A learns of it"
+        return "A is paused, C resumes; the preferred leader is elected: C leads, B truncates m and y, rightly"
 
     # 3: A controlled shutdown of C. The controller elects A, whose session has not expired.
 
@@ -138,7 +138,7 @@ class _Scenario:
             # A reads the fetch before it learns of epoch 3, and rejects it (UNKNOWN_LEADER_EPOCH). B retries after
             # replica.fetch.backoff.ms, 1 s. For that second, A leads and no other replica has m.
             self._until("B's first fetch of epoch 3 waits at A", lambda: self.a.has_waiting_from(self.b))
-        self.note("3", "C is shut down in good order: A is elected again, with A and B in sync")
+        self.note("3", "C is shut down under control: A is elected again, with A and B in sync")
 
     # 4: A learns of both elections. A released Kafka considers m committed at once.
 
@@ -146,7 +146,7 @@ class _Scenario:
         self._until("A leads at epoch 3", lambda: self._leads(self.a, 3))
         self._until("m is acknowledged", lambda: self._is_acknowledged("m"))
         self._until("the consumer has read m", lambda: any(each.value == "m" for each in self.reader.read))
-        self.note("4", "A goes on, hears of both elections, and leads; m is acknowledged and read")
+        self.note("4", "A resumes, learns of both elections, and leads; m is acknowledged and read")
 
     # 5: A leaves, and B leads.
 
@@ -159,7 +159,7 @@ class _Scenario:
         ]()
         self._until("B leads", lambda: self._leads(self.b, 4), _SESSION)
         how = {
-            FailureMode.TERM: "shut down in good order",
+            FailureMode.TERM: "shut down under control",
             FailureMode.KILL: "killed",
             FailureMode.PAUSE: "paused beyond its session",
         }
@@ -196,7 +196,7 @@ class _Scenario:
             for each in writer.refused:
                 yield f"producer of {name}, when it sent {each.value}: {each.error}"
             if writer.fatal is not None:
-                yield f"producer of {name}, when it went on: {writer.fatal}"
+                yield f"producer of {name}, when it resumed: {writer.fatal}"
         for error in self.reader.errors:
             yield f"consumer: {error}"
 

@@ -58,8 +58,10 @@ class _Scenario:
         self._loads = [
             closing.enter_context(Load(f"p{number}", every, TOPIC, _PARTITIONS)) for number in range(_PRODUCERS)
         ]
-        self._until("every producer goes on", lambda: all(len(load.acknowledged) > _WARM for load in self._loads))
-        self.note("1", f"{_PRODUCERS} producers go on, {len(self._acknowledged()):,} records are acknowledged")
+        self._until(
+            "every producer makes progress", lambda: all(len(load.acknowledged) > _WARM for load in self._loads)
+        )
+        self.note("1", f"{_PRODUCERS} producers make progress, {len(self._acknowledged()):,} records are acknowledged")
         self._keep_a_busy()
         self._elect_c_and_a_again()
         self._lose_a()
@@ -91,14 +93,16 @@ class _Scenario:
         self._until("C leads all", lambda: self._count(self.c, lambda line: _leads(line, 2)) == _PARTITIONS)
         self._until("B follows C in all", lambda: self._count(self.b, lambda line: _follows(line, 2)) == _PARTITIONS)
         heard = self._count(self.a, lambda line: _follows(line, 2))
-        self.note("3", f"the preferred leader is elected: C leads, B follows; A has heard of {heard} of {_PARTITIONS}")
+        self.note(
+            "3", f"the preferred leader is elected: C leads, B follows; A has learned {heard} of {_PARTITIONS} changes"
+        )
         self.c.terminate()
         self._until("A leads again", lambda: self._count(self.a, lambda line: _leads(line, 3)) == _PARTITIONS)
         missed = _PARTITIONS - self._count(self.a, lambda line: _follows(line, 2))
         truncated = self._count(self.b, lambda line: line.kind == "truncation" and line.offset > 0)
         self.note(
             "4",
-            f"C is shut down in good order, A leads again: it has not heard of C in {missed} of {_PARTITIONS}"
+            f"C is shut down under control, A leads again: it has missed C's epoch in {missed} of {_PARTITIONS}"
             f" partitions, and B has truncated in {truncated}",
         )
 
@@ -110,7 +114,7 @@ class _Scenario:
         self._until("B leads all", lambda: self._count(self.b, lambda line: _leads(line, 4)) == _PARTITIONS)
         for load in self._loads:
             load.is_going_on = False
-        how = "killed" if self.variant.end is FailureMode.KILL else "shut down in good order"
+        how = "killed" if self.variant.end is FailureMode.KILL else "shut down under control"
         self.note("5", f"A is {how}, B leads; {len(self._acknowledged()):,} records are acknowledged")
 
     def _end(self) -> None:

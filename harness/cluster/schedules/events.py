@@ -76,7 +76,7 @@ def fetch(stage: Stage, name: str) -> str:
     if not stage.is_up(leader):
         raise Nothing(f"{leader}, whom {name} follows, is down")
     if stage.fenced.get(name) == stage.epoch(name):
-        raise Nothing(f"{name} was told that its epoch has passed, and waits to hear of the next")
+        raise Nothing(f"{name} learned that its epoch has passed, and waits for the next one")
     request = _fresh_request(stage, name, leader)
     stage.gates.pass_(request)
     (answer,) = stage.until(f"{leader}'s answer to {name} is at the gate", lambda: _answers(stage, name, request))
@@ -128,7 +128,7 @@ def restart(stage: Stage, name: str) -> str:
     stage.until(f"the controller hears from {name} again", cluster.start_again(node), REGISTERS_WITHIN)
     cluster.shut(node)
     stage.learned[name] = cluster.metadata.end
-    return f"{name} is back, and knows what was decided"
+    return f"{name} is back, and knows the current leader and ISR"
 
 
 def notify(stage: Stage, name: str) -> str:
@@ -339,7 +339,7 @@ def _deliver(stage: Stage, name: str, answer: ProxiedMessage) -> None:
 def _learn(stage: Stage, name: str, end: int) -> str:
     pending = [each for each in stage.pending(name) if each.offset < end]
     if not pending:
-        raise Nothing(f"{name} knows what was decided")
+        raise Nothing(f"{name} knows the current leader and ISR")
     node, epoch = stage.node(name), stage.epoch(name)
     stage.gates.limit(node.number, end)
     stage.until(f"{name} has fetched the metadata", lambda: (stage.cluster.asks_beyond(node) or 0) >= end)
@@ -371,7 +371,7 @@ def _proposed(
     if other is not None and not is_meant(other):
         raise Nothing(f"{leader} has proposed the ISR {stage.names(other)}, and waits for the answer")
     if stage.gates.held(RequestKind.ALTER, stage.node(leader).number, is_response=True):
-        raise Nothing(f"{leader} has not heard the answer to what it proposed")
+        raise Nothing(f"{leader} has not received the response to its proposal")
 
     def find() -> tuple[int, ...] | None:
         proposed = stage.proposal(leader)

@@ -75,16 +75,16 @@ def of_document(document: Any) -> Known:
         raise KnownError(f"a known difference has field, after and why; got {document!r}")
     for key in ("field", "why"):
         if not isinstance(document.get(key), str):
-            raise KnownError(f"{key}: a known difference has a text there; got {document.get(key)!r}")
+            raise KnownError(f"{key} must be a text; got {document.get(key)!r}")
     after, protocols, met = _texts(document, "after"), _texts(document, "protocols"), _texts(document, "met")
     unknown = [verb for verb in after if verb not in VERBS]
     if unknown or not after:
-        raise KnownError(f"after: {unknown or after} is no list of events; the events are {', '.join(VERBS)}")
+        raise KnownError(f"after: {unknown or after} is not a list of events; the events are {', '.join(VERBS)}")
     if not_met := [name for name in met if name not in GOALS]:
         raise KnownError(f"met: there is no goal {not_met[0]!r}; the goals are {', '.join(GOALS)}")
     choices, output = _texts(document, "choices"), document.get("output", "")
     if not isinstance(output, str) or (document["field"] == DiscrepancyKind.DIED) != bool(output):
-        raise KnownError(f"output: of a subject that died, and of no other, what it printed is wanted; got {output!r}")
+        raise KnownError(f"output: give the printed text for field died, and for no other field; got {output!r}")
     try:
         parse_protocol(":".join((next(iter(NAMED)), ",".join(choices))))
     except ProtocolError as error:
@@ -97,9 +97,9 @@ def load_known(path: Path) -> tuple[Known, ...]:
     try:
         documents = yaml.safe_load(path.read_text())
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise KnownError(f"{path}: no YAML: {error}") from None
+        raise KnownError(f"{path}: not YAML: {error}") from None
     if not isinstance(documents, list):
-        raise KnownError(f"{path}: it is no list of known differences")
+        raise KnownError(f"{path}: not a list of known differences")
     return tuple(of_document(document) for document in documents)
 
 
@@ -113,5 +113,5 @@ def reason(
 def _texts(document: dict[str, Any], key: str) -> tuple[str, ...]:
     texts = document.get(key, [])
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        raise KnownError(f"{key}: a list of texts is wanted; got {texts!r}")
+        raise KnownError(f"{key} must be a list of texts; got {texts!r}")
     return tuple(texts)

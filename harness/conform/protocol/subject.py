@@ -123,7 +123,7 @@ class CommandSubject:
         try:
             return parse(reply)
         except MalformedReply as error:
-            message = f"a reply that is not of the protocol: {error}"
+            message = f"a reply that does not follow the protocol: {error}"
             raise SubjectFailed(DiscrepancyKind.GARBAGE, message, process.output()) from None
 
     @contextmanager
@@ -151,7 +151,7 @@ class CheckedSubject:
             wire.check_verbs(named)
         except MalformedReply as error:
             raise SubjectFailed(
-                DiscrepancyKind.GARBAGE, f"reset() returned what is no list of events: {error}"
+                DiscrepancyKind.GARBAGE, f"reset() returned a value that is not a list of events: {error}"
             ) from None
         return named
 
@@ -171,7 +171,7 @@ class CheckedSubject:
             return wire.check_observation(observation)
         except MalformedReply as error:
             raise SubjectFailed(
-                DiscrepancyKind.GARBAGE, f"observe() returned what is no observation: {error}"
+                DiscrepancyKind.GARBAGE, f"observe() returned a value that is not an observation: {error}"
             ) from None
 
     def finish(self) -> None:

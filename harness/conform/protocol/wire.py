@@ -70,7 +70,7 @@ if TYPE_CHECKING:  # their keys come from declarations and are only known at run
 else:
     ReplicaObservation = _observed(
         "ReplicaObservation",
-        "What can be seen of one replica. A field that is left out is not compared.",
+        "The observation of one replica. A field that is left out is not compared.",
         observation.REPLICA,
     )
     ControllerObservation = _observed(
@@ -80,12 +80,12 @@ else:
     )
     ConsumerObservation = _observed(
         "ConsumerObservation",
-        "What can be seen of the consumer, where there is one. A field that is left out is not compared.",
+        "The observation of the consumer, if there is one. A field that is left out is not compared.",
         observation.CONSUMER,
     )
     ProducersObservation = _observed(
         "ProducersObservation",
-        "What producers were told. Left out, it is worked out from high watermarks and the ISR.",
+        "The records that are acknowledged to producers. By default, derived from high watermarks and the ISR.",
         observation.PRODUCERS,
     )
     Config = TypedDict(

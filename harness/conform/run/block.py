@@ -137,7 +137,7 @@ def run_block(
     finished trials even if Ctrl-C stops the block.
     """
     result = block.result() if result is None else result
-    report("starting the subject")
+    report("starting the adapter")
     with CommandSubject(block.command, block.patience) as subject:
         for trial in filter(result.wants, block.trials):
             try:
@@ -160,7 +160,7 @@ def _no_longer_able(unable: SubjectUnable) -> Driven:
     """Return a failed run: the adapter ran this configuration earlier, and now says that it does not support it."""
     driven = Driven()
     driven.fail(
-        Discrepancy(DiscrepancyKind.UNSTABLE, None, "the subject is able to run this", f"it is unable to: {unable}")
+        Discrepancy(DiscrepancyKind.UNSTABLE, None, "the system under test can run this", f"it cannot run it: {unable}")
     )
     return driven
 

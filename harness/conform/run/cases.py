@@ -27,7 +27,7 @@ def case_of(nonconformity: ConformanceFinding, seed: int = 0) -> Case:
     return rewritten(
         Case(
             id=_id(nonconformity),
-            why=f"An implementation was judged against the model. After event {len(sent)}, {event_text(sent[-1])}: "
+            why=f"An implementation was compared with the model. After event {len(sent)}, {event_text(sent[-1])}: "
             f"{nonconformity.fault.sentence}",
             settings=trial.settings,
             events=sent,

@@ -102,7 +102,7 @@ def _confirmed(plan: Plan, setting: Setting, sighting: ConformanceFailure) -> tu
         with CommandSubject(plan.command, plan.patience) as subject:
             again = drive(subject, sighting.sent, setting)
     except (SubjectUnable, CommandError) as error:
-        return _unstable(sighting, f"the subject is unable to run it: {error}"), []
+        return _unstable(sighting, f"the system under test cannot run it: {error}"), []
     for each in again.sightings:
         if each.repeats(sighting):
             return each, again.answers

@@ -154,7 +154,7 @@ def _check_waiting(settings: Configuration, verbs: Collection[str]) -> None:
     """Raise SubjectUnable if a setting changes fetches and the adapter lacks the event of that setting."""
     for verb in (Verb.LAPSE, Verb.EXPIRE_FETCH):
         if verb.setting is not None and getattr(settings, verb.setting) and verb.text not in verbs:
-            raise SubjectUnable(f"it has no event {verb.text}, without which {verb.setting} cannot be played")
+            raise SubjectUnable(f"it does not support {verb.text}, which {verb.setting} needs")
 
 
 def _send(subject: Answering, event: int, driven: Driven) -> tuple[bool, Observation]:

@@ -130,7 +130,7 @@ class ConformanceMachine(RuleBasedStateMachine):
         self._possible = self.setting.alphabet()
         self._alphabet = self._supported(simplest_first(self.setting.settings))
         if not self._alphabet:
-            raise NonConformance("the subject supports no event that this configuration makes possible")
+            raise NonConformance("the system under test supports no event that this configuration makes possible")
 
     @initialize(seed=st.integers(0, 2**32 - 1))
     def schedule(self, seed: int) -> None:
@@ -182,7 +182,9 @@ class ConformanceMachine(RuleBasedStateMachine):
         except SubjectFailed as failed:
             self._check([failed.fault])
         except SubjectUnable as unable:
-            raise NonConformance(f"the subject is unable to run this protocol and configuration: {unable}") from None
+            raise NonConformance(
+                f"the system under test cannot run this protocol and configuration: {unable}"
+            ) from None
 
     def _check(self, faults: Sequence[Discrepancy]) -> None:
         for fault in faults:

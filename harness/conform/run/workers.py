@@ -76,7 +76,7 @@ class Processes:
 
     def _in_pool(self, blocks: Iterable[Block]) -> Generator[BlockResult]:
         others = set(multiprocessing.active_children())
-        self._report(f"starting {self._jobs} processes of the subject")
+        self._report(f"starting {self._jobs} processes of the adapter")
         with ProcessPoolExecutor(self._jobs, multiprocessing.get_context("spawn"), _leave_on_sigterm) as pool:
             try:
                 yield from _in_order(pool, blocks, 2 * self._jobs)

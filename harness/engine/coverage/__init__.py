@@ -1,1 +1,1 @@
-"""What schedules have reached: goals, situations, and those that were never reached."""
+"""Record the goals and situations that schedules reached, and those that none reached."""

@@ -1,4 +1,7 @@
-"""Coverage: what schedules met, in how many of them, and in which first. Exact, and merged in any order."""
+"""Count for each situation the schedules that met it, and note the first of them.
+
+The counts are exact. Coverage of different schedules merges in any order to the same result.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,13 +11,16 @@ import numpy.typing as npt
 
 Numbers = npt.NDArray[np.int64]
 
-MOST = 1 << 15  # different situations that a block has room for, several times as many as were ever seen
+MOST = 1 << 15  # different situations that a block has room for, several times the largest number seen so far
 _SITUATION, _SCHEDULES, _FIRST, _LAST = range(4)  # columns of Meetings.rows
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """The situations met, ascending; in how many schedules each; and the number of the first of these."""
+    """The situations that schedules met, with the number of schedules for each and the number of the first one.
+
+    The three arrays are parallel, in ascending order of situations.
+    """
 
     situations: Numbers
     schedules: Numbers
@@ -22,15 +28,15 @@ class Coverage:
 
     @staticmethod
     def empty() -> "Coverage":
-        """Nothing was met."""
+        """Return the coverage of no schedules."""
         return Coverage(*np.empty((3, 0), np.int64))
 
     def rows(self) -> Iterator[tuple[int, int, int]]:
-        """Each situation with the number of schedules and the first."""
+        """Yield each situation with its number of schedules and its first schedule."""
         return zip(self.situations.tolist(), self.schedules.tolist(), self.first.tolist(), strict=True)
 
     def merged(self, other: "Coverage") -> "Coverage":
-        """Return the coverage of these schedules and others."""
+        """Return the coverage of both sets of schedules."""
         both, place = np.unique(np.concatenate([self.situations, other.situations]), return_inverse=True)
         schedules = np.zeros(both.shape, np.int64)
         np.add.at(schedules, place, np.concatenate([self.schedules, other.schedules]))
@@ -41,9 +47,9 @@ class Coverage:
 
 @dataclass(frozen=True)
 class Meetings:
-    """Where a kernel writes down, for each protocol, what it meets.
+    """The arrays where a kernel records the situations that it meets, for each protocol.
 
-    `place` has for each situation the row that it takes in `rows`, -1 for none yet; `size` counts rows taken.
+    `place` maps each situation to its row in `rows`, -1 if it has none yet. `size` counts the rows in use.
     """
 
     place: npt.NDArray[np.int32]
@@ -52,7 +58,10 @@ class Meetings:
 
     @staticmethod
     def none(protocols: int, situations: int) -> "Meetings":
-        """Return room for a block under that number of protocols, where there can be so many situations."""
+        """Return empty arrays for a block of schedules.
+
+        `protocols` is the number of protocols, `situations` the number of situations that the model can have.
+        """
         return Meetings(
             np.full((protocols, situations), -1, np.int32),
             np.empty((protocols, MOST, 4), np.int64),
@@ -60,7 +69,7 @@ class Meetings:
         )
 
     def coverage(self) -> list[Coverage]:
-        """Return what was met under each protocol."""
+        """Return the coverage under each protocol."""
         met = []
         for rows, size in zip(self.rows, self.size, strict=True):
             taken = rows[:size]
@@ -70,7 +79,7 @@ class Meetings:
 
 
 def meet(place, rows, size, protocol, situation, schedule):  # type: ignore[no-untyped-def]
-    """Write down that a schedule met a situation; schedules come in ascending order."""
+    """Record that a schedule met a situation. Schedules must arrive in ascending order."""
     row = place[protocol, situation]
     if row == -1:
         row = size[protocol]
@@ -80,6 +89,6 @@ def meet(place, rows, size, protocol, situation, schedule):  # type: ignore[no-u
         rows[protocol, row, _SCHEDULES] = 1
         rows[protocol, row, _FIRST] = schedule
         rows[protocol, row, _LAST] = schedule
-    else:  # not a branch: whether it is the first time in a schedule is what a processor would guess wrong
+    else:  # add the comparison instead of branching on it: the processor would mispredict that branch too often
         rows[protocol, row, _SCHEDULES] += rows[protocol, row, _LAST] != schedule
         rows[protocol, row, _LAST] = schedule

@@ -1,1 +1,1 @@
-"""Exhaustive search: all states within bounds, the shortest schedules to what breaks, and certificates."""
+"""Search all states within bounds for the shortest schedules that break a property, and certify their length."""

@@ -1,11 +1,12 @@
-"""Certificates: that no schedule breaks a property in fewer events, proven by exhaustive search, the cheapest first.
+"""Certify by exhaustive search that no shorter schedule breaks a property, cheapest proofs first.
 
-What a walk broke is known within a second; the proof that nothing is shorter may take minutes, or more memory than
-there is. So proofs come in rounds, in each of which a search may take four times as long as in the one before, until
-time is up: what is short is proven at once, and a search that would take all the time keeps no other from its own. One
-search serves all properties of a protocol that it can. Most of what is short is short of records and elections too, so
-small bounds are searched as well, within which a shorter schedule is found, or none proven to be, long before all of
-that is without bounds.
+A random run breaks a property within a second. The proof that no shorter schedule exists may take minutes, or more
+memory than the machine has. So proofs run in rounds until the time is up, and each round allows a search four times as
+long as the round before. Short schedules are proven in the first round, and a long search cannot use up the time of the
+others. One search serves all properties of a protocol that it can.
+
+Most short schedules also need few records and elections. So the engine searches small bounds as well: such a search
+finds a shorter schedule, or proves that none exists within these bounds, long before an unbounded search could finish.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,17 +25,17 @@ if TYPE_CHECKING:
 Report = Callable[[explore.SearchProgress], None]
 Improved = Callable[["Claim"], None]
 
-QUICK = 1.0  # seconds that a search may take in the first round, by which most of what two replicas break is proven
-_LONGER = 4  # times as long in each of the next
+QUICK = 1.0  # seconds for a search in the first round, enough to prove most schedules of two replicas
+_LONGER = 4  # factor by which each next round is longer
 
 
 @dataclass(frozen=True)
 class Reproducer:
-    """A schedule that breaks a property, every event of it enabled.
+    """A schedule that breaks a property, with every event enabled.
 
-    `certified_minimal`: exhaustive search found nothing shorter for that protocol, property and configuration.
-    Otherwise `searched` is the length below which nothing shorter exists, for time or memory ended the search there,
-    and `within` are bounds within which it is minimal, None where no search within bounds came to its end.
+    `certified_minimal`: exhaustive search found no shorter schedule for that protocol, property and configuration.
+    Otherwise time or memory ended the search, and no schedule shorter than `searched` events exists. `within` are
+    bounds within which the schedule is shortest, None if no search within bounds finished.
     """
 
     schedule: bytes
@@ -43,13 +44,13 @@ class Reproducer:
     within: Bounds | None = None
 
     def plain(self) -> "parts.Proof":
-        """Return what is proven, as plain data."""
+        """Return the proof as plain data for JSON."""
         within = None if self.within is None else self.within._asdict()
         return {"certified_minimal": self.certified_minimal, "searched": self.searched, "minimal_within": within}
 
     @property
     def proven(self) -> str:
-        """What is proven of its length."""
+        """Return one phrase that says how far the schedule's length is proven."""
         if self.certified_minimal:
             return "certified minimal"
         nothing = f"nothing shorter than {self.searched} event{'s' * (self.searched != 1)}"
@@ -59,24 +60,25 @@ class Reproducer:
 
 
 class Claim:
-    """That a schedule is a shortest to break a wanted property under a protocol, and how far that is proven."""
+    """The claim that a schedule is a shortest one that breaks a wanted property, and how far that is proven."""
 
     def __init__(self, protocol: Protocol, settings: Settings, wanted: int, schedule: bytes) -> None:
         self.protocol, self.settings, self.wanted, self.schedule = protocol, settings, wanted, schedule
-        self._searched: dict[Bounds, int] = {}  # the length below which nothing shorter is within these bounds
-        self._exhausted: set[Bounds] = set()  # where memory has ended the search, and will again
+        self._searched: dict[Bounds, int] = {}  # by bounds: no schedule with fewer events exists within them
+        self._exhausted: set[Bounds] = set()  # memory ended the search within these bounds, and would end it again
 
     @property
     def all_bounds(self) -> Bounds:
-        """The bounds of the configuration."""
+        """Return the bounds of the configuration."""
         bounds: Bounds = self.settings.bounds
         return bounds
 
     @property
     def searches(self) -> list[Bounds]:
-        """The bounds to be searched yet, first all of the configuration; then those that are small, or that it needs.
+        """Return the bounds that are still to be searched, an empty list once the claim is proven.
 
-        None is left once it is proven.
+        The bounds of the whole configuration come first, then smaller ones: those of the model and those that the
+        schedule needs.
         """
         most = self.all_bounds
         small = {type(most)(*map(min, each, most)) for each in self.protocol.model.small}
@@ -85,7 +87,7 @@ class Claim:
 
     @property
     def reproducer(self) -> Reproducer:
-        """The schedule, with what is proven of it."""
+        """Return the schedule with its proof so far."""
         searched = min(self._searched.get(self.all_bounds, 0), len(self.schedule))
         if searched == len(self.schedule):
             return Reproducer(self.schedule, True, searched)
@@ -94,15 +96,15 @@ class Claim:
         return Reproducer(self.schedule, False, searched, max(within, key=sum, default=None))
 
     def shorten(self, schedule: bytes) -> None:
-        """Take a schedule that breaks the same, if it is shorter."""
+        """Replace the schedule with another one that breaks the same property, if that one is shorter."""
         self.schedule = min(self.schedule, schedule, key=len)
 
     def searched(self, bounds: Bounds, below: int) -> None:
-        """Note that nothing below a length is within some bounds."""
+        """Note that no schedule within some bounds is shorter than `below` events."""
         self._searched[bounds] = max(below, self._searched.get(bounds, 0))
 
     def learn(self, bounds: Bounds, result: explore.Exploration) -> None:
-        """Take what a search for anything shorter within some bounds came to."""
+        """Take over the result of a search for shorter schedules within some bounds."""
         if result.shortest is not None:
             self.shorten(result.shortest)
         elif result.memory_exhausted:
@@ -129,9 +131,9 @@ def prove(
     improved: Improved = lambda claim: None,
     report: Report = lambda progress: None,
 ) -> None:
-    """One round: search for anything shorter than what is claimed, each search for so many seconds at the most.
+    """Run one round: search for schedules shorter than the claimed ones, each search for at most `seconds`.
 
-    `improved` is told of each claim of which more is known.
+    Calls `improved` with each claim about which the search learned more.
     """
     groups: dict[tuple[Protocol, int], list[Claim]] = {}
     for claim in claims:
@@ -139,7 +141,7 @@ def prove(
         groups.setdefault((claim.protocol, 0 if is_symmetric else claim.wanted), []).append(claim)
     for together in groups.values():
         searching = _Searching(deadline, seconds, memory, improved, report)
-        late: list[Claim] = []  # of larger bounds, as much time sees less
+        late: list[Claim] = []  # within larger bounds, a search covers less in the same time: skip these claims there
         for bounds in dict.fromkeys(each for claim in together for each in claim.searches):
             waiting = [claim for claim in together if bounds in claim.searches and claim not in late]
             ended_late = searching.within(bounds, waiting)
@@ -153,7 +155,7 @@ def prove_all(
     improved: Improved = lambda claim: None,
     report: Report = lambda progress: None,
 ) -> None:
-    """Round after round, until all is proven, or memory or time ends it."""
+    """Run rounds until all claims are proven, or memory or time ends the work."""
     seconds = QUICK
     while not deadline.is_past and any(claim.searches for claim in claims):
         seconds *= _LONGER
@@ -168,7 +170,7 @@ def certify(
     memory: int = explore.DEFAULT_MEMORY,
     report: Report = lambda progress: None,
 ) -> Reproducer:
-    """Search every shorter schedule; one that breaks a wanted property takes the place of the one given."""
+    """Search all shorter schedules. A shorter schedule that breaks a wanted property replaces the given schedule."""
     claim = Claim(protocol, settings, wanted, schedule)
     prove_all([claim], Deadline(None), memory, report=report)
     return claim.reproducer
@@ -183,7 +185,7 @@ def reproduce(
     report: Report = lambda progress: None,
     deadline: Deadline | None = None,
 ) -> Reproducer:
-    """Return a reproducer from a schedule that breaks a wanted property, proven as far as time goes.
+    """Return a reproducer from a schedule that breaks a wanted property, proven as far as the time allows.
 
     Raises DoesNotBreak.
     """
@@ -197,13 +199,13 @@ def reproduce(
 
 
 def compile_search(protocol: Protocol, settings: Settings) -> None:
-    """Compile what searches, before a clock starts."""
+    """Compile the search kernels before a clock starts."""
     explore.explore(protocol, settings.bounded_by(1), wanted=0, depth=1)
 
 
 @dataclass(frozen=True)
 class _Searching:
-    """How to search: until when, for how long, in how much memory, and whom to tell."""
+    """The limits of a search (deadline, seconds, bytes of memory) and the functions to call with its results."""
 
     deadline: Deadline
     seconds: float
@@ -212,7 +214,10 @@ class _Searching:
     report: Report
 
     def within(self, bounds: Bounds, claims: Sequence[Claim]) -> list[Claim]:
-        """Search within bounds for anything shorter than some claims of a protocol; those that time ended it for."""
+        """Search within bounds for schedules shorter than some claims of one protocol.
+
+        Returns the claims that the search had no time to answer.
+        """
         if not claims or self.deadline.is_past:
             return list(claims)
         by_wanted = {claim.wanted: claim for claim in claims}

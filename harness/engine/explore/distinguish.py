@@ -1,4 +1,4 @@
-"""Distinguish: a shortest schedule that breaks one protocol while another holds.
+"""Find a shortest schedule that breaks one protocol while another holds.
 
 The documents explain a KIP by such a schedule: it loses a record before the change and loses none after it.
 """
@@ -12,16 +12,16 @@ from epochfuzz.harness.engine.shrink import shrink
 from epochfuzz.harness.engine.walk.walk import Tally, Walker
 from epochfuzz.model.core.model import Protocol, Settings
 
-_DEPTHS = (8, 12, 16, 24, 40)  # a search of small depth has small keys, and costs next to nothing beside the next
+_DEPTHS = (8, 12, 16, 24, 40)  # a search of small depth has small keys, and costs little compared with the next one
 _BLOCK = 10_000
-_WALKED = 20 * _BLOCK  # schedules to walk where memory ended the search
+_WALKED = 20 * _BLOCK  # schedules to run if memory ended the search
 
 
 @dataclass(frozen=True)
 class Distinction:
-    """A schedule that breaks the one while the other holds; None where none was found.
+    """A schedule that breaks one protocol while the other holds; None if the search found none.
 
-    `searched`: no schedule shorter than this does. `complete`: no schedule at all does, within the bounds.
+    `searched`: no schedule with fewer events does so. `complete`: no schedule within the bounds does so.
     """
 
     schedule: bytes | None
@@ -30,7 +30,7 @@ class Distinction:
 
     @property
     def certified_minimal(self) -> bool:
-        """Whether exhaustive search found nothing shorter."""
+        """Return whether exhaustive search showed that no shorter schedule exists."""
         return self.schedule is not None and len(self.schedule) <= self.searched
 
 
@@ -45,8 +45,8 @@ def distinguish(
 ) -> Distinction:
     """Return the shortest schedule that breaks a wanted property under `breaks`, and no property under `holds`.
 
-    Where memory ends the search, random schedules are walked and shrunk instead, and the length is not proven.
-    `seconds` end it all; a shrink that has begun by then is finished.
+    If memory ends the search, the function runs random schedules and shrinks the failing ones. The length is then not
+    proven. `seconds` limit the whole work, but a shrink that has begun by then still finishes.
     """
     searched = 0
     explore(breaks, settings, wanted, depth=1, holding=[holds])  # compile before the clock starts

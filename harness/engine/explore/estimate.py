@@ -1,12 +1,12 @@
-"""Estimate: how likely it is that the next schedule shows what no schedule has shown yet.
+"""Estimate the probability that the next schedule shows something new.
 
-The estimate is Good and Turing's (Good, 1953), for samples that are sets: take away any one schedule, and ask whether
-it had shown something that none of the others did. The share of schedules that answer yes estimates the probability
-that one more schedule shows something new, be it a situation or a kind of failure under any of the protocols.
+The estimate is Good and Turing's (Good, 1953), for samples that are sets. Remove any one schedule, and ask whether it
+showed something that no other schedule did. The share of such schedules estimates the probability that one more
+schedule shows something new: a situation, or a kind of failure, under any of the protocols.
 
-It assumes that schedules are drawn independently and all in the same way, which they are, for schedule i depends on
-the seed and on i alone. It speaks of such schedules only: same protocols, same configuration, same generator. What
-that generator can hardly reach, it cannot know of. The interval takes the yes and no of schedules for independent.
+The estimate assumes that schedules are drawn independently and in the same way. They are, because schedule i depends
+only on the seed and on i. It holds only for schedules of the same protocols, configuration and generator: it cannot
+account for situations that this generator hardly ever reaches. The interval treats schedules as independent trials.
 """
 
 from dataclasses import dataclass
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from epochfuzz.harness.documents import parts
 
 CONFIDENCE = 0.95
-_POINTS = 40  # of the discovery curve
+_POINTS = 40  # number of points of the discovery curve
 
 
 @dataclass(frozen=True)
 class Estimate:
     """The probability that the next schedule shows something new, with its interval at CONFIDENCE.
 
-    `alone` schedules, of `schedules` walked, have shown something that no other one has.
+    `alone` counts the schedules, out of `schedules`, that showed something that no other schedule did.
     """
 
     schedules: int
@@ -39,7 +39,7 @@ class Estimate:
 
 
 def estimate_json(estimate: Estimate) -> "parts.Estimate":
-    """Return the JSON form."""
+    """Return the JSON form of an estimate."""
     return {
         "schedules": estimate.schedules,
         "alone": estimate.alone,
@@ -51,10 +51,10 @@ def estimate_json(estimate: Estimate) -> "parts.Estimate":
 
 
 def something_new(tally: Tally) -> Estimate:
-    """Return the estimate after a walk. Nothing walked, nothing known: then the probability is 1."""
+    """Return the estimate for a tally. Without any schedules the probability is 1."""
     if not tally.schedules:
         return Estimate(0, 0, 1.0, 0.0, 1.0)
-    from scipy.special import betaincinv  # slow to import, and not needed by workers
+    from scipy.special import betaincinv  # imported here: it is slow to import, and workers don't need it
 
     alone = len(_alone(tally))
     others = tally.schedules - alone
@@ -65,7 +65,7 @@ def something_new(tally: Tally) -> Estimate:
 
 
 def _alone(tally: Tally) -> set[int]:
-    """Return the numbers of the schedules that have shown something that no other one has."""
+    """Return the numbers of the schedules that showed something that no other schedule did."""
     schedules = set(tally.shortest[tally.failures == 1][:, 0, 1].tolist())
     for met in tally.met:
         schedules.update(met.first[met.schedules == 1].tolist())
@@ -73,7 +73,7 @@ def _alone(tally: Tally) -> set[int]:
 
 
 def discovery_curve(tally: Tally) -> list[Discovery]:
-    """How coverage grew with the schedules walked, at points that are evenly spread on a logarithmic scale."""
+    """Return how coverage grew with the number of schedules, at points evenly spread on a logarithmic scale."""
     first = np.sort(np.concatenate([met.first for met in tally.met]))
     walked = np.unique(np.geomspace(1, max(tally.schedules, 1), _POINTS).round().astype(np.int64))
     return [Discovery(int(n), int(np.searchsorted(first, n))) for n in walked]

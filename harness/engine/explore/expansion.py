@@ -1,4 +1,7 @@
-"""Expansion: the successors of states, compiled: of a part of a level, with their keys, into a part of an outbox."""
+"""Compute the successors of a chunk of a level, with their keys, in compiled code.
+
+A kernel writes them to the chunk's part of an outbox. Then visited.py inserts them.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,19 +16,20 @@ from epochfuzz.harness.engine.runtime.compilation import compiled_for, kernel_of
 from epochfuzz.model.core.fields import Interpreted
 from epochfuzz.model.core.model import APPLIED, MODEL, Model
 
-CHUNK = 1 << 10  # rows expanded by one thread in one go
-CHUNKS = 1 << 6  # of a wave: what is expanded before anything is inserted. Results depend on both, never on threads.
+CHUNK = 1 << 10  # rows that one thread expands at a time
+CHUNKS = 1 << 6  # chunks of a wave, which is expanded before any of it is inserted
+# The order of rows depends on CHUNK and CHUNKS, but never on the number of threads.
 WAVE = CHUNK * CHUNKS
 
-# Which successors are put into the outbox: those that are not in a table, up to the first that is broken; those that
-# are in it; or those that are not in it and broken.
+# Selects the successors for the outbox. NEW: those that are not in the table, up to the first broken one.
+# SOUGHT: those that are in the table. BREAKING: those that are broken and not in the table.
 NEW, SOUGHT, BREAKING = range(3)
 
-# How the expansion of a chunk ended: with its last row, with a broken state, or with one that does not fit its key.
+# How the expansion of a chunk ended: at its last row, at a broken state, or at a state that does not fit its key.
 ENDED, BROKEN, DOES_NOT_FIT = range(3)
 
-# Slots of states: in 0 the one whose successors are sought, then one for judging convergence, then the successors, and
-# a last one, for what is tried after all of them.
+# Slots of states. Slot 0 holds the state to expand, slot 1 a copy for the checks at the end of a schedule, and the
+# successors follow. One more slot at the end holds the copy for the next event after the last successor.
 _HEALED = 1
 _FIRST = 2
 
@@ -34,20 +38,24 @@ Rows = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Level:
-    """The rows of a level: of each shard those from its start to its end."""
+    """The rows of a level: for each shard, the rows from its start up to its end (exclusive)."""
 
     starts: Rows
     ends: Rows
 
     @property
     def size(self) -> int:
-        """How many rows there are."""
+        """Return the number of rows."""
         return int((self.ends - self.starts).sum())
 
 
 @dataclass(frozen=True)
 class Expanded:
-    """What came of a chunk: how many entries it has in the outbox, events applied, how it ended, and at which row."""
+    """The result of expanding a chunk.
+
+    `entries` counts its entries in the outbox, `applied` the events that applied. `ended` is ENDED, BROKEN or
+    DOES_NOT_FIT, and `row` the last row that was expanded.
+    """
 
     entries: int
     applied: int
@@ -56,10 +64,11 @@ class Expanded:
 
 
 class Expansion:
-    """Expands states of some protocols side by side. `outbox` has room for a wave.
+    """Expands states of one or more protocols that run side by side. `outbox` has room for a wave.
 
-    It is, for each entry of a chunk, its key, its hash, the row of its parent, and in `order` the entries by shard,
-    which are those from one of `starts` to the next; last the event that leads there.
+    The outbox holds for each entry of a chunk its key, its hash, and the row of its parent. Its array `order` lists the
+    entries by shard: each shard has the entries between two consecutive `starts`. Its last array holds the event that
+    leads to the entry.
     """
 
     def __init__(self, model: Model, starts: Sequence[Interpreted], symmetric: bool, jobs: int) -> None:
@@ -86,14 +95,14 @@ class Expansion:
         )
 
     def _scratch(self) -> tuple[Array, tuple[Array, Array]]:
-        """Slots for states, and the same as bytes and words."""
+        """Return slots for states, as records and as views of their bytes and of their words."""
         records = np.zeros(self._shape, self._record)
         records[:] = self._templates
         flat = records.reshape(-1)
         return records, (flat.view(np.int8), flat.view(np.int64))
 
     def put(self, states: Sequence[Interpreted], renaming: tuple[Any, ...]) -> Array:
-        """Make the key of states side by side the first entry of the outbox; returns it."""
+        """Write the key of states side by side to the first entry of the outbox, and return it."""
         records, views = self._records[0]
         records[0] = [p.to_record()[()] for p in states]
         self._key_of(views, self.tables, renaming, self.outbox)
@@ -103,7 +112,7 @@ class Expansion:
         self, keys: Array, table: Array, level: Level, first: int, count: int,
         which: int, wanted: int, met: Array, chunk: int, thread: int,
     ) -> Expanded:  # fmt: skip
-        """Put into a chunk of the outbox NEW, SOUGHT or BREAKING successors of so many rows of a level."""
+        """Write the NEW, SOUGHT or BREAKING successors of `count` rows of a level to a chunk of the outbox."""
         records, views = self._records[thread]
         return Expanded(
             *self._expand(
@@ -114,13 +123,17 @@ class Expansion:
 
 
 def pack(views, slot, tables, renaming_tables, room, key):  # type: ignore[no-untyped-def]
-    """Make the key of the states in a slot, one part for each protocol. Returns not 0 if one does not fit."""
+    """Write the key of the states in a slot, one part for each protocol.
+
+    Returns a number other than 0 if a state does not fit its key.
+    """
     words, bytes_table, words_table = tables
     protocols = key.shape[0] // words
     for word in range(key.shape[0]):
         key[word] = 0
-    outside = np.int64(0)
+    outside = np.int64(0)  # collects by OR the bits that do not fit, which needs no branch for each element
     for i in range(protocols):
+        # The views are flat: Numba would count references to a slice of one slot.
         at = slot * protocols + i
         starts = (at * MODEL.table.bytes, at * MODEL.table.words)
         outside |= packing.pack_part(views[0], starts[0], bytes_table, words, key, i * words)
@@ -131,8 +144,9 @@ def pack(views, slot, tables, renaming_tables, room, key):  # type: ignore[no-un
 
 
 def split(key, keys, row):  # type: ignore[no-untyped-def]
-    """Write the words of a key to a row of keys, by halves."""
+    """Write the words of a key to a row of keys, as 32-bit halves."""
     for half in range(keys.shape[1]):
+        # Storing to uint32 keeps the low half. An unsigned row spares Numba's check for a negative index.
         keys[np.uint64(row), half] = key[half >> 1] >> ((half & 1) << 5)
 
 
@@ -152,10 +166,12 @@ def unpack(keys, row, key, tables, views, slot):  # type: ignore[no-untyped-def]
 
 @kernel_of_model
 def key_of(views, tables, renaming_tables, outbox):  # type: ignore[no-untyped-def]
-    """Make the key of the states in slot 0 the first entry of an outbox."""
+    """Write the key of the states in slot 0 to the first entry of an outbox."""
     new_keys, hashes, parents, order, starts, _ = outbox
     words = tables[0]
+    # Rounded up: the key leaves out the last half of the last protocol's words if it is empty.
     protocols = (new_keys.shape[1] + 2 * words - 1) // (2 * words)
+    # Only kernels and `room` may allocate (runtime/compilation.py), so the parts get the key and the room as arguments.
     key = np.zeros(protocols * words, np.int64)
     pack(views, 0, tables, renaming_tables, symmetry.room(renaming_tables, words), key)
     split(key, new_keys, 0)
@@ -165,13 +181,17 @@ def key_of(views, tables, renaming_tables, outbox):  # type: ignore[no-untyped-d
 
 
 def copy_states(records, slot):  # type: ignore[no-untyped-def]
-    """Copy the states in slot 0 to another."""
+    """Copy the states in slot 0 to another slot."""
+    # One record at a time: a row as a whole would be a new array, which a part of a kernel cannot make.
     for i in range(records.shape[1]):
         records[slot, i] = records[0, i]
 
 
 def apply(records, slot, event):  # type: ignore[no-untyped-def]
-    """Apply an event to the copies in a slot. False: no protocol enables it, and they are copies still."""
+    """Apply an event to the copies in a slot.
+
+    Returns False if no protocol enables the event. The copies are then unchanged.
+    """
     applied = False
     for i in range(records.shape[1]):
         if MODEL.step(records[slot, i], event) == APPLIED:
@@ -181,7 +201,10 @@ def apply(records, slot, event):  # type: ignore[no-untyped-def]
 
 
 def breaks_holding(records, slot):  # type: ignore[no-untyped-def]
-    """Whether a slot breaks any property under a protocol that is to hold, those judged at the end aside."""
+    """Return whether a slot breaks any property under a protocol that must hold.
+
+    Properties that are checked only at the end do not count.
+    """
     for i in range(1, records.shape[1]):
         if MODEL.judgement.now(records[slot, i]):
             return True
@@ -189,7 +212,7 @@ def breaks_holding(records, slot):  # type: ignore[no-untyped-def]
 
 
 def breaks(records, slot, wanted):  # type: ignore[no-untyped-def]
-    """Whether a slot breaks a wanted property, and those that are to hold end well from there."""
+    """Return whether a slot breaks a wanted property, and the other protocols pass the checks at the end."""
     if MODEL.judgement.now(records[slot, 0]) & wanted == 0 and not (
         wanted & MODEL.judgement.at_end and broken_at_end(records, slot, 0) & wanted
     ):
@@ -201,25 +224,28 @@ def breaks(records, slot, wanted):  # type: ignore[no-untyped-def]
 
 
 def broken_at_end(records, slot, i):  # type: ignore[no-untyped-def]
-    """Return what a protocol in a slot breaks if this is the end; judged on a copy in the slot for that."""
+    """Return the set of properties that a protocol in a slot breaks if the schedule ends here.
+
+    The check changes the state that it is given, so it gets a copy in the slot for that.
+    """
     records[_HEALED, i] = records[slot, i]
     return MODEL.judgement.end(records[_HEALED, i])
 
 
 def successors(records, views, tables, renaming_tables, room, alphabet, met, key, keys, hashes, vias):  # type: ignore[no-untyped-def]
-    """Put the states that follow from slot 0 into the slots from _FIRST; returns how many there are.
+    """Write the successors of slot 0 into the slots from _FIRST, and return how many there are.
 
-    Row i of `keys` becomes the key of successor i, and `vias[i]` the event that leads there. The second number that is
-    returned is 0 unless one of them does not fit its key.
+    Row i of `keys` becomes the key of successor i, and `vias[i]` the event that leads to it. The second number returned
+    is 0 unless a successor does not fit its key.
     """
     count, outside = 0, np.int64(0)
-    copy_states(records, _FIRST)
+    copy_states(records, _FIRST)  # copy only after an event that applied: most events leave the slot unchanged
     for event in alphabet:
         slot = _FIRST + count
         if not apply(records, slot, event):
             continue
         if met.shape[0]:
-            before = MODEL.points.before(records[0, 0], event & 7)
+            before = MODEL.points.before(records[0, 0], event & 7)  # an event is a verb (high bits) and a replica
             met[MODEL.points.of(records[slot, 0], event, before)] = 1
         outside |= pack(views, slot, tables, renaming_tables, room, key)
         split(key, keys, count)
@@ -231,7 +257,8 @@ def successors(records, views, tables, renaming_tables, room, alphabet, met, key
 
 
 def sort_by_shard(hashes, entries, order, starts):  # type: ignore[no-untyped-def]
-    """Put the numbers of so many entries in the order of their shards, and say where in it each shard's start."""
+    """Sort the numbers of entries by shard, and write where each shard begins to `starts`."""
+    # A counting sort. It is stable, so rows get the same order however many threads insert them.
     starts[:] = 0
     for entry in range(entries):
         starts[shard_of(hashes[entry]) + 1] += 1
@@ -241,6 +268,7 @@ def sort_by_shard(hashes, entries, order, starts):  # type: ignore[no-untyped-de
         shard = shard_of(hashes[entry])
         order[starts[shard]] = entry
         starts[shard] += 1
+    # Each start has moved to its shard's end, which is the next shard's start: move them back by one place.
     for shard in range(SHARDS, 0, -1):
         starts[shard] = starts[shard - 1]
     starts[0] = 0
@@ -251,10 +279,10 @@ def expand(  # type: ignore[no-untyped-def]
     records, views, tables, renaming_tables, keys, table, firsts, ends, first, count,
     alphabet, which, wanted, met, outbox, chunk,
 ):  # fmt: skip
-    """Put into a chunk of the outbox some successors of `count` rows of a level from number `first`.
+    """Write the selected successors of `count` rows of a level, from number `first`, to a chunk of the outbox.
 
-    Returns how many there are, how many events applied, how it ended, and the row at which it did. The first of the NEW
-    that is broken is the last entry.
+    Returns the number of entries, the number of events applied, how the expansion ended, and the row where it ended.
+    With NEW, the first broken successor is the last entry.
     """
     new_keys, all_hashes, all_parents, all_order, all_starts, all_vias = outbox
     hashes, parents, vias = all_hashes[chunk], all_parents[chunk], all_vias[chunk]
@@ -273,6 +301,7 @@ def expand(  # type: ignore[no-untyped-def]
         number -= ends[shard] - firsts[shard]
         shard += 1
     for _ in range(count):
+        # A `while`, because a shard may have no rows in this level.
         while number == ends[shard] - firsts[shard]:
             number = 0
             shard += 1
@@ -286,6 +315,7 @@ def expand(  # type: ignore[no-untyped-def]
         if outside != 0:
             ended = DOES_NOT_FIT
             break
+        # All successors of a row at once: their lookups then wait for memory at the same time.
         look_up(next_keys, following, next_hashes, keys, table, found, bits)
         for i in range(following):
             if (found[i] != 0) != (which == SOUGHT) or breaks_holding(records, _FIRST + i):

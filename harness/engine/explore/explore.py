@@ -1,8 +1,9 @@
-"""Explore: complete breadth-first search of a protocol within bounds, compiled, on all cores.
+"""Search a protocol within bounds completely, breadth first, in compiled code, on all cores.
 
-Every state that a schedule can reach is visited once, nearest first, so the first state found broken is broken by a
-shortest schedule, and a search that runs dry proves that within its bounds nothing breaks. A level is expanded by all
-threads, wave by wave, and what is new is then inserted shard by shard, in an order that no thread has a part in.
+The search visits every reachable state once, nearest states first. So a shortest schedule leads to the first broken
+state that it finds, and a search that visits all states proves that no schedule within its bounds breaks a property.
+All threads expand a level, wave by wave. The new states are then inserted shard by shard, in an order that does not
+depend on the threads.
 """
 
 import time
@@ -36,25 +37,30 @@ from epochfuzz.model.core.permutation import renamed
 
 GIBIBYTE = 1 << 30
 DEFAULT_MEMORY = 4 * GIBIBYTE
-# Between two waves a search may be ended: interpreted, one of 65,536 rows would take minutes.
+# A search can end only between two waves. Without Numba, a wave of 65,536 rows would take minutes.
 _WAVE = 64 if numba.config.DISABLE_JIT else WAVE  # type: ignore[attr-defined]
 
 
 class NotConfirmed(Exception):
-    """Replay does not show what a search found: one of them is wrong, and nothing may be concluded from it."""
+    """Replay does not confirm a schedule that a search found.
+
+    Either the search or the replay is wrong, so don't conclude anything from that search.
+    """
 
 
 @dataclass(frozen=True)
 class Exploration:
-    """What a search found. `shortest` is a shortest schedule that breaks the property, None where none was found.
+    """The result of a search.
 
-    `states` are those kept: with symmetry one for each class, and none of the greatest depth that was asked for, for
-    from there nothing is sought. `complete`: every state within the bounds was visited. Otherwise `depth` is the length
-    up to which every schedule was covered, and `memory_exhausted` says whether memory, rather than a requested depth,
-    ended it. `memory` is what the states took, in bytes, and `symmetry` for how many states one stands at the most.
+    `shortest` is a shortest schedule that breaks the property, None if the search found none. `states` counts the
+    states that were kept. With symmetry these are one for each class. States at the requested depth are not kept,
+    because the search does not expand them. `complete`: the search visited every state within the bounds. Otherwise
+    `depth` is the length up to which the search covered every schedule, and `memory_exhausted` says whether memory,
+    rather than a requested depth, ended the search. `memory` is the memory of the states in bytes, and `symmetry` the
+    largest number of states that one may represent.
 
-    Where the property breaks, states and transitions are those of the levels before the one whose states break it, so
-    that neither depends on the order in which that one is gone through.
+    If the property breaks, states and transitions count only the levels before the level whose states break it. So
+    neither number depends on the order of expansion within that level.
     """
 
     states: int
@@ -68,13 +74,16 @@ class Exploration:
 
     @property
     def broken(self) -> bool:
-        """Whether some schedule within the bounds breaks the property."""
+        """Return whether a schedule within the bounds breaks the property."""
         return self.shortest is not None
 
 
 @dataclass(frozen=True)
 class SearchProgress:
-    """How far a search is: the depth it works on, and how many states and transitions it has seen."""
+    """The progress of a search: its depth, and the numbers of states and transitions that it has seen.
+
+    `waiting` counts the states that are still to be expanded.
+    """
 
     depth: int
     states: int
@@ -98,16 +107,16 @@ def explore(
 ) -> Exploration:
     """Search breadth first for a schedule after which one of the `wanted` properties (a set) is broken.
 
-    It starts where the schedule `after` leads, and is what comes after that.
-    `depth` bounds the length of schedules, `memory` (bytes) the states kept. `report` is called now and then. With
-    protocols that are to be `holding`, a schedule counts only if at no event any of them breaks any property, and all
-    of them converge at its end: they run side by side, and a state of the search is one of each. In `met`, if it is of
-    length SITUATIONS, the situations that events meet under `protocol` are set to 1. It runs on so many threads as
-    there are `jobs`, by default on all cores; nothing that it returns depends on that. `symmetric`: one state stands
-    for all that differ in the names of replicas, wherever that is sound.
+    The search starts in the state after the schedule `after`, and the schedule that it returns continues from there.
+    `depth` bounds the length of schedules, `memory` (bytes) the states kept. The search calls `report` after each wave.
+    With protocols that are to be `holding`, a schedule counts only if none of them breaks any property at any event,
+    and all of them converge at the end. The protocols run side by side, and a state of the search is one state of each.
+    If `met` has the length SITUATIONS, the search sets in it the situations that events meet under `protocol` to 1.
+    `jobs` is the number of threads, by default one for each core. The result does not depend on it. `symmetric`: one
+    state stands for all that differ in the names of replicas, provided that the model allows it.
 
-    Raises DoesNotFit for a state that its key has no room for, and NotConfirmed where a schedule that was found does
-    not break the property when it is replayed.
+    Raises DoesNotFit for a state that does not fit its key. Raises NotConfirmed if replay of the schedule does not
+    break the property.
     """
     protocols = (protocol, *holding)
     with Threads(min(jobs or cores(), CHUNKS)) as threads:
@@ -118,9 +127,9 @@ def explore(
 def explore_each(
     protocol: Protocol, settings: Settings, depths: Mapping[int, int], memory: int = DEFAULT_MEMORY
 ) -> dict[int, Exploration]:
-    """Return what `explore` finds for each of some properties to a depth of its own, all by one search.
+    """Return the result of `explore` for each of some properties, to a depth of its own, from a single search.
 
-    Raises as it does.
+    Raises the same errors as `explore`.
     """
     return dict(explored(protocol, settings, depths, memory))
 
@@ -132,8 +141,9 @@ def explored(
     memory: int = DEFAULT_MEMORY,
     report: Callable[[SearchProgress], None] = lambda progress: None,
 ) -> Iterator[tuple[int, Exploration]]:
-    """Yield the same, each as soon as the search has it: whoever has it end early, by `report`, has
-    what came before.
+    """Yield the results of `explore_each`, each as soon as the search has it.
+
+    If `report` ends the search early, the caller keeps the results that it has received by then.
     """
     with Threads(min(cores(), CHUNKS)) as threads:
         yield from _Search((protocol,), settings, sum(depths), memory, NOTHING_MET, threads, True, b"").run(
@@ -142,7 +152,7 @@ def explored(
 
 
 class MemoryEnded(Exception):
-    """There is no room for all states; the message says for how many there was."""
+    """Memory has no room for all states; the message gives the number of states that fit."""
 
 
 def visit(
@@ -152,19 +162,19 @@ def visit(
     memory: int = DEFAULT_MEMORY,
     report: Callable[[SearchProgress], None] = lambda progress: None,
 ) -> tuple[Visited, list[Level], Expansion]:
-    """Visit every state within bounds: what was visited, the rows of each level, and what expands them.
+    """Visit every state within bounds. Returns the visited states, the rows of each level, and the expansion of states.
 
-    Raises DoesNotFit, and MemoryEnded.
+    Raises DoesNotFit and MemoryEnded.
     """
     search = _Search((protocol,), settings, 0, memory, NOTHING_MET, threads, True, b"")
     ((_, result),) = search.run({0: inf}, report)
     if not result.complete:
-        raise MemoryEnded(f"{memory / GIBIBYTE:g} GiB have room for {result.states:,} states, and there are more")
+        raise MemoryEnded(f"{memory / GIBIBYTE:g} GiB hold {result.states:,} states, and the search needs more")
     return search.visited, search.levels, search.expansion
 
 
 class _Search:
-    """A search, level by level. `levels` are the rows of each, the last of them the one that is being expanded."""
+    """A search, level by level. `levels` holds the rows of each level. The last level is being expanded."""
 
     def __init__(
         self, protocols: Sequence[Protocol], settings: Settings, wanted: int, memory: int, met: np.ndarray,
@@ -182,7 +192,10 @@ class _Search:
     def run(
         self, depths: Mapping[int, float], report: Callable[[SearchProgress], None] = lambda progress: None
     ) -> Iterator[tuple[int, Exploration]]:
-        """Search for each of some sets of properties, which have none in common, to a depth of its own."""
+        """Search for each of some disjoint sets of properties, to a depth of its own.
+
+        Yields each set with its result.
+        """
         remaining = dict(depths)
         while remaining:
             level, transitions = self.levels[-1], self.transitions
@@ -194,7 +207,7 @@ class _Search:
                 if result is None:
                     self.levels.append(Level(level.ends, self.visited.sizes.copy()))
                     continue
-                # What a schedule breaks needs no other; the rest is sought from the same level on.
+                # The properties that this schedule breaks are done. The search for the others repeats this level.
                 covered = [wanted for wanted in remaining if self._is_answered(wanted, result)]
                 self.transitions = transitions
             for wanted in covered:
@@ -202,7 +215,7 @@ class _Search:
                 yield wanted, result
 
     def _is_answered(self, wanted: int, result: Exploration) -> bool:
-        """Whether what was found for all is what there is to find for some."""
+        """Return whether a result for all remaining properties is also the result for the `wanted` ones."""
         if result.shortest is None:
             return True
         return executions(self.protocols, self.settings, self.after + result.shortest)[0].breaks(wanted)
@@ -210,7 +223,10 @@ class _Search:
     def _expand_level(
         self, level: Level, is_last: bool, report: Callable[[SearchProgress], None]
     ) -> Exploration | None:
-        """Expand a level; how the search ended there, None if it goes on. Of the last one nothing is kept."""
+        """Expand a level. Returns the result if the search ends in this level, else None.
+
+        The search keeps no successors of the last level.
+        """
         found_any, states, transitions = False, int(level.ends.sum()), self.transitions
         for first in range(0, level.size, _WAVE):
             wave = self._expand_wave(level, first)
@@ -235,9 +251,9 @@ class _Search:
         return None
 
     def _expand_wave(self, level: Level, first: int) -> list[Expanded]:
-        """Expand a wave of a level, by chunks."""
+        """Expand a wave of a level, chunk by chunk."""
         rows = min(_WAVE, level.size - first)
-        wave: list[Expanded | None] = [None] * -(-rows // CHUNK)  # no wave has more chunks than the outbox
+        wave: list[Expanded | None] = [None] * -(-rows // CHUNK)  # rounded up; at most as many as the outbox has
 
         def work(chunk: int, thread: int) -> None:
             at = chunk * CHUNK
@@ -252,7 +268,7 @@ class _Search:
     def _result(
         self, states: int | None = None, *, complete: bool = False, memory_exhausted: bool = False
     ) -> Exploration:
-        """How the search has ended. `states` are those that count, all of them if left out."""
+        """Return the result of the search. `states` is the number of states to report, by default all of them."""
         states = states or self.visited.size
         memory = self.visited.bytes * states // self.visited.size
         depth = len(self.levels) - 1
@@ -267,7 +283,7 @@ class _Search:
         return shortest
 
     def _raise_does_not_fit(self, row: int) -> None:
-        """Find the successor of the state in a row that its key has no room for."""
+        """Find the successor of the state in a row that does not fit its key, and raise DoesNotFit for it."""
         retrace = Retrace(self.visited, self.expansion, self.threads, self.levels)
         here = executions(self.protocols, self.settings, self.after)
         schedule = self.after + retrace.schedule(retrace.tables_to(np.array([row])), here)
@@ -282,7 +298,7 @@ class _Search:
 
 
 def executions(protocols: Sequence[Protocol], settings: Settings, after: bytes) -> list[Execution]:
-    """Where a search starts: some protocols side by side, after a schedule."""
+    """Return the executions that a search starts from: some protocols side by side, after a schedule."""
     started = [Execution(each, settings, after) for each in protocols]
     for each in started:
         each.model.forget(each.state)
@@ -292,7 +308,10 @@ def executions(protocols: Sequence[Protocol], settings: Settings, after: bytes) 
 def prepared(
     protocols: Sequence[Protocol], settings: Settings, wanted: int, symmetric: bool, jobs: int, after: bytes = b""
 ) -> tuple[list[Interpreted], Expansion, int]:
-    """States side by side from which a search starts, what expands them, and for how many states one may stand."""
+    """Prepare a search: the states side by side that it starts from, their expansion, and the symmetry.
+
+    The third result is the largest number of states that one may represent.
+    """
     starts = [each.state for each in executions(protocols, settings, after)]
     model = model_of(protocols)
     symmetric = symmetric and model.is_symmetric(wanted, protocols, settings)
@@ -301,7 +320,7 @@ def prepared(
 
 
 def most_states(protocol: Protocol, settings: Settings, memory: int) -> int:
-    """How many states a search may keep in that many bytes."""
+    """Return how many states a search may keep in that many bytes."""
     start = protocol.model.initial(protocol, settings)
     return int(memory / Visited.bytes_per_state(packing.layout_for([start]).halves))
 
@@ -315,12 +334,12 @@ def confirm(protocols: Sequence[Protocol], settings: Settings, wanted: int, sche
     if broken or not execution.breaks(wanted):
         what = f"breaks {' and '.join(broken)} as well" if broken else f"does not break {model.judgement.named(wanted)}"
         events = ", ".join(model.events.texts(schedule))
-        raise NotConfirmed(f"replayed under {protocols[0].name}, what the search found {what}: {events}")
+        raise NotConfirmed(f"replayed under {protocols[0].name}, the schedule of the search {what}: {events}")
 
 
 @dataclass(frozen=True)
 class Timed:
-    """An exploration and how long it ran, compilation not counted."""
+    """An exploration and its duration in seconds, without compilation."""
 
     exploration: Exploration
     seconds: float
@@ -337,7 +356,7 @@ def timed(
     jobs: int | None,
     symmetric: bool,
 ) -> Timed:
-    """Explore, with the clock started once everything is compiled."""
+    """Explore, and measure the duration. The clock starts after compilation."""
     explore(protocol, settings, wanted, depth=1)
     started = time.monotonic()
     exploration = explore(protocol, settings, wanted, depth, memory, report, jobs=jobs, symmetric=symmetric)

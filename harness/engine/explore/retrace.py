@@ -1,9 +1,9 @@
-"""Retrace: the schedule that leads to a state, of which a search keeps only the key.
+"""Find the schedule that leads to a state, from the keys that a search keeps.
 
-Level by level, backwards, it is found out once more which states lead towards the last one. Then they are gone through
-forwards, interpreted, from the state that every schedule starts from, by the first event that leads to one of them. So
-of all shortest schedules it is the least in the order of events, whatever keys look like, and with symmetry, where a
-key is of a class of states (symmetry.py), as without.
+A search keeps only the keys of states. Retrace goes back level by level and recomputes which states lead towards the
+last one. Then it goes forward without Numba from the initial state of all schedules, and takes at each level the first
+event that leads to such a state. So it finds the least of all shortest schedules in the order of events. The result is
+the same with and without symmetry, although a key then stands for a class of states (symmetry.py).
 """
 
 from collections.abc import Sequence
@@ -30,11 +30,11 @@ class Retrace:
         self._visited, self._expansion, self._threads, self._levels = visited, expansion, threads, levels
 
     def breaking(self, wanted: int) -> Rows:
-        """Return the rows of the last level from which an event breaks a wanted property."""
+        """Return the rows of the last level that have a successor that breaks a wanted property."""
         return self._leading(self._levels[-1], BREAKING, NOTHING_VISITED, wanted)
 
     def tables_to(self, rows: Rows) -> list[Array]:
-        """Tables of the rows, level by level from the one after the first, that lead to some rows of the last level."""
+        """Return for each level after the first a table of the rows that lead to some rows of the last level."""
         tables: list[Array] = []
         for level in reversed(self._levels[:-1]):
             tables.append(self._visited.table_of(rows))
@@ -42,7 +42,7 @@ class Retrace:
         return tables[::-1]
 
     def _leading(self, level: Level, which: int, table: Array, wanted: int) -> Rows:
-        """Return the rows of a level from which an event leads to what is sought."""
+        """Return the rows of a level that have a successor that `which` selects."""
         rows: list[Rows] = []
         chunks = -(-level.size // CHUNK)
 
@@ -58,10 +58,11 @@ class Retrace:
         return np.concatenate(rows)
 
     def schedule(self, tables: Sequence[Array], executions: Sequence[Execution], wanted: int = 0) -> bytes:
-        """Return the least schedule through the rows of some tables, and on to a broken state if one is wanted.
+        """Return the least schedule through the rows of some tables, and then to a broken state if one is wanted.
 
-        The executions, side by side, are where the search started; they go along. It ends early where a key has no room
-        for what follows, which may show in one state of a class and not in another.
+        The executions run side by side. They begin in the initial states of the search, and the method applies the
+        schedule to them. The schedule ends early if a successor does not fit its key. That can happen in one state of a
+        class and not in another.
         """
         schedule = bytearray()
         steps = [(SOUGHT, table) for table in tables] + [(BREAKING, NOTHING_VISITED)] * bool(wanted)
@@ -76,10 +77,11 @@ class Retrace:
         return bytes(schedule)
 
     def _first_event(self, states: list[Interpreted], which: int, table: Array, wanted: int) -> int | None:
-        """Return the first event that leads from states side by side to what is sought, None if keys
-        have no room for it.
+        """Return the first event that leads from states side by side to a state that `which` selects.
+
+        Returns None if a successor does not fit its key.
         """
-        free = self._visited.limit
+        free = self._visited.limit  # the first row of shard 0 beyond the limit, which the search never fills
         self._visited.keys[row_of(0, free)] = self._expansion.put(states, self._expansion.as_it_is)
         alone = Level(np.full(SHARDS, free, np.int64), free + np.eye(1, SHARDS, dtype=np.int64)[0])
         found = self._expansion.expand(self._visited.keys, table, alone, 0, 1, which, wanted, NOTHING_MET, 0, 0)

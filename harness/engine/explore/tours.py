@@ -1,8 +1,8 @@
-"""Tours: ways through a graph from its node 0, which together go along every wanted edge that can be reached.
+"""Plan tours: paths through a graph from node 0 that together cover every wanted edge that can be reached.
 
-They are greedy: to the nearest node with an edge that is still to be gone along, along such edges while there are any,
-and on to the nearest node that has one, if it is near. So a wanted edge takes four to six steps, and the first tours
-are the shortest.
+The plan is greedy. A tour goes to the nearest node with a wanted edge that no tour has covered yet, and follows such
+edges as long as there are any. Then it continues to the nearest node that has one, if that node is near. So a wanted
+edge costs four to six steps, and the first tours are the shortest.
 """
 
 from collections.abc import Iterator
@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from epochfuzz.harness.engine.runtime.compilation import compiled, kernel
 
-_NEAR = 8  # further on, a tour ends; starting over is seldom longer
-_LONGEST = 200  # so many steps after its first wanted edge a tour ends: where a step fails, the rest of it is lost
-_ROOM = 1 << 20  # steps that are planned in one go
+_NEAR = 8  # a tour ends if the next wanted edge is farther away; a new tour from node 0 is seldom longer
+_LONGEST = 200  # steps after its first wanted edge at which a tour ends: a failed step loses the rest of its tour
+_ROOM = 1 << 20  # steps that one call plans
 
 Numbers = npt.NDArray[np.int32]
 Flags = npt.NDArray[np.bool_]
@@ -30,12 +30,12 @@ class Edges:
     targets: Numbers
 
     def offsets(self) -> npt.NDArray[np.int64]:
-        """Where the edges of each node start, and where the last one's end."""
+        """Return the position where the edges of each node start, and the position where the last edges end."""
         return np.searchsorted(self.sources, np.arange(self.nodes + 1)).astype(np.int64)
 
 
 class Reach:
-    """What can be reached from node 0 along some edges, and by which edge first."""
+    """The nodes that can be reached from node 0 along usable edges, with the edge that reaches each node first."""
 
     def __init__(self, edges: Edges, usable: Flags) -> None:
         self.edges, self.usable, self.offsets = edges, usable, edges.offsets()
@@ -45,20 +45,20 @@ class Reach:
         self.order = order[:count]
 
     def reached(self) -> Flags:
-        """Which of the edges can be gone along."""
+        """Return a flag for each edge: whether it is usable and its source can be reached."""
         nodes = np.zeros(self.edges.nodes, bool)
         nodes[self.order] = True
         reached: Flags = nodes[self.edges.sources] & self.usable
         return reached
 
     def tours(self, wanted: Flags) -> Iterator[Numbers]:
-        """Plan tours along all wanted edges that can be reached; each is the edges that it goes along."""
+        """Plan tours along all wanted edges that can be reached. Yields each tour as the edges that it follows."""
         wanted = wanted & self.reached()
         waiting = np.bincount(self.edges.sources, wanted, self.edges.nodes).astype(np.int32)
         nodes = self.edges.nodes
         memory = (np.zeros(nodes, np.int64), *(np.empty(nodes, np.int32) for _ in range(3)))
         progress = np.zeros(2, np.int64)
-        room = _ROOM + _LONGEST + nodes + _NEAR  # for the tour that was begun last
+        room = _ROOM + _LONGEST + nodes + _NEAR  # room for the last tour, which may begin just before _ROOM steps
         steps, ends = np.empty(room, np.int32), np.empty(_ROOM + 1, np.int64)
         graph = (self.offsets, self.edges.sources, self.edges.targets, self.usable, self.via, self.order)
         while count := compiled(plan)(graph, wanted, waiting, memory, progress, _ROOM, _NEAR, _LONGEST, steps, ends):
@@ -70,9 +70,9 @@ class Reach:
 
 @kernel
 def reach(offsets, targets, usable, via, order):  # type: ignore[no-untyped-def]
-    """Put the nodes that can be reached in order, the nearest first, and the edge by which each is reached into `via`.
+    """List the reachable nodes in `order`, nearest first, and write to `via` the edge that reaches each node.
 
-    Returns how many there are.
+    Returns the number of nodes.
     """
     seen = np.zeros(via.shape[0], np.uint8)
     order[0] = 0
@@ -92,7 +92,7 @@ def reach(offsets, targets, usable, via, order):  # type: ignore[no-untyped-def]
 
 
 def way_back(node, start, via, sources, way):  # type: ignore[no-untyped-def]
-    """Write the edges by which a node is reached from another, the last one first; returns how many there are."""
+    """Write the edges that lead to a node from `start`, the last edge first. Returns their number."""
     length = 0
     while node != start:
         way[length] = via[node]
@@ -102,7 +102,10 @@ def way_back(node, start, via, sources, way):  # type: ignore[no-untyped-def]
 
 
 def wanted_edge(node, graph, wanted, waiting):  # type: ignore[no-untyped-def]
-    """Choose a wanted edge of a node, which has one: one that stays there, else one to where there is more to do."""
+    """Choose a wanted edge of a node that has one.
+
+    Prefers an edge that stays at the node, then an edge to a node that has wanted edges itself.
+    """
     offsets, targets = graph[0], graph[2]
     best, best_score = 0, -1
     for edge in range(offsets[node], offsets[node + 1]):
@@ -114,11 +117,13 @@ def wanted_edge(node, graph, wanted, waiting):  # type: ignore[no-untyped-def]
 
 
 def way_on(start, graph, waiting, memory, clock, near, way):  # type: ignore[no-untyped-def]
-    """Write the edges to the nearest node that has a wanted one, the last one first; returns how many, 0 for none.
+    """Write the edges to the nearest node that has a wanted edge, the last one first.
 
-    `memory` has by node when it was seen last, by which edge, and how far on, and room for a queue.
+    Returns the number of edges, 0 if there is none within `near` steps. `memory` holds three arrays by node (the clock
+    when it was last seen, the edge that led to it, its distance) and room for a queue.
     """
     offsets, sources, targets, usable, _, _ = graph
+    # A clock in place of flags: a node is seen if its entry equals the clock, so no search clears the array first.
     seen, back, distance, queue = memory
     queue[0], distance[start], seen[start] = start, 0, clock
     first, count = 0, 1
@@ -140,9 +145,10 @@ def way_on(start, graph, waiting, memory, clock, near, way):  # type: ignore[no-
 
 @kernel
 def plan(graph, wanted, waiting, memory, progress, room, near, longest, steps, ends):  # type: ignore[no-untyped-def]
-    """Plan tours until they have `room` steps or nothing is left; returns how many, and where each ends in `ends`.
+    """Plan tours until they have `room` steps or no wanted edge is left.
 
-    `waiting` is how many wanted edges each node has. `progress`: the first node in order that may have one, a clock.
+    Returns the number of tours, and writes the end of each to `ends`. `waiting` holds the number of wanted edges of
+    each node. `progress` holds the position in `order` of the first node that may have a wanted edge, and a clock.
     """
     sources, targets, via, order = graph[1], graph[2], graph[4], graph[5]
     way = np.empty(via.shape[0] + 1, np.int32)

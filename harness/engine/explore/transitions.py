@@ -1,8 +1,8 @@
-"""Transitions: every event that applies in every state within bounds, as arrays, for whoever goes through them all.
+"""List every event that applies in every state within bounds, as arrays.
 
-With symmetry one state stands for all that differ in the names of replicas, as in a search. What follows from it is one
-of those that a state stands for, with the names in some order, which is found by comparing keys. States are told apart
-by 64-bit hashes here, and it is noticed where two have the same.
+With symmetry one state stands for all that differ in the names of replicas, as in a search. The successor of such a
+state belongs to another state's class, with the names in some order. Comparing keys finds that order. This module
+distinguishes states by 64-bit hashes, and detects two states with the same hash.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,16 +27,16 @@ Hashes = npt.NDArray[np.uint64]
 
 
 class Ambiguous(Exception):
-    """Two states have the same hash, or none has that of a successor: no transition may be concluded from that."""
+    """Two states have the same hash, or no state has the hash of a successor, so the transitions are not known."""
 
 
 @dataclass(frozen=True)
 class Transitions:
     """Transition i leads from the state `sources[i]` by the event `events[i]` to the state `targets[i]`.
 
-    Sources ascend; state 0 is where schedules start. A state stands for all that have other names: the event is that of
-    the one that stands for them, and what follows from that has the names `orders[names[i]]`, replica r of the target
-    the name in place r. `start` are the names of the first state.
+    Sources ascend, and schedules start in state 0. A state stands for all that differ only in the names of replicas.
+    The event uses the names of the state itself. Its successor has the names `orders[names[i]]`: replica r of the
+    target has the name at position r. `start` is the order of names of the first state.
     """
 
     states: int
@@ -51,7 +51,7 @@ class Transitions:
     def renaming(
         self, renamed_event: Callable[[int, Sequence[int]], int]
     ) -> tuple[list[dict[int, int]], list[list[int]]]:
-        """By order of names, what each event is called, and which order is meant by another one after it."""
+        """Return, by order of names, the renamed events, and the order that results from applying a second order."""
         numbers = {order: number for number, order in enumerate(self.orders)}
         events = [{event: renamed_event(event, order) for event in self.alphabet} for order in self.orders]
         after = [[numbers[tuple(first[r] for r in second)] for second in self.orders] for first in self.orders]
@@ -92,7 +92,7 @@ def _hashes(keys: npt.NDArray[np.uint32]) -> Hashes:
 
 
 def _rows(level: Level) -> npt.NDArray[np.int64]:
-    """Return the rows of a level, in the order in which they are expanded."""
+    """Return the rows of a level, in the search's order of expansion."""
     shards = [row_of(shard, np.arange(level.starts[shard], level.ends[shard])) for shard in range(SHARDS)]
     return np.concatenate(shards)
 
@@ -100,7 +100,7 @@ def _rows(level: Level) -> npt.NDArray[np.int64]:
 def _successors(
     visited: Visited, levels: Sequence[Level], expansion: Expansion, threads: Threads
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8], Hashes]:
-    """Return the row of the parent, the event, and the hash of the key of every successor, in order."""
+    """Return for every successor, in order, the row of its parent, the event, and the hash of its key."""
     parts: dict[tuple[int, int], tuple[Any, ...]] = {}
     for number, level in enumerate(levels):
 
@@ -119,7 +119,7 @@ def _successors(
 
 
 def _numbers(wanted: Hashes, hashes: Hashes) -> Numbers:
-    """Return the number of the state of each hash that is wanted. Raises Ambiguous."""
+    """Return the number of the state that has each wanted hash. Raises Ambiguous."""
     order = np.argsort(hashes)
     ascending = hashes[order]
     places = np.minimum(np.searchsorted(ascending, wanted), len(order) - 1)
@@ -129,7 +129,7 @@ def _numbers(wanted: Hashes, hashes: Hashes) -> Numbers:
 
 
 def _names(found: Hashes, targets: Numbers, in_orders: Sequence[Hashes]) -> npt.NDArray[np.uint8]:
-    """In which order of names each target was found: the first that has its hash. Raises Ambiguous."""
+    """Return for each target the first order of names that gives the hash that was found. Raises Ambiguous."""
     names = np.full(len(found), len(in_orders), np.uint8)
     for number in reversed(range(len(in_orders))):
         names[in_orders[number][targets] == found] = number

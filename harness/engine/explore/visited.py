@@ -1,9 +1,9 @@
-"""The states that a search has visited: packed keys, in shards, and a hash table for each that finds them.
+"""Store the states that a search has visited: packed keys in shards, and for each shard a hash table that finds them.
 
-A key belongs to the shard that its hash says, so that threads which fill different shards have nothing to do with one
-another. Whole keys are compared, so no collision of hashes can make a search skip a state.
+The hash of a key determines its shard, so threads that fill different shards never share data. Lookups compare whole
+keys, so no collision of hashes can make a search skip a state.
 
-Nothing is kept of how a state was reached: retrace.py finds out once more.
+The store does not record how the search reached a state; retrace.py recomputes it.
 """
 
 import mmap
@@ -18,23 +18,23 @@ from epochfuzz.harness.engine.runtime.threads import Threads
 
 SHARD_BITS = 6
 SHARDS = 1 << SHARD_BITS
-BLOCK_BITS = 6  # of the rows of a shard that stand together
+BLOCK_BITS = 6  # a block is a run of consecutive rows of one shard
 BLOCK = 1 << BLOCK_BITS
 
-_FIRST_SLOTS = 64  # of each shard's table
+_FIRST_SLOTS = 64  # initial size of each shard's table
 _MOST_LOAD = 0.8
 _SLOT = 4  # bytes
-_NO_RESERVE = 0x4000 if sys.platform == "linux" else 0  # MAP_NORESERVE, which Python 3.11 has no name for
-_BATCH = 16  # lookups that wait for memory together
+_NO_RESERVE = 0x4000 if sys.platform == "linux" else 0  # MAP_NORESERVE, for which Python 3.11 has no name
+_BATCH = 16  # lookups that wait for memory at the same time
 
 Array = npt.NDArray[Any]
 
 
 class Visited:
-    """Keys of `halves` 32-bit words by row, and how many rows each shard has (`sizes`).
+    """Keys of `halves` 32-bit words by row, and the number of rows of each shard (`sizes`).
 
-    Row number i of a shard is `row_of(shard, i)`, its first one beyond the limit is free for any use. Memory is
-    reserved for all rows at once, and taken as they come.
+    Row number i of a shard is `row_of(shard, i)`. The first row of a shard beyond the limit is free for any use. The
+    constructor reserves address space for all rows, and the operating system allocates the pages that are written.
     """
 
     def __init__(self, halves: int, memory: int) -> None:
@@ -47,27 +47,28 @@ class Visited:
 
     @staticmethod
     def bytes_per_state(halves: int) -> float:
-        """Key and slots of the table, when memory is full."""
+        """Return the bytes that a state takes when memory is full: its key and its share of the hash table."""
         return 4 * halves + _SLOT / _MOST_LOAD
 
     @property
     def size(self) -> int:
-        """How many states there are."""
+        """Return the number of states."""
         return int(self.sizes.sum())
 
     @property
     def bytes(self) -> int:
-        """The memory that the states take."""
+        """Return the memory that the states take, in bytes."""
         blocks = int((-(-self.sizes // BLOCK)).sum())
         return blocks * BLOCK * self.keys.shape[1] * self.keys.itemsize + self.table.nbytes
 
     def has_room_for(self, coming: npt.NDArray[np.int64], threads: Threads) -> bool:
-        """Make room for so many more rows of each shard. False: that would exceed the memory."""
+        """Make room for `coming` more rows in each shard. Returns False if that would exceed the memory."""
         most = int((self.sizes + coming).max())
         if most > self.limit:
             return False
         slots = self.table.shape[1]
         if most > slots * _MOST_LOAD:
+            # Huge pages only for a search that has outgrown its first table: a small search should touch little memory.
             self._room.madvise(mmap.MADV_HUGEPAGE)
             while most > slots * _MOST_LOAD:
                 slots *= 2
@@ -79,7 +80,7 @@ class Visited:
         return True
 
     def add(self, outbox: tuple[Array, ...], chunks: int, tasks: int, threads: Threads) -> None:
-        """Add what is in the first chunks of an outbox, which there is room for."""
+        """Add the entries in the first chunks of an outbox. Call `has_room_for` first."""
         adding = compiled(insert)
 
         def work(task: int, thread: int) -> None:
@@ -88,7 +89,7 @@ class Visited:
         threads.run(tasks, work)
 
     def table_of(self, rows: npt.NDArray[np.int64]) -> Array:
-        """Return a table that has some of the rows only."""
+        """Return a table that holds only some of the rows."""
         most = int(np.bincount(rows >> BLOCK_BITS & (SHARDS - 1), minlength=1).max())
         table = np.zeros((SHARDS, int(most / _MOST_LOAD) + 1), np.uint32)
         compiled(enter)(self.keys, rows, table)
@@ -96,24 +97,25 @@ class Visited:
 
 
 def _reserved(size: int) -> mmap.mmap:
-    """So many zeros, which take no memory but for the pages that are written."""
+    """Return a mapping of `size` zero bytes. Only the pages that are written take memory."""
     return mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NO_RESERVE)
 
 
 def shards_of(task: int, tasks: int) -> tuple[int, int]:
-    """Return the shards from the first to the last, exclusive, that are one of so many tasks."""
+    """Return the first shard and the last shard (exclusive) of a task, out of `tasks`."""
     return task * SHARDS // tasks, (task + 1) * SHARDS // tasks
 
 
 def row_of(shard, i):  # type: ignore[no-untyped-def]
-    """Return the row of number i of a shard: blocks of the shards take turns, so that a small search
-    touches little memory.
+    """Return the row of number i of a shard.
+
+    The shards take turns, one block each, so that a small search touches little memory.
     """
     return ((i >> BLOCK_BITS) * SHARDS + shard) << BLOCK_BITS | (i & (BLOCK - 1))
 
 
 def hash_of(keys, row):  # type: ignore[no-untyped-def]
-    """Return a 64-bit hash of the words of a row (the finalizer of MurmurHash3, word by word)."""
+    """Return a 64-bit hash of the words of a row: the finalizer of MurmurHash3, word by word."""
     value = np.uint64(0x9E3779B97F4A7C15)
     for half in range(0, keys.shape[1] - 1, 2):
         word = np.uint64(keys[np.uint64(row), half]) | np.uint64(keys[np.uint64(row), half + 1]) << np.uint64(32)
@@ -124,36 +126,39 @@ def hash_of(keys, row):  # type: ignore[no-untyped-def]
 
 
 def mixed(value, word):  # type: ignore[no-untyped-def]
-    """Return a hash with one more word in it."""
+    """Return a hash with one more word mixed in."""
     value = (value ^ word) * np.uint64(0xFF51AFD7ED558CCD)
     return value ^ value >> np.uint64(32)
 
 
 def shard_of(hashed):  # type: ignore[no-untyped-def]
     """Return the shard of a key, by its hash."""
+    # The highest bits, because `home_of` takes its slot from the low half of the hash.
     return np.int64(hashed >> np.uint64(64 - SHARD_BITS))
 
 
 def home_of(hashed, slots):  # type: ignore[no-untyped-def]
-    """Return the slot where a key belongs, by its hash."""
+    """Return the slot where the search for a key begins, by its hash."""
+    # A product in place of a remainder: a division would be slower, and the number of slots need not be a power of two.
     return np.int64(((hashed & np.uint64(0xFFFFFFFF)) * np.uint64(slots)) >> np.uint64(32))
 
 
 def same(keys, row, others, other):  # type: ignore[no-untyped-def]
-    """Whether two rows are the same key."""
+    """Return whether two rows hold the same key."""
+    # No early return: the loop stays free of branches, and keys that get here are almost always equal.
     equal = True
     for half in range(keys.shape[1]):
         equal &= keys[np.uint64(row), half] == others[np.uint64(other), half]
     return equal
 
 
-# What a slot has: in its lower bits the number of a row of its shard, and one more, for 0 is an empty slot; in those
-# that are left, some of the hash. A key is looked at only where these are the same: most that are not the one that is
-# wanted cost no access to memory, which a search waits for more than for anything else.
+# The lower bits of a slot hold the number of a row of its shard plus 1, because 0 marks an empty slot. The remaining
+# bits hold a part of the hash. A lookup reads a key only if these bits agree. So most keys that differ from the wanted
+# one cost no access to memory, and waiting for memory is the largest cost of a search.
 
 
 def number_bits(keys):  # type: ignore[no-untyped-def]
-    """How many bits of a slot have the number of a row."""
+    """Return how many bits of a slot hold the number of a row."""
     bits = 0
     while keys.shape[0] >> (SHARD_BITS + bits):
         bits += 1
@@ -161,23 +166,25 @@ def number_bits(keys):  # type: ignore[no-untyped-def]
 
 
 def slot_with(hashed, number, bits):  # type: ignore[no-untyped-def]
-    """Return what a slot has for row `number`, counted from 1."""
+    """Return the contents of a slot for row `number`, counted from 1."""
+    # The upper half of the hash: the lower half chose the slot, so it would distinguish keys in a chain poorly.
     return np.int64(hashed >> np.uint64(32)) << bits & np.int64(0xFFFFFFFF) | number
 
 
 def row_in(slot, hashed, bits):  # type: ignore[no-untyped-def]
-    """Return the row that a slot of a hash's shard has."""
+    """Return the row whose number a slot in the table of a hash's shard holds."""
     return row_of(shard_of(hashed), (slot & ((np.int64(1) << bits) - 1)) - 1)
 
 
 def may_have(slot, hashed, bits):  # type: ignore[no-untyped-def]
-    """Whether a slot that is not empty may have a key, by what it has of the hash."""
+    """Return whether a slot that is not empty may hold a key, judging by its bits of the hash."""
     return (slot ^ slot_with(hashed, 0, bits)) >> bits == 0
 
 
 def find_slot(wanted, i, hashed, keys, table, bits):  # type: ignore[no-untyped-def]
-    """Return the slot of its shard's table that has the row of `wanted[i]` in `keys`, or the empty one
-    where it belongs.
+    """Return the slot of the shard's table that holds the row of `wanted[i]` in `keys`.
+
+    If the table doesn't have that key, returns the empty slot where the key belongs.
     """
     shard, slots = shard_of(hashed), table.shape[1]
     slot = home_of(hashed, slots)
@@ -189,11 +196,12 @@ def find_slot(wanted, i, hashed, keys, table, bits):  # type: ignore[no-untyped-
 
 
 def look_up(wanted, count, hashes, keys, table, found, bits):  # type: ignore[no-untyped-def]
-    """For each of the first keys that are wanted, not 0 in `found` if it is among those visited.
+    """Look up the first `count` wanted keys: `found[i]` is not 0 if key i has been visited.
 
-    Lookups that do not depend on one another wait for memory together: first for slots, then for keys.
+    Lookups that do not depend on one another wait for memory at the same time: first for slots, then for keys.
     """
     slots = table.shape[1]
+    # Three loops in place of one: the loads of a loop are independent, so the processor has many in flight.
     for i in range(count):
         found[i] = table[np.uint64(shard_of(hashes[i])), np.uint64(home_of(hashes[i], slots))]
     for i in range(count):
@@ -208,13 +216,13 @@ def look_up(wanted, count, hashes, keys, table, found, bits):  # type: ignore[no
 
 
 def enter_row(keys, row, table, bits):  # type: ignore[no-untyped-def]
-    """Enter a row that is not there yet into a table."""
+    """Enter a row that the table doesn't hold yet."""
     shard, slots = row >> BLOCK_BITS & (SHARDS - 1), table.shape[1]
     hashed = hash_of(keys, row)
     slot = home_of(hashed, slots)
     while table[shard, slot] != 0:
         slot = slot + 1 if slot + 1 < slots else 0
-    number = (row >> (BLOCK_BITS + SHARD_BITS)) << BLOCK_BITS | (row & (BLOCK - 1))
+    number = (row >> (BLOCK_BITS + SHARD_BITS)) << BLOCK_BITS | (row & (BLOCK - 1))  # the inverse of `row_of`
     table[shard, slot] = slot_with(hashed, number + 1, bits)
 
 
@@ -228,7 +236,7 @@ def enter(keys, rows, table):  # type: ignore[no-untyped-def]
 
 @kernel
 def fill_table(keys, sizes, table, first, last):  # type: ignore[no-untyped-def]
-    """Enter all rows of the shards from `first` to `last` into an empty table."""
+    """Enter all rows of the shards from `first` to `last` (exclusive) into an empty table."""
     bits = number_bits(keys)
     for shard in range(first, last):
         for i in range(sizes[shard]):
@@ -237,7 +245,7 @@ def fill_table(keys, sizes, table, first, last):  # type: ignore[no-untyped-def]
 
 @kernel
 def insert(keys, table, sizes, outbox, chunks, first, last):  # type: ignore[no-untyped-def]
-    """Add to the shards from `first` to `last` what is in the first chunks of an outbox, in its order."""
+    """Add the entries of an outbox's first chunks, in order, to the shards from `first` to `last` (exclusive)."""
     new_keys, hashes, parents, order, starts, _ = outbox
     room = parents.shape[1]
     slots = table.shape[1]
@@ -248,6 +256,8 @@ def insert(keys, table, sizes, outbox, chunks, first, last):  # type: ignore[no-
             at, end = starts[chunk, shard], starts[chunk, shard + 1]
             while at < end:
                 stop = min(at + _BATCH, end)
+                # Load the slots of a batch first, so that they arrive while the batch is inserted. A slot may be
+                # filled within the batch: an entry that is not found in its home slot goes through `find_slot`.
                 for i in range(at, stop):
                     home[i - at] = table[shard, home_of(hashes[chunk, order[chunk, i]], slots)]
                 for i in range(at, stop):

@@ -1,1 +1,1 @@
-"""States as keys that fit into few words, the same for states that differ in names only."""
+"""Pack states into keys of a few words, the same key for states that differ only in the names of replicas."""

@@ -1,12 +1,14 @@
-"""States as keys: what can differ between two states of a search, in as few 64-bit words as the bounds allow.
+"""Pack a state into a key: the values that can differ between states of a search, in as few 64-bit words as possible.
 
-A record has room for five replicas, fifteen records and fifteen epochs; a search of two replicas and three records
-needs a tenth of that. What the declarations of the fields say decides: constants are left out, fields that nothing can
-read under the constants of a search, and elements beyond its bounds; the others take the bits that their greatest value
-needs. A value that does not fit is noticed as it is packed, for it would make two states one.
+A record has room for five replicas, fifteen records and fifteen epochs. A search of two replicas and three records
+needs a tenth of that. The declarations of the fields decide which elements a key holds. Constants are left out, as are
+fields that no rule can read under the constants of a search, and elements beyond its bounds. Each remaining element
+takes the bits that its greatest value needs. Packing detects a value that does not fit, because such a value would make
+two states one.
 
-What a replica has to itself stands together in a key, in chunks that are the same for every replica: symmetry.py puts
-them in another order. Everything else is a group of its own, and groups fill the words, the largest first.
+The values that belong to a single replica lie together in a key, in chunks that have the same form for every replica.
+symmetry.py puts these chunks in another order. Every other element is a group of its own. Groups fill the words, the
+largest groups first.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,23 +21,23 @@ from epochfuzz.model.core.fields import Field, Interpreted, Names
 
 Table = npt.NDArray[np.int64]
 
-# Rows of a table, which has a column for each element: where it is in the record, counting integers of its size, where
-# it is in its word of the key, how many bits it has there, and the least that it can be: 0, or NONE. A key has by how
-# much an element is above its least. Elements are in the order of the words; the last row has for each word how many
-# elements there are in it and before.
+# Rows of a table, which has a column for each element. INDEX is the position in the record, counted in integers of the
+# element's size. SHIFT and BITS are the position and the size in the word of the key. LEAST is the least value, 0 or
+# NONE: a key holds the difference to it. Elements are in the order of the words. END has a column for each word: the
+# number of elements in that word and all words before it.
 INDEX, SHIFT, BITS, LEAST, END = range(5)
 
 _WORD_BITS = 64
-_CHUNK_BITS = 32  # of what a replica has to itself: smaller chunks leave less of a word unused, and take longer
+_CHUNK_BITS = 32  # of the values of a single replica: smaller chunks leave fewer bits of a word unused, but cost time
 
 
 class DoesNotFit(Exception):
-    """A state has a value that its key has no room for: a declaration of the model is wrong, and no search is right."""
+    """A state has a value that does not fit its key: a declaration of the model is wrong, and no search is right."""
 
 
 @dataclass(frozen=True)
 class Element:
-    """An element of a field that is in a key, with its bounds, and where it is `at` in a record (Table.place_of)."""
+    """An element of a field in a key, with its bounds, and its position `at` in a record (Table.place_of)."""
 
     field: Field
     index: tuple[int, ...]
@@ -45,23 +47,23 @@ class Element:
 
     @property
     def bits(self) -> int:
-        """How many bits it takes."""
+        """Return the number of bits that the element takes."""
         return (self.greatest - self.least).bit_length()
 
     @property
     def is_local(self) -> bool:
-        """Whether it is something that one replica has to itself, and that speaks of no replica."""
+        """Return whether the element belongs to a single replica and its value names no replica."""
         return len(self.replicas) == 1 and self.field.names is Names.NOBODY
 
     @property
     def replicas(self) -> tuple[int, ...]:
-        """The replicas that are in its index."""
+        """Return the replicas in the element's index."""
         return tuple(i for i, axis in zip(self.index, self.field.by, strict=True) if axis.of_replicas)
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where an element is in a key, and in which chunk of its replica's; -1 where it is in none."""
+    """The position of an element in a key, and the number of its chunk; -1 if it is in no chunk."""
 
     element: Element
     word: int
@@ -71,9 +73,10 @@ class Place:
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the elements of a key are, its words, how many halves of words have any, and a table for each integer.
+    """The places of a key's elements, the number of its words and half words, and a table for each integer type.
 
-    `chunks`: the word and the bit where each chunk of each replica is, and how many bits it has.
+    `halves` leaves out the upper half of the last word if it is empty. `chunks` holds for each chunk of each replica
+    its word, its bit, and its number of bits.
     """
 
     places: tuple[Place, ...]
@@ -85,11 +88,11 @@ class Layout:
 
     @property
     def elements(self) -> tuple[Element, ...]:
-        """The elements of a key."""
+        """Return the elements of a key."""
         return tuple(place.element for place in self.places)
 
     def check(self, p: Interpreted) -> None:
-        """Raise DoesNotFit, naming the field, for a state with a value that is out of its bounds."""
+        """Raise DoesNotFit, with the name of the field, if a value of a state is out of its bounds."""
         for element in self.elements:
             value = getattr(p, element.field.name)
             for i in element.index if len(element.index) < 2 else [element.index]:
@@ -100,7 +103,7 @@ class Layout:
 
 
 def layout_for(starts: Sequence[Interpreted]) -> Layout:
-    """Return the layout for all states that can follow from any of `starts`, which differ in their mechanisms only."""
+    """Return the layout for all states that can follow from `starts`, which may differ only in their mechanisms."""
     elements = tuple(_elements(starts))
     replicas = range(starts[0].replicas)
     local = [[each for each in elements if each.is_local and each.replicas == (r,)] for r in replicas]
@@ -122,14 +125,14 @@ def layout_for(starts: Sequence[Interpreted]) -> Layout:
 
 
 def _fill(sizes: Sequence[int], room: int) -> list[tuple[int, int]]:
-    """(bin, bit) for each of some sizes: the largest first, each into the first bin that has room for it."""
+    """Return (bin, bit) for each of some sizes: the largest first, each into the first bin that has room for it."""
     used: list[int] = []
     places = [(0, 0)] * len(sizes)
     for i in sorted(range(len(sizes)), key=lambda i: -sizes[i]):
         size = sizes[i]
         bin_ = next((b for b, bits in enumerate(used) if bits + size <= room), len(used))
         used[bin_:] = used[bin_:] or [0]
-        places[i] = bin_, min(used[bin_], room - 1)  # what takes no bits at all may come after the last one
+        places[i] = bin_, min(used[bin_], room - 1)  # an element of no bits may follow the last bit of a full bin
         used[bin_] += size
     return places
 
@@ -151,7 +154,7 @@ def _table(places: Sequence[Place], words: int) -> Table:
 
 
 def _elements(starts: Sequence[Interpreted]) -> Iterator[Element]:
-    """Every element that may differ between states."""
+    """Yield every element that may differ between states."""
     p = starts[0]
     for field in p.table.variables:
         if any(field.read(each) for each in starts):
@@ -159,14 +162,15 @@ def _elements(starts: Sequence[Interpreted]) -> Iterator[Element]:
                 yield Element(field, index, p.table.place_of(field, index), *field.bounds(p))
 
 
-# Numba asks of a signed index whether it counts from the end, and counts references to every slice; both together are
-# half of the time that packing takes. So arrays are flat here, are not sliced, and have unsigned indices.
+# Numba checks a signed index for a negative value, and counts references to every slice. Together these took half of
+# the time of packing. So the arrays here are flat, are never sliced, and have unsigned indices.
 
 
 def pack_part(records, start, table, words, key, first):  # type: ignore[no-untyped-def]
-    """Add to the words of a key from `first` the elements of one table; not 0 if one of them does not fit.
+    """Add the elements of one table to the words of a key from `first`.
 
-    `records` are integers of the table's size, the state's own from `start`.
+    Returns a number other than 0 if an element does not fit. `records` are integers of the table's size. The state
+    begins at `start`.
     """
     element, outside = np.uint64(0), np.int64(0)
     for word in range(words):
@@ -175,14 +179,14 @@ def pack_part(records, start, table, words, key, first):  # type: ignore[no-unty
             index = np.uint64(start) + np.uint64(table[INDEX, element])
             value = np.int64(records[index]) - table[LEAST, element]
             packed += value << table[SHIFT, element]
-            outside |= value >> table[BITS, element]
+            outside |= value >> table[BITS, element]  # not 0 for a value that is too large, and for a negative one
             element += np.uint64(1)
-        key[np.uint64(first + word)] += packed
+        key[np.uint64(first + word)] += packed  # the bytes and the words of a state share words of the key
     return outside
 
 
 def unpack_part(key, first, table, words, records, start):  # type: ignore[no-untyped-def]
-    """Write the elements of one table, in the words of a key from `first`, to where `pack_part` reads them."""
+    """Write the elements of one table, from the words of a key from `first`, to where `pack_part` reads them."""
     element = np.uint64(0)
     for word in range(words):
         packed, end = key[np.uint64(first + word)], np.uint64(table[END, np.uint64(word)])

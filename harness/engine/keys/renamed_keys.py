@@ -1,4 +1,4 @@
-"""Keys of states in which replicas have exchanged their names, made from the keys, for many states at once."""
+"""Make the keys of states with exchanged names of replicas from the keys themselves, for many states at once."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +13,10 @@ Values = npt.NDArray[np.int64]
 
 
 def renamed_keys(layout: Layout, keys: npt.NDArray[np.uint32], names: Sequence[int]) -> npt.NDArray[np.uint32]:
-    """Make the keys of the states in which replica r has the name `names[r]`. They are of one protocol, a row each."""
+    """Return the keys of the states after renaming each replica r to `names[r]`.
+
+    `keys` has a row for each state. All states are of one protocol.
+    """
     places = {(place.element.field.name, place.element.index): place for place in layout.places}
     words = _joined(keys, layout.words)
     renamed = np.zeros_like(words)
@@ -36,7 +39,7 @@ def _halved(words: Values, halves: int) -> npt.NDArray[np.uint32]:
 
 
 def _values(words: Values, place: Place) -> Values:
-    """How far an element is above its least, in each of some states."""
+    """Return how far an element is above its least value, in each of some states."""
     values: Any = words[:, place.word] >> place.shift & (1 << place.element.bits) - 1
     return values
 

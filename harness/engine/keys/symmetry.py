@@ -1,11 +1,12 @@
-"""Symmetry: one key for all states that are the same but for the names of replicas.
+"""Compute one key for all states that differ only in the names of replicas.
 
-The rules treat replicas alike, so of a class of such states one stands for all (Clarke, Enders, Filkorn and Jha, 1996).
-Its key is made without renaming the state: what each replica has to itself is in chunks of the state's own key, which
-are sorted replica by replica, and everything else is packed as if the replicas stood in that order, as they mostly do.
-Replicas that have the same to themselves may stand in any order; of these keys the least is taken.
+The rules treat replicas alike, so one state stands for a class of such states (Clarke, Enders, Filkorn and Jha, 1996).
+Its key is made without renaming the state. The values of each single replica are in chunks of the state's own key.
+Sorting these chunks gives an order of the replicas, mostly the order that they already have. Every other value is
+packed as if the replicas stood in that order. Replicas with equal chunks may stand in any order: the least of the
+resulting keys is the key of the class.
 
-Whether rules and properties are that symmetric, the model says.
+The model decides whether its rules and properties are that symmetric.
 """
 
 from collections.abc import Sequence
@@ -18,19 +19,20 @@ import numpy as np
 from epochfuzz.harness.engine.keys.packing import Element, Layout, Place, Table
 from epochfuzz.model.core.fields import NONE, Names
 
-# Columns of a table of what is in no chunk, a row for each element: where replica A's is in the record, whose it is and
-# how far on the next one's is, once for each replica in its index; its word and bit in the key, its bits, its least
-# value, and of whom it speaks.
+# Columns of a table of the elements that are in no chunk, with a row for each element. _BASE is the position in the
+# record if all replicas in the index are replica A. For each of up to two replicas in the index, there is the replica
+# and the distance to the element of the next one. Then follow the word and the bit in the key, the number of bits, the
+# least value, and whether the value names a replica, a set of replicas, or none.
 _BASE, _FIRST, _BY_FIRST, _SECOND, _BY_SECOND, _WORD, _AT, _WIDTH, _FROM, _SPEAKS_OF = range(10)
 _NOBODY, _ONE, _SOME = range(3)
 _SPOKEN_OF = {Names.NOBODY: _NOBODY, Names.REPLICA: _ONE, Names.REPLICAS: _SOME}
 
-_MOST_NAMES = 16  # of a value that may be a replica, right or wrong
+_MOST_NAMES = 16  # room for every value that a replica's number may have, valid or not; a power of two, used as a mask
 
 
 @dataclass(frozen=True)
 class Renaming:
-    """The tables by which a canonical key is packed; with no `orders`, keys are those of states as they are."""
+    """The tables to pack a canonical key. Without any `orders`, a state keeps its own key."""
 
     rest_bytes: Table
     rest_words: Table
@@ -39,12 +41,12 @@ class Renaming:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """As kernels take them."""
+        """Return the tables in the form that kernels take."""
         return (self.rest_bytes, self.rest_words, self.chunks, self.orders)
 
 
 def most_alike(replicas: int) -> int:
-    """Return how many states one may stand for at the most."""
+    """Return the largest number of states that one state may represent."""
     return factorial(replicas)
 
 
@@ -74,26 +76,31 @@ def _replica_axes(element: Element) -> list[int]:
 
 
 def _stride(element: Element, axis: int) -> int:
-    """How far on in a record the element is that is one further on an axis."""
+    """Return the distance in a record between elements that are neighbours on an axis."""
     return int(np.prod(element.field.shape[axis + 1 :], dtype=np.int64))
 
 
 def room(renaming_tables, words):  # type: ignore[no-untyped-def]
-    """Room to work in: chunks by replica, an order of replicas, that order tried, names, and words of a key."""
+    """Return working arrays: chunks by replica, an order of replicas, the order tried, names, and two keys.
+
+    Each key has `words` words.
+    """
     _, _, chunks, orders = renaming_tables
     replicas = orders.shape[1]
     return (
         np.zeros((replicas, chunks.shape[1]), np.int64),
-        np.zeros(replicas + 1, np.int64),  # with one more for what is nobody's
+        # One entry more, always 0, for an element with fewer than two replicas in its index.
         np.zeros(replicas + 1, np.int64),
-        np.arange(_MOST_NAMES),  # what is no replica keeps its number, and does not fit
+        np.zeros(replicas + 1, np.int64),
+        # A number that is no replica keeps its value, so that packing finds that it does not fit.
+        np.arange(_MOST_NAMES),
         np.zeros(words, np.int64),
         np.zeros(words, np.int64),
     )
 
 
 def are_wanted(renaming_tables):  # type: ignore[no-untyped-def]
-    """Whether keys are to be those of classes."""
+    """Return whether keys stand for classes of states."""
     _, _, _, orders = renaming_tables
     return orders.shape[0] > 0
 
@@ -107,26 +114,30 @@ def take_chunks(key, first, chunks, blocks):  # type: ignore[no-untyped-def]
 
 
 def put_chunks(blocks, order, chunks, key, first):  # type: ignore[no-untyped-def]
-    """Add the chunks of each replica, in an order of theirs, to the words of a key from `first`."""
+    """Add the chunks of the replicas, in the given order, to the words of a key from `first`."""
     for i in range(blocks.shape[0]):
         for chunk in range(blocks.shape[1]):
             key[first + chunks[i, chunk, 0]] += blocks[order[i], chunk] << chunks[i, chunk, 1]
 
 
 def pack_rest(records, start, table, order, names, replicas, key):  # type: ignore[no-untyped-def]
-    """Add to a key the elements of one table as they are when replicas stand in an order; not 0 if one does not fit."""
+    """Add to a key the elements of one table as they are when the replicas stand in an order.
+
+    Returns a number other than 0 if an element does not fit.
+    """
     outside = np.int64(0)
     for i in range(table.shape[0]):
         element = np.uint64(i)
         index = start + table[element, _BASE]
         index += order[np.uint64(table[element, _FIRST])] * table[element, _BY_FIRST]
-        index += order[np.uint64(table[element, _SECOND])] * table[element, _BY_SECOND]
+        index += order[np.uint64(table[element, _SECOND])] * table[element, _BY_SECOND]  # distance 0 if there is none
         value = np.int64(records[np.uint64(index)])
         speaks_of = table[element, _SPEAKS_OF]
         if speaks_of == _ONE:
             if value != NONE:
                 value = names[np.uint64(value & (_MOST_NAMES - 1))]
         elif speaks_of == _SOME:
+            # Clear the members' bits and set them again by position. Bits beyond stay, so that they don't fit.
             members, value = value, value >> replicas << replicas
             for r in range(replicas):
                 value |= (members >> order[np.uint64(r)] & 1) << r
@@ -137,7 +148,7 @@ def pack_rest(records, start, table, order, names, replicas, key):  # type: igno
 
 
 def compare(blocks, one, other):  # type: ignore[no-untyped-def]
-    """Below 0, 0, or above 0 as what one replica has comes before, with or after what another has."""
+    """Return below 0, 0, or above 0 if the chunks of `one` come before, equal, or come after those of `other`."""
     for chunk in range(blocks.shape[1]):
         if blocks[one, chunk] != blocks[other, chunk]:
             return -1 if blocks[one, chunk] < blocks[other, chunk] else 1
@@ -145,7 +156,8 @@ def compare(blocks, one, other):  # type: ignore[no-untyped-def]
 
 
 def sort(blocks, order):  # type: ignore[no-untyped-def]
-    """Put the replicas in order by what they have to themselves; returns whether some have the same."""
+    """Sort the replicas by their chunks. Returns whether some replicas have equal chunks."""
+    # An insertion sort, because there are at most five replicas and they are mostly in order.
     same = False
     for i in range(blocks.shape[0]):
         place = i
@@ -161,7 +173,10 @@ def sort(blocks, order):  # type: ignore[no-untyped-def]
 
 
 def pack_in_order(views, starts, renaming_tables, order, names, key):  # type: ignore[no-untyped-def]
-    """Make a key of all but what replicas have to themselves, for an order of theirs; not 0 if one does not fit."""
+    """Write to a key all values that belong to no single replica, for an order of the replicas.
+
+    Returns a number other than 0 if an element does not fit.
+    """
     rest_bytes, rest_words, _, orders = renaming_tables
     replicas = orders.shape[1]
     for r in range(replicas):
@@ -173,7 +188,7 @@ def pack_in_order(views, starts, renaming_tables, order, names, key):  # type: i
 
 
 def is_less(key, other):  # type: ignore[no-untyped-def]
-    """Whether a key comes before another."""
+    """Return whether a key comes before another key."""
     for word in range(key.shape[0]):
         if key[word] != other[word]:
             return key[word] < other[word]
@@ -181,7 +196,10 @@ def is_less(key, other):  # type: ignore[no-untyped-def]
 
 
 def reorder(orders, number, blocks, order, tried):  # type: ignore[no-untyped-def]
-    """Try an order of what was put in order; returns whether only replicas that have the same change places."""
+    """Write a permutation of the sorted replicas to `tried`.
+
+    Returns whether the permutation exchanges only replicas with equal chunks.
+    """
     for i in range(blocks.shape[0]):
         tried[i] = order[orders[number, i]]
         if tried[i] != order[i] and compare(blocks, tried[i], order[i]) != 0:
@@ -190,7 +208,7 @@ def reorder(orders, number, blocks, order, tried):  # type: ignore[no-untyped-de
 
 
 def is_in_order(order, replicas):  # type: ignore[no-untyped-def]
-    """Whether replicas stand in an order as they do in the state."""
+    """Return whether an order of replicas is the order that they have in the state."""
     for r in range(replicas):
         if order[r] != r:
             return False
@@ -198,9 +216,9 @@ def is_in_order(order, replicas):  # type: ignore[no-untyped-def]
 
 
 def make_canonical(views, starts, renaming_tables, room_, key, first):  # type: ignore[no-untyped-def]
-    """Make of the key of a state, in the words of a key from `first`, that of its class; not 0 if it does not fit.
+    """Replace the key of a state, in the words of a key from `first`, with the key of its class.
 
-    The state's bytes and words begin at `starts` of the views.
+    Returns a number other than 0 if the key does not fit. The state's bytes and words begin at `starts` of the views.
     """
     _, _, chunks, orders = renaming_tables
     blocks, order, tried, names, least, rest = room_
@@ -210,7 +228,7 @@ def make_canonical(views, starts, renaming_tables, room_, key, first):  # type: 
         return np.int64(0)
     outside = pack_in_order(views, starts, renaming_tables, order, names, least)
     if some_are_the_same:
-        for number in range(1, orders.shape[0]):
+        for number in range(1, orders.shape[0]):  # order 0 is the identity, which is packed already
             if reorder(orders, number, blocks, order, tried):
                 outside |= pack_in_order(views, starts, renaming_tables, tried, names, rest)
                 if is_less(rest, least):

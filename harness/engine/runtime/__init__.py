@@ -1,1 +1,1 @@
-"""Programs made of rules, compiled or interpreted, and what ends their run: deadlines and Ctrl-C."""
+"""Link and compile the model's rules, or interpret them; and end runs by a deadline or Ctrl-C."""

@@ -1,9 +1,9 @@
-"""Compilation: Numba kernels over the model's rules, kept on disk between runs.
+"""Compile kernels over the model's rules with Numba, and keep the machine code on disk between runs.
 
-A kernel is written as a plain function. Those that run a model, and the rules that they call, are linked into one file
-of flat code (model/core/specializer.py), which lies with what Numba makes of it under a digest of every source that it
-came from: Numba's own cache looks only at the file of the function that it compiles, and would keep a kernel after a
-rule elsewhere changed. Those that run no model are in a file of their own.
+A kernel is written as a plain function. The kernels that run a model, and the rules that they call, are linked into a
+single file of flat code (model/core/specializer.py). That file and Numba's machine code are in a directory named by a
+digest of all their sources. Numba's own cache checks only the file of the function that it compiles, so it would keep a
+kernel after a change to a rule in another file. Kernels that run no model have a file of their own.
 """
 
 import ast
@@ -32,7 +32,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _ENGINE = __package__.rpartition(".")[0]
 
-# The modules of the engine that have kernels and parts of them.
+# The modules of the engine that contain kernels and parts of kernels.
 _MODULES = (
     "coverage.coverage",
     "explore.expansion",
@@ -47,11 +47,11 @@ _MODULES = (
     "walk.walk",
 )
 
-_ALLOCATING = ("room",)  # parts of kernels that make arrays
+_ALLOCATING = ("room",)  # the parts of kernels that allocate arrays
 
 _IS_OFF = bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]
 
-# The package, in which model, harness and strategies may be links to where they really are.
+# The package. Its folders model, harness and strategies may be links.
 _PACKAGE = Path(core.__file__).parents[2]
 _SOURCES = [Path(__file__).parents[1] / f"{name.replace('.', '/')}.py" for name in _MODULES]
 
@@ -63,24 +63,24 @@ _programs: dict[tuple[Model | None, str], ModuleType] = {}
 
 
 def kernel(function: _Function) -> _Function:
-    """Mark a function that is called from Python, and runs no model: `compiled` has it as machine code."""
+    """Mark a function that Python calls and that runs no model. `compiled` returns its machine code."""
     _kernels.append(function)
     return function
 
 
 def kernel_of_model(function: _Function) -> _Function:
-    """Mark a function that is called from Python, and runs a MODEL: `compiled_for` has it as machine code."""
+    """Mark a function that Python calls and that runs a MODEL. `compiled_for` returns its machine code."""
     _kernels_of_models.append(function)
     return function
 
 
 def compiled(function: Callable[..., Any]) -> Any:
-    """Return a kernel as machine code, or as Python where Numba is switched off."""
+    """Return a kernel as machine code, or as Python if Numba is switched off."""
     return _made(function, None, _OF_NO_MODEL)
 
 
 def compiled_for(model: Model, function: Callable[..., Any], starts: Iterable[Interpreted]) -> Any:
-    """Return a kernel as machine code, or as Python, for all that follows from some states of a model."""
+    """Return a kernel as machine code, or as Python, for all states that can follow from `starts`."""
     return _made(function, model, model.linking.program(list(starts)))
 
 
@@ -92,7 +92,7 @@ def _made(function: Callable[..., Any], model: Model | None, what: Specializatio
 
 
 def is_compiled(name: str, model: Model) -> bool:
-    """Return whether an earlier run has compiled the kernel of a flat name, and its machine code was kept."""
+    """Return whether an earlier run compiled the kernel with that flat name and kept its machine code."""
     directory = cache_directory(model)
     return directory is not None and any(directory.rglob(f"kernels.{name}-*.nbc"))
 
@@ -105,7 +105,10 @@ def digest_of(model: Model | None) -> str:
 
 @cache
 def cache_directory(model: Model | None) -> Path | None:
-    """Return where kernels are kept, under the digest of their sources; None where nothing can be, which is said."""
+    """Return the directory for compiled kernels, named by the digest of their sources.
+
+    Returns None, after a warning, if no directory can be written.
+    """
     base = _base()
     if base is None:
         return None
@@ -119,12 +122,12 @@ def _base() -> Path | None:
     try:
         base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "epochfuzz"
         base.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=base):  # a directory may be there that nobody can write to
+        with tempfile.TemporaryFile(dir=base):  # the directory may exist and be read-only
             return base
-    except (OSError, RuntimeError) as error:  # nowhere to write, or a user without a home
+    except (OSError, RuntimeError) as error:  # no writable directory, or a user without a home
         print(
-            f"epochfuzz: what is compiled cannot be kept ({error}), and is compiled each time;"
-            " XDG_CACHE_HOME names a directory for it",
+            f"epochfuzz: compiled code cannot be kept ({error}), so every run compiles it again;"
+            " set XDG_CACHE_HOME to a writable directory",
             file=sys.stderr,
         )
         return None
@@ -135,7 +138,7 @@ def _sources_in(package: Path) -> list[Path]:
 
 
 def _digest(sources: Iterable[Path], declared: str = "") -> str:
-    """Of what sources say and where they stand: a rule that is moved has another name in the program."""
+    """Return a digest of the contents and the paths of sources. A rule that moves gets another name in the program."""
     digest = hashlib.sha256(f"{numba.__version__}{declared}".encode())
     for source in sources:
         place = source.relative_to(_PACKAGE) if source.is_relative_to(_PACKAGE) else source.name
@@ -144,7 +147,10 @@ def _digest(sources: Iterable[Path], declared: str = "") -> str:
 
 
 def _file_name(what: Specialization) -> str:
-    """Of the file of a program; what plants mistakes is none of the model's sources."""
+    """Return the name of a program's file.
+
+    For a program with mutants it includes a digest of their sources, which are not among the model's sources.
+    """
     if what.defects is None:
         return what.name
     package = importlib.import_module(what.defects).__file__
@@ -153,8 +159,9 @@ def _file_name(what: Specialization) -> str:
 
 
 def _program(model: Model | None, what: Specialization) -> ModuleType:
-    """Return the module of all kernels, written unless an earlier run has; or not written at all where
-    it cannot be kept.
+    """Return the module of all kernels.
+
+    Writes its file unless an earlier run has done so. If nothing can be kept on disk, the module exists in memory only.
     """
     directory = cache_directory(model)
     if directory is None or _IS_OFF:
@@ -169,7 +176,7 @@ def _program(model: Model | None, what: Specialization) -> ModuleType:
     file = directory / f"{name}.py"
     if not file.exists():
         _write(file, _source(model, what, kept=True))
-    name = f"epochfuzz_{directory.name}_{name}"  # Numba looks for what it has cached by the name of the module
+    name = f"epochfuzz_{directory.name}_{name}"  # Numba finds its cached machine code by the name of the module
     spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None
     assert spec.loader is not None
@@ -180,11 +187,11 @@ def _program(model: Model | None, what: Specialization) -> ModuleType:
 
 @cache
 def _say_that_nothing_is_compiled() -> None:
-    print("epochfuzz: NUMBA_DISABLE_JIT is set: nothing is compiled, and takes long", file=sys.stderr)
+    print("epochfuzz: NUMBA_DISABLE_JIT is set, so nothing is compiled and runs are slow", file=sys.stderr)
 
 
 def _write(file: Path, text: str) -> None:
-    """Write a file whole: another process may look for it at the same time."""
+    """Write a file as a whole, because another process may read it at the same time."""
     handle, temporary = tempfile.mkstemp(dir=file.parent)
     with os.fdopen(handle, "w", encoding="utf-8") as stream:
         stream.write(text)
@@ -192,8 +199,9 @@ def _write(file: Path, text: str) -> None:
 
 
 def _source(model: Model | None, what: Specialization, kept: bool) -> str:
-    """Return the text of the module: each function with how it is compiled, and whether Numba is to
-    keep what it makes.
+    """Return the text of the module: each function with the decorator that compiles it.
+
+    `kept`: Numba keeps the machine code.
     """
     for name in _MODULES:
         importlib.import_module(f"{_ENGINE}.{name}")
@@ -205,7 +213,9 @@ def _source(model: Model | None, what: Specialization, kept: bool) -> str:
         f"from {__name__} import as_allocating, as_called, as_inlined",
         f"from {__name__} import {'as_kernel' if kept else 'as_kernel_not_kept as as_kernel'}",
     ]
-    kernels = sorted(_kernels if model is None else _kernels_of_models, key=specializer.flat_name)  # not as imported
+    kernels = sorted(
+        _kernels if model is None else _kernels_of_models, key=specializer.flat_name
+    )  # not in import order
     for linked in specializer.specialize(kernels, what.constants, with_defects=what.defects is not None, model=model):
         parts.append(f"@{_compiled_as(linked, model, what)}\n{ast.unparse(linked.node)}")
     return "\n\n".join(parts) + "\n"
@@ -218,18 +228,19 @@ def _compiled_as(linked: specializer.Specialized, model: Model | None, what: Spe
     if function.__name__ in _ALLOCATING:
         return "as_allocating"
     is_rule = not function.__module__.startswith(_ENGINE)
-    # With all defects in them, rules are long.
+    # Rules that contain all mutants are long, so kernels call them.
     if model is not None and is_rule and (model.linking.is_called(function) or what.defects is not None):
         return "as_called"
     return "as_inlined"
 
 
-# How the functions of the module are compiled.
+# The decorators that compile the functions of the module.
 as_kernel = numba.njit(cache=True, nogil=True, error_model="numpy")
 as_kernel_not_kept = numba.njit(nogil=True, error_model="numpy")
 #
-# Numba counts references to an array in every function that it is handed to, by two atomic instructions, which were a
-# quarter of a walk. The kernel holds the arrays; its parts need not (`_nrt`), but then they cannot make any either.
+# Numba counts references to an array in every function that takes it as an argument. The two atomic instructions took a
+# quarter of the time of random runs. The kernel holds references to the arrays, so its parts need not count them
+# (`_nrt=False`). But then the parts cannot allocate arrays.
 as_allocating = register_jitable(forceinline=True, no_cfunc_wrapper=True)
 as_inlined = register_jitable(forceinline=True, no_cfunc_wrapper=True, _nrt=False)
 as_called = register_jitable(forceinline=False, no_cfunc_wrapper=True, _nrt=False)

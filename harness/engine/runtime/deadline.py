@@ -1,4 +1,4 @@
-"""Deadline: what ends when its time is up, or when somebody has pressed Ctrl-C, wherever it is."""
+"""End work when its time is up, or when the user presses Ctrl-C."""
 
 import time
 from collections.abc import Callable
@@ -9,36 +9,36 @@ from epochfuzz.harness.engine.runtime.interruption import Interruption
 
 
 class TimeUp(Exception):
-    """The time is up."""
+    """The time of a Deadline is up."""
 
 
 class Deadline:
-    """The end of what may take so many seconds, or for None no end; an interruption is an end too."""
+    """The end of work that may take `seconds`, None for no limit. An interruption ends the work too."""
 
     def __init__(self, seconds: float | None, interruption: Interruption | None = None) -> None:
         self.seconds = inf if seconds is None else seconds
-        self.depth = 0  # how far the last search that was watched had come
+        self.depth = 0  # depth that the last watched search reached
         self._interruption = interruption
         self._started = time.monotonic()
 
     @property
     def remaining(self) -> float:
-        """How many seconds there are left."""
+        """Return the number of seconds left; 0 after an interruption."""
         if self._interruption is not None and self._interruption.happened:
             return 0.0
         return max(0.0, self.seconds - (time.monotonic() - self._started))
 
     @property
     def is_past(self) -> bool:
-        """Whether the time is up."""
+        """Return whether the time is up."""
         return self.remaining == 0.0
 
     def within(self, seconds: float) -> "Deadline":
-        """So many seconds from now, but no more than there are left."""
+        """Return a deadline that many seconds from now, but no later than this one."""
         return Deadline(min(seconds, self.remaining), self._interruption)
 
     def watching(self, report: Callable[[SearchProgress], None]) -> Callable[[SearchProgress], None]:
-        """Return a report of a search that raises TimeUp once the time is."""
+        """Return a report function for a search that raises TimeUp once the time is up."""
 
         def watched(progress: SearchProgress) -> None:
             report(progress)

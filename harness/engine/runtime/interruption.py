@@ -1,4 +1,4 @@
-"""Interruption: Ctrl-C as a wish to stop, for what can stop in good order."""
+"""Turn Ctrl-C into a request to stop, for work that can stop at a consistent point."""
 
 import signal
 import threading
@@ -7,7 +7,10 @@ from typing import Any
 
 
 class Interruption:
-    """While this is entered, in the main thread, the first Ctrl-C is noted; a second one interrupts as ever."""
+    """A context that records the first Ctrl-C in `happened`. A second Ctrl-C interrupts as usual.
+
+    Outside of the main thread it does nothing.
+    """
 
     def __init__(self) -> None:
         self.happened = False

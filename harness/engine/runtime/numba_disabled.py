@@ -1,8 +1,8 @@
-"""Interpretation: kernels as plain Python, where NUMBA_DISABLE_JIT switches Numba off, to debug them or to do without.
+"""Run kernels as plain Python if NUMBA_DISABLE_JIT is set, to debug them or to run without Numba.
 
-Numba computes with 64 bits, whatever an array holds. NumPy computes with as many as the array has, and what does not
-fit is wrapped or refused. So arrays and records give kernels Python's integers here, which have room for anything, and
-take back as many bits as they have room for.
+Numba computes with 64 bits, whatever the type of an array. NumPy computes with the bits of the array's type, and wraps
+or rejects values that do not fit. So the arrays and records here give kernels Python's integers, which have no limit,
+and store as many bits as the type of the array holds.
 """
 
 import functools
@@ -14,7 +14,7 @@ import numpy as np
 
 
 class _Wide:
-    """An array, or a record of one, whose numbers are Python's integers. Its parts are views, as those of arrays."""
+    """An array, or a record of an array, that yields Python's integers. Its parts are views, as with NumPy's arrays."""
 
     __slots__ = ("_of",)
     _of: Any
@@ -41,7 +41,7 @@ class _Wide:
         return len(self._of)
 
     def copy(self) -> "_Wide":
-        """One that shares nothing with this."""
+        """Return a copy that shares nothing with this array."""
         return _Wide(self._of.copy())
 
 
@@ -58,9 +58,7 @@ def _raw(value: Any) -> Any:
 
 
 def _stored(value: Any, of: "np.dtype[Any]") -> Any:
-    """Return a number as an array of a type of integers has it: the bits that there are room for, as
-    Numba stores them.
-    """
+    """Return a number as an array of an integer type stores it: truncated to its bits, as Numba does it."""
     if not isinstance(value, int) or of.kind not in "iu":
         return value
     bits = 8 * of.itemsize
@@ -76,7 +74,7 @@ def _made(make: Callable[..., Any]) -> Callable[..., Any]:
     return made
 
 
-# What kernels have for NumPy: the numbers that they ask for by name are NumPy's, whose arithmetic is modulo 2^64.
+# The kernels' `np`. Numbers that a kernel converts explicitly are NumPy's, because their arithmetic is modulo 2^64.
 NUMPY = SimpleNamespace(
     **{name: getattr(np, name) for name in ("uint64", "int64", "uint32", "int32", "uint8", "int8", "bool")}
 )
@@ -84,7 +82,7 @@ NUMPY.empty, NUMPY.zeros, NUMPY.arange = _made(np.empty), _made(np.zeros), _made
 
 
 def interpreted(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a kernel that was not compiled, to be called as if it was."""
+    """Return an uncompiled kernel that can be called like a compiled one."""
 
     @functools.wraps(kernel)
     def run(*arguments: Any) -> Any:
@@ -95,7 +93,7 @@ def interpreted(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _wide_arrays(argument: Any) -> Any:
-    """Return an argument with its arrays made wide; its numbers stay, for seeds are NumPy's."""
+    """Return an argument with its arrays made wide. Numbers stay as they are, because seeds are NumPy's integers."""
     if isinstance(argument, np.ndarray):
         return _Wide(argument)
     return tuple(map(_wide_arrays, argument)) if isinstance(argument, tuple) else argument

@@ -1,4 +1,4 @@
-"""Threads: tasks of a search on several cores, which compiled kernels let run side by side."""
+"""Run the tasks of a search on several cores. Compiled kernels release the GIL, so they run in parallel."""
 
 import os
 from collections.abc import Callable
@@ -8,12 +8,12 @@ from types import TracebackType
 
 
 def cores() -> int:
-    """How many there are."""
+    """Return the number of cores of this machine."""
     return os.cpu_count() or 1
 
 
 class Threads:
-    """Runs numbered tasks on so many threads, which are started when there is more than one to be run."""
+    """Runs numbered tasks on up to `jobs` threads, which start with the first call of more than one task."""
 
     def __init__(self, jobs: int) -> None:
         self.jobs = jobs
@@ -26,12 +26,12 @@ class Threads:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
-        self._ended = True  # an interrupted search does not wait for all of its tasks
+        self._ended = True  # an interrupted search does not wait for its remaining tasks
         if self._pool is not None:
             self._pool.shutdown()
 
     def run(self, tasks: int, work: Callable[[int, int], None]) -> None:
-        """Call `work(task, thread)` for every task; tasks of one thread run one after the other."""
+        """Call `work(task, thread)` for every task. The tasks of one thread run one after the other."""
         if self.jobs == 1 or tasks == 1:
             for task in range(tasks):
                 work(task, 0)

@@ -1,4 +1,4 @@
-"""Interpreted: a small exhaustive search without anything compiled, for what is to be shown while kernels compile."""
+"""Search a small state space without compiled code, to show a result while the kernels still compile."""
 
 import marshal
 from collections.abc import Callable, Sequence
@@ -7,19 +7,20 @@ from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.core.fields import Grid, Interpreted
 from epochfuzz.model.core.model import Bounds, Protocol, Settings
 
-_BETWEEN = 64  # states expanded between two questions whether to go on
+_BETWEEN = 64  # states expanded between two calls of `goes_on`
 
 
 class GivenUp(Exception):
-    """The search was to go on no longer."""
+    """The caller gave the search up."""
 
 
 def shortest(
     protocol: Protocol, settings: Settings, wanted: int, small: Sequence[Bounds], goes_on: Callable[[], bool]
 ) -> bytes | None:
-    """Return a shortest schedule that breaks a wanted property, None where small bounds have none.
+    """Return a shortest schedule that breaks a wanted property, None if no schedule within the small bounds does.
 
-    One is looked for within each of the small bounds first, and then a shorter one within none. Raises GivenUp.
+    The function first searches within each of the small bounds. If it finds a schedule, it then searches for a shorter
+    one within all bounds. Raises GivenUp.
     """
     most = settings.bounds
     for bounds in small:
@@ -34,9 +35,7 @@ def shortest(
 def _search(
     protocol: Protocol, settings: Settings, wanted: int, depth: int | None, goes_on: Callable[[], bool]
 ) -> bytes | None:
-    """Return a shortest schedule, of no more events than `depth`, that breaks a wanted property; None
-    where there is none.
-    """
+    """Return a shortest schedule of up to `depth` events that breaks a wanted property; None if there is none."""
     execution = Execution(protocol, settings)
     state, alphabet = _State(execution.state), execution.alphabet()
     visited, level, length = {state.key()}, [(state.key(), b"")], 0
@@ -63,19 +62,19 @@ def _search(
 
 
 class _State:
-    """A state that becomes one state after the other: most of the time of such a search would be that of copies."""
+    """A state that takes the values of one key after the other. Copies would take most of the time of such a search."""
 
     def __init__(self, p: Interpreted) -> None:
         self._p = p
         self._names = tuple(field.name for field in p.table.variables if field.read(p))
 
     def key(self) -> bytes:
-        """All of the state that something reads."""
+        """Return the values of all fields that a rule reads."""
         values = [getattr(self._p, name) for name in self._names]
         return marshal.dumps([list(value.values()) if isinstance(value, Grid) else value for value in values])
 
     def become(self, key: bytes) -> None:
-        """Become the state of a key."""
+        """Set the fields to the values of a key."""
         for name, wanted in zip(self._names, marshal.loads(key), strict=True):
             value = getattr(self._p, name)
             if not isinstance(value, Grid):

@@ -1,1 +1,1 @@
-"""Schedules made as short as they can be."""
+"""Shrink a failing schedule to as few events as possible."""

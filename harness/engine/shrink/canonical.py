@@ -1,8 +1,8 @@
-"""Canonical: one schedule for all that are the same but for the names of replicas and the order of independent events.
+"""Give one form to all schedules that differ only in the names of replicas and the order of independent events.
 
-Shrinking ends where it began: one failure shrinks to `produce A` before `crash B`, another to the reverse, a third to
-the same story of C. They are one finding, and this gives it one form, so that it is listed once and found again
-in a corpus.
+The result of shrinking depends on the failure that it starts from. One failure shrinks to `produce A` before `crash B`,
+another to the reverse order, a third to the same events with C. These schedules are a single finding. The canonical
+form lists that finding once, and finds it again in a corpus.
 """
 
 from collections.abc import Callable
@@ -14,10 +14,10 @@ from epochfuzz.model.core.model import Protocol, Settings
 
 
 def canonical(schedule: bytes, protocol: Protocol, settings: Settings, wanted: int) -> bytes:
-    """Return the simplest schedule that is the same as this one, which breaks a wanted property with its last event.
+    """Return the simplest equivalent of a schedule that breaks a wanted property with its last event.
 
-    The first replica keeps its name, for schedules start from it. Of those that differ in names, the one whose events
-    come soonest in the order of the model is taken, read from the left.
+    The first replica keeps its name, because every schedule starts with it as the leader. The function takes the least
+    schedule over all names of the others: events compare by the model's order, from left to right.
     """
     rank = protocol.model.events.in_order(settings.alphabet()).index
     followers = range(1, settings.replicas)
@@ -31,10 +31,11 @@ def _renamed(schedule: bytes, names: tuple[int, ...]) -> bytes:
 
 
 def _in_order(schedule: bytes, protocol: Protocol, settings: Settings, rank: Callable[[int], int]) -> bytes:
-    """Return the schedule with independent events in order: at each place the simplest event that can come so early.
+    """Return the schedule with its independent events in order.
 
-    That is the lexicographic normal form of a trace (Anisimov and Knuth, 1979), but for independence, which is here
-    not a relation between events but holds where both orders lead to the same state.
+    Each position has the simplest event that can come that early. The result is the lexicographic normal form of a
+    trace (Anisimov and Knuth, 1979), with one difference. Independence is not a relation between events here. It holds
+    in a state if both orders of two events lead to the same state.
     """
     execution = Execution(protocol, settings)
     rest, ordered = schedule, bytearray()
@@ -47,7 +48,10 @@ def _in_order(schedule: bytes, protocol: Protocol, settings: Settings, rank: Cal
 
 
 def _brought_forward(start: Execution, schedule: bytes) -> list[bytes]:
-    """Return the schedule with each event in front that can get there past all before it."""
+    """Return the schedules that result from moving an independent event to the front.
+
+    Such an event is independent of all events before it. The unchanged schedule is included.
+    """
     executions = [start.copy()]
     for event in schedule[:-1]:
         executions.append(executions[-1].copy())
@@ -63,7 +67,7 @@ def _brought_forward(start: Execution, schedule: bytes) -> list[bytes]:
 
 
 def _independent(start: Execution, first: int, second: int) -> bool:
-    """Whether two events lead to the same state in either order."""
+    """Return whether two events lead to the same state in either order."""
     one, other = start.copy(), start.copy()
     if not (other.apply(second) and other.apply(first)):
         return False

@@ -1,13 +1,14 @@
-"""Delta debugging: leave out of a schedule what it fails without (Zeller and Hildebrandt, 2002)."""
+"""Delete events that a schedule does not need to fail, by delta debugging (Zeller and Hildebrandt, 2002)."""
 
 from collections.abc import Callable
 
 
 def delta_debugged(failing: bytes, breaking: Callable[[bytes], bytes | None]) -> bytes:
-    """Return a schedule without runs of events that it fails without.
+    """Return a failing schedule without the runs of events that it does not need to fail.
 
-    `breaking` gives what of a schedule is needed to fail as wanted, None where it does not. Runs of half of it are
-    tried first, single events last, those at the end before those at the start.
+    `breaking` returns the part of a schedule that is needed to fail as wanted, None if the schedule does not fail so.
+    The function first tries to delete runs of half the schedule, and single events last. It tries runs at the end
+    before runs at the start.
     """
     size = len(failing)
     while size > 1:

@@ -1,7 +1,7 @@
-"""Shrink: from a failure of any length to a schedule of few events that fails as it does.
+"""Shrink a failure of any length to a schedule of few events that fails in the same way.
 
-Delta debugging takes a fraction of a second, Hypothesis (simplest.py) some of them, and neither proves anything: that
-nothing is shorter, exhaustive search says (certificates.py).
+Delta debugging takes a fraction of a second, and Hypothesis (simplest.py) a few seconds. Neither proves anything. Only
+exhaustive search proves that no shorter schedule exists (certificates.py).
 """
 
 from collections.abc import Sequence
@@ -21,10 +21,11 @@ class DoesNotBreak(ValueError):
 def breaking_prefix(
     schedule: bytes, protocol: Protocol, settings: Settings, wanted: int, holding: Sequence[Protocol] = ()
 ) -> bytes | None:
-    """Return the enabled events of a schedule up to where a wanted property first broke; None where none did.
+    """Return the enabled events of a schedule up to the first that breaks a wanted property; None if no event does.
 
-    None also where one of the protocols `holding` broke any property by then. They must converge from there; where
-    they do not, a later event at which they do, and the wanted property is still broken, will do.
+    A property that is checked at the end counts after the last event. The function returns None also if one of the
+    protocols `holding` broke any property by then. These protocols must converge from there. If they don't, the
+    function looks for a later event where they do and the wanted property is still broken.
     """
     execution = Execution(protocol, settings)
     others = [Execution(other, settings) for other in holding]
@@ -51,7 +52,10 @@ def _end_well(others: Sequence[Execution]) -> bool:
 def shrink(
     schedule: bytes, protocol: Protocol, settings: Settings, wanted: int, holding: Sequence[Protocol] = ()
 ) -> bytes:
-    """Return a schedule as short as Hypothesis can make it that still breaks a wanted property. Raises DoesNotBreak."""
+    """Return a schedule as short as Hypothesis can make it that still breaks a wanted property.
+
+    Raises DoesNotBreak.
+    """
     failing = trim(schedule, protocol, settings, wanted, holding)
 
     def fails(events: bytes) -> bool:
@@ -64,10 +68,12 @@ def shrink(
 def trim(
     schedule: bytes, protocol: Protocol, settings: Settings, wanted: int, holding: Sequence[Protocol] = ()
 ) -> bytes:
-    """Return a schedule without runs of events that it breaks a wanted property without. Raises DoesNotBreak.
+    """Return a schedule without the runs of events that it does not need to break a wanted property.
 
-    Hypothesis deletes events too, but takes a millisecond for each attempt; what it is better at is events in place of
-    others, and deletions that go together.
+    Raises DoesNotBreak.
+
+    Hypothesis deletes events too, but it takes a millisecond for each attempt. Hypothesis is better at replacing events
+    by others, and at deletions that must happen together.
     """
 
     def breaking(events: bytes) -> bytes | None:
@@ -80,9 +86,9 @@ def trim(
 
 
 def needed_bounds(schedule: bytes, protocol: Protocol, settings: Settings) -> Bounds:
-    """Return the least bounds under which every event of a schedule is enabled: the least first one, then the next.
+    """Return the least bounds that enable every event of a schedule: the least first bound, then the least second one.
 
-    A record that is sent again may need room for one more in the log, so that counting events would not do.
+    Counting events would not suffice, because a record that is sent again may need room for one more record in the log.
     """
 
     def is_enabled(bounds: Bounds) -> bool:

@@ -1,4 +1,4 @@
-"""The simplest schedule that Hypothesis can make of one that fails, whatever failing means."""
+"""Find the simplest failing schedule that Hypothesis can derive from a given one, for any definition of failing."""
 
 from collections.abc import Callable, Sequence
 
@@ -14,11 +14,11 @@ _KEY = b"failure"
 
 
 def simplest(failing: bytes, alphabet: Sequence[int], fails: Callable[[bytes], bool], attempts: int) -> bytes:
-    """Return a failing schedule of events from the alphabet: shorter than the one given, or of earlier events, if
-    possible.
+    """Return a failing schedule of events from the alphabet, if possible a simpler one than the given schedule.
 
-    The schedule is written down as the choices that would have drawn it, and saved where `hypothesis.find` looks for
-    earlier failures; from there on Hypothesis does what it does with any failing example.
+    A simpler schedule is shorter, or has events that come earlier in the alphabet. The function encodes the given
+    schedule as the choices that draw it, and saves them where `hypothesis.find` looks for earlier failures. From there
+    on Hypothesis shrinks it as any failing example.
     """
     database = InMemoryExampleDatabase()
     database.save(_KEY, choices_to_bytes(_choices(failing, alphabet)))
@@ -37,10 +37,10 @@ def simplest(failing: bytes, alphabet: Sequence[int], fails: Callable[[bytes], b
 
 
 def _choices(schedule: bytes, alphabet: Sequence[int]) -> list[bool | int]:
-    """Return the choices with which a list strategy over the alphabet draws the schedule.
+    """Return the choices that make a list strategy over the alphabet draw the schedule.
 
-    Before each element it draws whether there is one more. Hypothesis does not shrink a saved sequence that it can
-    replay exactly; one choice too many makes it do so.
+    Before each element the strategy draws whether there is another one. Hypothesis does not shrink a saved sequence
+    that it can replay exactly, so the function appends one surplus choice.
     """
     choices: list[bool | int] = []
     for event in schedule:

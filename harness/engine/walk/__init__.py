@@ -1,1 +1,1 @@
-"""Random walks by the million."""
+"""Run millions of random schedules, and choose schedules for slow systems."""

@@ -1,14 +1,15 @@
-"""Choosing: schedules for a system that is slow, each the best of many drawn, by what it has not been through.
+"""Choose schedules for a slow system under test: each is the best of many drawn, by the situations that are still new.
 
-The model steps thousands of times faster than a subject. So it draws CANDIDATES for each schedule that is played,
-leaves out what does nothing, and takes the one that is worth most for each step. What a step is worth falls with how
-often the like of it was chosen before: the same situation (Points.of), met by a replica of the same shape, which says
-what it is beside the others, and not how far the partition has come (Points.shape). Of a candidate the beginning is
-taken that is worth most, so that no schedule ends in steps that are well known. Half of the steps of a random schedule
-are events that are refused; here each reason for a refusal has its small share.
+The model steps thousands of times faster than a system under test. So the chooser draws CANDIDATES for each schedule,
+leaves out events without effect, and takes the candidate with the highest worth per step. The worth of a step falls
+with the number of similar steps chosen before: steps with the same situation (Points.of) at a replica of the same shape
+(Points.shape). The shape describes a replica relative to the others, and does not say how far the partition has come.
+The chooser takes of a candidate the prefix with the highest worth per step, so that no schedule ends in well-known
+steps. In a random schedule, half of the events are not enabled. Here each reason why an event is not enabled gets a
+small share.
 
-What is known begins anew with each group of GROUP schedules. So schedule number i of seed s depends on (s, i), the
-protocol and the settings, whoever plays which of them.
+The counts start again with each group of GROUP schedules. So schedule number i of seed s depends only on (s, i), the
+protocol and the settings, whichever process runs it.
 """
 
 from dataclasses import dataclass
@@ -22,24 +23,25 @@ from epochfuzz.harness.engine.walk import generate
 from epochfuzz.model.core.model import APPLIED, MODEL, Protocol, Settings
 
 CANDIDATES = 64
-GROUP = 1_000  # half a second of one core: who plays the last of a group chooses all of it
-MOST_STEPS = 40  # of a schedule; what comes later is worth less than to start over
+GROUP = 1_000  # half a second of one core: a process that runs the last schedule of a group chooses the whole group
+MOST_STEPS = 40  # of a schedule; later steps are worth less than a new schedule
 
-_PLACES = 1 << 20  # for what is counted, by hash
-_START = 30  # a beginning has to be worth that many steps more, or the shortest would always be the best
-_RARE = 250  # steps to one that is refused for a reason, for each reason
+_PLACES = 1 << 20  # number of counts, indexed by hash
+_START = 30  # added to the length of a prefix, because otherwise the shortest prefix would always win
+_RARE = 250  # applied events for each event that is sent although it is not enabled, for each reason
 _BITS = 8  # of the number of a refusal
 _MOST_ANSWERS = 1 << _BITS
-_WORTH = 1 << 20  # of what was never chosen
-_REFUSED = 1 << 40  # no situation is so great
+_WORTH = 1 << 20  # worth of a step that was never chosen before
+_REFUSED = 1 << 40  # above every situation, so that no refusal is counted as a situation
 _EVERY_VERB = (1 << 32) - 1
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a player cannot do, or not often: how many steps, only which verbs, `most_slow` of the `slow` ones.
+    """The limits of schedules: steps, allowed verbs, and at most `most_slow` steps of the `slow` verbs.
 
-    Without `refused`, events that are refused are left out. `unsent` are refusals, by number, that are none to it.
+    Without `refused`, the chooser leaves out events that are not enabled. `unsent` lists refusals by
+    number. The chooser never sends an event that the model refuses for one of these reasons.
     """
 
     steps: int = MOST_STEPS
@@ -51,7 +53,7 @@ class Limits:
 
 
 class Chooser:
-    """Chooses the schedules of a seed. It is quick where they are asked for in order."""
+    """Chooses the schedules of a seed. It is fastest if the caller asks for them in order."""
 
     def __init__(self, protocol: Protocol, settings: Settings, seed: int, limits: Limits) -> None:
         model = protocol.model
@@ -85,13 +87,13 @@ class Chooser:
 
     @property
     def met(self) -> int:
-        """How many different things the chosen schedules of the group have met, as far as they are told apart."""
+        """Return how many different situations and shapes the chosen schedules of the group met, counted by hash."""
         return int(np.count_nonzero(self._counts))
 
 
 @lru_cache(maxsize=4)
 def chooser(protocol: Any, settings: Any, seed: int, limits: Limits) -> Chooser:
-    """Return the chooser of a seed, with what it has chosen before in this process."""
+    """Return the chooser of a seed, with the schedules that it has chosen before in this process."""
     return Chooser(protocol, settings, seed, limits)
 
 
@@ -100,24 +102,24 @@ def _set_of(verbs: tuple[int, ...]) -> int:
 
 
 def place_of(shape, what):  # type: ignore[no-untyped-def]
-    """Return the place of what happened to a replica of a shape."""
+    """Return the index of the count for an event's result at a replica of a shape."""
     return np.int64(generate.scramble(np.uint64(shape) * generate.GAMMA ^ np.uint64(what)) & np.uint64(_PLACES - 1))
 
 
 def refused_at(shape, event, refusal):  # type: ignore[no-untyped-def]
-    """Return the place of an event that was refused."""
+    """Return the index of the count for an event that was not enabled."""
     return place_of(shape, _REFUSED | (event >> 3) << _BITS | refusal)
 
 
 def weigh(p, drawn, length, limits, unsent, counts, answers, kept, mine, candidate):  # type: ignore[no-untyped-def]
-    """Run a candidate, and keep the events that are to be sent.
+    """Run a candidate on the model, and keep the events to send.
 
-    Returns what its best beginning is worth, by how many steps, and how many of those are its own.
+    Returns the worth of its best prefix, the divisor for the worth per step, and the number of events in that prefix.
     """
     steps, with_refused, slow, most_slow = limits
-    worth = sent = applied = slows = 0  # what is sent and not applied is refused
+    worth = sent = applied = slows = 0  # events that are sent and not applied are refused
     best, over, best_sent = 0, 1, 0
-    refused = with_refused == 0  # of the events that are refused in a state, one is sent
+    refused = with_refused == 0  # at most one event that is not enabled is sent in each state
     for position in range(length):
         event = drawn[position]
         r = event & 7
@@ -140,6 +142,7 @@ def weigh(p, drawn, length, limits, unsent, counts, answers, kept, mine, candida
         applied += 1
         slows += slow >> (event >> 3) & 1
         refused = with_refused == 0
+        # Compares worth per step of two prefixes by products, which are exact and need no floating point.
         if worth * over > best * (sent + _START):
             best, over, best_sent = worth, sent + _START, sent
         if applied == steps:
@@ -148,7 +151,7 @@ def weigh(p, drawn, length, limits, unsent, counts, answers, kept, mine, candida
 
 
 def count(p, events, length, counts, answers):  # type: ignore[no-untyped-def]
-    """Count what a schedule meets that was chosen."""
+    """Count the situations that a chosen schedule meets."""
     for i in range(length):
         event = events[i]
         r = event & 7
@@ -163,11 +166,11 @@ def count(p, events, length, counts, answers):  # type: ignore[no-untyped-def]
 
 @kernel_of_model
 def choose_next(start, seed, number, deck, limits, unsent, counts, answers):  # type: ignore[no-untyped-def]
-    """Choose schedule `number`, and count what it meets. `answers`: steps by what came of them."""
+    """Choose schedule `number`, and count the situations that it meets. `answers` counts steps by their result."""
     hand, drawn = generate.room()
     kept, chosen = np.empty(2 * generate.MAX_LENGTH, np.uint8), np.empty(2 * generate.MAX_LENGTH, np.uint8)
-    mine = np.zeros(answers.shape[0], np.int64)  # the candidate that has sent such an event last
-    record = start.copy()
+    mine = np.zeros(answers.shape[0], np.int64)  # by refusal: the candidate that sent such an event last
+    record = start.copy()  # a parameter would be changed for the caller
     best, over, chosen_length = 0, 1, 0
     for candidate in range(1, CANDIDATES + 1):
         drawn_length = generate.draw_schedule(seed, np.uint64(number * CANDIDATES + candidate), deck, hand, drawn)

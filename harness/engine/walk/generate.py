@@ -1,10 +1,10 @@
-"""Random schedules: schedule number i of seed s is a function of (s, i) and the deck, and of nothing else.
+"""Draw random schedules. Schedule number i of seed s is a function of (s, i) and the deck only.
 
 A configuration has a deck of cards (`deck_for`): single events, and phrases such as an election, its notification and
-the first record, common ones many times. Each schedule deals itself a hand from the deck, with some verbs left out, and
-then draws from the hand: swarm testing (Groce et al., 2012), in which a schedule that never crashes a replica can go
-deep elsewhere. Nothing looks at the state of a replica; a protocol skips the events that it does not enable, so every
-protocol runs the same schedules.
+the first record. Common cards are in the deck many times. Each schedule deals itself a hand from the deck, with some
+verbs left out, and then draws from the hand. This is swarm testing (Groce et al., 2012): a schedule that never crashes
+a replica can reach deep states elsewhere. The draw does not look at the state of a replica. A protocol skips the events
+that it does not enable, so every protocol runs the same schedules.
 """
 
 from collections.abc import Iterable
@@ -19,16 +19,16 @@ from epochfuzz.model.core.model import Model, Protocol, Settings
 PHRASE = 4
 HAND = 128  # a power of two: seven bits draw a card
 MAX_LENGTH = 480
-GAMMA = np.uint64(0x9E3779B97F4A7C15)  # from one random word to the next
-_CARDS = 9  # of seven bits, drawn with one random word
+GAMMA = np.uint64(0x9E3779B97F4A7C15)  # step from one random word to the next, as in SplitMix64
+_CARDS = 9  # cards drawn from one random word, seven bits each
 
 
 class Deck(NamedTuple):
-    """Cards, the set of verbs that each has, and the sets of verbs to leave out.
+    """Cards, the set of verbs of each card, and the sets of verbs to leave out.
 
-    A card is one number, so that it is drawn as one: PHRASE events of a byte each, and above them how many there are.
-    Each verb of the set `optional` is left out of a schedule one time in four. Those of `dead` are drawn, and left out
-    of what comes of it.
+    A card is a single number, so that one load draws it: PHRASE events of a byte each, and above them their count. A
+    schedule leaves out each verb of the set `optional` one time in four. Verbs of `dead` are drawn, and then removed
+    from the schedule.
     """
 
     cards: npt.NDArray[np.int64]
@@ -40,7 +40,7 @@ class Deck(NamedTuple):
 def deck_for(model: Model, settings: Settings, protocols: Iterable[Protocol] = ()) -> Deck:
     """Return the deck of some settings: each phrase that they can enable, as often as its weight says.
 
-    What is drawn depends on the settings alone. Verbs that are possible under none of some protocols are dead.
+    The draw depends on the settings alone. The verbs that are possible under none of the protocols are dead.
     """
     drawn = set(settings.alphabet())
     cards = []
@@ -63,14 +63,15 @@ def _set_of(verbs: Iterable[int]) -> int:
 
 
 def schedule(seed: int, number: int, deck: Deck) -> bytes:
-    """Schedule `number` of a seed, as drawn: events that are not enabled are still in it."""
+    """Return schedule `number` of a seed as drawn. It still contains events that are not enabled."""
     hand, out = room()
     length = compiled(draw_schedule)(np.uint64(seed), np.uint64(number), deck, hand, out)
     return out[:length].tobytes()
 
 
 def room():  # type: ignore[no-untyped-def]
-    """Room for a hand and for a schedule; to be used again for the next one."""
+    """Return buffers for a hand and for a schedule, to be reused for every schedule."""
+    # `deal` and `draw_schedule` check the length after each random word only, so both buffers need room beyond the end.
     return np.empty(HAND + 3, np.int64), np.empty(MAX_LENGTH + _CARDS * PHRASE, np.uint8)
 
 
@@ -82,33 +83,36 @@ def scramble(value):  # type: ignore[no-untyped-def]
 
 
 def deal(word, cards, verbs, left_out, hand):  # type: ignore[no-untyped-def]
-    """Fill the hand with cards of the deck; `word` is the state of the generator, returned as it is after that."""
+    """Fill the hand with cards of the deck. `word` is the state of the generator; returns the new state."""
     dealt = 0
     while dealt < HAND:
         word += GAMMA
         bits = scramble(word)
         for _ in range(4):
+            # The product maps sixteen bits to a card without a division.
             card = ((bits & np.uint64(0xFFFF)) * np.uint64(cards.shape[0])) >> np.uint64(16)
             bits >>= np.uint64(16)
+            # No branch: the next card overwrites a card that is left out.
             hand[dealt] = cards[card]
             dealt += verbs[card] & left_out == 0
     return word
 
 
 def first_word(seed, number):  # type: ignore[no-untyped-def]
-    """Where the random words of a schedule begin; each next one is GAMMA further."""
+    """Return the first random word of a schedule. Each next word is GAMMA larger."""
     return scramble(scramble(seed + GAMMA) ^ (number * GAMMA))
 
 
 @kernel
 def draw_schedule(seed, number, deck, hand, out):  # type: ignore[no-untyped-def]
-    """Write schedule `number` of `seed` to `out`; returns its length. Both are from `room`.
+    """Write schedule `number` of `seed` to `out`, and return its length. `hand` and `out` are from `room`.
 
-    A card is written whole, and what does not belong is written over by the next one: chance decides what each card
-    is, and a processor would guess a branch on that wrong half of the time.
+    Every card is written at full size, and the next card overwrites the part that does not belong to it. A branch on
+    the size of a random card would be mispredicted half of the time.
     """
     cards, verbs, optional, dead = deck
     word = first_word(seed, number)
+    # The conjunction of two random words has each bit set with a probability of one in four.
     left_out = np.int64(scramble(word)) & np.int64(scramble(word + GAMMA)) & optional
     word += GAMMA + GAMMA
     length = MAX_LENGTH - np.int64(scramble(word) % np.uint64(3 * MAX_LENGTH // 4))
@@ -127,10 +131,10 @@ def draw_schedule(seed, number, deck, hand, out):  # type: ignore[no-untyped-def
 
 
 def without_dead(out, length, dead):  # type: ignore[no-untyped-def]
-    """Leave events of dead verbs out of a schedule; returns its new length."""
+    """Remove the events of dead verbs from a schedule, and return its new length."""
     kept = 0
     for i in range(length):
         event = out[i]
-        out[kept] = event
+        out[kept] = event  # no branch: the next event overwrites a dead one
         kept += 1 - (dead >> (event >> 3) & 1)
     return kept

@@ -1,11 +1,12 @@
-"""Hunt: which schedule of a strategy is the first to break a protocol, compiled.
+"""Find the first schedule of a strategy that breaks a protocol, in compiled code.
 
-A strategy says what schedule number i of seed s is. All draw from the same alphabet of events:
+A strategy defines schedule number i of seed s. All strategies draw from the same alphabet of events:
 
-- `uniform`: every event as likely as any other.
-- `swarm`: the strategy of every walk, see generate.py.
-- `guided`: a schedule that met a situation new to its block is kept, and later ones of the block begin as it did and
-  end otherwise, as coverage-guided fuzzers do. A block depends on its own schedules only, so (s, i) still says it all.
+- `uniform`: every event is equally likely.
+- `swarm`: the strategy of every random run, see generate.py.
+- `guided`: a block keeps each schedule that met a situation new to the block. Later schedules of the block begin like a
+  kept one and end differently, as in coverage-guided fuzzers. A block depends on its own schedules only, so a schedule
+  remains a function of (s, i).
 """
 
 import numpy as np
@@ -16,14 +17,14 @@ from epochfuzz.model.core.model import APPLIED, MODEL, Protocol, Settings
 
 STRATEGIES = ("uniform", "swarm", "guided")
 UNIFORM, SWARM, GUIDED = range(len(STRATEGIES))
-BLOCK = 1 << 16  # a guided schedule knows of those before it in its block
+BLOCK = 1 << 16  # a guided schedule depends on the earlier schedules of its block
 
 _KEPT = 1024  # schedules that a block keeps
 _NOT_FOUND = -1
 
 
 class Hunter:
-    """Hunts in one configuration for a schedule that breaks a judged property (a set) under a protocol."""
+    """Hunts in one configuration for a schedule that breaks one of the `judged` properties under a protocol."""
 
     def __init__(self, protocol: Protocol, settings: Settings, judged: int) -> None:
         self.settings = settings
@@ -36,8 +37,9 @@ class Hunter:
         self._hunt_block = compiled_for(model, hunt_block, [start])
 
     def first(self, strategy: str, seed: int, most: int) -> tuple[int, bytes] | None:
-        """Return (number, schedule) of the first schedule that breaks a judged property; None if none
-        of `most` does.
+        """Return (number, schedule) of the first schedule that breaks one of the `judged` properties.
+
+        Returns None if none of the first `most` schedules does.
         """
         for block in range(0, most, BLOCK):
             number, schedule = self._hunt_block(
@@ -55,7 +57,7 @@ def below(word, shift, end):  # type: ignore[no-untyped-def]
 
 
 def draw_uniform(seed, number, alphabet, out):  # type: ignore[no-untyped-def]
-    """Write a schedule of events drawn from the whole alphabet; returns its length."""
+    """Write a schedule of events drawn from the whole alphabet, and return its length."""
     word = generate.first_word(seed, number)
     length = generate.MAX_LENGTH - below(generate.scramble(word), 0, 3 * generate.MAX_LENGTH // 4)
     for i in range(length):
@@ -65,9 +67,10 @@ def draw_uniform(seed, number, alphabet, out):  # type: ignore[no-untyped-def]
 
 
 def breaks(p, drawn, length, judged, met):  # type: ignore[no-untyped-def]
-    """Run a schedule until it breaks a judged property, keeping the enabled events in `drawn`.
+    """Run a schedule until it breaks one of the `judged` properties, and keep the enabled events in `drawn`.
 
-    Returns whether it did, how many events applied, and how many situations were new to `met`. An empty one notes none.
+    Returns whether it broke one, how many events applied, and how many situations were new to `met`. An empty `met`
+    records no situations.
     """
     applied = new = 0
     for position in range(length):
@@ -89,10 +92,11 @@ def breaks(p, drawn, length, judged, met):  # type: ignore[no-untyped-def]
 
 
 def begin_as(kept, lengths, count, word, drawn, length):  # type: ignore[no-untyped-def]
-    """Put the beginning of a schedule that was kept before a drawn one; returns the new length."""
+    """Put the prefix of a randomly chosen kept schedule before a drawn schedule. Returns the new length."""
     choice = below(word, 0, count)
     cut = 1 + below(word, 16, lengths[choice])
     rest = min(length, generate.MAX_LENGTH - cut)
+    # From the end, because source and target overlap.
     for i in range(rest - 1, -1, -1):
         drawn[cut + i] = drawn[i]
     for i in range(cut):
@@ -101,7 +105,7 @@ def begin_as(kept, lengths, count, word, drawn, length):  # type: ignore[no-unty
 
 
 def keep(kept, lengths, count, number, drawn, applied):  # type: ignore[no-untyped-def]
-    """Keep the events that a schedule applied, in place of an older one where there is no room; returns the count."""
+    """Keep the events that a schedule applied, in place of an older schedule if there is no room. Returns the count."""
     place = count if count < _KEPT else number % _KEPT
     for i in range(applied):
         kept[place, i] = drawn[i]
@@ -111,9 +115,9 @@ def keep(kept, lengths, count, number, drawn, applied):  # type: ignore[no-untyp
 
 @kernel_of_model
 def hunt_block(start, strategy, seed, first, count, deck, alphabet, judged):  # type: ignore[no-untyped-def]
-    """Walk a block until a schedule breaks a judged property.
+    """Run a block of schedules until a schedule breaks one of the `judged` properties.
 
-    Returns its number, -1 where none does, and the events that it applied.
+    Returns the number of that schedule and the events that it applied; -1 and no events if no schedule breaks one.
     """
     hand, drawn = generate.room()
     met = np.zeros(MODEL.points.most if strategy == GUIDED else 0, np.bool_)

@@ -1,7 +1,7 @@
-"""Walk: random schedules, compiled, each under every protocol, with every property checked after every event.
+"""Run random schedules in compiled code, each under every protocol, and check every property after every event.
 
-Schedules are walked in blocks. What a block returns is counters, the few schedules that broke each property soonest,
-and the situations that were met: it merges with the next block's in any order, so threads and clusters change nothing.
+Schedules run in blocks. A block returns counters, the few schedules that broke each property soonest, and the
+situations that the schedules met. Results of blocks merge in any order, so they do not depend on threads or clusters.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ _NEVER = np.iinfo(np.int64).max
 
 @dataclass(frozen=True, order=True)
 class Failure:
-    """A schedule that broke a property, after that many applied events."""
+    """A schedule that broke a property, after `length` applied events."""
 
     length: int
     schedule: int
@@ -33,11 +33,12 @@ class Failure:
 
 @dataclass
 class Tally:
-    """What walking some schedules showed; axes are protocol, then property or goal, then kind of failure, then rank.
+    """The results of some schedules. Axes are protocol, then property or goal, then kind of failure, then rank.
 
-    `events` counts applied events, `goals` the schedules that met a goal, `failures` those that broke a property, by
-    the kind of situation (Points.kind_of) in which it broke first. The KEPT failures of each kind with the fewest
-    events, ties broken by schedule number, are rows (length, schedule) of `shortest`. `met`: situations by protocol.
+    `events` counts applied events, `goals` the schedules that met a goal. `failures` counts the schedules that broke a
+    property, by the kind of situation (Points.kind_of) at the first violation. `shortest` has as rows (length,
+    schedule) the KEPT failures of each kind with the fewest events, ties broken by schedule number. `met`: situations
+    by protocol.
     """
 
     schedules: int
@@ -49,7 +50,7 @@ class Tally:
 
     @staticmethod
     def empty(model: Model, protocols: int) -> "Tally":
-        """Return the tally of no schedules under so many protocols of a model."""
+        """Return the tally of no schedules under that many protocols of a model."""
         kinds = (protocols, len(model.judgement.names), model.points.kinds)
         return Tally(
             schedules=0,
@@ -62,7 +63,7 @@ class Tally:
 
     @property
     def seen(self) -> np.ndarray:
-        """How many schedules broke each property; axes are protocol and property."""
+        """Return how many schedules broke each property; axes are protocol and property."""
         return self.failures.sum(axis=2)
 
     def add(self, other: "Tally") -> None:
@@ -77,18 +78,18 @@ class Tally:
         self.met = [one.merged(another) for one, another in zip(self.met, other.met, strict=True)]
 
     def kept(self, protocol: int, property_: int, kind: int) -> list[Failure]:
-        """Return the failures kept of a protocol, a property and a kind (indices), the shortest first."""
+        """Return the kept failures of a protocol, a property and a kind (indices), the shortest first."""
         rows = self.shortest[protocol, property_, kind]
         return [Failure(int(length), int(i)) for length, i in rows if length != _NEVER]
 
     def candidates(self, protocol: int, property_: int) -> list[Failure]:
-        """Failures worth shrinking: the shortest of each kind, the shortest of all first."""
+        """Return the failures worth shrinking: the shortest of each kind, the shortest of all first."""
         kinds = np.flatnonzero(self.failures[protocol, property_])
         return sorted(self.kept(protocol, property_, int(kind))[0] for kind in kinds)
 
 
 class Walker(Generic[_Protocol, _Settings]):
-    """Walks schedules of one seed under protocols on the same configuration. Safe to share between threads."""
+    """Runs the schedules of one seed under protocols on the same configuration. Safe to share between threads."""
 
     def __init__(self, protocols: Sequence[_Protocol], settings: _Settings, seed: int) -> None:
         self.protocols = tuple(protocols)
@@ -101,7 +102,7 @@ class Walker(Generic[_Protocol, _Settings]):
         self._walk_block = compiled_for(self.model, walk_block, starts)
 
     def walk(self, first: int, count: int) -> Tally:
-        """Walk schedules `first` to `first + count - 1`."""
+        """Run schedules `first` to `first + count - 1`, and return their tally."""
         tally = Tally.empty(self.model, len(self.protocols))
         tally.schedules = count
         meetings = Meetings.none(len(self.protocols), self.model.points.most)
@@ -114,11 +115,11 @@ class Walker(Generic[_Protocol, _Settings]):
         return tally
 
     def schedule(self, number: int) -> bytes:
-        """Schedule `number` as drawn."""
+        """Return schedule `number` as drawn."""
         return generate.schedule(self.seed, number, self.deck)
 
     def failing(self, failure: Failure, protocol: Protocol, property_: str) -> bytes:
-        """Return the schedule of a failure, whatever it was that it broke."""
+        """Return the schedule of a failure, whichever property it broke."""
         return self.schedule(failure.schedule)
 
 
@@ -132,14 +133,17 @@ def keep_failure(shortest, length, number):  # type: ignore[no-untyped-def]
     if place == KEPT:
         return
     for row in range(KEPT - 1, place, -1):
-        for column in range(2):  # a row as a whole would be an array, which a part of a kernel cannot make
+        for column in range(2):  # a row as a whole would be an array, which a part of a kernel cannot allocate
             shortest[row, column] = shortest[row - 1, column]
     shortest[place, 0] = length
     shortest[place, 1] = number
 
 
 def walk_schedule(p, drawn, length, number, protocol, failures, shortest, place, rows, size):  # type: ignore[no-untyped-def]
-    """Run one schedule from the state `p`; count what it broke and met; returns the events applied."""
+    """Run a schedule from the state `p`, and count the properties that it broke and the situations that it met.
+
+    Returns the number of events applied.
+    """
     applied = 0
     broken = 0
     situation = 0
@@ -156,7 +160,7 @@ def walk_schedule(p, drawn, length, number, protocol, failures, shortest, place,
         if newly_broken:
             broken |= newly_broken
             count_broken(newly_broken, situation, applied, number, failures, shortest)
-    shown = p.goals  # what healing shows is not the schedule's
+    shown = p.goals  # goals that the checks at the end reach do not belong to the schedule
     broken_at_end = MODEL.judgement.end(p)
     if broken_at_end:
         count_broken(broken_at_end, situation, applied, number, failures, shortest)
@@ -175,7 +179,7 @@ def count_broken(broken, situation, length, number, failures, shortest):  # type
 
 @kernel_of_model
 def walk_block(starts, seed, first, count, deck, applied, failures, goals_met, shortest, place, rows, size):  # type: ignore[no-untyped-def]
-    """Walk `count` schedules from number `first` under every protocol, adding to the arrays of a Tally."""
+    """Run `count` schedules from number `first` under every protocol, and add the results to the arrays of a Tally."""
     hand, drawn = generate.room()
     record = starts[:1].copy()
     for number in range(first, first + count):

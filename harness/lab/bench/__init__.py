@@ -1,1 +1,1 @@
-"""The benchmark: throughput beside what else people use, and how soon which strategy finds what."""
+"""Benchmark epochfuzz: throughput compared with other tools, and the effort of each strategy to detect a mutant."""

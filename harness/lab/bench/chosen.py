@@ -1,9 +1,11 @@
-"""Chosen: how many steps a subject takes until a mistake in it is seen, on schedules at random and on chosen ones.
+"""Count the steps of a system under test until a mutant is detected, for random and for chosen schedules.
 
-The subject is the model with the mistake in it, in this process: what counts is its steps, which are as many for
-whatever does the same behind the wire. It is held in lock step against the sound model, and what can be seen of both
-is compared after every step. `python -m epochfuzz.harness.lab.bench.chosen` prints the table of
-docs/explain/coverage.md; `--seeds N` takes others than twenty, `--from S` others than those from 0 on.
+The system under test is the model with the mutant, in this process. The benchmark counts its steps: an adapter with the
+same behaviour needs the same number of steps. It runs in lockstep with the correct model, and the benchmark compares
+the observations of both after every step.
+
+`python -m epochfuzz.harness.lab.bench.chosen` prints the table of docs/explain/coverage.md. Set the number of seeds
+with `--seeds N` (by default 20) and the first seed with `--from S` (by default 0).
 """
 
 import argparse
@@ -23,15 +25,17 @@ from epochfuzz.model.kafka.partition import leadership
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.state import NONE, State
 
-MOST = 500_000  # steps, after which a mistake counts as missed
+MOST = 500_000  # steps after which a mutant counts as missed
 _SETTINGS = Configuration(replicas=3)
 
 
 @in_place_of(
-    leadership.lead, "a leader that is elected again forgets who is outside the new ISR", protocol="kafka-2.8.1"
+    leadership.lead,
+    "a leader that is elected again forgets the positions of followers outside the new ISR",
+    protocol="kafka-2.8.1",
 )
 def outsiders_forgotten_by_a_staying_leader(p: State, r: int, led_before: bool, members: int) -> None:
-    """Make a mistake that this project's own model once had: it breaks no property, and differs from Kafka."""
+    """Make a mistake that this project's own model once made: it breaks no property, and differs from Kafka."""
     for follower in range(p.replicas):
         if led_before and not members >> follower & 1:
             p.remote_leos[r, follower] = NONE
@@ -42,13 +46,13 @@ outsiders_forgotten_by_a_staying_leader.plant(len(DEFECTS) + 1)
 
 
 def mistakes() -> list[Mutant]:
-    """Return the mistakes that take three replicas to be seen at all."""
+    """Return the mutants that no run with fewer than three replicas can detect."""
     needing = {name for name, proof in proofs().items() if proof.settings.replicas == _SETTINGS.replicas}
     return [*(each for each in DEFECTS if each.name in needing), outsiders_forgotten_by_a_staying_leader]
 
 
 def steps_until_seen(mistake: Mutant, selection: Selection, seed: int, most: int = MOST) -> int | None:
-    """Return the step at which the subject with a mistake differs first; None where it has not after so many."""
+    """Return the number of steps until a mutant first differs; None if it does not differ within `most` steps."""
     steps = 0
     for number in count():
         drawn = schedule(selection, mistake.sound_protocol, _SETTINGS, seed, number)
@@ -62,7 +66,7 @@ def steps_until_seen(mistake: Mutant, selection: Selection, seed: int, most: int
 
 
 def played(mistake: Mutant, drawn: bytes) -> Iterator[bool]:
-    """Play a schedule as `conform` does; yields for each step that is sent whether the subject differs after it."""
+    """Run a schedule as `conform` does. Yields for each step that is sent whether the mutant differs after it."""
     model = LockStep(mistake.sound_protocol, _SETTINGS)
     reference = Execution(mistake.sound_protocol, _SETTINGS)
     subject = Execution(mistake.broken_protocol, _SETTINGS)
@@ -74,7 +78,7 @@ def played(mistake: Mutant, drawn: bytes) -> Iterator[bool]:
 
 
 def seen(execution: Execution) -> tuple[dict[str, Any], int]:
-    """Return all that a subject can show: its replicas and the controller, and what producers were told."""
+    """Return all observations of a system under test: replicas, controller, and the acknowledgements to producers."""
     return observe(execution.state), int(execution.state.acked)
 
 
@@ -85,7 +89,7 @@ def main() -> None:
     parser.add_argument("--from", type=int, default=0, dest="first")
     parser.add_argument("mistakes", nargs="*", help="only these")
     asked = parser.parse_args()
-    print("| mistake | events of a shortest | random | chosen | chosen to random |")
+    print("| mutant | events of the shortest | random | chosen | chosen to random |")
     print("|---|---|---|---|---|")
     for mistake in mistakes():
         if asked.mistakes and mistake.name not in asked.mistakes:

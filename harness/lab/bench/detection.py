@@ -1,4 +1,4 @@
-"""Detection: how many schedules, and how much processor time, until a strategy finds a defect."""
+"""Measure how many schedules, and how much processor time, a strategy needs to detect a mutant."""
 
 import hashlib
 import time
@@ -20,14 +20,17 @@ from epochfuzz.strategies.machine import replication_machine
 from epochfuzz.strategies.profiles import UNATTENDED
 
 HYPOTHESIS = "hypothesis"
-_EXAMPLES = 5  # of the Hypothesis machine, for each seed; each scouts that many schedules, and takes that many steps
-_SCOUTED = 1_000
-_STEPS = 50
+_EXAMPLES = 5  # of the Hypothesis machine, for each seed
+_SCOUTED = 1_000  # schedules that each example scouts
+_STEPS = 50  # steps of each example
 
 
 @dataclass(frozen=True)
 class Hunt:
-    """How a strategy fared with one seed: the schedules it took, None where it missed the defect, and CPU seconds."""
+    """The schedules and CPU seconds of a strategy with one seed.
+
+    `schedules` is None if the strategy missed the mutant.
+    """
 
     schedules: int | None
     seconds: float
@@ -35,7 +38,7 @@ class Hunt:
 
 @dataclass(frozen=True)
 class Detection:
-    """How a strategy fared with a defect, a Hunt for each seed from 0, of `most` schedules at the most."""
+    """The results of a strategy with a mutant, a Hunt for each seed from 0, of at most `most` schedules."""
 
     defect: Mutant
     strategy: str
@@ -44,37 +47,43 @@ class Detection:
 
     @property
     def missed(self) -> list[int]:
-        """The seeds with which the strategy missed the defect."""
+        """Return the seeds of the strategy that missed the mutant."""
         return [number for number, hunt in enumerate(self.hunts) if hunt.schedules is None]
 
     @property
     def schedules(self) -> list[int]:
-        """The schedules it took with each seed; where it missed, one more than it was given."""
+        """Return the schedules that each seed needed. A seed that missed the mutant counts as `most + 1`."""
         return [self.most + 1 if hunt.schedules is None else hunt.schedules for hunt in self.hunts]
 
     @property
     def typical(self) -> float:
-        """The median number of schedules; more than `most` where it missed the defect with half of the seeds."""
+        """Return the median number of schedules. It exceeds `most` if more than half of the seeds missed the mutant."""
         return median(self.schedules)
 
     @property
     def is_held_back(self) -> bool:
-        """Whether it was held out from the last tuning of weights, as half of the set was, drawn by name."""
+        """Return whether the mutant was held out from the last tuning of weights.
+
+        Half of the mutants were, chosen by a hash of their names.
+        """
         return hashlib.sha256(self.defect.name.encode()).digest()[0] % 2 == 1
 
     @property
     def nearly_always(self) -> float:
-        """The number of schedules that is enough for 95 of 100 seeds."""
+        """Return the number of schedules that suffices for 95 of 100 seeds."""
         return percentile_95(self.schedules)
 
 
 def detectable() -> list[Mutant]:
-    """Return the defects of the protocol that exhaustive search has shown to be detectable."""
+    """Return the mutants of the protocol that exhaustive search has shown to be detectable."""
     return [defect for defect in DEFECTS if defect.name in proofs()]
 
 
 def detections(seeds: int, most: int, most_elsewhere: int, defects: Sequence[Mutant]) -> Iterator[Detection]:
-    """Hunt each defect with each compiled strategy: up to `most` schedules by default, `most_elsewhere` otherwise."""
+    """Hunt each mutant with each compiled strategy, up to `most` schedules for the default strategy.
+
+    The other strategies get `most_elsewhere` schedules.
+    """
     for defect in defects:
         for strategy in STRATEGIES:
             limit = most if strategy == hunting.DEFAULT_STRATEGY else most_elsewhere
@@ -83,7 +92,7 @@ def detections(seeds: int, most: int, most_elsewhere: int, defects: Sequence[Mut
 
 
 def hunt(defect: Mutant, strategy: str, number: int, most: int) -> Hunt:
-    """Hunt a defect with a compiled strategy and one seed."""
+    """Hunt a mutant with a compiled strategy and one seed."""
     hunter = hunting.hunter(defect)
     started = time.thread_time()
     found = hunter.first(strategy, number, most)
@@ -91,14 +100,17 @@ def hunt(defect: Mutant, strategy: str, number: int, most: int) -> Hunt:
 
 
 def hypothesis_detections(seeds: int, defects: Sequence[Mutant]) -> Iterator[Detection]:
-    """Hunt each defect with the state machine of Hypothesis; its schedules are its examples and what they scouted."""
+    """Hunt each mutant with the Hypothesis state machine.
+
+    Its count of schedules includes the examples and the schedules that they scouted.
+    """
     for defect in defects:
         hunts = tuple(hypothesis_hunt(defect, number) for number in range(seeds))
         yield Detection(defect, HYPOTHESIS, hunts, _EXAMPLES * (1 + _SCOUTED))
 
 
 def hypothesis_hunt(defect: Mutant, number: int) -> Hunt:
-    """Hunt a defect with the state machine of Hypothesis and one seed, without shrinking what it finds."""
+    """Hunt a mutant with the Hypothesis state machine and one seed, without shrinking the failure."""
     configuration = hunting.settings_for(defect)
     machine_class = replication_machine(
         defect.broken_protocol, settings=configuration, scouted=_SCOUTED,
@@ -125,11 +137,11 @@ def hypothesis_hunt(defect: Mutant, number: int) -> Hunt:
 
 
 def mean_schedules(each_defect: Sequence[Detection]) -> float:
-    """Return the geometric mean of schedules to detection, over defects and seeds."""
+    """Return the geometric mean of schedules to detection, over mutants and seeds."""
     return geometric_mean([count for detection in each_defect for count in detection.schedules])
 
 
 def wins(of_one_defect: Sequence[Detection]) -> list[str]:
-    """Return the strategies that took the fewest schedules for a defect, by the median; none where all missed it."""
+    """Return the strategies with the smallest median of schedules for a mutant; none if all missed it."""
     least = min(detection.typical for detection in of_one_defect)
     return [each.strategy for each in of_one_defect if each.typical == least and each.typical <= each.most]

@@ -1,4 +1,4 @@
-"""Minimal: is what the tool hands out for a defect as short as exhaustive search proves possible, and how soon?"""
+"""Measure the length and the processor time of reproducers, and compare the length with the proven shortest one."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -15,10 +15,10 @@ _MOST_SCHEDULES = 10_000_000
 
 @dataclass(frozen=True)
 class Reproduced:
-    """A reproducer: its length, that of the failure it was made from, that of the proof, and the CPU seconds it took.
+    """A reproducer, with the lengths of the failure that it was made from and of the proof, and its CPU seconds.
 
-    `bounded`: the search of every shorter schedule did not fit into the memory that `fuzz` gives it, and was done
-    again within the bounds of the proof. `certified`: one of the two was complete.
+    `bounded`: the search of all shorter schedules did not fit into the memory that `fuzz` gives it, so it was repeated
+    within the bounds of the proof. `certified`: one of the two searches was complete.
     """
 
     defect: Mutant
@@ -31,12 +31,12 @@ class Reproduced:
 
     @property
     def minimal(self) -> bool:
-        """Whether the reproducer is certified, and as short as the shortest schedule of the defect's proof."""
+        """Return whether the reproducer is certified, and as short as the shortest schedule of the mutant's proof."""
         return self.certified and self.length == self.proven
 
 
 def reproduce(defects: Sequence[Mutant], number: int = 0) -> Iterator[Reproduced]:
-    """Find each defect with the default strategy and a seed, and make a reproducer of it as `fuzz` does."""
+    """Find each mutant with the default strategy and a seed, and make a reproducer of it as `fuzz` does."""
     for defect in defects:
         settings = hunting.settings_for(defect)
         protocol = defect.broken_protocol

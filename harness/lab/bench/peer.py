@@ -1,7 +1,7 @@
-"""A peer: the same protocol as one would write it in plain Python, with dataclasses and a seeded random driver.
+"""Implement the protocol as a developer would in plain Python, with dataclasses and a seeded random driver.
 
-It exists to be measured. `kip-320` without faults of the disk, all properties judged after every event, nothing
-shared with the model; a test runs both on the same schedules, so that it is not fast by doing less.
+This peer exists to be measured. It is `kip-320` without disk faults, checks all properties after every event, and
+shares no code with the model. A test runs both on the same schedules, so that the peer is not fast by doing less.
 """
 
 import random
@@ -19,7 +19,7 @@ SCHEDULE = 300  # events drawn for one schedule
 
 @dataclass(frozen=True, slots=True)
 class PeerRecord:
-    """A record and the leader epoch that it was written in."""
+    """A record and the leader epoch of its append."""
 
     number: int
     epoch: int
@@ -27,7 +27,7 @@ class PeerRecord:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What the controller decided for an epoch."""
+    """The leader and the ISR that the controller decided for an epoch."""
 
     leader: int | None
     isr: frozenset[int]
@@ -35,7 +35,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A response in flight: records and a high watermark, or where an epoch ends."""
+    """A response in flight: records and a high watermark, or the end offset of an epoch."""
 
     records: tuple[PeerRecord, ...]
     offset: int
@@ -46,7 +46,7 @@ class Answer:
 
 @dataclass(slots=True)
 class PeerReplica:
-    """A replica: its disk, then what it forgets in a crash."""
+    """A replica: first its disk, then the state that it loses in a crash."""
 
     log: list[PeerRecord] = field(default_factory=list)
     epochs: list[tuple[int, int]] = field(default_factory=list)
@@ -55,26 +55,26 @@ class PeerReplica:
     epoch: int | None = 0
     leader: int | None = 0
     truncating: bool = False
-    was_cut: bool = False  # it has truncated its log by an answer, and asks again
+    was_cut: bool = False  # a response has made it truncate its log, and it asks again
     answer: Answer | None = None
     isr: frozenset[int] = frozenset()
     epoch_start: int = 0
-    led_from: int = 0  # since when it leads without a break: the offset of its first append
+    led_from: int = 0  # first offset that it appended since it leads without a break
     positions: dict[int, int] = field(default_factory=dict)
 
     def forget_leadership(self) -> None:
-        """Forget what it knew as a leader."""
+        """Clear the state that the replica has as a leader."""
         self.isr, self.epoch_start, self.led_from, self.positions = frozenset(), 0, 0, {}
 
     def truncate(self, end: int) -> None:
-        """Cut the log to `end`, and with it the epochs and the high watermark."""
+        """Truncate the log to `end`, and with it the epochs and the high watermark."""
         del self.log[end:]
         while self.epochs and self.epochs[-1][1] >= len(self.log):
             self.epochs.pop()
         self.high_watermark = min(self.high_watermark, len(self.log))
 
     def note_epoch(self, epoch: int, start: int) -> None:
-        """Note that an epoch starts at an offset; entries that contradict it go."""
+        """Note that an epoch starts at an offset, and remove entries that contradict this one."""
         if self.epochs and self.epochs[-1][0] == epoch and start >= self.epochs[-1][1]:
             return
         while self.epochs and (self.epochs[-1][0] >= epoch or self.epochs[-1][1] >= start):
@@ -82,8 +82,9 @@ class PeerReplica:
         self.epochs.append((epoch, start))
 
     def end_of(self, epoch: int | None) -> tuple[int | None, int]:
-        """Return the largest epoch noted that is not above the one asked for, and where it ends; above
-        all it is undefined.
+        """Return the largest noted epoch that is not above the requested one, and its end offset.
+
+        The result is undefined (None, -1) for an epoch above all noted epochs.
         """
         if epoch is None or not self.epochs or epoch > self.epochs[-1][0]:
             return None, -1
@@ -96,7 +97,7 @@ class PeerReplica:
 
 
 class PeerPartition:
-    """The partition, its controller, and what clients were promised. Events are methods; False: not enabled."""
+    """The partition, its controller, and the guarantees given to clients. Events are methods; False: not enabled."""
 
     def __init__(self, replicas: int) -> None:
         everyone = frozenset(range(replicas))
@@ -111,22 +112,22 @@ class PeerPartition:
 
     @property
     def controller_epoch(self) -> int:
-        """The epoch of the current decision."""
+        """Return the epoch of the current decision."""
         return len(self.decisions) - 1
 
     def leads(self, r: int) -> bool:
-        """Whether a replica believes that it leads."""
+        """Return whether a replica believes that it leads."""
         return self.replicas[r].leader == r
 
     def true_leader(self) -> int | None:
-        """Return the leader that is up and knows of the current decision."""
+        """Return the leader that is up and knows the current decision."""
         leader = self.decisions[-1].leader
         if leader is not None and self.replicas[leader].up and self.replicas[leader].epoch == self.controller_epoch:
             return leader
         return None
 
     def advance(self, r: int) -> None:
-        """Advance a leader's high watermark to what its whole ISR has."""
+        """Advance a leader's high watermark to the lowest position of its ISR."""
         leader = self.replicas[r]
         lowest = min([len(leader.log), *(leader.positions.get(f, 0) for f in leader.isr if f != r)])
         if lowest > leader.high_watermark:
@@ -134,7 +135,7 @@ class PeerPartition:
             leader.high_watermark = lowest
 
     def promise(self, leader: PeerReplica, start: int, end: int) -> None:
-        """Consumers may read from `start` to `end`; producers that wait at this leader get their answers."""
+        """Let consumers read from `start` to `end`, and acknowledge records to the producers that wait here."""
         for offset, record in enumerate(leader.log[start:end], start):
             self.exposed.add(record.number)
             if offset >= leader.led_from:
@@ -153,7 +154,7 @@ class PeerPartition:
         return True
 
     def fetch(self, r: int) -> bool:
-        """Have a follower ask its leader, for the end of its last epoch or for records."""
+        """Let a follower send a request to its leader, for the end of its last epoch or for records."""
         follower = self.replicas[r]
         if follower.leader in (None, r) or follower.answer is not None:
             return False
@@ -170,7 +171,7 @@ class PeerPartition:
             records, high_watermark = tuple(leader.log[start : start + 1]), leader.high_watermark
             leader.positions[r] = start
             self.advance(follower.leader)
-            # An answer without records has waited at the leader, and was read again after the position was noted.
+            # A response without records has waited at the leader, which reads the high watermark again at the end.
             follower.answer = Answer(records, high_watermark if records else leader.high_watermark)
         return True
 
@@ -193,7 +194,7 @@ class PeerPartition:
         return True
 
     def truncate(self, follower: PeerReplica, answer: Answer) -> None:
-        """Cut to where both logs have the same epoch, or ask again from an older one."""
+        """Truncate to the end of the common epoch, or ask again for an older epoch."""
         was_cut, follower.truncating, follower.was_cut = follower.was_cut, False, False
         if answer.epoch is None:
             follower.truncate(len(follower.log) if was_cut else follower.high_watermark)
@@ -224,7 +225,7 @@ class PeerPartition:
         return True
 
     def restart(self, r: int) -> bool:
-        """Start the process again, after the controller has taken it for failed where it had not yet."""
+        """Start the process again. If the controller has not yet noticed the failure, it fences the replica first."""
         if self.replicas[r].up:
             return False
         if self.fence(r) is not None:
@@ -235,25 +236,26 @@ class PeerPartition:
         return True
 
     def start(self, r: int) -> None:
-        """Start the replica with its disk; it has missed all decisions but the current one."""
+        """Start the replica with its disk; it has missed all decisions except the current one."""
         replica = self.replicas[r]
         replica.up, replica.epoch = True, self.controller_epoch - 1
         replica.truncate(len(replica.log))
 
     def notify(self, r: int) -> bool:
-        """Tell a replica the next decision that names a leader."""
+        """Send a replica the next decision that names a leader."""
         return self.learn(r, min(self.news(r), default=None))
 
     def catch_up(self, r: int) -> bool:
-        """Tell a replica the latest decision that names a leader, and none of those between."""
+        """Send a replica the latest decision that names a leader, and none of those before it."""
         epoch = self.replicas[r].epoch
         if epoch is None or self.controller_epoch - epoch < 2:
             return False
         return self.learn(r, max(self.news(r), default=None))
 
     def news(self, r: int) -> list[int]:
-        """Return the epochs of the decisions that a replica has not learned; it never learns of one
-        that names no leader.
+        """Return the epochs of the decisions that a replica has not learned.
+
+        A replica never learns a decision that names no leader.
         """
         known = self.replicas[r].epoch
         if known is None:
@@ -278,7 +280,7 @@ class PeerPartition:
         return True
 
     def lead(self, r: int, epoch: int, led_before: bool) -> None:
-        """Have a replica lead its epoch; producers wait at it through all epochs that it leads without a break."""
+        """Make a replica lead its epoch. Producers keep waiting through all epochs that it leads without a break."""
         leader = self.replicas[r]
         led_from = leader.led_from if led_before else len(leader.log)
         leader.isr, leader.positions = self.decisions[epoch].isr, {}
@@ -288,8 +290,9 @@ class PeerPartition:
         self.advance(r)
 
     def elect(self, r: int) -> bool:
-        """Have the controller make a member of the ISR leader; as it fails over it takes dead members
-        out of the ISR.
+        """Let the controller make a member of the ISR leader.
+
+        If the old leader is down, the controller also removes dead members from the ISR.
         """
         decision = self.decisions[-1]
         if self.controller_epoch >= MOST_EPOCHS or not self.replicas[r].up or r == decision.leader:
@@ -301,7 +304,7 @@ class PeerPartition:
         return True
 
     def is_up(self, r: int) -> bool:
-        """Whether a replica's process runs."""
+        """Return whether a replica's process runs."""
         return self.replicas[r].up
 
     def expire(self, r: int) -> bool:
@@ -313,13 +316,13 @@ class PeerPartition:
         return True
 
     def fence(self, r: int) -> Decision | None:
-        """Return the decision without a replica, None where it is the one there is."""
+        """Return the decision without a replica, None if it equals the current decision."""
         now = self.decisions[-1]
         without = Decision(None if now.leader == r else now.leader, (now.isr - {r}) or now.isr)
         return None if without == now else without
 
     def shrink(self, r: int) -> bool:
-        """Have the true leader take a lagging follower out of the ISR."""
+        """Let the true leader remove a lagging follower from the ISR."""
         leader = self.true_leader()
         if leader in (None, r) or r not in self.replicas[leader].isr:
             return False
@@ -330,7 +333,7 @@ class PeerPartition:
         return True
 
     def expand(self, r: int) -> bool:
-        """Have the true leader take a follower that has caught up into the ISR."""
+        """Let the true leader add a caught-up follower to the ISR."""
         number = self.true_leader()
         if number in (None, r) or r in self.replicas[number].isr:
             return False
@@ -346,7 +349,7 @@ class PeerPartition:
         self.decisions[-1] = Decision(self.decisions[-1].leader, isr)
 
     def broken(self) -> set[str]:
-        """Return the properties that do not hold, `convergence` aside."""
+        """Return the properties that do not hold, without `convergence`."""
         broken = set()
         leader = self.true_leader()
         if leader is not None:
@@ -375,7 +378,7 @@ class PeerPartition:
         return broken
 
     def is_lost(self, promised: set[int], log: list[PeerRecord]) -> bool:
-        """Whether a record that was promised is not in the log where it was."""
+        """Return whether a record that a guarantee covers is missing from its offset in the log."""
         for number in promised:
             offset = self.offsets[number]
             if offset >= len(log) or log[offset].number != number:
@@ -383,7 +386,10 @@ class PeerPartition:
         return False
 
     def converges(self) -> bool:
-        """Whether all logs and high watermarks agree once faults stop. Nothing can be asked after it."""
+        """Return whether all logs and high watermarks agree after all faults have stopped.
+
+        The call changes the partition, so it must be the last one.
+        """
         everyone = range(len(self.replicas))
         self.fence_the_dead()
         for r in everyone:
@@ -404,7 +410,7 @@ class PeerPartition:
         return self.agrees()
 
     def fence_the_dead(self) -> None:
-        """In one decision, which is not held to the bound: who is down leads no more, and leaves the ISR."""
+        """Remove all dead replicas from leadership and the ISR, in one decision that ignores the bound on epochs."""
         before = len(self.decisions)
         for r in range(len(self.replicas)):
             without = self.fence(r)
@@ -412,7 +418,7 @@ class PeerPartition:
                 self.decisions[before:] = [without]
 
     def agrees(self) -> bool:
-        """Whether all logs and high watermarks are equal and none is still to be truncated."""
+        """Return whether all logs and high watermarks are equal and no replica is still truncating."""
         first = self.replicas[0]
         return not any(replica.truncating for replica in self.replicas) and all(
             replica.log == first.log and replica.high_watermark == first.high_watermark for replica in self.replicas[1:]
@@ -420,7 +426,7 @@ class PeerPartition:
 
 
 def run(partition: PeerPartition, schedule: Iterable[tuple[str, int]]) -> tuple[int, set[str]]:
-    """Run a schedule: how many events applied, and what broke after any of them."""
+    """Run a schedule. Returns the number of events applied, and the properties that broke after any of them."""
     applied, broken = 0, set()
     for verb, replica in schedule:
         if getattr(partition, verb)(replica):
@@ -430,7 +436,10 @@ def run(partition: PeerPartition, schedule: Iterable[tuple[str, int]]) -> tuple[
 
 
 def drive(seed: int, schedules: int, replicas: int) -> int:
-    """Run and judge random schedules; returns how many events applied. Raises AssertionError where something broke."""
+    """Run and check random schedules. Returns the number of events applied.
+
+    Raises AssertionError if a property breaks.
+    """
     draw = random.Random(seed)
     alphabet = [(verb, replica) for verb in VERBS for replica in range(replicas)]
     weights = [VERBS[verb] for verb, _ in alphabet]

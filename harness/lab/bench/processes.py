@@ -1,6 +1,6 @@
-"""Whole commands, timed: from nothing to a certified reproducer, and what Spark costs.
+"""Time whole commands: from an empty cache to a certified reproducer, and the cost of Spark.
 
-These are processes of several threads, so what counts is the time on the wall, on a machine that does nothing else.
+These processes have several threads, so the benchmark measures wall-clock time, on a machine that does nothing else.
 """
 
 import json
@@ -25,9 +25,10 @@ _LOST_RECORD = ("fuzz", "--protocol", "hw", "--schedules", "1000", "--seed", "7"
 
 @dataclass(frozen=True)
 class ColdStart:
-    """Seconds until `epochfuzz fuzz --protocol hw` has certified the lost record: compiled anew, and from the cache.
+    """Seconds until `epochfuzz fuzz --protocol hw` has certified the lost record.
 
-    `first` is when it showed one while it still compiled.
+    `cold` is with an empty cache, `warm` with a full one. `first` is the time until the command showed a schedule,
+    while it still compiled.
     """
 
     first: float
@@ -37,7 +38,7 @@ class ColdStart:
 
 @dataclass(frozen=True)
 class SparkEfficiency:
-    """Events per second of `fuzz --jobs N` and of a campaign on as many cores, and how much of the one the other is."""
+    """Events per second of `fuzz --jobs N` and of a campaign on as many cores, and their ratio."""
 
     cores: int
     schedules: int
@@ -47,7 +48,7 @@ class SparkEfficiency:
 
 
 def cold_start(rounds: int) -> ColdStart:
-    """Time the command with an empty cache, and then some times with the cache that it filled."""
+    """Time the command with an empty cache, and then `rounds` times with the cache that it filled."""
     with tempfile.TemporaryDirectory(prefix="epochfuzz-bench-") as cache:
         first = first_finding({"XDG_CACHE_HOME": cache})
     with tempfile.TemporaryDirectory(prefix="epochfuzz-bench-") as cache:
@@ -63,7 +64,7 @@ def cold_start(rounds: int) -> ColdStart:
 
 
 def first_finding(environment: dict[str, str]) -> float:
-    """Seconds until the command, with an empty cache, says of a schedule that none is shorter; it is ended then."""
+    """Return the seconds until the command, with an empty cache, shows a first finding. Then end the command."""
     started = time.monotonic()
     running = subprocess.Popen(
         [*_EPOCHFUZZ, *_LOST_RECORD], env=os.environ | environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
@@ -80,7 +81,7 @@ def first_finding(environment: dict[str, str]) -> float:
 
 
 def spark_efficiency(schedules: int, rounds: int) -> SparkEfficiency:
-    """Walk the same schedules in this machine's threads and on Spark, in turns. Start-up is not counted in either."""
+    """Run the same schedules in threads and on Spark, in turns. Neither time includes the start-up."""
     cores = os.cpu_count() or 1
     walked, campaigned = [], []
     for number in range(rounds):
@@ -96,7 +97,10 @@ def spark_efficiency(schedules: int, rounds: int) -> SparkEfficiency:
 
 
 def run(arguments: Sequence[str], environment: dict[str, str] | None = None) -> dict[str, Any]:
-    """Return the JSON document that an epochfuzz command prints. Raises RuntimeError with what it complained of."""
+    """Return the JSON document that an epochfuzz command prints.
+
+    Raises RuntimeError with the command's error output.
+    """
     done = subprocess.run(
         [*_EPOCHFUZZ, *arguments], env=os.environ | (environment or {}), capture_output=True, text=True, check=False
     )

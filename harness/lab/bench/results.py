@@ -1,4 +1,4 @@
-"""The results of a benchmark: run, and written down as JSON and as Markdown."""
+"""Run a benchmark, and write its results as JSON and as Markdown."""
 
 import importlib.metadata
 import os
@@ -30,7 +30,7 @@ _LIBRARIES = ("numba", "numpy", "hypothesis", "pyspark")
 
 @dataclass(frozen=True)
 class Scale:
-    """How much to measure: rounds of each throughput, seeds of each hunt, and schedules to give up after."""
+    """The size of a benchmark: rounds of each throughput, seeds of each hunt, and the largest number of schedules."""
 
     rounds: int
     seeds: int
@@ -47,7 +47,7 @@ QUICK = Scale(2, 5, 1, 10_000_000, 500, 200_000, 1)
 
 @dataclass
 class Measurements:
-    """What was measured, in the order in which it was, and where."""
+    """The measurements, in the order of their execution, and the machine."""
 
     scale: Scale
     machine: dict[str, str]
@@ -61,29 +61,29 @@ class Measurements:
 
     @property
     def missed(self) -> list[Detection]:
-        """The defects that the default strategy missed with some seed."""
+        """Return the mutants that the default strategy missed with at least one seed."""
         return [each for each in self.detections if each.strategy == hunting.DEFAULT_STRATEGY and each.missed]
 
     @property
     def not_minimal(self) -> list[Reproduced]:
-        """The reproducers that are longer than what is proven possible."""
+        """Return the reproducers that are not proven shortest."""
         return [each for each in self.reproduced if not each.minimal]
 
     @property
     def slowest(self) -> Detection:
-        """The defect for which the default strategy took the most schedules with any seed."""
+        """Return the mutant that took the default strategy the most schedules with any seed."""
         default = [each for each in self.detections if each.strategy == hunting.DEFAULT_STRATEGY]
         return max(default, key=lambda each: max(each.schedules))
 
 
 def measure(scale: Scale, defects: Sequence[Mutant], doing: Callable[[str], None]) -> Measurements:
-    """Measure everything, saying what is being done. Nothing runs at the same time as anything else."""
+    """Measure everything, one measurement at a time, and report the progress to `doing`."""
     results = Measurements(scale, machine())
-    doing("cold start: compiling everything anew")
+    doing("cold start: compiling everything")
     results.cold_start = processes.cold_start(scale.rounds)
     doing("start-up of short commands")
     results.started = startup.measure(scale.rounds)
-    doing("Spark beside threads")
+    doing("Spark compared with threads")
     results.spark = processes.spark_efficiency(scale.spark_schedules, scale.spark_rounds)
     doing("throughput, side by side")
     results.speeds = list(throughput.measure(scale.rounds))
@@ -103,7 +103,7 @@ def measure(scale: Scale, defects: Sequence[Mutant], doing: Callable[[str], None
 
 
 def machine() -> dict[str, str]:
-    """Return what was measured on, and the versions of what it rests on."""
+    """Return the processor and the versions of Python and of the libraries."""
     versions = {name: importlib.metadata.version(name) for name in _LIBRARIES}
     cores = f"{os.cpu_count()} cores"
     return {"processor": f"{_processor()}, {cores}", "Python": platform.python_version(), **versions}
@@ -118,7 +118,7 @@ def _processor() -> str:
 
 
 def to_json(results: Measurements) -> "measures.Bench":
-    """Return the results as one JSON document; the hunts of every seed are in it."""
+    """Return the results as a JSON document, with the hunts of every seed."""
     return {
         "machine": results.machine,
         "scale": fields_of(results.scale),
@@ -225,8 +225,8 @@ def summary(results: Measurements) -> str:
         warm = results.cold_start.warm
         rows.append((
             "command to certified lost record", f"{warm.median:.1f} s ({warm.least:.1f} to {warm.greatest:.1f})",
-            f"where everything is compiled first, {results.cold_start.first:.1f} s to one that is shown meanwhile,"
-            f" {results.cold_start.cold:.0f} s to all",
+            f"with an empty cache, {results.cold_start.first:.1f} s to a first finding,"
+            f" {results.cold_start.cold:.0f} s to all findings",
         ))  # fmt: skip
     for started in results.started:
         low, high = f"{started.ratio.least:.2f}", f"{started.ratio.greatest:.2f}"
@@ -247,18 +247,18 @@ def summary(results: Measurements) -> str:
 
 
 def _held_back_row(default: list[Detection]) -> tuple[str, str, str]:
-    """How the default strategy fares with defects that were held out from the last tuning, beside the others."""
+    """Compare the default strategy on mutants that were held out from the last tuning with the other mutants."""
     held_back, others = ([each for each in default if each.is_held_back == which] for which in (True, False))
     found = sum(not each.missed for each in held_back)
-    means = " beside ".join(f"{detection.mean_schedules(half):,.1f}" for half in (held_back, others) if half)
+    means = " compared with ".join(f"{detection.mean_schedules(half):,.1f}" for half in (held_back, others) if half)
     return (
         "of them, held out from the last tuning", f"{found} of {len(held_back)}",
-        f"{means} schedules of the others (geometric means)",
+        f"{means} schedules for the others (geometric means)",
     )  # fmt: skip
 
 
 def search_table(results: Measurements) -> str:
-    """Exhaustive search on one core and on all, with symmetry and without, as Markdown."""
+    """Return the speeds of exhaustive search on one core and on all, with and without symmetry, as Markdown."""
     rows = [
         (
             f"{each.settings.replicas} replicas, {each.settings.records} records, {each.settings.epochs} epoch changes",
@@ -273,8 +273,8 @@ def search_table(results: Measurements) -> str:
         for each in results.searches
     ]
     head = (
-        "exhaustive search", "symmetry", "states", "bytes each", "states/s, one core", "all cores", "all beside one",
-        "Spin, one core",
+        "exhaustive search", "symmetry", "states", "bytes each", "states/s, one core", "all cores",
+        "all compared with one", "Spin, one core",
     )  # fmt: skip
     where = f"`{searching.PROTOCOL.name}`, every state within the bounds.{_without_spin()}"
     return f"{markdown.table(head, rows)}\n\n{where}\n"
@@ -285,7 +285,7 @@ def _without_spin() -> str:
 
 
 def detection_table(results: Measurements) -> str:
-    """Schedules to detection by defect and strategy, as Markdown, the hardest defects first."""
+    """Return the schedules to detection by mutant and strategy, as Markdown, the hardest mutants first."""
     strategies = list(dict.fromkeys(each.strategy for each in results.detections))
     by_defect: dict[str, dict[str, Detection]] = {}
     for each in results.detections:
@@ -301,8 +301,8 @@ def detection_table(results: Measurements) -> str:
     most = ", ".join(f"{each.most:,} for {name}" for name, each in by_defect[hardest[0]].items())
     return (
         f"{markdown.table(head, rows)}\n\nSchedules to detection: median and 95th percentile over the seeds, and the"
-        " median of the seconds of processor time. `>` is where a strategy missed the defect within what it was given:"
-        f" {most}. `events` is the length of a shortest schedule. Those that were held out had no part in the"
+        " median of the seconds of processor time. `>` means that a strategy missed the defect within its limit:"
+        f" {most}. `events` is the length of a shortest schedule. The defects that were held out had no part in the"
         " last tuning of weights. Fewest schedules, ties included: "
         + ", ".join(f"{name} for {count}" for name, count in won.items())
         + f", of {len(by_defect)}.\n"

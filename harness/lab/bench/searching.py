@@ -1,8 +1,8 @@
-"""Searching: states and transitions per second of exhaustive search, on one core and on all, with symmetry and without.
+"""Measure states per second of exhaustive search, on one core and on all, with and without symmetry.
 
-Threads are timed on the wall, so this means something only on a machine that does nothing else; all take turns, and a
-ratio is that of one round. Spin, where it is, searches the same states, on one core and without symmetry, by its own
-count of seconds.
+Threads are timed by the wall clock, so the results are valid only on a machine that does nothing else. The
+configurations take turns, and a ratio compares two times of the same round. If Spin is installed, it searches the same
+states on one core, without symmetry, and reports its own seconds.
 """
 
 import time
@@ -21,9 +21,9 @@ SEARCHED = (Configuration(records=3, epochs=3), Configuration(replicas=3, record
 
 @dataclass(frozen=True)
 class MeasuredSearch:
-    """A search with symmetry or without: its states, transitions and bytes, and states per second on one core and all.
+    """A search with or without symmetry, with its states per second on one core and on all.
 
-    `ratio` is how much faster it was on all cores. `spin` is Spin's states per second, None where it was not measured.
+    `ratio` is the speed-up on all cores. `spin` is Spin's states per second, None if it was not measured.
     """
 
     settings: Configuration
@@ -36,12 +36,12 @@ class MeasuredSearch:
 
     @property
     def bytes_per_state(self) -> float:
-        """What a state took, with its part of the tables."""
+        """Return the bytes of a state, including its share of the tables."""
         return self.found.memory / self.found.states
 
 
 def measure(rounds: int) -> list[MeasuredSearch]:
-    """Every search in every round, after one round that is not counted."""
+    """Run every search in every round, after one round that does not count."""
     measured = [(settings, symmetric) for settings in SEARCHED for symmetric in (False, True)]
     seconds: dict[tuple[Configuration, bool, int], list[float]] = {}
     of_spin: dict[Configuration, list[float]] = {}

@@ -1,7 +1,7 @@
-"""Spin beside exhaustive search and walks: the same protocol in Promela, verified in C, where Spin and a compiler are.
+"""Compare exhaustive search and random runs with Spin: the same protocol in Promela, verified in C.
 
-The Promela model is one of its own (kip-320.pml). A test has it visit as many states by as many transitions as the
-model does, so that neither is fast by doing less.
+The module needs Spin and a C compiler. The Promela model is written independently (kip-320.pml). A test checks that it
+has as many states and transitions as the model, so that neither is fast by doing less.
 """
 
 import re
@@ -20,15 +20,15 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 PROTOCOL = "kip-320"
 _NEEDED = ("spin", "gcc")
 
-# A state is one process, so there is nothing to reduce by partial order.
+# The Promela model is a single process, so partial-order reduction has nothing to reduce.
 _BY_BREADTH = ("-DSAFETY", "-DBFS", "-DNOREDUCE")
 _AT_RANDOM = ("-DSAFETY", "-DBITSTATE", "-DT_RAND", "-DNOREDUCE")
-_NO_END_STATES = "-E"  # that nothing can happen any more, past the bounds, is no error
+_NO_END_STATES = "-E"  # a state without enabled events, at the bounds, is not an error
 
-# Before its first event a verifier makes the state from which the model's search starts.
+# Before its first event a verifier builds the initial state of the model's search, in steps of its own.
 _STATES_BEFORE, _TRANSITIONS_BEFORE = 1, 2
 
-_LEAST_SECONDS = 0.01  # of what it counts
+_LEAST_SECONDS = 0.01  # resolution of the verifier's clock
 
 _STATES = re.compile(r"(\d+) states, stored")
 _TRANSITIONS = re.compile(r"(\d+) transitions")
@@ -38,7 +38,7 @@ _VIOLATED_AT = re.compile(r"assertion violated.*\(at depth (\d+)\)")
 
 @dataclass(frozen=True)
 class Verified:
-    """What a verifier did: states and transitions, seconds, and the events of a failure, if there is one."""
+    """The result of a verifier: states, transitions, seconds, and the number of events of a failure, if any."""
 
     states: int
     transitions: int
@@ -47,29 +47,32 @@ class Verified:
 
     @property
     def per_second(self) -> float:
-        """States per second, or what comes near where it took less than is counted."""
+        """Return the states per second, an estimate if the search took less than the verifier's clock can measure."""
         return self.states / max(self.seconds, _LEAST_SECONDS)
 
 
 def missing() -> list[str]:
-    """Return the commands that are needed and not there."""
+    """Return the required commands that are not installed."""
     return [command for command in _NEEDED if shutil.which(command) is None]
 
 
 def searched(settings: Configuration, *, truncates_to_high_watermark: bool = False) -> Verified:
-    """Search every state by breadth. `truncates_to_high_watermark` plants the mistake of KAFKA-1211."""
+    """Search every state breadth first. `truncates_to_high_watermark` plants the mutant of KAFKA-1211."""
     return _run(_verifier(settings, _BY_BREADTH, truncates_to_high_watermark).name, [])
 
 
 def walked(settings: Configuration, events: int, seed: int, seconds: int) -> Verified:
-    """Search depth first in random order, schedules of at most so many events, for so many seconds."""
+    """Search depth first in random order, schedules of at most `events` events, for `seconds` seconds."""
     until = ["timeout", "--signal", "INT", str(seconds)]
     return _run(_verifier(settings, _AT_RANDOM, False).name, [f"-m{events}", f"-RS{seed}", "-w30"], until)
 
 
 @cache
 def _verifier(settings: Configuration, options: Sequence[str], mistaken: bool) -> tempfile.TemporaryDirectory[str]:
-    """Return the directory of the verifier within some bounds, compiled once; it is removed as this process ends."""
+    """Return the directory of a verifier within some bounds, which is compiled once.
+
+    The directory is removed when this process ends.
+    """
     directory = tempfile.TemporaryDirectory(prefix="epochfuzz-spin-")
     Path(directory.name, "model.pml").write_text(_model(settings, mistaken), encoding="utf-8")
     for command in (["spin", "-a", "model.pml"], ["gcc", "-O2", "-w", *options, "-o", "pan", "pan.c"]):
@@ -92,7 +95,7 @@ def _model(settings: Configuration, mistaken: bool) -> str:
 
 
 def _run(directory: str, options: Sequence[str], until: Sequence[str] = ()) -> Verified:
-    # Past its time it ends with a status that is not 0, having said what it did.
+    # At the timeout the verifier prints its results and exits with a status other than 0.
     command = [*until, "./pan", _NO_END_STATES, *options]
     return _read(subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False).stdout)
 
@@ -108,5 +111,5 @@ def _read(said: str) -> Verified:
 def _found(pattern: re.Pattern[str], said: str) -> str:
     found = pattern.search(said)
     if found is None:
-        raise RuntimeError(f"a verifier of Spin ended otherwise than expected: {said[-500:]}")
+        raise RuntimeError(f"the Spin verifier printed no statistics: {said[-500:]}")
     return found[1]

@@ -1,4 +1,4 @@
-"""Several measurements of one thing, as their median and how far they lie apart."""
+"""Summarize several measurements of one quantity by their median and their extremes."""
 
 import math
 from collections.abc import Sequence
@@ -17,11 +17,11 @@ class Spread:
 
     @staticmethod
     def of(values: Sequence[float]) -> "Spread":
-        """Return the spread of some values, one at least."""
+        """Return the spread of at least one value."""
         return Spread(median(values), min(values), max(values))
 
     def json(self) -> Any:
-        """Return the three numbers, to four significant digits."""
+        """Return the three numbers, rounded to four significant digits."""
         return {name: float(f"{value:.4g}") for name, value in vars(self).items()}
 
 

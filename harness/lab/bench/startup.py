@@ -1,6 +1,7 @@
-"""Start-up: the processor time of short commands, in that of a bare `import numba`, where everything is compiled.
+"""Measure the start-up of short commands: processor time with everything compiled, relative to a bare `import numba`.
 
-A ratio is that of one round, whose processes take turns: a busy machine slows all of them alike.
+A ratio compares two times of the same round. The processes of a round take turns, so a busy machine slows all of them
+alike.
 """
 
 import os
@@ -35,7 +36,7 @@ COMMANDS = (
 
 @dataclass(frozen=True)
 class Started:
-    """A command: its processor time in seconds, and in bare imports of Numba."""
+    """The processor time of a command, in seconds and relative to a bare import of Numba."""
 
     words: tuple[str, ...]
     seconds: Spread
@@ -43,7 +44,7 @@ class Started:
 
 
 def measure(rounds: int) -> list[Started]:
-    """Every command in every round, after one round that is not counted."""
+    """Run every command in every round, after one round that does not count."""
     seconds: dict[tuple[str, ...], list[float]] = {}
     bare: list[float] = []
     with tempfile.TemporaryDirectory(prefix="epochfuzz-bench-") as directory:
@@ -62,7 +63,10 @@ def measure(rounds: int) -> list[Started]:
 
 
 def _seconds(command: tuple[str, ...], directory: str) -> float:
-    """Return the processor time of a process that ends with 0, or with what it found."""
+    """Return the processor time of a process that exits with 0 or 1.
+
+    Exit code 1 means that the command found something.
+    """
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     ended = subprocess.run(command, cwd=directory, env=os.environ, capture_output=True, check=False)
     if ended.returncode > 1:

@@ -1,7 +1,7 @@
-"""Throughput: events applied and checked in a second, beside what else one would use, and transitions of a search.
+"""Measure throughput: events applied and checked per second, compared with other tools, and transitions of a search.
 
-Everything is measured in processor time of one thread, in turns, so that what else the machine does falls on all
-alike and a ratio of two does not depend on it.
+Every measurement is the processor time of one thread. The subjects take turns, so that other load on the machine
+affects all of them alike and no ratio depends on it.
 """
 
 import time
@@ -30,12 +30,12 @@ SIDE_BY_SIDE = [GENERATIONS[name] for name in ("hw", "kip-101", "kip-279", "kip-
 MODERN = GENERATIONS["kip-966"]
 SETTINGS = Configuration(replicas=3)
 SEARCHED = Configuration(records=3, epochs=3)
-_STEPS = 50  # of a Hypothesis example
+_STEPS = 50  # steps of a Hypothesis example
 
 
 @dataclass(frozen=True)
 class Workload:
-    """Something that runs the protocol: `run(i)` returns how much it did in round i, and in how many seconds."""
+    """A program that runs the protocol: `run(i)` returns the amount of work in round i, and its seconds."""
 
     name: str
     unit: str
@@ -44,7 +44,10 @@ class Workload:
 
 @dataclass(frozen=True)
 class Speed:
-    """How much a subject does in a second, and how many times as much the first of its unit does, round by round."""
+    """The work of a subject per second.
+
+    `behind` is the factor by which the first subject with the same unit is faster.
+    """
 
     subject: Workload
     per_second: Spread
@@ -52,7 +55,7 @@ class Speed:
 
 
 def timed(run: Callable[[int], int]) -> Callable[[int], tuple[int, float]]:
-    """With the processor time of this thread, what only returns how much it did."""
+    """Return a function that adds the processor time of this thread to the result of `run`."""
 
     def with_seconds(number: int) -> tuple[int, float]:
         started = time.thread_time()
@@ -63,22 +66,22 @@ def timed(run: Callable[[int], int]) -> Callable[[int], tuple[int, float]]:
 
 
 def walked(number: int, schedules: int = 20_000) -> int:
-    """Compiled: the walk of `epochfuzz fuzz`."""
+    """Run random schedules compiled, as `epochfuzz fuzz` does. Returns the events applied."""
     return int(Walker([PROTOCOL], SETTINGS, number).walk(0, schedules).events.sum())
 
 
 def walked_side_by_side(number: int, schedules: int = 10_000) -> int:
-    """Return the same walk, each schedule under four generations in turn, as campaigns have it."""
+    """Run each schedule under four reference designs in turn, as campaigns do. Returns the events applied."""
     return int(Walker(SIDE_BY_SIDE, SETTINGS, number).walk(0, schedules).events.sum())
 
 
 def walked_as_of_today(number: int, schedules: int = 10_000) -> int:
-    """Return the same walk of what Kafka 4 has: AlterPartition, fencing, eligible leader replicas."""
+    """Run the design of Kafka 4: AlterPartition, fencing, eligible leader replicas. Returns the events applied."""
     return int(Walker([MODERN], SETTINGS, number).walk(0, schedules).events.sum())
 
 
 def interpreted(number: int, schedules: int = 60) -> int:
-    """Return the same model and the same schedules, as plain Python."""
+    """Run the same model and the same schedules as plain Python. Returns the events applied."""
     walker = Walker([PROTOCOL], SETTINGS, number)
     applied = 0
     for i in range(schedules):
@@ -92,7 +95,10 @@ def interpreted(number: int, schedules: int = 60) -> int:
 
 
 def driven_by_hypothesis(number: int, examples: int = 30) -> int:
-    """Return the state machine of strategies/, drawing events at random: no scouting, no shrinking, no database."""
+    """Run the state machine of strategies/ with random events, without scouting, shrinking or a database.
+
+    Returns the events applied.
+    """
     applied = 0
 
     class Counting(replication_machine(PROTOCOL.name, settings=SETTINGS, scouted=0)):  # type: ignore[misc]
@@ -107,17 +113,20 @@ def driven_by_hypothesis(number: int, examples: int = 30) -> int:
 
 
 def driven_plainly(number: int, schedules: int = 100) -> int:
-    """Return the peer: plain Python with dataclasses, and a seeded random driver."""
+    """Run the peer: plain Python with dataclasses, and a seeded random driver. Returns the events applied."""
     return peer.drive(number, schedules, SETTINGS.replicas)
 
 
 def searched(number: int) -> int:
-    """Exhaustive search of every state, the same in every round."""
+    """Search every state exhaustively, the same in every round. Returns the transitions."""
     return explore(PROTOCOL, SEARCHED, properties.named("no-committed-loss").bit, jobs=1, symmetric=False).transitions
 
 
 def spin_at_random(number: int, seconds: int = 2) -> tuple[int, float]:
-    """Search depth first in random order by Spin, schedules as long as those of walks; seconds are its own count."""
+    """Let Spin search depth first in random order, with the longest schedules that random runs have.
+
+    Returns the transitions, and the seconds that Spin reports.
+    """
     verified = spin.walked(SETTINGS, MAX_LENGTH, number + 1, seconds)
     return verified.transitions, verified.seconds
 
@@ -135,7 +144,10 @@ SPIN = Workload("Spin, a verifier in C, depth first in random order", "events", 
 
 
 def measure(rounds: int) -> Iterator[Speed]:
-    """Yield the speed of every subject, each measured in every round after one that is not counted (it compiles)."""
+    """Yield the speed of every subject.
+
+    Each one runs in every round, after one round that compiles and does not count.
+    """
     subjects = SUBJECTS if spin.missing() else (SUBJECTS[0], SPIN, *SUBJECTS[1:])
     rates: dict[str, list[float]] = {subject.name: [] for subject in subjects}
     for number in range(rounds + 1):

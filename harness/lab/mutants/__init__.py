@@ -1,8 +1,8 @@
-"""The mutants: protocols that are wrong in one rule, to measure what finds them.
+"""Declare the mutants: protocols that are wrong in one rule, to measure whether epochfuzz detects them.
 
-The model has no switch for any of them. Each is a function that takes the place of a rule in the protocols that have
-its number, see mutant.py and model/core/specializer.py: what runs protocols runs these as any other, interpreted or
-compiled, and one compilation has all of them in it.
+The model has no switch for any of them. Each mutant is a function that replaces a rule in the protocols that have the
+mutant's number (mutant.py and model/core/specializer.py). The engine runs these protocols like any other, interpreted
+or compiled, and a single compilation contains all mutants.
 """
 
 from epochfuzz.harness.lab.mutants.clients import acknowledgement, clients

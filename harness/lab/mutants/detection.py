@@ -1,11 +1,11 @@
-"""Told: by how small a search a defect can be seen from outside, in lock-step with the protocol without it.
+"""Measure the bounds that a search needs to detect a mutant by its observations, in lockstep with the model.
 
-Side by side, the model and the model with the mistake are taken through all that can happen within bounds, until an
-observation of them differs: what is not told so, nobody can tell within these bounds, by whatever schedule. What is
-told must be found by `conform --exhaustive`, which plays each transition after one way to its state only.
+The search takes the model and the model with the mistake side by side through everything that can happen within bounds,
+until their observations differ. If they never differ, no schedule within these bounds can detect the mutant. Otherwise
+`conform --exhaustive` must detect the mutant too, although it plays each transition after only one path to its state.
 
-detection.yaml keeps for each defect the least of BOUNDS within which it is told. `python -m
-epochfuzz.harness.lab.mutants.detection NAME...` prints the entries of some anew, and of all if none is named.
+detection.yaml keeps for each mutant the least of BOUNDS that detect it. `python -m
+epochfuzz.harness.lab.mutants.detection NAME...` prints new entries of some mutants, or of all if you name none.
 """
 
 import marshal
@@ -35,15 +35,16 @@ from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, REFUSALS
 from epochfuzz.model.kafka.vocabulary.state import VARIABLES
 
 BOUNDS = ((2, 1, 2), (2, 2, 2), (2, 1, 3), (3, 1, 2))  # replicas, records, epoch changes
-MOST_PAIRS = 20_000  # of states side by side that a search has room for
+MOST_PAIRS = 20_000  # pairs of states, side by side, that a search has room for
 _FILE = Path(__file__).with_name("detection.yaml")
 
 
 @dataclass(frozen=True)
 class MutantDetection:
-    """The shortest schedule after which a defect is seen, None for none; `complete`: then there is none within bounds.
+    """The shortest schedule that detects a mutant, None if the search found none.
 
-    `is_refused`: the last event is one that only the protocol without the mistake refuses.
+    `complete`: no schedule within bounds detects it. `is_refused`: only the protocol without the mistake rejects the
+    last event.
     """
 
     schedule: bytes | None
@@ -52,7 +53,7 @@ class MutantDetection:
 
 
 def settings_within(defect: Mutant, bounds: tuple[int, int, int]) -> Configuration:
-    """Return the configuration that shows a defect, as far as one is known, with other bounds."""
+    """Return the configuration of the mutant's proof, or the default one, with other bounds."""
     proof = proofs().get(defect.name)
     replicas, records, epochs = bounds
     return replace(
@@ -61,7 +62,7 @@ def settings_within(defect: Mutant, bounds: tuple[int, int, int]) -> Configurati
 
 
 def detect(defect: Mutant, settings: Configuration, most: int = MOST_PAIRS) -> MutantDetection:
-    """Search for a schedule within bounds after which an observation differs, the shortest first."""
+    """Search within bounds for a schedule that leads to different observations, shortest schedules first."""
     level = [(Execution(defect.sound_protocol, settings), _wrong(defect, settings), b"")]
     seen: set[tuple[bytes, bytes]] = set()
     while level:
@@ -90,7 +91,10 @@ def detect(defect: Mutant, settings: Configuration, most: int = MOST_PAIRS) -> M
 
 
 def found(defect: Mutant, settings: Configuration, refused: bool = False) -> bytes | None:
-    """Play the tours of `conform --exhaustive` until one differs; return it up to there, None where none does."""
+    """Play the tours of `conform --exhaustive` until one differs.
+
+    Returns the tour up to that event, None if none differs.
+    """
     protocol = defect.sound_protocol
     of_all = _graph(protocol, settings, refused)
     nothing = np.zeros(of_all.size, bool)
@@ -113,7 +117,7 @@ def _graph(protocol: Protocol, settings: Configuration, refused: bool) -> Graph:
 
 
 def _differs(defect: Mutant, settings: Configuration, schedule: bytes) -> int:
-    """After how many events of a schedule lock-step sees a difference, 0 for never."""
+    """Return how many events of a schedule lockstep needs to see a difference, 0 if it sees none."""
     judge, wrong = LockStep(defect.sound_protocol, settings, every_refusal=True), _wrong(defect, settings)
     for number, event in enumerate(schedule, 1):
         judge.advance(event)
@@ -124,7 +128,7 @@ def _differs(defect: Mutant, settings: Configuration, schedule: bytes) -> int:
 
 
 def _wrong(defect: Mutant, settings: Configuration) -> Execution:
-    """Return the protocol with the mistake as a subject would be: it knows nothing of a run's bounds."""
+    """Return the protocol with the mistake as an adapter would run it: without the bounds of a run."""
     return Execution(defect.broken_protocol, replace(settings, records=MAX_RECORDS, epochs=MAX_EPOCHS))
 
 
@@ -133,12 +137,12 @@ def _setting(protocol: Protocol, settings: Configuration) -> Setting:
 
 
 def _shown(execution: Execution) -> Any:
-    """Return all that a subject can show."""
+    """Return all observations of a system under test."""
     return beside(execution.state, {"producers": {}})
 
 
 def _text(execution: Execution) -> bytes:
-    """Return a state as text, without what makes no difference any more."""
+    """Return a state as bytes, without values that no longer make a difference."""
     p = execution.state.copy()
     execution.model.forget(p)
     values = (getattr(p, field.name) for field in VARIABLES if field.read(p))
@@ -146,11 +150,11 @@ def _text(execution: Execution) -> bytes:
 
 
 def entry(defect: Mutant) -> dict[str, Any]:
-    """Return what detection.yaml says of a defect: the least bounds within which it is told, and by how many events.
+    """Return the entry of detection.yaml for a mutant: the least bounds that detect it, and the number of events.
 
-    Within the least of all, `tour` is how long the first tour is that finds it, up to there, and `refused` whether that
-    takes --refused. Where no search tells it, the schedule of its proof may (`by`), and else `nowhere within` has the
-    bounds that were searched completely.
+    Within the least bounds of all, `tour` is the length of the first tour that detects it, up to that event, and
+    `refused` says whether that takes --refused. If no search detects it, the schedule of its proof may detect it
+    (`by`). Otherwise `nowhere within` lists the bounds that were searched completely.
     """
     searched = []
     for bounds in BOUNDS:
@@ -165,7 +169,10 @@ def entry(defect: Mutant) -> dict[str, Any]:
 
 
 def _by_its_proof(defect: Mutant) -> dict[str, Any] | None:
-    """Return where the schedule tells a defect that breaks a property, which may be too long for a search here."""
+    """Return the entry for a mutant that the schedule of its proof detects.
+
+    Such a schedule may be too long for the search here.
+    """
     proof = proofs().get(defect.name)
     events = proof and _differs(defect, proof.settings, proof.shortest)
     if not proof or not events:
@@ -184,30 +191,30 @@ def _tour(defect: Mutant, settings: Configuration) -> dict[str, Any]:
 
 @cache
 def entries() -> dict[str, dict[str, Any]]:
-    """Return what detection.yaml says, by the names of defects."""
+    """Return the entries of detection.yaml, by the names of mutants."""
     document: dict[str, dict[str, Any]] = yaml.safe_load(_FILE.read_text())
     return document
 
 
 def text(name: str, said: dict[str, Any]) -> str:
-    """Return an entry as it is written."""
+    """Return an entry in the format of the file."""
     written: str = yaml.safe_dump({name: said}, default_flow_style=None, sort_keys=False, width=120)
     return written
 
 
 def rows() -> list[list[str]]:
-    """Return the rows of a table of the defects that 2 replicas, 1 record and 2 epoch changes do not tell."""
+    """Return the rows of a table of the mutants that 2 replicas, 1 record and 2 epoch changes do not detect."""
     table = []
     for defect in DEFECTS:
         said = entries()[defect.name]
         if defect.in_judging or said.get("within") == list(BOUNDS[0]):
             continue
         if "within" in said:
-            most = "at the most " * ("by" in said)
+            most = "at most " * ("by" in said)
             told_by = f"{_bounds(said['within'])}, after {most}{said['events']} events"
         else:
             within = " or ".join(map(_bounds, said["nowhere within"]))
-            told_by = f"not within {within}" if within else "not by as much as was searched"
+            told_by = f"not within {within}" if within else "not known: no search was complete"
         table.append([f"`{defect.name}`", told_by])
     return table
 
@@ -217,7 +224,7 @@ def _bounds(bounds: list[int]) -> str:
 
 
 def main(names: list[str]) -> None:
-    """Print the entries of some defects, or of all."""
+    """Print the entries of some mutants, or of all."""
     for defect in DEFECTS:
         if not names or defect.name in names:
             print(text(defect.name, entry(defect)), end="", flush=True)

@@ -1,4 +1,4 @@
-"""Hunting for a defect: random schedules under the protocol that has it, compiled, until one shows it."""
+"""Hunt for a mutant: run compiled random schedules under its protocol until one detects it."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -16,21 +16,19 @@ DEFAULT_STRATEGY = "swarm"
 
 
 def settings_for(defect: Mutant) -> Configuration:
-    """Return the configuration to hunt a detectable defect in: that of its proof, without bounds on
-    records and epochs.
-    """
+    """Return the configuration for a hunt: that of the mutant's proof, without bounds on records and epochs."""
     proven = proofs()[defect.name].settings
     return replace(proven, records=Configuration.records, epochs=Configuration.epochs)
 
 
 def hunter(defect: Mutant) -> Hunter:
-    """Return what hunts for a detectable defect of the protocol."""
+    """Return a hunter for a detectable mutant of the protocol."""
     settings = settings_for(defect)
     return Hunter(defect.broken_protocol, settings, judged(defect, settings))
 
 
 def first_not_seen(defect: Mutant, settings: Configuration, seed: int, most: int) -> tuple[int, int] | None:
-    """Return (number, properties) of the first schedule that breaks what the judging with the defect does not see."""
+    """Return (number, properties) of the first schedule with a violation that the mutant's checks miss."""
     deck = generate.deck_for(KAFKA, settings)
     for number in range(most):
         schedule = generate.schedule(seed, number, deck)

@@ -1,6 +1,6 @@
-"""A defect: a mistake that a developer could make, written as the function that they would have written.
+"""Declare a mutant: a mistake that a developer could make, written as a function.
 
-It stands for a rule of the model, and has its name, arguments and types checked when it is declared:
+The function replaces a rule of the model. Its name, arguments and types are checked at the declaration:
 
     @in_place_of(faults.checkpoint, "a replica checkpoints its log end offset as its high watermark")
     def checkpoint_of_the_log_end(p: State, r: int) -> int:
@@ -9,8 +9,8 @@ It stands for a rule of the model, and has its name, arguments and types checked
             p.checkpointed[r] = p.leo[r]
         return refusal
 
-A mistake that calls the rule that it stands for calls the sound one. What `in_place_of` makes is a Defect. A mistake
-that takes two rules to make has one more function, under any name:
+A mutant that calls the rule that it replaces calls the correct rule. `in_place_of` makes a Defect. A mutant that
+changes two rules has a second function, under any name:
 
     @checkpoint_of_the_log_end.and_in_place_of(faults.crash)
     def _(p: State, r: int) -> int:
@@ -33,11 +33,12 @@ _names: set[str] = set()
 
 @dataclass(eq=False)
 class Mutant:
-    """A mistake; `jira` names it where Kafka made it.
+    """A mutant. `jira` names the issue if Kafka itself had the mistake.
 
-    `protocol` is the one that the mistake is made in. It holds every property without it, except where the mistake
-    is `in_judging`, in what is remembered and judged, which only a protocol known to be flawed can show. `mistaken` has
-    what stands for each rule that it replaces, and `number` is its place among the mutants, from 1.
+    `protocol` is the protocol that contains the mistake. Without the mistake it holds every property. The exception is
+    a mutant `in_judging`, whose mistake is in the history or in the properties: only a protocol with a known flaw can
+    show such a mistake. `mistaken` maps each replaced rule to the mutant's function, and `number` is the mutant's
+    number, from 1.
     """
 
     name: str
@@ -50,28 +51,31 @@ class Mutant:
 
     @property
     def sound_protocol(self) -> Protocol:
-        """The protocol without the mistake."""
+        """Return the protocol without the mistake."""
         return parse_protocol(self.protocol)
 
     @property
     def broken_protocol(self) -> Protocol:
-        """The protocol with the mistake in it: run, searched and walked as any other."""
+        """Return the protocol with the mistake, which runs like any other protocol."""
         return replace(self.sound_protocol, name=f"{self.protocol}:defect={self.name}", defect=self.number)
 
     @property
     def module(self) -> str:
-        """The file of the rule that it replaces, of the first where it replaces two."""
+        """Return the file of the replaced rule, the first one if the mutant replaces two."""
         return _file(next(iter(self.mistaken)))
 
     @property
     def rules(self) -> list[str]:
-        """The rules that it replaces, such as `model/kafka/partition/isr.py: why_not_caught_up`."""
+        """Return the rules that the mutant replaces, such as `model/kafka/partition/isr.py: why_not_caught_up`."""
         return [f"{_file(rule)}: {rule.__name__}" for rule in self.mistaken]
 
     def and_in_place_of(
         self, rule: Callable[_Arguments, _Result]
     ) -> Callable[[Callable[_Arguments, _Result]], Callable[_Arguments, _Result]]:
-        """Decorate what stands for one more rule. Raises ValueError if something does already."""
+        """Decorate a function that replaces one more rule.
+
+        Raises ValueError if another function of the mutant already replaces it.
+        """
 
         def declare(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
             if rule in self.mistaken:
@@ -83,7 +87,7 @@ class Mutant:
         return declare
 
     def plant(self, number: int) -> None:
-        """Have protocols with that defect number make the mistake."""
+        """Make protocols with that defect number use the mutant's functions."""
         self.number = number
         for rule, function in self.mistaken.items():
             specializer.plant(rule, number, function)
@@ -97,9 +101,10 @@ def in_place_of(
     protocol: str = "kip-320",
     in_judging: bool = False,
 ) -> Callable[[Callable[_Arguments, _Result]], Mutant]:
-    """Declare a defect, named as the function that it decorates: what stands for a rule, and the mistake in a line.
+    """Declare a mutant with the name of the function that it decorates.
 
-    Raises TypeError where the function cannot stand for the rule, and ValueError where the name is taken.
+    `rule` is the rule that the function replaces, and `mistake` describes the mistake in one line. Raises TypeError if
+    the function cannot replace the rule, and ValueError if another mutant has the name.
     """
 
     def declare(function: Callable[_Arguments, _Result]) -> Mutant:
@@ -115,7 +120,7 @@ def in_place_of(
 
 
 def declared_in(*modules: ModuleType) -> tuple[Mutant, ...]:
-    """Return the defects of some modules, in the order in which they stand there."""
+    """Return the mutants of some modules, in the order of their declarations."""
     return tuple(each for module in modules for each in vars(module).values() if isinstance(each, Mutant))
 
 

@@ -1,7 +1,7 @@
-"""Proofs: for each defect, by exhaustive search, the smallest configuration that shows it, and a shortest schedule.
+"""Find for each mutant the smallest configuration that shows it, and a shortest schedule, by exhaustive search.
 
-proofs.yaml keeps them, to be read and reviewed. `python -m epochfuzz.harness.lab.mutants.proofs NAME...` prints those
-of some defects anew, in seconds or minutes each, and of all if none is named.
+proofs.yaml keeps the proofs for readers and reviewers. `python -m epochfuzz.harness.lab.mutants.proofs NAME...` prints
+new proofs of some mutants, or of all if you name none. Each takes seconds or minutes.
 """
 
 import sys
@@ -29,9 +29,9 @@ from epochfuzz.model.kafka.vocabulary.in_force import requests_isr_changes
 
 _FILE = Path(__file__).with_name("proofs.yaml")
 _MEMORY = 3 << 30
-_HUNTED = 200_000  # schedules to try where exhaustive search finds nothing
+_HUNTED = 200_000  # random schedules to run if exhaustive search finds nothing
 
-# Where a defect is looked for by exhaustive search, one after the other.
+# The configurations for the exhaustive search for a mutant, one after the other.
 SEARCHED: tuple[Configuration, ...] = (
     Configuration(records=2, epochs=2),
     Configuration(records=3, epochs=3),
@@ -47,7 +47,7 @@ SEARCHED: tuple[Configuration, ...] = (
     Configuration(records=3, epochs=1, consumer=True, unclean_leader_election=True),
     Configuration(records=2, epochs=2, consumer=True, unclean_leader_election=True, follower_reads=True),
 )
-# And where it is in a protocol whose leaders ask for changes of the ISR, which has many more states.
+# The configurations for a protocol whose leaders request changes of the ISR, which has many more states.
 SEARCHED_BY_REQUEST: tuple[Configuration, ...] = (
     Configuration(records=1, epochs=2),
     Configuration(records=1, epochs=2, min_insync_replicas=2),
@@ -60,9 +60,10 @@ SEARCHED_BY_REQUEST: tuple[Configuration, ...] = (
 
 @dataclass(frozen=True)
 class Proof:
-    """A schedule that breaks a property by its last event, in the configuration that it needs, and none is shorter.
+    """A shortest schedule that breaks a property, with its last event, in the configuration that it needs.
 
-    `unbounded`: none with any number of records and epochs is shorter; else none within the bounds of `settings`.
+    `unbounded`: no schedule with any number of records and epochs is shorter. Otherwise that holds within the bounds of
+    `settings`.
     """
 
     settings: Configuration
@@ -73,19 +74,19 @@ class Proof:
 
 @cache
 def proofs() -> dict[str, Proof]:
-    """Return the proofs of proofs.yaml, by the name of the defect."""
+    """Return the proofs of proofs.yaml, by the name of the mutant."""
     return {name: _read(entry) for name, entry in _document()["detectable"].items()}
 
 
 @cache
 def undetectable() -> dict[str, str]:
-    """Why exhaustive search finds nothing wrong with a protocol that has the defect, by its name."""
+    """Return for each undetectable mutant, by its name, why exhaustive search finds no violation."""
     return dict(_document()["undetectable"])
 
 
 @cache
 def judged(defect: Mutant, settings: Configuration) -> int:
-    """Return the set of properties that the protocol holds in a configuration without the defect."""
+    """Return the set of properties that the mutant's protocol holds in a configuration without the mistake."""
     protocol, permitted = defect.sound_protocol, properties.permitted(settings)
     flawed = surveyed()[protocol.name].broken if protocol.name in surveyed() else {}
     return properties.set_of(
@@ -96,10 +97,10 @@ def judged(defect: Mutant, settings: Configuration) -> int:
 
 
 def prove(defect: Mutant) -> Proof | None:
-    """Search for a shortest schedule that shows the defect, None where there is none.
+    """Search for a shortest schedule that shows the mutant. Returns None if there is none.
 
-    Exhaustive search of three replicas ends at one record. Where it finds nothing, random schedules may find one to
-    shrink, and the search of all shorter ones is complete again.
+    Exhaustive search of three replicas is limited to one record. If it finds nothing, random schedules may find a
+    failure to shrink, and the search of all shorter schedules is then complete again.
     """
     by_request = requests_isr_changes(defect.sound_protocol.constants)
     for settings in SEARCHED_BY_REQUEST if by_request else SEARCHED:
@@ -116,8 +117,9 @@ def prove(defect: Mutant) -> Proof | None:
 
 
 def _proof(defect: Mutant, settings: Configuration, schedule: bytes) -> Proof:
-    """Return the proof that begins with a schedule that shows the defect, or with the one written down
-    if that is shorter.
+    """Return the proof for a schedule that shows the mutant.
+
+    If the proof in proofs.yaml has a shorter schedule, the new proof starts from that one.
     """
     written = proofs().get(defect.name)
     if written is not None and _unbounded(written.settings) == _unbounded(settings) and _still_holds(defect, written):
@@ -128,8 +130,9 @@ def _proof(defect: Mutant, settings: Configuration, schedule: bytes) -> Proof:
 
 
 def _shortest(defect: Mutant, settings: Configuration, schedule: bytes) -> Proof:
-    """Return the proof for a schedule that is a shortest within bounds, or for a shorter one that is
-    not within them.
+    """Return the proof for a schedule that is shortest within bounds.
+
+    If a shorter schedule exists beyond the bounds, the proof has that one.
     """
     depth = len(schedule) - 1
     free = _unbounded(settings)
@@ -141,21 +144,21 @@ def _shortest(defect: Mutant, settings: Configuration, schedule: bytes) -> Proof
 
 
 def _unbounded(settings: Configuration) -> Configuration:
-    """Return the configuration with the greatest bounds that there can be."""
+    """Return the configuration with the largest possible bounds."""
     return replace(settings, records=Configuration.records, epochs=Configuration.epochs)
 
 
 def _still_holds(defect: Mutant, written: Proof) -> bool:
-    """Whether what is written down shows the defect under the rules as they are now."""
+    """Return whether the proof in proofs.yaml shows the mutant under today's rules."""
     return _is_enabled(defect, written.settings, written.shortest) and written.property in broken_by(
         defect, written.settings, written.shortest
     )
 
 
 def _needed(defect: Mutant, settings: Configuration, schedule: bytes) -> Configuration:
-    """Return the configuration with the least bounds under which every event of a schedule is enabled.
+    """Return the configuration with the least bounds that enable every event of a schedule.
 
-    A record that is sent again may need room for one more in the log.
+    A record that is sent again may need room for one more record in the log.
     """
     verbs = [verb_of(event) for event in schedule]
     produced = max(1, verbs.count(Verb.PRODUCE))
@@ -168,7 +171,7 @@ def _needed(defect: Mutant, settings: Configuration, schedule: bytes) -> Configu
 
 
 def _is_enabled(defect: Mutant, settings: Configuration, schedule: bytes) -> bool:
-    """Whether every event of a schedule is, one after the other."""
+    """Return whether every event of a schedule is enabled, one after the other."""
     execution = Execution(defect.broken_protocol, settings)
     return all(execution.apply(event) for event in schedule)
 
@@ -178,9 +181,7 @@ def _explore(defect: Mutant, settings: Configuration, depth: int | None) -> Expl
 
 
 def broken_by(defect: Mutant, settings: Configuration, schedule: bytes) -> list[str]:
-    """Return the judged properties that a protocol with the defect breaks by the last event of a
-    schedule, interpreted.
-    """
+    """Return the checked properties that the mutant breaks with the last event of a schedule, interpreted."""
     execution = Execution(defect.broken_protocol, settings, schedule)
     broken = execution.broken() | execution.broken_at_end()
     return properties.names(broken & judged(defect, settings))
@@ -207,7 +208,7 @@ def _written(proof: Proof) -> dict[str, Any]:
 
 
 def main(names: Sequence[str]) -> None:
-    """Print entries of proofs.yaml anew; the reasons why some are undetectable are kept."""
+    """Print new entries of proofs.yaml. The reasons why some mutants are undetectable stay as they are."""
     document: dict[str, Any] = {"detectable": {}, "undetectable": {}}
     for defect in PROTOCOL_DEFECTS:
         if names and defect.name not in names:

@@ -1,8 +1,8 @@
-"""Selftest: a fuzzer that finds nothing proves nothing until it has shown that it can find.
+"""Check that epochfuzz detects its mutants: a fuzzer that finds nothing proves nothing until it has shown that it can.
 
-Each defect that can be detected is hunted with random schedules. A defect of the protocol is caught by the first
-schedule that breaks a property which the protocol holds without it; a defect of the judging by the first schedule on
-which the sound judging reports what the defective one does not see.
+The selftest hunts each detectable mutant with random schedules. A mutant of the protocol is detected by the first
+schedule that breaks a property that the protocol holds without the mutant. A mutant of the checks is detected by the
+first schedule with a violation that the correct checks report and the mutant's checks miss.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _JUDGED = Configuration(replicas=3)
 
 @dataclass(frozen=True)
 class Catch:
-    """By which property a defect was caught, and by how many schedules; None where it was not caught by that many."""
+    """The property that detected a mutant, None if no property did, and the number of schedules."""
 
     defect: Mutant
     settings: Configuration
@@ -28,14 +28,12 @@ class Catch:
 
 
 def detectable() -> list[Mutant]:
-    """Return the defects that random schedules can catch: all but those for which exhaustive search
-    shows that none can.
-    """
+    """Return the mutants that exhaustive search has not proven undetectable."""
     return [defect for defect in DEFECTS if defect.name not in undetectable()]
 
 
 def catch(defect: Mutant, seed: int) -> Catch:
-    """Run schedules of a seed until the defect is caught, MOST_SCHEDULES of them at the most."""
+    """Run schedules of a seed until one detects the mutant, at most MOST_SCHEDULES."""
     if defect.in_judging:
         not_seen = hunting.first_not_seen(defect, _JUDGED, seed, MOST_SCHEDULES)
         if not_seen is None:

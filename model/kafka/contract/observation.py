@@ -188,7 +188,7 @@ PRODUCERS = (
     Seen(
         "acked",
         Shape.RECORDS,
-        "the records whose producers were told, at any time, that they are stored as acks asks for it",
+        "the records that were acknowledged to their producers at any time, as acks requires",
         lambda p, _: record_names(p.acked),
     ),
 )

@@ -74,22 +74,22 @@ class Configuration:
     of a state and the strategy that draws configurations follow from it.
     """
 
-    replicas: int = _number(2, "How many replicas.", MIN_REPLICAS, MAX_REPLICAS)
-    acks: str = field(default="all", metadata={"meaning": "What producers wait for: 0, 1 or all."})
-    min_insync_replicas: int = _number(1, "As min.insync.replicas; no more than there are replicas.", 1, MAX_REPLICAS)
+    replicas: int = _number(2, "Number of replicas.", MIN_REPLICAS, MAX_REPLICAS)
+    acks: str = field(default="all", metadata={"meaning": "Acknowledgements that producers wait for: 0, 1 or all."})
+    min_insync_replicas: int = _number(1, "min.insync.replicas; at most the number of replicas.", 1, MAX_REPLICAS)
     unclean_leader_election: bool = _flag("A replica outside the ISR may be elected while no member is up.")
-    power_loss: bool = _flag("Power may fail: what was not flushed is lost.")
-    asynchronous_checkpoint: bool = _flag("High watermarks reach the disk only now and then, by checkpoint.")
+    power_loss: bool = _flag("Power may fail: unflushed records are lost.")
+    asynchronous_checkpoint: bool = _flag("High watermarks reach the disk only by checkpoints.")
     follower_reads: bool = _flag("Consumers may read from followers, up to their own high watermarks (KIP-392).")
-    retries: bool = _flag("A producer sends a record again that it has no answer for, to any leader (acks=all).")
-    consumer: bool = _flag("A consumer reads record by record, and keeps its place when the leader changes.")
-    controllers: int = _number(1, "How many brokers take themselves for the controller: 2 after a fail-over.", 1, 2)
+    retries: bool = _flag("A producer sends a record without a response again, to any leader (acks=all).")
+    consumer: bool = _flag("A consumer reads record by record, and keeps its position when the leader changes.")
+    controllers: int = _number(1, "Number of brokers that act as the controller: 2 after a fail-over.", 1, 2)
     lag_time: bool = _flag("The lag time (replica.lag.time.max.ms) passes in `lapse`, not before every event.")
     delayed_fetch: bool = _flag("A fetch without records waits at the leader, for a record or for `expire_fetch`.")
     transactions: bool = _flag("Records are produced in transactions, which are committed or aborted (KIP-98).")
-    records_per_fetch: int = _number(1, "Records in one Fetch response, at the most.", 1, MAX_RECORDS)
-    records: int = _number(MAX_RECORDS, "How many records may be produced.", 1, MAX_RECORDS)
-    epochs: int = _number(MAX_EPOCHS, "How often the leader epoch may change.", 0, MAX_EPOCHS)
+    records_per_fetch: int = _number(1, "Largest number of records in one Fetch response.", 1, MAX_RECORDS)
+    records: int = _number(MAX_RECORDS, "Largest number of records that clients produce.", 1, MAX_RECORDS)
+    epochs: int = _number(MAX_EPOCHS, "Largest number of leader epoch changes.", 0, MAX_EPOCHS)
 
     def __post_init__(self) -> None:
         for setting in fields(self):

@@ -134,7 +134,7 @@ class Verb(IntEnum):
     POWER_LOSS = _Verb(
         5,
         "broker.faults",
-        "the replica loses power, and with it what was not flushed",
+        "the replica loses power, and with it its unflushed records",
         dealt=2,
         setting="power_loss",
         effect=Effect.ENDS,
@@ -163,7 +163,7 @@ class Verb(IntEnum):
     CATCH_UP = _Verb(
         8,
         "partition.leadership",
-        "the replica learns the latest decision, and never those between",
+        "the replica learns the latest decision, and never the ones before it",
         dealt=2,
         effect=Effect.INFORMS,
     )
@@ -221,7 +221,7 @@ class Verb(IntEnum):
     REFUSE = _Verb(
         18,
         "partition.alter_partition",
-        "a controller that is active no more refuses the replica's AlterPartition request",
+        "a controller that is no longer active rejects the replica's AlterPartition request",
         dealt=1,
         when=lambda p: requests_isr_changes(p) and p.stale_controller == StaleController.FINAL,
     )
@@ -263,7 +263,7 @@ class Verb(IntEnum):
     REFRESH = _Verb(
         23,
         "clients.consumer",
-        "the consumer learns that the replica leads, and looks whether it can read on there",
+        "the consumer learns that the replica leads, and checks whether it can continue there",
         dealt=4,
         progress=12,
         setting="consumer",

@@ -85,7 +85,7 @@ class Fencing(Choice):
     """Selects whether the leader checks the follower's leader epoch in requests between replicas."""
 
     NONE = 0, "a leader answers requests of any epoch", "KAFKA-6880", "KAFKA-7395", "KIP-320"
-    EPOCH = 1, "a leader refuses requests of another epoch than its own (KIP-320)"
+    EPOCH = 1, "a leader rejects requests of another epoch than its own (KIP-320)"
 
 
 class IsrExpansion(Choice):
@@ -100,10 +100,13 @@ class RemoteLeo(Choice):
 
     KEPT = (
         0,
-        "what it knew: a new leader resets its followers' LEOs, and it is not a new one (Kafka since 0.9.0.0)",
+        "its old knowledge: a new leader resets its followers' LEOs, and it is not new (Kafka since 0.9.0.0)",
         "docs/findings/re-elected-leader.md",
     )
-    FORGOTTEN_IF_MISSED = 1, "what it knew, but nothing if it has missed an epoch, in which another may have led"
+    FORGOTTEN_IF_MISSED = (
+        1,
+        "its old knowledge, but nothing if it has missed an epoch, because another replica may have led",
+    )
     FORGOTTEN = 2, "nothing, as any leader of a new epoch"
 
 
@@ -162,7 +165,7 @@ class LateAnswer(Choice):
 
     DIVERGING_ANY = (
         0,
-        "as below, and one that tells of a divergence truncates whatever the replica is by then (KAFKA-13207)",
+        "as below, but a response about a divergence truncates in any case (KAFKA-13207)",
         "KAFKA-13207",
     )
     SAME_LEADER = (
@@ -262,14 +265,14 @@ class IsrRefresh(Choice):
 class StaleController(Choice):
     """The reaction of a leader to the response of a controller that is no longer active."""
 
-    FINAL = 0, "that its proposal is refused, which it waits for news of for ever (KAFKA-14154)", "KAFKA-14154"
+    FINAL = 0, "that its proposal is rejected, and it waits forever for a later ISR (KAFKA-14154)", "KAFKA-14154"
     RETRIED = 1, "nothing: it asks the active one"
 
 
 class IsrEligibility(Choice):
     """The replicas that may join the ISR."""
 
-    UNCHECKED = 0, "any that has caught up, be it down by then", "KIP-841"
+    UNCHECKED = 0, "any that has caught up, even if it is down by then", "KIP-841"
     ALIVE = 1, "one that is up and not fenced (KIP-841)", "KIP-903"
     INCARNATION_RACY = (
         2,
@@ -306,14 +309,14 @@ class LastKnownLeader(Choice):
     """Selects whether the controller elects the last leader again if the ISR and the ELR are empty."""
 
     NONE = 0, "no", "KIP-966"
-    UNCHECKED = 1, "yes, be it down (KAFKA-19522)", "KAFKA-19522"
+    UNCHECKED = 1, "yes, even if it is down (KAFKA-19522)", "KAFKA-19522"
     ALIVE = 2, "yes, once it is up (KIP-966)"
 
 
 class PendingProduce(Choice):
     """The treatment of waiting acks=all requests when their leader learns that it no longer leads."""
 
-    KEPT = 0, "they wait on, and are answered when it leads again and its high watermark is past where they were"
+    KEPT = 0, "they keep waiting, until it leads again and its high watermark has passed them"
     FAILED = 1, "they fail: NOT_LEADER_OR_FOLLOWER, for the client to try again"
 
 
@@ -321,10 +324,13 @@ class Idempotence(Choice):
     """The way a leader distinguishes a record that a client sends again from a new one."""
 
     NONE = 0, "it does not, and appends it again", "KIP-98"
-    LEADER_ONLY = 1, "by what it has appended itself in its epoch, and not by what it copied as a follower"
-    KEPT_AT_TRUNCATION = 2, "by what it has had in its log, be it truncated since"
-    ANSWERED_AT_ONCE = 3, "by what is in its log, and says that it is stored, be it committed or not"
-    SEQUENCE = 4, "by what is in its log: the answer waits for the high watermark as the first one did (KIP-98)"
+    LEADER_ONLY = 1, "by the records that it appended in its own epoch, without those that it copied as a follower"
+    KEPT_AT_TRUNCATION = 2, "by all records that its log ever had, even truncated ones"
+    ANSWERED_AT_ONCE = 3, "by the records in its log; it acknowledges at once, committed or not"
+    SEQUENCE = (
+        4,
+        "by the records in its log; the response waits for the high watermark, as for the first request (KIP-98)",
+    )
 
 
 class UnknownProducer(Choice):
@@ -340,31 +346,31 @@ class ConsumerPosition(Choice):
     OFFSET = 0, "an offset, and it asks nothing", "KIP-320"
     END_OFFSET = (
         1,
-        "also the epoch of what it read last: it asks where that ends, and compares offsets (every release)",
+        "also the epoch of its last record: it asks where that epoch ends, and compares offsets (every release)",
         "docs/findings/consumer-position.md",
     )
-    OFFSET_AND_EPOCH = 2, "likewise, and a leader that has nothing of that epoch is a truncation too (KIP-320)"
+    OFFSET_AND_EPOCH = 2, "likewise, and a leader without that epoch counts as a truncation too (KIP-320)"
 
 
 class ControllerWrites(Choice):
     """A controller's check when it writes an update, because another controller may have taken over."""
 
-    UNCONDITIONAL = 0, "nothing: it overwrites what the other has decided, which never sees it"
+    UNCONDITIONAL = 0, "nothing: it overwrites the other controller's decision, which never learns of it"
     VERSIONED = 1, "that the partition is as it knows it: a conditional write (up to Kafka 2.0)", "KAFKA-6082"
-    CONTROLLER_EPOCH = 2, "also that it is the controller still: its epoch is the current one (KAFKA-6082)"
+    CONTROLLER_EPOCH = 2, "also that it is still the controller: its epoch is the current one (KAFKA-6082)"
 
 
 class ControllerRequests(Choice):
     """The controllers' requests that a replica obeys."""
 
     ANY = 0, "any of a later leader epoch"
-    CONTROLLER_EPOCH = 1, "of these, none of a controller older than one that it has heard from"
+    CONTROLLER_EPOCH = 1, "the same, but none of an older controller than the latest that it knows"
 
 
 class StableOffset(Choice):
     """The end of the records that a read_committed consumer may read: the last stable offset."""
 
-    HIGH_WATERMARK = 0, "up to the high watermark, be a transaction open or not", "KIP-98"
+    HIGH_WATERMARK = 0, "up to the high watermark, even within an open transaction", "KIP-98"
     FIRST_OPEN = 1, "up to the first record of a transaction that has no marker in the log", "KIP-98"
     REPLICATED = 2, "up to the first record of a transaction that has no marker below the high watermark (KIP-98)"
 

@@ -43,11 +43,11 @@ class Refusal(IntEnum):
     LEADER_DOES_NOT_LEAD = 11, "{leader} does not lead"
     FENCED_LEADER_EPOCH = (
         12,
-        "leader {leader} is at epoch {leader_epoch} and refuses {r}, at epoch {epoch}: FENCED_LEADER_EPOCH",
+        "leader {leader} is at epoch {leader_epoch} and rejects {r}, at epoch {epoch}: FENCED_LEADER_EPOCH",
     )
     UNKNOWN_LEADER_EPOCH = (
         13,
-        "leader {leader} is at epoch {leader_epoch} and refuses {r}, at epoch {epoch}: UNKNOWN_LEADER_EPOCH",
+        "leader {leader} is at epoch {leader_epoch} and rejects {r}, at epoch {epoch}: UNKNOWN_LEADER_EPOCH",
     )
     NOTHING_IN_FLIGHT = 14, "nothing is in flight to {r}"
 
@@ -84,7 +84,7 @@ class Refusal(IntEnum):
     HIGH_WATERMARK_IS_CHECKPOINTED = 35, "{r}'s HW is checkpointed already"
 
     # events of mechanisms or settings that the protocol and the configuration do not have
-    DOES_NOT_HAPPEN = 36, "nothing of the kind happens under this protocol and configuration"
+    DOES_NOT_HAPPEN = 36, "this event has no effect under this protocol and configuration"
 
     # alter, altered, resend, refuse, and the events that change the ISR
     ISR_CHANGE_PENDING = 37, "{true_leader} waits for the answer to another change of the ISR"
@@ -102,7 +102,7 @@ class Refusal(IntEnum):
     RETRIES_OFF = 45, "retries is off in the configuration"
     NOTHING_TO_RETRY = 46, "the producer has an answer for each of its last two records"
     TWO_IN_FLIGHT = 47, "the producer has no answer yet for one of its last two records, and starts no third"
-    OUT_OF_ORDER_SEQUENCE = 48, "{r} has not got the record before: OUT_OF_ORDER_SEQUENCE_NUMBER"
+    OUT_OF_ORDER_SEQUENCE = 48, "{r} does not have the record before: OUT_OF_ORDER_SEQUENCE_NUMBER"
     LOG_IS_FULL = 49, "{r}'s log is full: the bound of {records} records is reached", True
 
     # consume, refresh
@@ -113,11 +113,11 @@ class Refusal(IntEnum):
     )
     CONSUMER_IS_BEHIND = (
         52,
-        "{r} is at epoch {epoch} and refuses the consumer, at epoch {consumer_epoch}: FENCED_LEADER_EPOCH",
+        "{r} is at epoch {epoch} and rejects the consumer, at epoch {consumer_epoch}: FENCED_LEADER_EPOCH",
     )
     CONSUMER_IS_AHEAD = (
         53,
-        "{r} is at epoch {epoch} and refuses the consumer, at epoch {consumer_epoch}: UNKNOWN_LEADER_EPOCH",
+        "{r} is at epoch {epoch} and rejects the consumer, at epoch {consumer_epoch}: UNKNOWN_LEADER_EPOCH",
     )
     NOTHING_TO_CONSUME = 54, "{r} has nothing below its HW for the consumer, at position {position}"
     CONSUMER_KNOWS_EPOCH = 55, "the consumer knows epoch {consumer_epoch} already"
@@ -142,7 +142,7 @@ class Refusal(IntEnum):
     RIVAL_HAS_NOT_DECIDED = 70, "the old controller has decided nothing of its own"
     STALE_CONTROLLER_EPOCH = (
         71,
-        "{r} has heard from the new controller, and refuses: STALE_CONTROLLER_EPOCH",
+        "{r} knows the new controller, and rejects this: STALE_CONTROLLER_EPOCH",
     )
     KNOWS_LATER_EPOCH = 72, "{r} knows epoch {epoch}, and the old controller's is no later one"
 

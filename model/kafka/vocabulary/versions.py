@@ -57,7 +57,7 @@ def version_of(name: str) -> str:
     """Return the version that a name such as `kafka-3.2` means: the newest of its line. Raises UnknownVersion."""
     wanted = _numbers(name.removeprefix(PREFIX))
     if len(wanted) < 2:
-        raise UnknownVersion(f"{name!r} is no version of Kafka; one is named as kafka-4.3.1 is, or its line, kafka-4.3")
+        raise UnknownVersion(f"{name!r} is not a version of Kafka; name one, such as kafka-4.3.1 or kafka-4.3")
     known = sorted(map(_numbers, _RELEASE_OF))
     matching = [version for version in known if version[: len(wanted)] == wanted]
     if matching:
@@ -66,7 +66,7 @@ def version_of(name: str) -> str:
         raise UnknownVersion(f"{name!r} is older than Kafka {_text(known[0])}, the oldest whose protocol is known")
     if wanted > known[-1]:
         raise UnknownVersion(f"{name!r} is newer than Kafka {_text(known[-1])}, the newest whose protocol is known")
-    raise UnknownVersion(f"{name!r} is no version of Kafka that is known here; {_nearest_line(wanted, known)}")
+    raise UnknownVersion(f"{name!r} is not a version of Kafka that epochfuzz knows; {_nearest_line(wanted, known)}")
 
 
 def release_of(name: str) -> str:

@@ -77,7 +77,7 @@ def test_one_that_is_killed_amid_a_level_goes_on_from_the_last_whole_one(spark, 
 
 def test_a_directory_that_holds_something_is_not_searched_into(spark, undisturbed, tmp_path):
     SearchCampaign.start(spark, str(tmp_path / "s"), HELD)
-    with pytest.raises(CampaignError, match="already holds a search; go on with `epochfuzz explore --resume"):
+    with pytest.raises(CampaignError, match="already holds a search; resume with `epochfuzz explore --resume"):
         SearchCampaign.start(spark, str(tmp_path / "s"), HELD)
     with pytest.raises(CampaignError, match="already holds a campaign"):
         SearchCampaign.start(spark, undisturbed.directory.uri, HELD)
@@ -112,10 +112,10 @@ def test_the_command_prints_the_json_that_it_prints_in_memory(epochfuzz, tmp_pat
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (["--protocol", "hw", "--master", "local[2]"], "--master: of no use here: --out DIR searches on Spark"),
-        (["--out", "a", "--resume", "b", "--records", "2"], "--out and --records: of no use here: --resume goes on"),
-        (["--protocol", "hw", "--out", "a", "--jobs", "2"], "--jobs: of no use here"),
-        ([], "--protocol says what to search"),
+        (["--protocol", "hw", "--master", "local[2]"], "--master: no effect here: --out DIR searches on Spark"),
+        (["--out", "a", "--resume", "b", "--records", "2"], "--out and --records: no effect here: --resume continues"),
+        (["--protocol", "hw", "--out", "a", "--jobs", "2"], "--jobs: no effect here"),
+        ([], "give --protocol for a new search"),
     ],
 )
 def test_what_does_not_go_together_is_refused(epochfuzz, words, complaint):

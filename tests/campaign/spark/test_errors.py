@@ -66,7 +66,7 @@ def test_a_master_that_does_not_understand_this_pyspark_is_named(tmp_path):
         "ERROR StandaloneSchedulerBackend: Application has been killed. Reason: All masters are unresponsive!\n"
     )
     told = session._complaint(RuntimeError("Cannot call methods on a stopped SparkContext."), log)
-    assert f"the master takes no driver of PySpark {pyspark.__version__}: it has to be of the same version" in told
+    assert f"the master accepts no driver of PySpark {pyspark.__version__}: start one of the same version" in told
 
 
 def test_spark_writes_to_its_log_and_nothing_else(capfd):

@@ -44,7 +44,7 @@ def test_a_campaign_broken_off_amid_a_wave_is_resumed_to_the_same_end(spark, und
         start(spark, directory, undisturbed.parameters).run(Dying(waves=2))
     assert len(waves_written(directory)) >= 2
     campaign = Campaign.load(spark, directory)
-    with pytest.raises(CampaignError, match="is not finished; go on with `epochfuzz campaign resume"):
+    with pytest.raises(CampaignError, match="is not finished; resume with `epochfuzz campaign resume"):
         campaign.outcome()
     assert len(block_rows(campaign.directory)) < 40
     outcome = campaign.run(Quiet())
@@ -90,7 +90,7 @@ def test_resuming_a_finished_campaign_shows_it_again(spark, undisturbed, tmp_pat
 
 
 def test_a_directory_that_holds_a_campaign_is_not_used_for_another(spark, undisturbed):
-    with pytest.raises(CampaignError, match="already holds a campaign; go on with"):
+    with pytest.raises(CampaignError, match="already holds a campaign; resume with"):
         start(spark, undisturbed.directory.uri, parameters())
 
 
@@ -172,14 +172,14 @@ def test_blocks_without_their_parameters_are_refused(spark, undisturbed, tmp_pat
     if is_gone:
         (Path(directory) / "parameters").rmdir()
     for begin in (Campaign.load, partial(Campaign.start, work=undisturbed.work)):
-        with pytest.raises(CampaignError, match=r"c/parameters is lost or empty, and the blocks .* are in .*c/blocks"):
+        with pytest.raises(CampaignError, match=r"c/parameters is missing or empty, but .*c/blocks has the blocks"):
             begin(spark, directory)
 
 
 def test_parameters_without_a_row_are_refused_where_there_are_blocks(spark, undisturbed, tmp_path):
     directory = copied(undisturbed, tmp_path / "c")
     CampaignDirectory(spark, directory).write_rows([], undisturbed.work.PARAMETERS, "parameters")
-    with pytest.raises(CampaignError, match="c/parameters is lost or empty"):
+    with pytest.raises(CampaignError, match="c/parameters is missing or empty"):
         Campaign.load(spark, directory)
 
 
@@ -204,12 +204,12 @@ def test_blocks_of_another_campaign_are_refused(spark, undisturbed, tmp_path):
         ({"stable": 1.5}, "stable is 1.5"),
         ({"seed": -1}, "seed is -1"),
         ({"machine": "a:B"}, "machine is 'a:B'"),
-        ({"protocols": []}, "protocols are none"),
+        ({"protocols": []}, "protocols is empty"),
         ({"protocols": ["kip-1"]}, "unknown protocol 'kip-1'"),
-        ({"schedules": None}, "neither schedules nor seconds nor stable"),
-        ({"colour": "red"}, "colour: no such parameter"),
+        ({"schedules": None}, "schedules, seconds and stable are all missing"),
+        ({"colour": "red"}, "colour: unknown parameter"),
         ({"configuration": {"replicas": 9}}, "replicas is a whole number from 2 to 5; got 9"),
-        ({"configuration": {"replicas": 2, "racks": 3}}, "configuration.racks: no such parameter"),
+        ({"configuration": {"replicas": 2, "racks": 3}}, "configuration.racks: unknown parameter"),
         ({"version": "9.9", "colour": "red"}, "written by epochfuzz 9.9, and this is epochfuzz "),
     ],
 )

@@ -105,7 +105,7 @@ def test_a_block_that_came_out_otherwise_is_no_result_without_spark_either(undis
         pq.write_table(rows.set_column(1, "schedules", counts), file)
     kept = LocalTables(Path(directory))
     for read in (kept.work.so_far, walks(kept).kept_outcome):
-        with pytest.raises(NonDeterminismError, match="begins with schedule 0 was walked more than once"):
+        with pytest.raises(NonDeterminismError, match="begins with schedule 0 ran more than once"):
             read(kept)
 
 
@@ -142,7 +142,7 @@ def test_a_damaged_wave_is_named_and_walked_again(spark, undisturbed, tmp_path):
         Campaign.load(spark, directory)
     ends = [f"{directory}/{name}" for name in ("findings", "situations", "outcome")]
     assert str(refused.value).startswith(f"{damaged} is damaged (")
-    assert f"remove {damaged.parent} and {' and '.join(ends)}, and go on with `epochfuzz campaign resume" in str(
+    assert f"remove {damaged.parent} and {' and '.join(ends)}, and resume with `epochfuzz campaign resume" in str(
         refused.value
     )
     for place in (damaged.parent, *ends):
@@ -155,9 +155,9 @@ def test_a_damaged_wave_is_named_and_walked_again(spark, undisturbed, tmp_path):
 @pytest.mark.parametrize(
     ("table", "remedy"),
     [
-        ("parameters", "nothing else says what the campaign is"),
-        ("waves", "only the time that the wave took is lost"),
-        ("outcome", "its end is made again"),
+        ("parameters", "no other file has the campaign's parameters"),
+        ("waves", "only the duration of the wave is lost"),
+        ("outcome", "epochfuzz computes its end again"),
     ],
 )
 @pytest.mark.parametrize("how", ["flipped", "cut"])

@@ -64,7 +64,7 @@ def test_what_is_not_said_has_its_default(tmp_path: Path) -> None:
 def test_what_ends_too_early_is_no_message(tmp_path: Path) -> None:
     fetch = definitions(tmp_path).requests[1]
     for length in range(len(FLEXIBLE)):
-        with pytest.raises(ValueError, match="this is no FetchRequest of version 18"):
+        with pytest.raises(ValueError, match="this is not a FetchRequest of version 18"):
             fetch.decode(FLEXIBLE[:length], 18)
 
 

@@ -192,7 +192,7 @@ def test_an_error_is_answered_at_once_and_one_that_fences_ends_the_asking() -> N
     stage.gates.error = FENCED_LEADER_EPOCH
     with pytest.raises(EventImpossible, match="error 74"):
         play("fetch", stage, "B")
-    with pytest.raises(Nothing, match="waits to hear of the next"):
+    with pytest.raises(Nothing, match="waits for the next one"):
         play("fetch", stage, "B")
 
 
@@ -225,7 +225,7 @@ def test_one_that_catches_up_learns_all_at_once() -> None:
     stage = Fake(decisions=epochs(11, 15, 17))
     play("catch_up", stage, "B")
     assert stage.gates.limits == {2: 20}
-    with pytest.raises(Nothing, match="B knows what was decided"):
+    with pytest.raises(Nothing, match="B knows the current leader and ISR"):
         play("notify", stage, "B")
 
 

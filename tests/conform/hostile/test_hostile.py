@@ -64,13 +64,17 @@ def only_fault(conformance: Conformance) -> Discrepancy:
         ("exit_with_words", DiscrepancyKind.DIED, "it exited with status 7"),
         ("be_killed", DiscrepancyKind.DIED, "it was killed by SIGKILL"),
         ("be_killed_by_a_signal_without_a_name", DiscrepancyKind.DIED, "it was killed by signal 40"),
-        ("print_rubbish", DiscrepancyKind.GARBAGE, "a reply that is not of the protocol: Invalid JSON"),
-        ("answer_a_reset", DiscrepancyKind.GARBAGE, "a reply that is not of the protocol: applied: Field required"),
+        ("print_rubbish", DiscrepancyKind.GARBAGE, "a reply that does not follow the protocol: Invalid JSON"),
+        (
+            "answer_a_reset",
+            DiscrepancyKind.GARBAGE,
+            "a reply that does not follow the protocol: applied: Field required",
+        ),
         ("answer_twice", DiscrepancyKind.GARBAGE, "it printed more than the one line that answers"),
         (
             "show_many_fields",
             DiscrepancyKind.GARBAGE,
-            "a reply that is not of the protocol: it has more than 2,000 values",
+            "a reply that does not follow the protocol: it has more than 2,000 values",
         ),
         ("flood_a_line", DiscrepancyKind.FLOOD, "a line of more than 1,048,576 bytes"),
     ],
@@ -170,7 +174,7 @@ def test_a_subject_that_is_no_longer_able_is_a_finding(monkeypatch: pytest.Monke
     monkeypatch.setenv("AGE", "3")
     conformance = run("become_unable", "reset")
     assert (conformance.given_up, conformance.schedules) == (True, 3)
-    assert only_fault(conformance).observed == "it is unable to: no longer"
+    assert only_fault(conformance).observed == "it cannot run it: no longer"
 
 
 def test_what_was_found_under_one_protocol_is_kept_where_the_next_one_is_refused() -> None:
@@ -187,7 +191,7 @@ def test_what_was_found_is_kept_where_the_command_is_gone_by_the_time_it_is_shru
     script.chmod(0o700)
     fault = only_fault(conform((str(script),), schedules=1))
     assert fault.kind is DiscrepancyKind.UNSTABLE
-    assert "controller.epoch is 5, and 0 in the model; then the subject is unable to run it" in fault.sentence
+    assert "controller.epoch is 5, and 0 in the model; then the system under test cannot run it" in fault.sentence
     assert "cannot be started" in fault.sentence
 
 

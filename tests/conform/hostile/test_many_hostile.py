@@ -33,10 +33,10 @@ def assert_told(epochfuzz: Any, number: int, judge: str) -> None:
     assert "Traceback" not in ended.err
     assert ended.code in (0, 1, 2, 4)
     if ended.code == 2:
-        assert "the subject is unable to run this protocol and configuration" in ended.err
+        assert "the system under test cannot run this protocol and configuration" in ended.err
     if notes.exists():
         # The controller's epoch, in which a subject may differ by process, no promise is about.
-        says_nothing = judge == "promises" and "This run says nothing" in ended.out
+        says_nothing = judge == "promises" and "This run checked nothing" in ended.out
         assert says_nothing or ended.code in (1, 2), f"overlooked: {notes.read_text().split()}"
 
 

@@ -1,1 +1,1 @@
-"""Mistakes in what clients are told."""
+"""Declare mutants with mistakes in the responses to clients."""

@@ -1,4 +1,4 @@
-"""Mistakes in acknowledgement: the producer is answered before its record is safe."""
+"""Declare mutants of acknowledgements: the producer gets its response before its record is safe."""
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.history import promises
@@ -8,7 +8,7 @@ from epochfuzz.model.kafka.vocabulary.configuration import Acks
 from epochfuzz.model.kafka.vocabulary.state import State
 
 
-@in_place_of(promises.remember_produced, "with acks=all the producer is answered once its leader has the record")
+@in_place_of(promises.remember_produced, "with acks=all the leader acknowledges a record at its append")
 def acks_all_answered_at_append(p: State, r: int) -> int:
     record = promises.remember_produced(p, r)
     if p.acks != Acks.NONE:
@@ -18,7 +18,7 @@ def acks_all_answered_at_append(p: State, r: int) -> int:
 
 @in_place_of(
     replication.request_records,
-    "with acks=all the producer is answered once its record was sent to a follower",
+    "with acks=all the leader acknowledges a record once it has sent it to a follower",
 )
 def acks_all_answered_when_sent(p: State, follower: int, leader: int) -> None:
     replication.request_records(p, follower, leader)
@@ -27,7 +27,7 @@ def acks_all_answered_when_sent(p: State, follower: int, leader: int) -> None:
 
 @in_place_of(
     replication.request_records,
-    "with acks=all the producer is answered once one follower has the record, whatever the ISR",
+    "with acks=all the leader acknowledges a record once one follower has it, whatever the ISR",
 )
 def acks_all_answered_by_one_follower(p: State, follower: int, leader: int) -> None:
     replication.request_records(p, follower, leader)
@@ -36,10 +36,10 @@ def acks_all_answered_by_one_follower(p: State, follower: int, leader: int) -> N
 
 @in_place_of(
     leadership.step_down,
-    "producers that still wait at a leader which has to step down are told that their records are stored",
+    "a leader that steps down acknowledges the records of producers that still wait at it",
 )
 def waiting_producers_answered_at_step_down(p: State, r: int) -> None:
-    if p.acks == Acks.ALL and p.isr[r] != 0:  # as a leader has it
+    if p.acks == Acks.ALL and p.isr[r] != 0:  # only a leader has an ISR
         for offset in range(p.high_watermark[r], p.leo[r]):
             p.acked |= 1 << log.at(p.log_record[r], offset)
     leadership.step_down(p, r)
@@ -47,7 +47,7 @@ def waiting_producers_answered_at_step_down(p: State, r: int) -> None:
 
 @in_place_of(
     promises.answer_producers,
-    "with acks=all the producer is answered though the ISR has fallen below min.insync.replicas since the append",
+    "with acks=all the leader acknowledges a record though the ISR has shrunk below min.insync.replicas",
 )
 def acks_all_answered_below_min_insync_replicas(p: State, r: int, start: int) -> None:
     for offset in range(start, p.high_watermark[r]):

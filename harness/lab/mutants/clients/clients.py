@@ -1,4 +1,4 @@
-"""Mistakes about clients: requests that wait, records that are sent again, and a consumer that keeps its place."""
+"""Declare mutants of clients: waiting requests, records that are sent again, and the position of a consumer."""
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.clients import consumer
@@ -12,7 +12,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, State
 
 @in_place_of(
     produce_purgatory.answer,
-    "a waiting producer is answered as soon as the high watermark is at its record, not past it",
+    "a waiting producer gets its response when the high watermark is at its record, not past it",
 )
 def waiting_producer_answered_a_record_early(p: State, r: int) -> None:
     for record in range(p.produced):
@@ -22,7 +22,7 @@ def waiting_producer_answered_a_record_early(p: State, r: int) -> None:
 
 
 @in_place_of(
-    produce_purgatory.answer, "a high watermark that rises over several records wakes one of the producers that wait"
+    produce_purgatory.answer, "a high watermark that rises over several records wakes only one waiting producer"
 )
 def one_waiting_producer_woken(p: State, r: int) -> None:
     for record in range(p.produced):
@@ -32,7 +32,7 @@ def one_waiting_producer_woken(p: State, r: int) -> None:
             return
 
 
-@in_place_of(isr.shrink_by, "a high watermark that rises because the ISR shrinks wakes none of the producers that wait")
+@in_place_of(isr.shrink_by, "a high watermark that rises because the ISR shrinks wakes no waiting producer")
 def shrinking_wakes_no_producer(p: State, leader: int, r: int) -> int:
     waiting_before, acked_before = p.waiting[leader], p.acked
     refusal = isr.shrink_by(p, leader, r)
@@ -43,7 +43,8 @@ def shrinking_wakes_no_producer(p: State, leader: int, r: int) -> int:
 
 
 @in_place_of(
-    idempotence.why_not_appended, "a leader takes a record of an idempotent producer though the one before is missing"
+    idempotence.why_not_appended,
+    "a leader accepts a record of an idempotent producer though the record before it is missing",
 )
 def gap_in_sequence_accepted(p: State, r: int, record: int) -> int:
     return Refusal.LOG_IS_FULL if p.leo[r] >= p.records else APPLIED
@@ -76,7 +77,7 @@ def consumer_not_fenced(p: State, r: int) -> int:
 
 
 @in_place_of(
-    consumer.validate, "a consumer asks its new leader where that one's own epoch ends, not the one of its position"
+    consumer.validate, "a consumer asks its new leader for the end of the leader's epoch, not of its position's epoch"
 )
 def consumer_asks_for_the_new_epoch(p: State, r: int) -> None:
     epoch, end = epoch_cache.end_offset_kip_279(p, r, p.consumer_epoch, p.leo[r])
@@ -84,7 +85,7 @@ def consumer_asks_for_the_new_epoch(p: State, r: int) -> None:
         consumer.report_truncation(p, epoch, end)
 
 
-@in_place_of(consumer.report_truncation, "a consumer that is told of a truncation reads on from where it was")
+@in_place_of(consumer.report_truncation, "a consumer that learns of a truncation continues from its old position")
 def consumer_keeps_its_place_after_truncation(p: State, epoch: int, end: int) -> None:
     p.position_epoch = epoch
 

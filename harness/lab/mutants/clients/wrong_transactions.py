@@ -1,4 +1,4 @@
-"""Mistakes in transactions: where they end, what the markers say, and who hears of it."""
+"""Declare mutants of transactions: their ends, their markers, and the knowledge of leaders and consumers."""
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.clients import coordinator
@@ -18,7 +18,7 @@ def aborted_transaction_marked_as_committed(p: State, r: int) -> int:
 
 
 @in_place_of(
-    transactions.delivered, "read_committed consumers are not told which of the transactions below the LSO are aborted"
+    transactions.delivered, "read_committed consumers do not learn which transactions below the LSO are aborted"
 )
 def aborted_records_delivered(p: State, r: int) -> int:
     records = 0
@@ -37,7 +37,7 @@ def transaction_over_once_the_marker_is_written(p: State, r: int) -> int:
     return refusal
 
 
-@in_place_of(replication.append_as_follower, "a follower passes over markers, as consumers do")
+@in_place_of(replication.append_as_follower, "a follower skips markers, as consumers do")
 def markers_not_replicated(p: State, follower: int, record: int, epoch: int) -> None:
     if not transactions.is_marker(p, record):
         replication.append_as_follower(p, follower, record, epoch)
@@ -45,7 +45,7 @@ def markers_not_replicated(p: State, follower: int, record: int, epoch: int) -> 
 
 @in_place_of(
     transactions.why_not_produced,
-    "a record that comes late is appended to a transaction that ends, and marked with it",
+    "a late record is appended to a transaction that ends, and gets its marker",
     jira="KAFKA-14402",
 )
 def late_record_marked_with_the_others(p: State, r: int) -> int:

@@ -1,1 +1,1 @@
-"""Mistakes in judging: properties that overlook something."""
+"""Declare mutants of the checks: properties that miss a violation."""

@@ -1,4 +1,7 @@
-"""Mistakes in judging: a promise forgotten, or a loss not seen. Only a protocol known to be flawed can show them."""
+"""Declare mutants of the checks: a forgotten guarantee, or a loss that is not seen.
+
+Only a protocol with a known flaw can show these mutants.
+"""
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.contract import properties
@@ -18,7 +21,9 @@ def loss_judged_on_any_replica(p: State) -> bool:
     return leader != NONE and p.exposed & ~p.standing[0] & ~p.standing[1] != 0
 
 
-@in_place_of(promises.remember_readable, "what consumers have read is not remembered", protocol="hw", in_judging=True)
+@in_place_of(
+    promises.remember_readable, "the records that consumers could read are forgotten", protocol="hw", in_judging=True
+)
 def promises_forgotten(p: State, r: int, start: int) -> None:
     exposed = p.exposed
     promises.remember_readable(p, r, start)
@@ -27,7 +32,7 @@ def promises_forgotten(p: State, r: int, start: int) -> None:
 
 @in_place_of(
     properties.divergence,
-    "logs are compared below offset 0, which is not at all",
+    "logs are compared below offset 0, so never",
     protocol="hw",
     in_judging=True,
 )

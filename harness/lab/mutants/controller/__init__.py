@@ -1,1 +1,1 @@
-"""Mistakes of controllers and of what they know of brokers."""
+"""Declare mutants of controllers and of their knowledge of brokers."""

@@ -1,4 +1,4 @@
-"""Mistakes of two controllers: in what the old one may write, what the new one begins with, and whom replicas obey."""
+"""Declare mutants of two controllers: the old one's writes, the new one's initial state, fencing by replicas."""
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.controller import controller, fail_over
@@ -28,7 +28,7 @@ def old_controllers_write_ignores_the_isr(p: State) -> bool:
 
 @in_place_of(
     fail_over.is_refused,
-    "replicas refuse what the old controller has decided before anybody took over from it",
+    "replicas reject the old controller's decisions from before the fail-over",
     protocol=_VERSIONED,
 )
 def old_controllers_decision_refused(p: State, r: int) -> bool:
@@ -43,7 +43,7 @@ def new_controller_takes_everyone_for_in_sync(p: State, r: int) -> int:
     return refusal
 
 
-@in_place_of(fail_over.failover, "a new controller begins with the leader epochs that it saw as it started")
+@in_place_of(fail_over.failover, "a new controller begins with the leader epochs that it saw when it started")
 def new_controller_goes_back_an_epoch(p: State, r: int) -> int:
     refusal = fail_over.failover(p, r)
     if refusal == APPLIED and p.controller_epoch > 0:
@@ -51,7 +51,7 @@ def new_controller_goes_back_an_epoch(p: State, r: int) -> int:
     return refusal
 
 
-@in_place_of(controller.elect_member, "a new controller elects in the epoch that the old one was in")
+@in_place_of(controller.elect_member, "a new controller elects in the old controller's epoch")
 def new_controller_elects_in_the_same_epoch(p: State, r: int) -> int:
     if p.rival != Rival.ABSENT and p.controller_epoch == p.rival_epoch + 1:
         p.controller_epoch -= 1

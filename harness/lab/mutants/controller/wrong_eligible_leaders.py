@@ -1,4 +1,4 @@
-"""Mistakes in KIP-966: who is an eligible leader replica, and when the high watermark has to wait."""
+"""Declare mutants of KIP-966: the set of eligible leader replicas, and the waiting of the high watermark."""
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.controller import eligible_leaders
@@ -21,7 +21,7 @@ def eligible_at_the_minimum(p: State, before: int, after: int) -> None:
 
 @in_place_of(
     eligible_leaders.follow_isr,
-    "everybody outside too small an ISR is an eligible leader replica, whenever it left",
+    "every replica outside too small an ISR is an eligible leader replica, whenever it left",
     protocol="kip-966",
 )
 def eligible_whenever_they_left(p: State, before: int, after: int) -> None:
@@ -33,7 +33,7 @@ def eligible_whenever_they_left(p: State, before: int, after: int) -> None:
 
 @in_place_of(
     high_watermark.is_held,
-    "the high watermark waits for min.insync.replicas that fetch, in the ISR or not",
+    "the high watermark waits for min.insync.replicas fetching replicas, in the ISR or not",
     protocol="kip-966",
 )
 def gate_counts_those_that_fetch(p: State, leader: int) -> bool:
@@ -46,7 +46,7 @@ def gate_counts_those_that_fetch(p: State, leader: int) -> bool:
 
 @in_place_of(
     high_watermark.is_held,
-    "the high watermark waits for one member of the ISR less than min.insync.replicas",
+    "the high watermark waits for one ISR member fewer than min.insync.replicas",
     protocol="kip-966",
 )
 def gate_opens_below_the_minimum(p: State, leader: int) -> bool:

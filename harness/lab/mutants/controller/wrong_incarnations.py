@@ -1,4 +1,4 @@
-"""Mistakes with brokers that return (KIP-841, KIP-903): which of them may join the ISR, and on whose word."""
+"""Declare mutants of returning brokers (KIP-841, KIP-903): the conditions for such a broker to join the ISR."""
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.controller import broker_epochs
@@ -8,7 +8,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Alter, State
 
 @in_place_of(
     broker_epochs.note_restart,
-    "a request for a change of the ISR does not say which incarnation of a member it speaks of",
+    "a request for a change of the ISR does not carry the members' broker epochs",
     protocol="kip-966",
 )
 def request_without_broker_epochs(p: State, r: int) -> None:
@@ -19,7 +19,7 @@ def request_without_broker_epochs(p: State, r: int) -> None:
 
 @in_place_of(
     broker_epochs.note_restart,
-    "a leader takes a follower for caught up that has restarted since, and sends its new broker epoch",
+    "a leader counts a restarted follower as caught up, and sends its new broker epoch",
     protocol="kip-966",
 )
 def former_incarnation_taken_for_caught_up(p: State, r: int) -> None:
@@ -30,7 +30,7 @@ def former_incarnation_taken_for_caught_up(p: State, r: int) -> None:
 
 @in_place_of(
     alter_partition.are_eligible,
-    "the controller compares a request with the broker epochs that its leader has heard of by the time of the answer",
+    "the controller compares a request with the broker epochs that its leader knows at the time of the response",
     jira="KAFKA-15221",
     protocol="kip-966",
 )
@@ -41,7 +41,7 @@ def broker_epoch_read_at_the_answer(p: State, r: int) -> bool:
 
 @in_place_of(
     alter_partition.are_eligible,
-    "the controller asks for the broker epoch of a member, and not whether it is alive",
+    "the controller checks the broker epoch of a member, but not whether it is alive",
     protocol="kip-966",
 )
 def dead_member_accepted(p: State, r: int) -> bool:

@@ -1,4 +1,4 @@
-"""Mistakes in registration and fencing (KIP-380, KRaft): what a broker loses that dies, and returns."""
+"""Declare mutants of registration and fencing (KIP-380, KRaft): the roles that a returning broker loses."""
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.broker import registration
@@ -9,7 +9,7 @@ from epochfuzz.model.kafka.vocabulary.state import State
 
 @in_place_of(
     registration.take_for_failed,
-    "a follower that is back before anybody missed it is in the ISR as before",
+    "a follower that is back before its session expires stays in the ISR",
     jira="KAFKA-7235",
     protocol="kip-966",
 )
@@ -19,7 +19,7 @@ def bounced_follower_stays_in_sync(p: State, r: int) -> int:
 
 @in_place_of(
     registration.take_for_failed,
-    "a leader that is back before anybody missed it loses leadership, and not its place in the ISR",
+    "a leader that is back before its session expires loses leadership, but stays in the ISR",
     jira="KAFKA-7235",
     protocol="kip-966",
 )
@@ -33,7 +33,7 @@ def bounced_leader_stays_in_sync(p: State, r: int) -> int:
 
 @in_place_of(
     controller.takes_an_epoch,
-    "no leader epoch begins when a broker is fenced, be it the leader",
+    "fencing a broker opens no leader epoch, even if it is the leader",
     protocol="kip-966",
 )
 def fenced_leader_leads_on(p: State, r: int) -> bool:
@@ -42,7 +42,7 @@ def fenced_leader_leads_on(p: State, r: int) -> bool:
 
 @in_place_of(
     registration.register,
-    "who returns uncleanly is struck off the eligible leader replicas first, and becomes one as it is fenced",
+    "an unclean restart removes the broker from the ELR first, and fencing adds it again",
     protocol="kip-966",
 )
 def struck_before_it_is_fenced(p: State, r: int) -> int:
@@ -55,7 +55,7 @@ def struck_before_it_is_fenced(p: State, r: int) -> int:
 
 @in_place_of(
     eligible_leaders.follow_registration,
-    "a broker that is back before it was fenced is taken for one that shut down cleanly",
+    "a broker that is back before it is fenced counts as shut down cleanly",
     protocol="kip-966",
 )
 def quick_return_taken_for_clean(p: State, r: int) -> None:

@@ -1,1 +1,1 @@
-"""Mistakes in leadership, replication, truncation and the ISR."""
+"""Declare mutants of leadership, replication, truncation and the ISR."""

@@ -1,4 +1,4 @@
-"""Mistakes with answers that arrive late: to a follower that has learned of another leader or epoch since it asked."""
+"""Declare mutants of late responses: the follower has learned of another leader or epoch since its request."""
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.partition import flight
@@ -7,7 +7,7 @@ from epochfuzz.model.kafka.vocabulary.state import Flight, State
 
 @in_place_of(
     flight.outlive_decision,
-    "an answer that tells of a divergence is applied whatever its follower has learned since",
+    "a follower applies a response about a divergence even after a newer leader-and-ISR update",
     jira="KAFKA-13207",
     protocol="kip-966",
 )

@@ -1,4 +1,4 @@
-"""Mistakes in membership: who is in the ISR, who is elected, and who is notified."""
+"""Declare mutants of membership: in the ISR, in elections, and in notifications."""
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.controller import controller
@@ -15,7 +15,7 @@ def isr_joined_at_once(p: State, leader: int, r: int) -> int:
 
 @in_place_of(
     isr.why_not_caught_up,
-    "a follower joins the ISR once it has what its leader began with, though more was committed since",
+    "a follower joins the ISR at its leader's epoch start, though more records are committed since",
 )
 def isr_joined_at_epoch_start(p: State, leader: int, r: int) -> int:
     seen_at = p.remote_leos[leader, r]
@@ -42,7 +42,7 @@ def isr_joined_unseen(p: State, leader: int, r: int) -> int:
     return APPLIED if seen_at >= p.epoch_start[leader] else Refusal.BELOW_EPOCH_START
 
 
-@in_place_of(isr.expand, "a leader adds to the ISR though the controller has moved on")
+@in_place_of(isr.expand, "a leader expands the ISR though the controller has elected another leader")
 def isr_expanded_by_zombie(p: State, r: int) -> int:
     leader = p.known_leader[r]
     if leader == NONE or not replication.presumes_leadership(p, leader):
@@ -50,7 +50,7 @@ def isr_expanded_by_zombie(p: State, r: int) -> int:
     return isr.expand_by(p, leader, r)
 
 
-@in_place_of(isr.shrink, "a leader takes a member out of the ISR though the controller has moved on")
+@in_place_of(isr.shrink, "a leader shrinks the ISR though the controller has elected another leader")
 def isr_shrunk_by_zombie(p: State, r: int) -> int:
     leader = NONE
     for zombie in range(p.replicas):
@@ -99,7 +99,7 @@ def preferred_replica_elected_outside_isr(p: State, r: int) -> int:
 
 @in_place_of(
     controller.elect_uncleanly,
-    "the controller elects outside the ISR where no member is up, though the setting forbids it",
+    "the controller elects outside the ISR if no member is up, though the setting forbids it",
 )
 def unclean_election_unasked(p: State, r: int) -> int:
     if controller.live(p, controller.isr(p)) != 0:
@@ -115,7 +115,7 @@ def election_makes_everyone_in_sync(p: State, r: int) -> int:
     return APPLIED
 
 
-@in_place_of(controller.elect_member, "a fail-over takes all replicas that are up into the ISR, not its members alone")
+@in_place_of(controller.elect_member, "a fail-over adds all live replicas to the ISR, not only its members")
 def failover_makes_the_living_in_sync(p: State, r: int) -> int:
     fails_over = controller.leader(p) == NONE or not p.up[controller.leader(p)]
     controller.elect_member(p, r)
@@ -133,7 +133,7 @@ def unclean_leader_keeps_the_old_isr(p: State, r: int) -> int:
     return refusal
 
 
-@in_place_of(controller.expire, "an ISR whose last member expires becomes that of a new partition, all replicas")
+@in_place_of(controller.expire, "an ISR whose last member expires becomes the set of all replicas")
 def empty_isr_means_everyone(p: State, r: int) -> int:
     was_alone = controller.isr(p) == 1 << r
     refusal = controller.expire(p, r)

@@ -1,4 +1,4 @@
-"""Mistakes in recovery: what a replica writes down, and what it wakes up with."""
+"""Declare mutants of recovery: in the state that a replica writes to disk, and in the state after its restart."""
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.broker import faults
@@ -10,7 +10,7 @@ from epochfuzz.model.kafka.vocabulary.refusals import APPLIED
 from epochfuzz.model.kafka.vocabulary.state import NONE, State
 
 
-@in_place_of(faults.restart, "a replica that restarts takes all that is in its log as committed")
+@in_place_of(faults.restart, "a replica that restarts treats its whole log as committed")
 def recovers_with_log_end_as_high_watermark(p: State, r: int) -> int:
     refusal = faults.restart(p, r)
     if refusal == APPLIED:
@@ -65,7 +65,7 @@ def recovery_rebuilds_no_epochs(p: State, r: int) -> int:
     return refusal
 
 
-@in_place_of(faults.lose_unflushed, "a log cut short by a power failure keeps its high watermark")
+@in_place_of(faults.lose_unflushed, "a log truncated by a power failure keeps its high watermark")
 def power_loss_spares_the_high_watermark(p: State, r: int) -> None:
     if p.flushed[r] < p.leo[r]:
         p.goals |= Goal.UNFLUSHED_RECORDS_LOST
@@ -74,7 +74,7 @@ def power_loss_spares_the_high_watermark(p: State, r: int) -> None:
 
 @in_place_of(
     faults.restart,
-    "a replica that restarts remembers its leader, and does not truncate if it is still the same",
+    "a replica that restarts remembers its leader, and does not truncate if the leader is the same",
 )
 def restarted_follower_goes_on_fetching(p: State, r: int) -> int:
     refusal = faults.restart(p, r)
@@ -87,7 +87,7 @@ def restarted_follower_goes_on_fetching(p: State, r: int) -> int:
 
 @in_place_of(
     faults.restart,
-    "a leader that returns leads on with an ISR of itself, though it was taken for failed as it registered",
+    "a leader that restarts keeps leading with an ISR of itself, though its registration cost it the leadership",
 )
 def returning_leader_leads_on(p: State, r: int) -> int:
     led = controller.leader(p) == r

@@ -1,4 +1,4 @@
-"""Mistakes in AlterPartition (KIP-497): what a leader proposes and counts, what is accepted, and what answers do."""
+"""Declare mutants of AlterPartition (KIP-497): the leader's proposals, the controller's checks, and its responses."""
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.controller import controller, eligible_leaders
@@ -9,7 +9,7 @@ from epochfuzz.model.kafka.vocabulary.state import Alter, State
 
 @in_place_of(
     alter_partition.propose,
-    "a leader goes by the ISR that it proposes, before the controller has seen it",
+    "a leader uses its proposed ISR before the controller has accepted it",
     protocol="kip-966",
 )
 def isr_taken_as_proposed(p: State, leader: int, members: int) -> None:
@@ -20,7 +20,7 @@ def isr_taken_as_proposed(p: State, leader: int, members: int) -> None:
 
 @in_place_of(
     high_watermark.effective_isr,
-    "while a change of the ISR is pending its leader waits for those alone who are in both",
+    "while a change of the ISR is pending, its leader waits only for members of both ISRs",
     protocol="kip-966",
 )
 def pending_members_not_awaited(p: State, leader: int) -> int:
@@ -32,7 +32,7 @@ def pending_members_not_awaited(p: State, leader: int) -> int:
 
 @in_place_of(
     high_watermark.effective_isr,
-    "a replica that is to join the ISR is not awaited until the leader has its answer",
+    "the leader does not wait for a proposed ISR member until it has the response",
     protocol="kip-966",
 )
 def joining_replica_not_awaited(p: State, leader: int) -> int:
@@ -41,7 +41,7 @@ def joining_replica_not_awaited(p: State, leader: int) -> int:
 
 @in_place_of(
     alter_partition.alter,
-    "the controller checks that the sender of a request leads, and not what it knew when it asked",
+    "the controller checks that the sender of a request leads, but not the request's partition epoch",
     protocol="kip-966",
 )
 def leadership_alone_checked(p: State, r: int) -> int:
@@ -52,7 +52,7 @@ def leadership_alone_checked(p: State, r: int) -> int:
 
 @in_place_of(
     alter_partition.alter,
-    "a request that is sent again carries the partition epoch of now, and the ISR of then",
+    "a request that is sent again carries the current partition epoch, but the old ISR",
     protocol="kip-966",
 )
 def resent_with_the_latest_partition_epoch(p: State, r: int) -> int:
@@ -63,7 +63,7 @@ def resent_with_the_latest_partition_epoch(p: State, r: int) -> int:
 
 @in_place_of(
     controller.decide,
-    "an election raises the leader epoch, and not the partition epoch",
+    "an election raises the leader epoch, but not the partition epoch",
     protocol="kip-966",
 )
 def election_keeps_the_partition_epoch(p: State, new_leader: int, members: int) -> None:
@@ -73,7 +73,7 @@ def election_keeps_the_partition_epoch(p: State, new_leader: int, members: int) 
 
 @in_place_of(
     alter_partition.altered,
-    "a leader takes back a proposal that is refused, though the ISR may be as it proposed",
+    "a leader reverts a rejected proposal, though the ISR may be as proposed",
     protocol="kip-966",
 )
 def refused_proposal_taken_back(p: State, r: int) -> int:
@@ -84,7 +84,7 @@ def refused_proposal_taken_back(p: State, r: int) -> int:
 
 @in_place_of(
     alter_partition.altered,
-    "a leader that is told that it has proposed an ineligible replica waits for news of it",
+    "a leader that has proposed an ineligible replica keeps its proposal pending",
     protocol="kip-966",
 )
 def ineligible_proposal_left_pending(p: State, r: int) -> int:
@@ -95,7 +95,7 @@ def ineligible_proposal_left_pending(p: State, r: int) -> int:
 
 @in_place_of(
     alter_partition.take_isr,
-    "a leader whose proposal is accepted goes by the new ISR, and leaves it pending",
+    "a leader whose proposal is accepted uses the new ISR, but leaves it pending",
     protocol="kip-966",
 )
 def accepted_proposal_left_pending(p: State, leader: int) -> None:
@@ -106,7 +106,7 @@ def accepted_proposal_left_pending(p: State, leader: int) -> None:
 
 @in_place_of(
     alter_partition.take_isr,
-    "the answer to a request does not hand on the partition epoch, and every later request is refused",
+    "the response to a request lacks the partition epoch, so every later request is rejected",
     jira="KAFKA-12367",
     protocol="kip-595",
 )
@@ -117,7 +117,7 @@ def partition_epoch_not_handed_on(p: State, leader: int) -> None:
 
 @in_place_of(
     alter_partition.forget_proposal,
-    "what a leader has proposed is still pending when it leads a later epoch",
+    "a leader's proposal is still pending when it leads a later epoch",
     protocol="kip-966",
 )
 def proposal_outlives_its_reign(p: State, r: int) -> None:
@@ -126,7 +126,7 @@ def proposal_outlives_its_reign(p: State, r: int) -> None:
 
 @in_place_of(
     alter_partition.resend,
-    "a request whose answer is lost is not sent again",
+    "a request whose response is lost is not sent again",
     protocol="kip-966",
 )
 def lost_answer_never_asked_for_again(p: State, r: int) -> int:

@@ -1,11 +1,11 @@
-"""Mistakes of a replica that learns a decision: what it forgets, what it keeps, and what it takes for granted."""
+"""Declare mutants of a replica that learns a leader-and-ISR update: the state that it forgets, keeps, or assumes."""
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.partition import high_watermark, leadership, truncation
 from epochfuzz.model.kafka.vocabulary.state import NONE, State
 
 
-@in_place_of(leadership.step_down, "a leader goes on from what it knew of its followers when it led before")
+@in_place_of(leadership.step_down, "a leader keeps its followers' positions from an earlier leadership")
 def followers_remembered_across_epochs(p: State, r: int) -> None:
     p.isr[r] = 0
     p.epoch_start[r] = 0
@@ -14,13 +14,13 @@ def followers_remembered_across_epochs(p: State, r: int) -> None:
 
 @in_place_of(
     leadership.stay_leader,
-    "a leader that is elected again goes on from what it knew of its followers, and lets them join without a fetch",
+    "a re-elected leader keeps its followers' positions, and lets them join the ISR without a fetch",
 )
 def staying_leader_remembers_its_followers(p: State, r: int, epoch_missed: bool) -> None:
     pass
 
 
-@in_place_of(leadership.adopt, "an answer of the former leader is applied after the follower learned of a new one")
+@in_place_of(leadership.adopt, "a follower applies a former leader's response after it has learned of a new leader")
 def answer_outlives_its_epoch(p: State, r: int, epoch: int, leader: int, members: int) -> None:
     previous_leader = p.known_leader[r]
     epoch_missed = epoch > p.known_epoch[r] + 1
@@ -39,7 +39,7 @@ def new_leader_counts_itself_only(p: State, r: int, led_before: bool, members: i
     high_watermark.advance_leader(p, r)
 
 
-@in_place_of(leadership.lead, "a new leader takes all that it has as committed")
+@in_place_of(leadership.lead, "a new leader treats its whole log as committed")
 def new_leader_commits_its_log(p: State, r: int, led_before: bool, members: int) -> None:
     p.high_watermark[r] = p.leo[r]
     leadership.lead(p, r, led_before, members)
@@ -63,21 +63,21 @@ def epoch_starts_at_high_watermark(p: State, r: int, led_before: bool, members: 
 
 @in_place_of(
     leadership.take_role,
-    "a leader that is elected again does not start its new epoch, and waits for nobody",
+    "a re-elected leader does not start its new epoch, and waits for no replica",
 )
 def leader_again_goes_on_as_it_was(p: State, r: int, previous_leader: int, epoch_missed: bool, members: int) -> None:
     if previous_leader != r or p.known_leader[r] != r:
         leadership.take_role(p, r, previous_leader, epoch_missed, members)
 
 
-@in_place_of(truncation.is_due, "a follower that skips decisions goes on fetching where it was")
+@in_place_of(truncation.is_due, "a follower that skips leader-and-ISR updates continues fetching without truncation")
 def skipped_epochs_not_truncated(p: State, leader_changed: bool, epoch_missed: bool) -> bool:
     return not epoch_missed and truncation.is_due(p, leader_changed, epoch_missed)
 
 
 @in_place_of(
     leadership.take_role,
-    "a replica that learns that there is no leader goes on following the former one",
+    "a replica that learns that there is no leader keeps following the former one",
     protocol="kip-320:leaderless=obeyed",
 )
 def follower_of_nobody_goes_on(p: State, r: int, previous_leader: int, epoch_missed: bool, members: int) -> None:

@@ -1,4 +1,4 @@
-"""Mistakes in what a leader makes of news of the ISR in its own epoch, which the metadata log brings (KRaft)."""
+"""Declare mutants of a leader that learns its own epoch's ISR from the metadata log (KRaft)."""
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.controller import controller
@@ -10,7 +10,7 @@ from epochfuzz.model.kafka.vocabulary.state import Alter, State
 
 @in_place_of(
     partition_epoch.learn_isr,
-    "a leader that learns the ISR goes on waiting for the answer to what it has proposed",
+    "a leader that learns the ISR still waits for the response to its proposal",
     protocol="kip-966",
 )
 def news_ends_no_proposal(p: State, r: int) -> int:
@@ -24,7 +24,7 @@ def news_ends_no_proposal(p: State, r: int) -> int:
 
 @in_place_of(
     partition_epoch.learn_isr,
-    "a leader that learns of an ISR with fewer members leaves its high watermark where it is",
+    "a leader that learns of a smaller ISR does not advance its high watermark",
     protocol="kip-966",
 )
 def news_raises_no_high_watermark(p: State, r: int) -> int:
@@ -38,7 +38,7 @@ def news_raises_no_high_watermark(p: State, r: int) -> int:
 
 @in_place_of(
     partition_epoch.learn_isr,
-    "a leader that learns the partition epoch of its own request before the answer goes by the ISR of before",
+    "a leader that learns its request's partition epoch before the response keeps using the old ISR",
     protocol="kip-966",
 )
 def news_overtakes_the_answer(p: State, r: int) -> int:

@@ -1,4 +1,4 @@
-"""Mistakes in replication: what is sent, appended and fenced, and how far the high watermark goes."""
+"""Declare mutants of replication: fetched and appended records, fencing, and the high watermark."""
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.partition import high_watermark, replication
@@ -29,7 +29,7 @@ def unknown_followers_not_awaited(p: State, leader: int) -> int:
 
 @in_place_of(
     high_watermark.lowest_leo_in_isr,
-    "the leader advances its high watermark to what one follower has, not to what the whole ISR has",
+    "the leader advances its high watermark to the position of one follower, not of the whole ISR",
 )
 def fastest_follower_sets_high_watermark(p: State, leader: int) -> int:
     reached = high_watermark.lowest_leo_in_isr(p, leader)
@@ -41,7 +41,7 @@ def fastest_follower_sets_high_watermark(p: State, leader: int) -> int:
 
 @in_place_of(
     high_watermark.replication_position,
-    "the offset that a follower asks for is taken as the last one it has, not as the next one it needs",
+    "the leader takes a fetch offset for the follower's last record, not for the next one it needs",
 )
 def fetch_offset_taken_as_replicated(p: State, leader: int, follower: int) -> int:
     return min(p.leo[leader], p.remote_leos[leader, follower] + 1)
@@ -56,7 +56,9 @@ def leader_high_watermark_falls(p: State, leader: int) -> None:
     high_watermark.advance_leader(p, leader)
 
 
-@in_place_of(high_watermark.lowest_leo_in_isr, "a leader counts the ISR of a decision that it has not learned yet")
+@in_place_of(
+    high_watermark.lowest_leo_in_isr, "a leader counts the ISR of a leader-and-ISR update that it has not learned yet"
+)
 def zombie_counts_latest_isr(p: State, leader: int) -> int:
     lowest = p.leo[leader]
     for follower in range(p.replicas):
@@ -74,7 +76,7 @@ def follower_trusts_leader_high_watermark(p: State, follower: int, leader_high_w
     p.high_watermark[follower] = leader_high_watermark
 
 
-@in_place_of(high_watermark.advance_follower, "a follower takes all that it has fetched as committed")
+@in_place_of(high_watermark.advance_follower, "a follower treats all records that it has fetched as committed")
 def follower_high_watermark_is_log_end(p: State, follower: int, leader_high_watermark: int) -> None:
     high_watermark.advance_follower(p, follower, leader_high_watermark)
     p.high_watermark[follower] = p.leo[follower]
@@ -93,14 +95,14 @@ def leader_sends_log_end_as_high_watermark(p: State, follower: int, leader: int)
     p.flight_offset[follower] = p.leo[leader]
 
 
-@in_place_of(high_watermark.note_position, "the leader takes the records that it sends as already replicated")
+@in_place_of(high_watermark.note_position, "the leader counts the records that it sends as already replicated")
 def fetch_acknowledges_what_it_sends(p: State, leader: int, follower: int, offset: int) -> None:
     high_watermark.note_position(p, leader, follower, min(p.leo[leader], offset + p.records_per_fetch))
 
 
 @in_place_of(
     replication.request_epoch_end,
-    "the leader takes a follower that asks where its epoch ends for one that has all up to its log end offset",
+    "the leader counts an epoch-end request as a fetch from the follower's log end offset",
 )
 def epoch_request_taken_for_a_fetch(p: State, follower: int, leader: int) -> None:
     replication.request_epoch_end(p, follower, leader)
@@ -127,7 +129,7 @@ def batch_has_one_epoch(p: State, follower: int, record: int, epoch: int) -> Non
 
 @in_place_of(
     replication.append_as_leader,
-    "a leader stamps records with the latest epoch there is, not with the one it was elected for",
+    "a leader stamps records with the controller's latest epoch, not with its own",
 )
 def records_stamped_with_the_controllers_epoch(p: State, leader: int, record: int) -> None:
     epoch_cache.assign(p, leader, p.known_epoch[leader], p.leo[leader])
@@ -167,7 +169,7 @@ def fetches_not_fenced(p: State, leader: int, follower: int) -> int:
     return replication.why_fenced(p, leader, follower)
 
 
-@in_place_of(replication.receive, "a follower whose offset is beyond the leader's log keeps what it has")
+@in_place_of(replication.receive, "a follower whose offset is beyond the leader's log keeps its log")
 def out_of_range_keeps_the_log(p: State, follower: int) -> int:
     if p.flight[follower] == Flight.OUT_OF_RANGE:
         return replication.drop(p, follower)

@@ -1,4 +1,4 @@
-"""Mistakes in truncation: when a follower truncates its log, and where."""
+"""Declare mutants of truncation: when a follower truncates its log, and to which offset."""
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.partition import truncation
@@ -43,7 +43,7 @@ def truncates_at_leader_change_only(p: State, leader_changed: bool, epoch_missed
 
 @in_place_of(
     truncation.cut_stepwise,
-    "a follower truncates to the answer's end offset, whichever epoch that is the end of",
+    "a follower truncates to the response's end offset, whichever epoch ends there",
     jira="KAFKA-6361",
 )
 def answered_epoch_ignored(p: State, r: int, epoch: int, end: int) -> None:
@@ -72,7 +72,7 @@ def truncates_to_the_greater_end(p: State, r: int, end: int, own_end: int) -> No
 
 @in_place_of(
     truncation.cut_stepwise,
-    "a follower that had to go back to an older epoch does not ask where that one ends",
+    "a follower that goes back to an older epoch does not ask where that epoch ends",
 )
 def asks_once(p: State, r: int, epoch: int, end: int) -> None:
     truncation.cut_stepwise(p, r, epoch, end)
@@ -81,7 +81,7 @@ def asks_once(p: State, r: int, epoch: int, end: int) -> None:
 
 @in_place_of(
     truncation.cut_stepwise,
-    "a follower that has no epoch as old as the one in the answer drops its whole log",
+    "a follower that has no epoch as old as the response's epoch drops its whole log",
 )
 def unknown_epoch_cuts_everything(p: State, r: int, epoch: int, end: int) -> None:
     own_epoch, _ = epoch_cache.end_offset_kip_279(p, r, epoch, p.leo[r])
@@ -90,7 +90,7 @@ def unknown_epoch_cuts_everything(p: State, r: int, epoch: int, end: int) -> Non
 
 @in_place_of(
     truncation.cut_stepwise,
-    "a follower that has no epoch as old as the one in the answer keeps its whole log",
+    "a follower that has no epoch as old as the response's epoch keeps its whole log",
 )
 def unknown_epoch_cuts_nothing(p: State, r: int, epoch: int, end: int) -> None:
     own_epoch, _ = epoch_cache.end_offset_kip_279(p, r, epoch, p.leo[r])
@@ -98,7 +98,7 @@ def unknown_epoch_cuts_nothing(p: State, r: int, epoch: int, end: int) -> None:
         truncation.cut_stepwise(p, r, epoch, end)
 
 
-@in_place_of(truncation.apply_epoch_answer, "a follower whose leader knows no such epoch keeps its whole log")
+@in_place_of(truncation.apply_epoch_answer, "a follower whose leader does not know its epoch keeps its whole log")
 def undefined_answer_cuts_nothing(p: State, r: int, epoch: int, end: int) -> None:
     if end != NONE:
         truncation.apply_epoch_answer(p, r, epoch, end)

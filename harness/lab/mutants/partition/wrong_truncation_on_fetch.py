@@ -1,4 +1,4 @@
-"""Mistakes in truncation on fetch (KIP-595): when logs diverge, what the leader answers, and what the follower cuts."""
+"""Declare mutants of truncation on fetch (KIP-595): the leader's response, and the follower's truncation."""
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.partition import high_watermark, truncation, truncation_on_fetch
@@ -8,7 +8,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, State
 
 @in_place_of(
     truncation_on_fetch.diverges,
-    "the leader compares the end of an epoch with the fetch offset by <=, and has nobody ever caught up",
+    "the leader compares the end of an epoch with the fetch offset by <=, so no follower ever catches up",
     protocol="kip-966",
 )
 def caught_up_diverges(p: State, leader: int, follower: int) -> bool:
@@ -21,7 +21,7 @@ def caught_up_diverges(p: State, leader: int, follower: int) -> bool:
 
 @in_place_of(
     truncation_on_fetch.diverges,
-    "the leader compares the end of an epoch with the fetch offset, and does not look which epoch it found",
+    "the leader compares the end of an epoch with the fetch offset, but ignores which epoch it found",
     protocol="kip-966",
 )
 def unknown_epoch_does_not_diverge(p: State, leader: int, follower: int) -> bool:
@@ -34,7 +34,7 @@ def unknown_epoch_does_not_diverge(p: State, leader: int, follower: int) -> bool
 
 @in_place_of(
     truncation_on_fetch.diverges,
-    "the leader looks which epoch it found, and compares the fetch offset with its own log end offset alone",
+    "the leader checks which epoch it found, but compares the fetch offset only with its log end offset",
     protocol="kip-966",
 )
 def longer_epoch_does_not_diverge(p: State, leader: int, follower: int) -> bool:
@@ -62,7 +62,7 @@ def caught_up_follower_is_not_compared(p: State, leader: int, follower: int) -> 
 
 @in_place_of(
     truncation_on_fetch.diverges,
-    "a follower diverges whose last epoch is another than its leader's, be it an earlier one of both",
+    "a follower diverges if its last epoch differs from its leader's, even if both logs have that epoch",
     protocol="kip-966",
 )
 def earlier_epoch_diverges(p: State, leader: int, follower: int) -> bool:
@@ -74,7 +74,7 @@ def earlier_epoch_diverges(p: State, leader: int, follower: int) -> bool:
 
 @in_place_of(
     truncation_on_fetch.diverges,
-    "a fetch carries the leader epoch that the follower knows, where the epoch of its last record belongs",
+    "a fetch carries the follower's known leader epoch instead of its last record's epoch",
     protocol="kip-966",
 )
 def fetch_carries_the_known_epoch(p: State, leader: int, follower: int) -> bool:
@@ -86,7 +86,7 @@ def fetch_carries_the_known_epoch(p: State, leader: int, follower: int) -> bool:
 
 @in_place_of(
     truncation_on_fetch.answer_diverging,
-    "the leader answers with its own log end offset, where the end of the follower's epoch belongs",
+    "the leader responds with its own log end offset instead of the end of the follower's epoch",
     protocol="kip-966",
 )
 def diverging_answer_has_the_log_end(p: State, leader: int, follower: int) -> None:
@@ -96,7 +96,7 @@ def diverging_answer_has_the_log_end(p: State, leader: int, follower: int) -> No
 
 @in_place_of(
     truncation_on_fetch.answer_diverging,
-    "the leader takes note of a fetch offset before it compares logs, as far as its own log goes",
+    "the leader notes a fetch offset, up to its own log end, before it compares logs",
     jira="KAFKA-13141",
     protocol="kip-966",
 )
@@ -107,7 +107,7 @@ def diverging_fetch_noted(p: State, leader: int, follower: int) -> None:
 
 @in_place_of(
     truncation_on_fetch.answer_diverging,
-    "the leader takes the follower for cut to where it tells it to cut",
+    "the leader assumes that the follower has truncated to the offset in the response",
     protocol="kip-966",
 )
 def diverging_end_noted(p: State, leader: int, follower: int) -> None:
@@ -117,7 +117,7 @@ def diverging_end_noted(p: State, leader: int, follower: int) -> None:
 
 @in_place_of(
     truncation_on_fetch.apply_diverging,
-    "the follower truncates to where the leader's epoch ends, though its own may end before",
+    "the follower truncates to the leader's end of the epoch, though its own may be lower",
     protocol="kip-966",
 )
 def diverging_follower_ignores_its_own_end(p: State, follower: int, epoch: int, end: int) -> None:
@@ -126,7 +126,7 @@ def diverging_follower_ignores_its_own_end(p: State, follower: int, epoch: int, 
 
 @in_place_of(
     truncation_on_fetch.apply_diverging,
-    "the follower truncates to where the epoch ends in its own log, though the leader's may end before",
+    "the follower truncates to its own end of the epoch, though the leader's may be lower",
     protocol="kip-966",
 )
 def diverging_follower_ignores_the_leaders_end(p: State, follower: int, epoch: int, end: int) -> None:

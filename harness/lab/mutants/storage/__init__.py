@@ -1,1 +1,1 @@
-"""Mistakes in what a replica keeps."""
+"""Declare mutants of a replica's storage."""

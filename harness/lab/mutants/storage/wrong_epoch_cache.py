@@ -1,4 +1,4 @@
-"""Mistakes in the leader epoch cache: what it notes, what it forgets, and what it answers."""
+"""Declare mutants of the leader epoch cache: the entries that it adds and removes, and its responses."""
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.partition import leadership, replication, truncation
@@ -6,7 +6,7 @@ from epochfuzz.model.kafka.storage import epoch_cache, log
 from epochfuzz.model.kafka.vocabulary.state import NONE, State
 
 
-@in_place_of(epoch_cache.truncate_from_end, "the epoch cache keeps the entries of what was truncated from the log")
+@in_place_of(epoch_cache.truncate_from_end, "the epoch cache keeps the entries of truncated records")
 def cache_not_truncated(p: State, r: int, end: int) -> None:
     pass
 
@@ -21,7 +21,7 @@ def cache_truncated_with_the_log_only(p: State, r: int, end: int) -> None:
         truncation.cut(p, r, end)
 
 
-@in_place_of(epoch_cache.truncate_from_end, "a cut keeps the epoch that starts at the new log end offset")
+@in_place_of(epoch_cache.truncate_from_end, "a truncation keeps the epoch that starts at the new log end offset")
 def cache_cut_leaves_the_entry_at_the_end(p: State, r: int, end: int) -> None:
     epoch_cache.truncate_from_end(p, r, end + 1)
 
@@ -56,7 +56,7 @@ def follower_notes_its_own_epoch(p: State, follower: int, record: int, epoch: in
 
 @in_place_of(
     leadership.assign_epoch_start,
-    "a new leader notes its epoch with its first record, so until then it knows no end of the one before",
+    "a new leader notes its epoch only with its first record, so the epoch before has no end until then",
     jira="KAFKA-7415",
 )
 def epoch_not_noted_when_elected(p: State, r: int) -> None:
@@ -70,7 +70,7 @@ def epoch_noted_at_high_watermark(p: State, r: int) -> None:
 
 @in_place_of(
     epoch_cache.assign_kafka_7415,
-    "a new entry of the cache does not remove those that it contradicts, but is ignored itself",
+    "the cache ignores a new entry that contradicts older entries, instead of removing those",
     jira="KAFKA-7415",
 )
 def conflicting_epochs_kept(p: State, r: int, epoch: int, offset: int) -> None:
@@ -79,7 +79,7 @@ def conflicting_epochs_kept(p: State, r: int, epoch: int, offset: int) -> None:
 
 @in_place_of(
     epoch_cache.contradicts,
-    "a new entry removes those of a later epoch, but not those of a later start offset",
+    "a new entry removes entries of later epochs, but not entries with later start offsets",
 )
 def conflicting_starts_kept(p: State, r: int, index: int, epoch: int, offset: int) -> bool:
     return p.cache_epoch[r, index] >= epoch
@@ -87,7 +87,7 @@ def conflicting_starts_kept(p: State, r: int, index: int, epoch: int, offset: in
 
 @in_place_of(
     epoch_cache.end_below_first_entry,
-    "an epoch older than the first entry of the cache has no end, so a log is kept that should go",
+    "an epoch older than the first entry of the cache has no end, so a divergent log stays",
     jira="KAFKA-7415",
 )
 def epochs_before_the_first_unknown(p: State, r: int, epoch: int) -> tuple[int, int]:
@@ -96,25 +96,25 @@ def epochs_before_the_first_unknown(p: State, r: int, epoch: int) -> tuple[int, 
 
 @in_place_of(
     epoch_cache.end_below_first_entry,
-    "an epoch older than the first entry of the cache is said to end at offset 0",
+    "an epoch older than the first entry of the cache ends at offset 0",
 )
 def epochs_before_the_first_end_at_zero(p: State, r: int, epoch: int) -> tuple[int, int]:
     return epoch, 0
 
 
-@in_place_of(epoch_cache.end_of_entry, "the leader answers with the offset after the end of the epoch")
+@in_place_of(epoch_cache.end_of_entry, "the leader responds with the offset after the end of the epoch")
 def epoch_end_off_by_one(p: State, r: int, index: int, leo: int) -> int:
     return min(leo, epoch_cache.end_of_entry(p, r, index, leo) + 1)
 
 
-@in_place_of(epoch_cache.end_of_entry, "the leader answers its LEO for every epoch that it knows")
+@in_place_of(epoch_cache.end_of_entry, "the leader responds with its LEO for every epoch that it knows")
 def every_epoch_ends_at_the_log_end(p: State, r: int, index: int, leo: int) -> int:
     return leo
 
 
 @in_place_of(
     epoch_cache.end_offset_kip_279,
-    "the leader answers with the end of an older epoch in the name of the one that was asked for",
+    "the leader responds with an older epoch's end under the name of the requested epoch",
 )
 def asked_epoch_is_answered(p: State, r: int, epoch: int, leo: int) -> tuple[int, int]:
     known, end = epoch_cache.end_offset_kip_279(p, r, epoch, leo)
@@ -123,7 +123,7 @@ def asked_epoch_is_answered(p: State, r: int, epoch: int, leo: int) -> tuple[int
 
 @in_place_of(
     epoch_cache.last_at_or_below,
-    "a lookup finds the last epoch below the one that was asked for, not that one",
+    "a lookup finds the last epoch below the requested epoch, not the requested one",
 )
 def epoch_below_is_answered(p: State, r: int, epoch: int) -> int:
     return epoch_cache.last_at_or_below(p, r, epoch - 1)
@@ -136,7 +136,7 @@ def asks_for_its_first_epoch(p: State, r: int) -> int:
 
 @in_place_of(
     truncation.requested_epoch,
-    "a follower asks where the epoch that it knows ends, not the last one that it has records of",
+    "a follower asks where its known leader epoch ends, not the epoch of its last record",
 )
 def asks_for_the_current_epoch(p: State, r: int) -> int:
     return p.known_epoch[r]
