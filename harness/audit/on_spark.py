@@ -1,7 +1,7 @@
 """An audit on Spark: workers read parts of files, and judge partitions; what they find is kept in a directory.
 
-Parts are read some at a time, and each wave is written when it is done, as one file (campaign/store/directory.py): a driver
-that is killed loses the wave under way, and nothing else. Workers open the files themselves, by path or URL.
+Parts are read some at a time, and each wave is written when it is done, as one file (campaign/store/directory.py): a
+driver that is killed loses the wave under way, and nothing else. Workers open the files themselves, by path or URL.
 """
 
 import json

@@ -16,7 +16,7 @@ def bench(
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """Measure throughput beside what else one would use, and how soon each strategy finds each broken protocol.
+    """Measure throughput against alternatives, and how soon each strategy finds each broken protocol.
 
     Run it on a machine that does nothing else. It fails if the default strategy misses a broken protocol that complete
     search has shown to be detectable, or a reproducer is longer than the shortest.

@@ -99,7 +99,7 @@ def run(
     corpus: campaigns.Corpus = None,
     json: options.Json = False,
 ) -> int:
-    """Walk random schedules on every core that Spark has; shrink and certify what breaks.
+    """Run random schedules on every core that Spark has; shrink and certify each violation.
 
     Examples:
 
@@ -192,7 +192,7 @@ def resume(
     corpus: campaigns.Corpus = None,
     json: options.Json = False,
 ) -> int:
-    """Go on with a campaign wherever it ended; its result is that of a campaign that never stopped.
+    """Resume a campaign. It produces the same tables, row for row, as an uninterrupted campaign.
 
     Examples:
 

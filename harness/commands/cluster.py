@@ -70,8 +70,8 @@ def run(
 ) -> int:
     """Play a scenario on Kafka, and say whether an acknowledged record was lost.
 
-    Nothing is patched, unless `--repair` says so, and nothing is between the processes; settings are Kafka's defaults.
-    It listens on 127.0.0.1 only, and leaves nothing behind but what is in `--out`.
+    Kafka is unpatched unless you give `--repair`. Nothing is between its processes. The settings are Kafka's defaults.
+    All processes listen on 127.0.0.1 only. Nothing remains on the machine except the directory of `--out`.
 
     Examples:
 

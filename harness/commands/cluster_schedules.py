@@ -44,10 +44,10 @@ def replay(
     keep_data: options.KeepData = False,
     json: options.Json = False,
 ) -> int:
-    """Play cases on Kafka, event by event: every event is a message, which is held until its turn.
+    """Play cases on Kafka, event by event: each event is a message that is held until its turn.
 
-    Each step waits for a condition, and says what it came to. What is judged is what clients were told and could read,
-    beside what the model makes of the release. Steps that a cluster does not do are a verdict of their own.
+    Each step waits for a condition and prints its outcome. The verdict rests on the acknowledgements and reads of
+    clients, compared with the model of the release. A step that the cluster does not perform has a verdict of its own.
 
     Examples:
 
@@ -93,7 +93,7 @@ def fuzz(
     save: Annotated[Path | None, typer.Option("--save", help="The directory for the cases of findings.")] = None,
     json: options.Json = False,
 ) -> int:
-    """Play random schedules on Kafka; what loses a record is shrunk by replay and kept as a case.
+    """Play random schedules on Kafka; shrink each schedule that loses a record, and keep it as a case.
 
     Topics are new for each schedule, brokers are not.
 

@@ -108,7 +108,7 @@ def conform(
     remote: Remote = None,
     json: options.Json = False,
 ) -> int:
-    """Run your own implementation beside the model; shrink what differs.
+    """Compare your own implementation with the model; shrink each difference.
 
     Examples:
 

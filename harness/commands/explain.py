@@ -39,7 +39,7 @@ def explain(
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """Explain a name: what it means, why it exists, which generations have it, and a schedule that shows it.
+    """Explain a name: its meaning, its reason, the reference designs that have it, and a schedule that shows it.
 
     Examples:
 

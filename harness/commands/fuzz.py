@@ -64,7 +64,7 @@ def fuzz(
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """Walk random schedules under each protocol; shrink and certify what breaks.
+    """Run random schedules under each protocol; shrink and certify each violation.
 
     Examples:
 

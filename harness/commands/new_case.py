@@ -48,8 +48,8 @@ def new_case(
 ) -> int:
     """Record a schedule: see the state, choose among the events that are enabled, and save a case.
 
-    Answer with the number or the name of an event, such as `3` or `fetch B`, or with undo, save or quit. What is saved
-    expects of every generation what it does now. Answers may also come from a pipe.
+    Enter the number or the name of an event, such as `3` or `fetch B`, or undo, save or quit. The saved case expects
+    each reference design to do what it does now. A pipe can supply the input.
 
     Examples:
 

@@ -34,7 +34,7 @@ def play(
         options.protocol_option(
             "--protocol",
             "-p",
-            help="A protocol to show; repeat it for several. By default the protocols of the case, or all designs.",
+            help="A protocol to show; repeat it for several. The default is the protocols of the case, or all designs.",
         ),
     ] = None,
     directory: Annotated[Path, typer.Option("--out", help="The directory for saved cases.")] = Path(),
@@ -43,7 +43,7 @@ def play(
     ] = DEFAULT_PORT,
     json: options.Json = False,
 ) -> int:
-    """Try a schedule out in a browser: click an event, and see what it does to every protocol, side by side.
+    """Try a schedule in a browser: click an event, and see its effect on every protocol, side by side.
 
     The page is served to this machine alone, and needs no network. It says why the other events cannot happen, goes
     back, branches, swaps protocols and configuration, searches for the shortest way to a broken property, and saves a
