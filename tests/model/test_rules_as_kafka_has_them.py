@@ -431,6 +431,31 @@ def test_the_leader_then_rejects_the_record_before_and_accepts_the_one_after():
     assert not execution.apply(parse_event("retry B"))
 
 
+# An unexpected error of the controller (KAFKA-14010).
+
+JOINS = "expire B, notify A, notify B, fetch B, expand B"
+
+
+@pytest.mark.parametrize(
+    ("protocol", "pending"), [("kafka-2.7", 0b11), ("kafka-2.8.1", 0b11), ("kafka-3.0", 0b11), ("kafka-3.1", 0)]
+)
+def test_up_to_3_2_0_a_leader_sends_no_request_again_after_an_unexpected_error(protocol, pending):
+    p = state(protocol, f"{JOINS}, refuse A, altered A")
+    assert (p.pending_isr[A], p.isr[A], p.alter[A]) == (pending, 0b01, Alter.NOTHING)
+    assert is_enabled("expand B", protocol, f"{JOINS}, refuse A, altered A") == (pending == 0)
+
+
+@pytest.mark.parametrize("protocol", ["kip-497", "kafka-3.2.1", "kafka-3.3", "kafka-4.1"])
+def test_since_3_2_1_no_controller_ends_a_request_with_an_unexpected_error(protocol):
+    assert not is_enabled("refuse A", protocol, "produce A, shrink B")
+
+
+@pytest.mark.parametrize(("protocol", "high_watermark_of_a"), [("kafka-3.0", 0), ("kafka-3.1", 1)])
+def test_from_3_1_to_3_2_0_a_leader_takes_back_a_change_that_the_controller_has_made(protocol, high_watermark_of_a):
+    p = state(protocol, f"{JOINS}, alter A, resend A, refuse A, altered A, produce A")
+    assert (p.decided_isr[1], p.isr[A], p.high_watermark[A]) == (0b11, 0b01, high_watermark_of_a)
+
+
 # The wait of the high watermark for a replica that may not join the ISR (KAFKA-15021).
 
 

@@ -12,11 +12,12 @@ from typing import Any
 from epochfuzz.model.kafka.vocabulary.in_force import (
     has_heartbeats,
     requests_isr_changes,
+    requests_may_fail,
     rival_decides,
     rival_overwrites,
     shrinking_opens_epoch,
 )
-from epochfuzz.model.kafka.vocabulary.mechanisms import Registration, StaleController
+from epochfuzz.model.kafka.vocabulary.mechanisms import Registration
 from epochfuzz.model.kafka.vocabulary.names import nearest
 
 REPLICA_NAMES = "ABCDE"
@@ -223,7 +224,7 @@ class Verb(IntEnum):
         "partition.alter_partition",
         "a controller that is no longer active rejects the replica's AlterPartition request",
         dealt=1,
-        when=lambda p: requests_isr_changes(p) and p.stale_controller == StaleController.FINAL,
+        when=requests_may_fail,
     )
     SHUTDOWN = _Verb(
         19,

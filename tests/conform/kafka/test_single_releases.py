@@ -1,6 +1,7 @@
 """What is known of single releases, on their own code: a schedule each, and what is seen after it."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -164,6 +165,19 @@ def test_a_refused_expansion_leaves_the_high_watermark_behind_however_little_tim
 @pytest.mark.parametrize("release", ["2.7.2", "2.8.1", "3.0.2", "3.4.1", "4.3.1"])
 def test_a_follower_that_has_not_fetched_in_the_epoch_does_not_join_the_isr(release: str) -> None:
     assert replayed(NOT_FETCHED_IN_THE_EPOCH, release, f"kafka-{release}").differs is None
+
+
+@pytest.mark.parametrize(
+    ("release", "pending"), [*((each, ["A", "B"]) for each in ("2.7.2", "2.8.1", "3.0.2")), ("3.1.2", [])]
+)
+def test_a_leader_does_not_send_its_request_again_after_an_unexpected_error_up_to_3_2_0(
+    release: str, pending: list[str]
+) -> None:
+    """ZooKeeper has B in the ISR. Up to 3.0 the leader still counts B, and in 3.1 it commits m0 alone."""
+    case = CASES["kafka-14010-isr-change-taken-back"]
+    leader = seen_after(replace(case, events=case.events[:10]), release, f"kafka-{release}")["replicas"]["A"]
+    assert (leader["isr"], leader["pending_isr"], leader["hw"]) == (["A"], pending, 0 if pending else 1)
+    assert replayed(case, release, f"kafka-{release}").differs is None
 
 
 @pytest.mark.parametrize(

@@ -136,7 +136,7 @@ final class Cluster implements AutoCloseable {
             case "shutdown" -> shutDown(node);
             case "unfence" -> controller.unfence(node.id);
             case "lapse" -> lapse(node);
-            case "refuse" -> rules.refusesForGood() && gate.refuse(node.id);
+            case "refuse" -> gate.refuse(node.id);
             default -> throw new IllegalArgumentException("no such event: " + verb);
         };
     }
