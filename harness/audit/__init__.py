@@ -1,6 +1,24 @@
-"""Audit: what brokers have logged, read for committed records that are gone.
+"""Audit: find lost committed records in the logs and on the disks of brokers.
 
-Lines become events (layouts.py, wordings.py), the events of a partition a history (history.py), and rules (rules.py)
-find in it what the lines show, and nothing else. One process does that (one_process.py), or Spark does (on_spark.py),
-with the same rules and the same result.
+The files of this package, in the order in which an audit uses them:
+
+* audit.py: the request, and the result of all partitions. errors.py: wrong input.
+* one_process.py, on_spark.py and host.py: the runners (this process, Spark, a broker's host). All have the same rules
+  and the same result. tasks.py has the work of a Spark worker, and tables.py the tables. packing.py builds audit.pyz
+  for the host.
+* attribution.py: the broker of each line. gaps.py: the reasons why a loss may be hidden.
+* summary.py and sentences.py: the result in words. view.py and templates/: the terminal and the HTML page.
+
+lines/ reads logs. sources.py finds the files, and unpacking.py unpacks them. reading.py finds the lines that matter.
+line.py finds Kafka's messages in a line with matching.py and wordings.py, also inside JSON (envelopes.py), and times.py
+reads the time. layouts.py has the layouts of --layout. events.py has the event of a line, and facts.py the facts of a
+file.
+
+disks/ reads data directories. found.py finds them and their replicas, files.py opens files, and joined.py joins logs
+and disks. segments.py, checkpoints.py, metadata_log.py, commits.py with records.py, and dumped.py each read one kind of
+file, and segments_on_spark.py reads segments on Spark. replicas.py puts the files of a replica together. comparing.py
+and divergence.py compare the replicas of a partition. disk_audit.py runs all of that.
+
+judgement/ checks a partition. history.py orders its events, rules.py and truncations.py find losses, and making.py and
+findings.py hold the findings. told_case.py writes the case of a finding.
 """

@@ -43,7 +43,7 @@ class Attribution:
         return self.origins[own] if own in self.origins else self.brokers.get(event.file)
 
     def counts(self, event: Event) -> bool:
-        """Return whether an event is one that can be relied on."""
+        """Return whether audit can rely on an event."""
         return event.file not in self.left_out and not (event.doubtful and event.file in self.doubted)
 
 

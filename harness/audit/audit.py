@@ -28,8 +28,11 @@ _PART = 64 << 20  # bytes
 
 @dataclass(frozen=True)
 class AuditRequest:
-    """What is audited: files, layouts of their lines, a pattern by which paths and containers name brokers, and data
-    directories of brokers."""
+    """The input of an audit.
+
+    `sources` are files of logs, and `disks` are data directories of brokers. `layouts` describe lines, and `broker` is
+    a pattern that finds a broker's number in a path or before a line.
+    """
 
     sources: tuple[Source, ...]
     layouts: tuple[str, ...] = ()
@@ -65,7 +68,7 @@ class AuditRequest:
         return [_whole(source) for source in self.sources if source.problem is None]
 
     def text(self) -> str:
-        """As text, the same for equal requests."""
+        """Return the request as text. Equal requests have equal texts."""
         return json.dumps(asdict(self), sort_keys=True)
 
 
@@ -95,7 +98,7 @@ class AuditVerdict(StrEnum):
 
 @dataclass(frozen=True)
 class Audit:
-    """What an audit has shown.
+    """The result of an audit.
 
     `passed` has dangers that passed without a loss, `gaps` the reasons why a loss may be hidden, and `notes` the lines
     that were left out on purpose.

@@ -1,4 +1,4 @@
-"""What can be wrong with the logs that somebody names, said in a sentence."""
+"""The error for wrong input: a single sentence."""
 
 
 class AuditError(Exception):

@@ -104,7 +104,7 @@ def _of_partitions(files: Sequence[LogFacts], verdicts: "AuditVerdicts") -> Iter
     if verdicts.mixed:
         yield (
             f"{_named(sorted(verdicts.mixed))}: deleted and created again, or of two clusters, and the lines do not"
-            " tell which line is of which: audit checked the lines of each broker alone. Add the files with topic ids,"
+            " tell them apart. audit checked the lines of each broker alone. Add the files with topic ids,"
             " or audit the logs of each cluster alone"
         )
     for name, reason in verdicts.undecided:

@@ -1,7 +1,7 @@
 """The audit on a broker's host: the standard library and nothing else, in one process.
 
-`make audit.pyz` packs this with what it imports into one file. The readers and rules are those of `epochfuzz audit`;
-the cases that a finding tells (told_case.py) need the model, and stay with that command.
+`make audit.pyz` packs this module and its imports into one file. `epochfuzz audit` has the same readers and rules. Only
+`epochfuzz audit` writes the case of a finding (told_case.py), because a case needs the model.
 """
 
 import argparse
@@ -73,6 +73,6 @@ def text_of(audit: Audit, accepts_gaps: bool) -> str:
 
 
 def _printable(text: str) -> str:
-    """Return a text in which no control character that somebody put into a file reaches the terminal."""
+    """Return a text with all control characters escaped, because the text comes from a file."""
     shown = "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
     return shown.encode(errors="backslashreplace").decode()

@@ -1,7 +1,8 @@
-"""An audit on Spark: workers read parts of files, and judge partitions; what they find is kept in a directory.
+"""An audit on Spark: workers read parts of files and check partitions, and a directory keeps the results.
 
-Parts are read some at a time, and each wave is written when it is done, as one file (campaign/store/directory.py): a
-driver that is killed loses the wave under way, and nothing else. Workers open the files themselves, by path or URL.
+Workers read the parts in waves, and the driver writes each complete wave to a file of its own
+(campaign/store/directory.py). A driver that is killed loses only the wave under way. Workers open the files themselves,
+by path or URL.
 """
 
 import json
@@ -38,7 +39,7 @@ _KEY = ("topic", "partition")
 
 
 def run(spark: SparkSession, uri: str, request: AuditRequest, report: Report) -> Audit:
-    """Do what has not been done yet of an audit in its directory. Raises AuditError and CampaignError."""
+    """Finish the audit in a directory. Raises AuditError and CampaignError."""
     directory = CampaignDirectory(spark, uri)
     _take(directory, request)
     logs = _Run(directory, request, report).audit() if request.sources or not request.disks else None
@@ -84,7 +85,7 @@ class _Run:
         return concluded(self._request, files, whose, verdicts)
 
     def _read(self) -> list[LogFacts]:
-        """Read the parts that have not been read; what is known of all, in order."""
+        """Read the parts that have not been read. Returns the facts of all parts, in order."""
         known = self._facts()
         done = {(facts.source, facts.part) for facts in known}
         missing = [part for part in self._request.parts() if (part.file, part.number) not in done]

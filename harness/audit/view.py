@@ -1,4 +1,4 @@
-"""An audit for people: findings with their lines and a timeline, in a terminal and as one HTML file."""
+"""An audit for people: findings with their lines and a timeline, in a terminal and as a single HTML file."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ _STYLES = {
 
 @dataclass(frozen=True)
 class TimelineRow:
-    """A moment of a timeline: when, by whose clock, and what that broker did."""
+    """A row of a timeline: the time by the broker's own clock, and a cell for each broker with its action."""
 
     at: str
     cells: tuple[str, ...]
@@ -90,9 +90,9 @@ class Accident:
 
     @property
     def around(self) -> list[Event]:
-        """The timeline of each finding; those that begin earliest come first."""
-        longest = sorted(self.findings, key=lambda finding: -len(finding.around))
-        return list(dict.fromkeys(event for finding in longest for event in finding.around))
+        """The rows of all timelines, each once. The timeline that begins earliest comes first."""
+        earliest = sorted(self.findings, key=lambda finding: finding.around[0].time if finding.around else 0)
+        return list(dict.fromkeys(event for finding in earliest for event in finding.around))
 
     @property
     def evidence(self) -> list[Event]:

@@ -6,11 +6,14 @@ import io
 import json
 import lzma
 import os
+import subprocess
 import sys
 import tarfile
+import tempfile
 import threading
 import time
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -44,16 +47,32 @@ def inconclusive(directory, *said):
 # Input that cannot be read
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-@pytest.mark.parametrize("mode", [0o000, 0o400])
-def test_a_directory_that_may_not_be_read_or_not_be_entered_is_a_gap(kept, mode):
-    (kept / "more").mkdir()
-    (kept / "more" / "server.log").write_text("x")
-    (kept / "more").chmod(mode)
+@pytest.fixture
+def without_privileges():
+    """Run a test as a user that is not root, because root may read everything."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(65534)
     try:
-        inconclusive(kept, "Permission denied")
+        yield
     finally:
-        (kept / "more").chmod(0o700)
+        os.seteuid(0)
+
+
+@pytest.mark.parametrize("mode", [0o000, 0o400])
+def test_a_directory_that_may_not_be_read_or_not_be_entered_is_a_gap(without_privileges, mode):
+    with tempfile.TemporaryDirectory() as name:
+        directory = Path(name)
+        for file in KEPT.iterdir():
+            (directory / file.name).write_bytes(file.read_bytes())
+        (directory / "more").mkdir()
+        (directory / "more" / "server.log").write_text("x")
+        (directory / "more").chmod(mode)
+        try:
+            inconclusive(directory, "Permission denied")
+        finally:
+            (directory / "more").chmod(0o700)
 
 
 def test_an_error_of_the_file_system_is_a_gap(kept, monkeypatch):
@@ -113,6 +132,30 @@ def test_a_pipe_is_read(tmp_path):
 
     assert found(audited(pipe)) == LOST
     writer.join()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/fd")
+def test_a_pipe_of_the_shell_is_read():
+    read, write = os.pipe()
+    os.write(write, "".join(stamped(own) for own in LOSS.values()).encode())
+    os.close(write)
+    try:
+        assert found(audited(f"/dev/fd/{read}")) == LOST
+    finally:
+        os.close(read)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/stdin")
+def test_standard_input_is_read():
+    ended = subprocess.run(
+        [sys.executable, "-m", "epochfuzz", "audit", "/dev/stdin", "--json"],
+        input="".join(stamped(own) for own in LOSS.values()),
+        capture_output=True,
+        text=True,
+    )
+
+    assert ended.returncode == 1, ended.stderr
+    assert [finding["kind"] for finding in json.loads(ended.stdout)["findings"]] == ["committed-loss"]
 
 
 def test_a_pipe_that_nothing_writes_to_does_not_hang(tmp_path, monkeypatch):
@@ -246,6 +289,59 @@ def test_spark_is_chosen_by_the_unpacked_size(tmp_path):
     (tmp_path / "server.log.gz").write_bytes(gzip.compress(b"x" * 1_000_000 + os.urandom(10_000)))
 
     assert AuditRequest.of([str(tmp_path)]).size > 10 * (tmp_path / "server.log.gz").stat().st_size
+
+
+def in_zstd(*texts):
+    zstandard = pytest.importorskip("zstandard")
+    return b"".join(zstandard.ZstdCompressor().compress(text) for text in texts)
+
+
+def test_zstd_is_read_with_python_3_14_or_zstandard(tmp_path):
+    written(tmp_path, {2: LOSS[2]})
+    text = stamped(LOSS[1]).encode()
+    (tmp_path / "server.log.zst").write_bytes(in_zstd(text[:50], text[50:]))
+
+    assert found(audited(tmp_path)) == LOST
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param(lambda packed: packed[:-20], id="cut"),
+        pytest.param(lambda packed: packed[:4] + bytes(50) + packed[54:], id="other bytes"),
+    ],
+)
+def test_a_damaged_zstd_file_is_a_gap(kept, damage):
+    (kept / "server.log.zst").write_bytes(damage(in_zstd(os.urandom(1000).hex().encode())))
+
+    inconclusive(kept, "server.log.zst could not be read to its end")
+
+
+@pytest.fixture
+def no_zstd(monkeypatch):
+    for name in ("compression", "zstandard"):
+        monkeypatch.setitem(sys.modules, name, None)
+
+
+ZSTD = (
+    "server.log.zst is packed by zstd, which needs Python 3.14 or the package zstandard: run `pip install zstandard`,"
+    " or unpack the file first"
+)
+ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+
+
+def test_without_zstd_a_file_of_zstd_is_a_gap_that_says_what_to_install(kept, no_zstd):
+    (kept / "server.log.zst").write_bytes(ZSTD_MAGIC + bytes(50))
+
+    inconclusive(kept, ZSTD)
+
+
+def test_without_zstd_a_file_of_zstd_alone_is_wrong_input(tmp_path, no_zstd):
+    (tmp_path / "server.log.zst").write_bytes(ZSTD_MAGIC + bytes(50))
+
+    with pytest.raises(AuditError, match="no line of 1 file was read") as refused:
+        audited(tmp_path)
+    assert ZSTD in str(refused.value)
 
 
 # Values and texts

@@ -90,17 +90,19 @@ def test_packed_and_rotated_files_are_read(tmp_path):
     assert found(audited(tmp_path)) == [("committed-loss", "t-0", 5, 8)]
 
 
-def test_what_two_files_have_of_the_same_output_counts_once(tmp_path):
+@pytest.mark.parametrize("around", ["", "kafka-1  | ", "2026-01-02T03:00:00.500000Z stdout F "])
+def test_what_two_files_have_of_the_same_output_counts_once(tmp_path, around):
     written(tmp_path, {1: [leads(1, 1, 9, 9, before=(1, 0))], 2: [leads(2, 2, 5, 5, before=(1, 1))]})
     once = audited(tmp_path)
-    around = [event.text for event in once.findings[0].around]
+    rows = [event.text for event in once.findings[0].around]
     for broker in (1, 2):
         own = tmp_path / f"broker-{broker}"
-        (own / "stdout.log").write_bytes((own / "server.log").read_bytes())
+        lines = (own / "server.log").read_text().splitlines(keepends=True)
+        (own / "stdout.log").write_text("".join(f"{around}{line}" for line in lines))
 
     twice = audited(tmp_path)
     assert found(twice) == found(once)
-    assert [event.text for event in twice.findings[0].around] == around
+    assert [event.text for event in twice.findings[0].around] == rows
 
 
 @pytest.mark.parametrize("size", [1, 100, 1000, 7001])

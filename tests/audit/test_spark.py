@@ -1,5 +1,6 @@
 """On Spark an audit comes to the same as in one process, and goes on wherever it was killed."""
 
+import json
 import os
 import signal
 import subprocess
@@ -17,7 +18,8 @@ from epochfuzz.harness.audit import audit, on_spark, one_process
 from epochfuzz.harness.audit.audit import AuditRequest
 from epochfuzz.harness.audit.errors import AuditError
 from epochfuzz.harness.audit.tables import EVENTS, FINDINGS, JUDGED, OUTCOME
-from tests.audit.telling import LOGS, stamped
+from tests.audit.telling import LOGS, leads, stamped
+from tests.audit.test_faults import HOSTILE
 
 LOST = LOGS / "re-elected-leader-4.3.1"
 ROOT = Path(__file__).parents[2]
@@ -60,6 +62,17 @@ def test_files_without_a_line_of_a_broker_are_refused_as_in_one_process(spark, t
 
     with pytest.raises(AuditError, match="is of a Kafka broker; the first line that was not understood"):
         on_spark.run(spark, str(tmp_path / "out"), AuditRequest.of([str(tmp_path / "values.yaml")]), quiet)
+
+
+def test_numbers_beyond_those_of_kafka_are_read_as_in_one_process(spark, tmp_path):
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    greatest = leads((1 << 31) - 1, (1 << 31) - 2, (1 << 63) - 3, 9, partition=f"t-{(1 << 31) - 1}")
+    (logs / "server.log").write_text(stamped([greatest, *HOSTILE.values()]))
+    (logs / "events.json").write_text(json.dumps({"message": leads(1, 1, 9, 9), "timestamp": 1e30}) + "\n")
+    request = AuditRequest.of([str(logs)])
+
+    assert on_spark.run(spark, str(tmp_path / "out"), request, quiet) == one_process.run(request, quiet)
 
 
 def test_archives_and_files_of_several_brokers_come_to_the_same(spark, tmp_path):

@@ -9,6 +9,7 @@ from epochfuzz.harness.audit.lines import wordings
 from epochfuzz.harness.audit.lines.events import MessageKind
 from epochfuzz.harness.audit.lines.line import seen_in
 from epochfuzz.harness.audit.lines.matching import broker_of, messages_in
+from epochfuzz.harness.audit.lines.reading import needled
 
 LONGEST = 1 << 16
 BEFORE = "[Partition my.topic_x-1-12 broker=1] "
@@ -53,6 +54,16 @@ def test_a_line_in_a_wording_is_found_by_its_needle_and_read_as_that(wording):
     assert (message.kind, failed) == (wording.kind, 0)
     if wording.kind not in (MessageKind.RELEASE, MessageKind.CLUSTER):
         assert (message.said["topic"], message.said["partition"]) == ("my.topic_x-1", 12)
+
+
+@pytest.mark.parametrize("wording", wordings.WORDINGS, ids=lambda wording: f"{wording.kind}-{wording.since}")
+def test_a_line_in_a_wording_is_found_in_bytes_with_its_needle(wording):
+    text = f"before\n{BEFORE}{line(wording)}\nbehind\n\n"
+    lines, count = needled(text.encode())
+
+    assert [(number, text[start:end]) for number, start, end, _ in lines] == [(2, BEFORE + line(wording))]
+    assert any(needle in wording.template for needle in lines[0][3])
+    assert count == 4
 
 
 @pytest.mark.parametrize("wording", wordings.WORDINGS, ids=lambda wording: f"{wording.kind}-{wording.since}")

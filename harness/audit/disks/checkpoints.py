@@ -1,6 +1,6 @@
 """The small text files of a data directory: who the broker is, topic ids, epochs, high watermarks.
 
-None of them has a checksum, so each line has to be in the exact form in which Kafka writes it.
+These files have no checksum, so each line must have exactly Kafka's form.
 """
 
 import os
@@ -28,7 +28,7 @@ _ZERO_ID = "A" * 22
 
 @dataclass(frozen=True)
 class EpochEntry:
-    """Where a leader epoch starts on a replica; `line` is the line of the checkpoint, or None."""
+    """The start offset of a leader epoch on a replica. `line` is the line of the checkpoint, None if unknown."""
 
     epoch: int
     start: int
@@ -123,7 +123,7 @@ def _offsets(text: str) -> dict[tuple[str, int], tuple[int, int]]:
 
 
 def epochs_of(path: str) -> list[EpochEntry] | None:
-    """Return the epochs of a partition's directory; None if there is no such file. Raises Unreadable."""
+    """Return the epochs of a partition's directory, None if it has no checkpoint. Raises Unreadable."""
     if not has(path, EPOCHS):
         return None
     found: list[EpochEntry] = []

@@ -79,7 +79,7 @@ def commits_of(where: LocatedReplica, broker: int | None, topics: Iterable[tuple
 
 
 def still_stands(commit: Commit) -> bool:
-    """Whether the batch of a commit has the right checksum. Only commits that show a loss need that, and it is slow."""
+    """Return whether the batch of a commit has the right checksum. Only commits that show a loss need this check."""
     if commit.is_text:
         return True
     try:

@@ -8,8 +8,10 @@ be committed. That takes no clocks, and holds for copies that were made at diffe
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 
 from epochfuzz.harness.audit.disks.commits import Commit, still_stands
+from epochfuzz.harness.audit.disks.divergence import Budget, difference_of, divergences
 from epochfuzz.harness.audit.disks.metadata_log import NOBODY, MetadataLog, PartitionHistory, PartitionState
 from epochfuzz.harness.audit.disks.replicas import DiskReplica, Epoch
 from epochfuzz.harness.audit.judgement.findings import PartitionFinding, What
@@ -41,7 +43,7 @@ class _Committed:
 
 @dataclass
 class Compared:
-    """What the replicas of one partition show."""
+    """The findings and gaps of one partition."""
 
     findings: list[PartitionFinding] = field(default_factory=list)
     gaps: list[str] = field(default_factory=list)
@@ -63,31 +65,26 @@ class DiskPartition:
         return f"{self.topic}-{self.number}"
 
     def histories(self, topic_id: str | None) -> Iterator[tuple[MetadataLog, PartitionHistory]]:
-        """Yield what each copy of the metadata log tells of one life of the partition."""
+        """Yield the history of one life of the partition from each copy of the metadata log."""
         for log in self.metadata:
             if topic_id is not None and (topic_id, self.number) in log.partitions:
                 yield log, log.partitions[topic_id, self.number]
 
 
-def compared(partition: DiskPartition) -> Compared:
-    """Compare the replicas of a partition."""
+def compared(partition: DiskPartition, budget: Budget) -> Compared:
+    """Compare the replicas of a partition. `budget`: how many batches may be read a second time for it."""
     result = Compared()
     usable = [_bounded(replica, partition) for replica in partition.replicas if replica.is_usable]
+    different = _different(partition, usable, budget, result)
     losses: list[_Loss] = []
     for old in usable:
         for new in usable:
             later = new.first_after(old.latest)
             if old is new or later is None or old.latest < 0:
                 continue
-            same = _same_life(old, new)
-            differs = _contradiction(old, new)
-            if same and differs is not None:
-                result.gaps.append(
-                    f"{partition.name}: {old.path} and {new.path} have different batches of one leader epoch at offset"
-                    f" {differs:,}. Kafka never writes that: one of them was put there from elsewhere, or has diverged."
-                    " They were not compared"
-                )
+            if {old.path, new.path} in different:
                 continue
+            same = _same_life(old, new)
             if same is None:
                 result.gaps.append(
                     f"{partition.name}: {old.path} and {new.path} have no topic id and no batch in common; they may be"
@@ -128,25 +125,31 @@ def _same_life(one: DiskReplica, other: DiskReplica) -> bool | None:
     return None
 
 
-def _contradiction(one: DiskReplica, other: DiskReplica) -> int | None:
-    """Return an offset at which two logs have different batches of one leader epoch, or none.
-
-    Only the leader of an epoch appends, and followers copy its batches without a change. Compaction changes them.
-    """
-    if one.is_compacted or other.is_compacted:
-        return None
-    firsts = {each.number: each.run.first for each in one.epochs if each.run is not None}
-    for each in other.epochs:
-        first = firsts.get(each.number)
-        if each.run is None or first is None or each.run.first.base != first.base:
-            continue
-        if each.run.first.identity != first.identity:
-            return first.base
-    return None
+def _different(
+    partition: DiskPartition, usable: Sequence[DiskReplica], budget: Budget, result: Compared
+) -> list[frozenset[str]]:
+    """Find replicas with different batches of one leader epoch at one offset. Returns the paths of each two."""
+    differences = [
+        found
+        for one, other in combinations(usable, 2)
+        if _same_life(one, other) and (found := difference_of(one, other, budget)) is not None
+    ]
+    result.findings += divergences(partition.topic, partition.number, [each for each in differences if each.is_certain])
+    for each in differences:
+        wrong = each.wrong_checksum
+        if wrong is not None:
+            result.gaps.append(f"{wrong.file}, byte {wrong.batch.position:,}: a batch has the wrong checksum")
+        elif not each.is_certain:
+            result.gaps.append(
+                f"{partition.name}: {each.one.path} and {each.other.path} have different batches of one leader epoch at"
+                f" offset {each.first[0].batch.base:,}. One of them was put there from elsewhere, or has diverged. They"
+                " were not compared"
+            )
+    return [frozenset((each.one.path, each.other.path)) for each in differences]
 
 
 def _divergence(old: DiskReplica, new: DiskReplica) -> int | None:
-    """Return the first offset at which the later log has another record than the earlier one, or none."""
+    """Return the first offset with different records in the two logs, None if there is none."""
     begins = max(old.start, new.start)
     points = {begins, new.end, *(each.start for each in (*old.epochs, *new.epochs))}
     for offset in sorted(point for point in points if begins <= point < old.end):
@@ -164,8 +167,8 @@ def _lost(
     if first is None:
         if old.start < old.end <= new.start and new.epochs and new.epochs[0].number > old.latest:
             result.gaps.append(
-                f"{partition.name}: {old.path} ends at offset {old.end:,}, before the logs of later leaders begin: what"
-                " happened between cannot be seen. Give a copy from the time between, or logs"
+                f"{partition.name}: {old.path} ends at offset {old.end:,}, before the logs of later leaders begin."
+                " These disks do not show the time between. Give a copy from that time, or logs"
             )
         return
     committed = _committed(partition, old, later)
@@ -183,9 +186,9 @@ def _lost(
     if undecided < old.end and not committed.is_exact:
         result.gaps.append(
             f"{partition.name}: {old.path} has offsets {undecided:,} to {old.end - 1:,} of leader epoch {old.latest},"
-            f" which the leader of epoch {later.number} does not have. Whether they were committed is not known: the"
-            " high watermark on disk is up to 5 s older than the end of the broker. Logs of the brokers, or a position"
-            " that a consumer committed, can tell"
+            f" which the leader of epoch {later.number} does not have. We don't know whether they were committed,"
+            " because the high watermark on disk is up to 5 s older than the end of the broker. Logs of the brokers, or"
+            " a position that a consumer committed, can tell"
         )
 
 
@@ -208,7 +211,7 @@ def _committed(partition: DiskPartition, old: DiskReplica, later: Epoch) -> _Com
 
 
 def _was_alone(partition: DiskPartition, old: DiskReplica, later: Epoch) -> tuple[MetadataLog, PartitionState] | None:
-    """Return the state in which a replica alone was the ISR as its last epoch ended, by an unclean election after it.
+    """Return the state before an unclean election, if this replica was then the only member of the ISR.
 
     Its log up to its end is committed then, unless min.insync.replicas holds the high watermark back (KIP-966).
     """
@@ -225,7 +228,7 @@ def _was_alone(partition: DiskPartition, old: DiskReplica, later: Epoch) -> tupl
 
 
 def _lost_by_commits(partition: DiskPartition, usable: Sequence[DiskReplica], result: Compared) -> Iterator[_Loss]:
-    """Find positions of consumers beyond the offset at which a later leader epoch starts.
+    """Find positions of consumers beyond the start offset of a later leader epoch.
 
     The commit has the epoch of the record that the consumer read last. A later epoch can only start at the position
     or after it, unless the record is gone.
@@ -245,8 +248,8 @@ def _lost_by_commits(partition: DiskPartition, usable: Sequence[DiskReplica], re
             if not _has_one_life(partition, new):
                 result.gaps.append(
                     f"{partition.name}: group {commit.group} has committed position {commit.position:,} of leader epoch"
-                    f" {commit.leader_epoch}, and epoch {later.number} starts at {later.start:,} in {new.path}. Whether"
-                    " both are of the same life of the topic is not known"
+                    f" {commit.leader_epoch}, and epoch {later.number} starts at {later.start:,} in {new.path}. The"
+                    " topic may have been deleted and created again between the two"
                 )
                 continue
             if not still_stands(commit):
@@ -269,7 +272,7 @@ def _lost_by_commits(partition: DiskPartition, usable: Sequence[DiskReplica], re
 
 
 def _has_one_life(partition: DiskPartition, replica: DiskReplica) -> bool:
-    """Whether a topic was never deleted and created again, by a metadata log that is there from its beginning."""
+    """Return whether a whole metadata log shows that a topic was never deleted and created again."""
     wholes = [log for log in partition.metadata if log.is_whole]
     return any(log.ids_of(partition.topic) == {replica.topic_id} for log in wholes) and all(
         log.ids_of(partition.topic) <= {replica.topic_id} for log in partition.metadata
@@ -299,8 +302,8 @@ def _merged(partition: DiskPartition, losses: Sequence[_Loss]) -> Iterator[Parti
             last,
             number,
             max(event.time for event in best.evidence),
-            f"{best.told}. In the log of {best.by.who}, leader epoch {number} starts at offset {start:,}, without what"
-            f" was committed from {first:,} on.{below}",
+            f"{best.told}. In the log of {best.by.who}, leader epoch {number} starts at offset {start:,}, without the"
+            f" committed records from {first:,} on.{below}",
             evidence,
             evidence,
         )
@@ -356,7 +359,7 @@ def _unclean_elections(
 
 
 def _eligible(state: PartitionState) -> str:
-    """Return who could have been elected without a loss."""
+    """Return the replicas that a clean election may choose, in words."""
     isr = f"the ISR ({','.join(map(str, state.isr)) or 'empty'})"
     return f"{isr} or the ELR ({','.join(map(str, state.eligible))})" if state.eligible else isr
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from epochfuzz.harness.audit.disks.checkpoints import META, LogDirectory, directory_of
 from epochfuzz.harness.audit.disks.commits import Commits, commits_of
 from epochfuzz.harness.audit.disks.comparing import DiskPartition, compared
+from epochfuzz.harness.audit.disks.divergence import Budget
 from epochfuzz.harness.audit.disks.dumped import Dumped, dumped
 from epochfuzz.harness.audit.disks.found import METADATA, OFFSETS, LocatedReplica, located
 from epochfuzz.harness.audit.disks.metadata_log import MetadataLog, metadata_log
@@ -25,7 +26,7 @@ ReadSegments = Callable[[Sequence[str], Report], Iterable[Segment]]
 
 @dataclass
 class DiskAudit:
-    """What data directories have shown."""
+    """The result of an audit of data directories."""
 
     directories: list[str] = field(default_factory=list)
     brokers: set[int] = field(default_factory=set)
@@ -41,7 +42,7 @@ class DiskAudit:
 
     @property
     def sentence(self) -> str:
-        """Say what was read."""
+        """The number of directories, replicas, partitions, segments and bytes, in words."""
         return (
             f"{_counted(len(self.directories), 'data director', 'y', 'ies')} with {_counted(self.replicas, 'replica')}"
             f" of {_counted(self.partitions, 'partition')}, {_counted(self.segments, 'segment')} of"
@@ -159,11 +160,12 @@ def _compare(
         for commit in commits.greatest.values():
             by_partition[commit.topic, commit.partition].append(commit)
     named = {(log.names.get(topic_id, ""), number) for log in logs for topic_id, number in log.partitions} - {("", 0)}
+    budget = Budget()
     for number, key in enumerate(sorted(replicas.keys() | named), start=1):
         report(f"comparing partition {number:,} of {len(replicas):,}")
         own = replicas.get(key, [])
         partition = DiskPartition(*key, own, logs, by_partition[key])
-        result = compared(partition)
+        result = compared(partition, budget)
         for finding in result.findings:
             (audit.passed if finding.passed else audit.findings).append(finding)
         audit.gaps += result.gaps
@@ -178,10 +180,7 @@ def _missing(partition: DiskPartition) -> list[str]:
     gaps = []
     if None in here:
         unnamed = next(replica for replica in partition.replicas if replica.broker is None)
-        return [
-            f"{unnamed.path} does not say of which broker it is: put the broker's {META} next to its directories or"
-            " dumps"
-        ]
+        return [f"{unnamed.path} does not name its broker: put the broker's {META} next to its directories or dumps"]
     for topic_id in {replica.topic_id for replica in partition.replicas}:
         wanted = {broker for _, history in partition.histories(topic_id) for broker in history.state.replicas}
         if wanted - here:

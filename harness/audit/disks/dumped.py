@@ -43,7 +43,7 @@ _KEY, _PAYLOAD = " key: ", " payload: "
 
 @dataclass
 class Dumped:
-    """What one dump holds: replicas with their segments, copies of the metadata log, and committed positions."""
+    """The content of one dump: replicas with their segments, copies of the metadata log, and committed positions."""
 
     replicas: list[tuple[LocatedReplica, list[Segment]]] = field(default_factory=list)
     metadata: list[MetadataLog] = field(default_factory=list)
@@ -145,7 +145,7 @@ def _payloads(section: _Section) -> Iterator[tuple[int, int, int, Any, Any]]:
 
 
 def _parsed(text: str) -> Any:
-    """Return what a text of JSON says, None if it is none."""
+    """Return the value of a text of JSON, None if the text is not JSON."""
     try:
         return json.loads(text, parse_int=_int)
     except (ValueError, RecursionError):

@@ -24,7 +24,7 @@ class DirectoryEntry:
 
 
 def entries(directory: str) -> list[DirectoryEntry]:
-    """Return what a directory holds, by name. Raises Unreadable."""
+    """Return the entries of a directory, by name. Raises Unreadable."""
     try:
         with os.scandir(directory) as scanned:
             found = [
@@ -84,7 +84,7 @@ def text_of(path: str) -> str:
     """Return the text of a small file. Raises Unreadable."""
     with opened(path) as descriptor:
         if os.fstat(descriptor).st_size > LARGEST_TEXT:
-            raise Unreadable(f"is larger than {LARGEST_TEXT >> 20} MiB, which no such file of Kafka is")
+            raise Unreadable(f"is larger than {LARGEST_TEXT >> 20} MiB, more than Kafka writes there")
         try:
             data = _whole(descriptor)
         except OSError as error:

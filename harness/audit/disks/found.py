@@ -1,4 +1,4 @@
-"""Where the data directories are among the paths that an operator names, and which replicas they hold."""
+"""Finds data directories among the paths that an operator names, and the replicas in them."""
 
 import hashlib
 import os
@@ -131,9 +131,10 @@ def _add(found: LocatedDirectory, path: str, name: str) -> None:
 
 
 def partition_of(name: str) -> tuple[str, int] | None:
-    """Return the topic and partition of a directory; None for others, such as those of deleted partitions.
+    """Return the topic and partition of a directory, None for a directory of another kind.
 
-    Kafka renames those to topic-partition.ID-delete, -future and -stray (LogManager).
+    Kafka names the directories of deleted, moved and stray partitions topic-partition.ID-delete, -future and -stray
+    (LogManager).
     """
     match = _PARTITION.fullmatch(name)
     if match is None or int(match[2]) > _MOST_PARTITION:

@@ -15,7 +15,7 @@ _HIDDEN = (
 
 
 def joined(logs: Audit | None, disks: DiskAudit) -> Audit:
-    """Return the audit of logs, None if there were none, together with that of disks."""
+    """Join the audit of logs and the audit of disks. `logs` is None if there were no logs."""
     hidden = (
         [_HIDDEN.format(counted(disks.changed_leaders, "partition"))] if logs is None and disks.changed_leaders else []
     )
@@ -33,7 +33,7 @@ def joined(logs: Audit | None, disks: DiskAudit) -> Audit:
 
 
 def _merged(findings: Sequence[PartitionFinding]) -> Iterable[PartitionFinding]:
-    """Return findings with those that say the same put together: of one kind, partition, and leader epoch."""
+    """Merge findings that have one kind, partition and leader epoch."""
     by_key: dict[tuple[object, ...], PartitionFinding] = {}
     for each in findings:
         key = each.what, each.topic, each.partition, each.leader_epoch

@@ -1,4 +1,4 @@
-"""__cluster_metadata-0: who led each partition, with which ISR, and whether an election was unclean.
+"""__cluster_metadata-0: the leader and the ISR of each partition over time, and its unclean elections.
 
 Only the fields of five record types are decoded (metadata/src/main/resources/common/metadata/*.json, all versions).
 """
@@ -44,7 +44,7 @@ class PartitionState:
 
 @dataclass
 class PartitionHistory:
-    """What the log tells of one partition: its state at the end, and the elections that were unclean."""
+    """One partition in the metadata log: its state at the end, and its unclean elections."""
 
     state: PartitionState
     unclean: list[tuple[PartitionState, PartitionState]] = field(default_factory=list)  # just before, and after
@@ -111,7 +111,7 @@ def forget(log: MetadataLog, problem: str) -> None:
 
 
 def _from_snapshot(log: MetadataLog, path: str, first: int) -> int:
-    """Read the earliest snapshot from which the log continues; the offset up to which it goes."""
+    """Read the earliest snapshot that the log continues. Returns its end offset, or `first` if there is none."""
     try:
         found = {int(match[1]): entry for entry in entries(path) if (match := _SNAPSHOT.fullmatch(entry.name))}
     except Unreadable as error:
@@ -146,7 +146,7 @@ Place = tuple[str, int, int, int]  # file, byte or line, offset, time
 
 @dataclass(frozen=True, slots=True)
 class PartitionChange:
-    """What a PartitionRecord or PartitionChangeRecord says; None for fields that stay as they are."""
+    """The fields of a PartitionRecord or PartitionChangeRecord. A field that does not change is None."""
 
     topic_id: str
     partition: int
@@ -220,7 +220,7 @@ def apply_partition(log: MetadataLog, new: PartitionChange, epoch: int, partitio
 
 
 def apply_change(log: MetadataLog, change: PartitionChange, place: Place) -> None:
-    """Apply a change as PartitionRegistration.merge does: who is named as leader leads a new epoch."""
+    """Apply a change as PartitionRegistration.merge does: a change with a leader starts a new leader epoch."""
     history = log.partitions.get((change.topic_id, change.partition))
     if history is None:
         return

@@ -21,7 +21,7 @@ _LONGEST_VARINT = 10  # bytes
 
 
 class MalformedRecords(Exception):
-    """Bytes that are not what they should be."""
+    """Bytes are not in the format of a record."""
 
 
 @dataclass(frozen=True, slots=True)

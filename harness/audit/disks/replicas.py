@@ -1,7 +1,7 @@
 """Replicas: the files of one partition in one data directory, put together.
 
-Each fact that a verdict rests on stands in two files: the segments and leader-epoch-checkpoint have to agree on the
-epochs. Where they don't, a file is damaged or was copied while the broker wrote, and the replica proves nothing there.
+Each fact behind a verdict stands in two files: the segments and leader-epoch-checkpoint have to agree on the epochs.
+If they disagree, a file is damaged or was copied while the broker wrote, and audit does not use this part of the log.
 """
 
 import os
@@ -71,7 +71,7 @@ class DiskReplica:
         return [epoch.start for epoch in self.epochs]
 
     def epoch_at(self, offset: int) -> Epoch | None:
-        """Return the epoch to which the record at an offset belongs."""
+        """Return the leader epoch of the record at an offset."""
         index = bisect_right(self._starts, offset) - 1
         return self.epochs[index] if index >= 0 else None
 
@@ -87,7 +87,7 @@ class DiskReplica:
         return self.event(file, line, self.directory.checkpointed, text, offset=self.end, high_watermark=value)
 
     def shows_epoch(self, epoch: Epoch) -> list[Event]:
-        """Return what shows that an epoch starts where it does: the checkpoint's line, and the first batch."""
+        """Return the evidence for the start of an epoch: the checkpoint's line, and the first batch."""
         shown = []
         when = epoch.run.first.time if epoch.run is not None else self.directory.checkpointed
         if epoch.line is not None:
@@ -103,13 +103,17 @@ class DiskReplica:
         return shown
 
     def shows_end(self) -> list[Event]:
-        """Return what shows the last batch."""
+        """Return the last batch as evidence."""
         run = next((epoch.run for epoch in reversed(self.epochs) if epoch.run is not None), None)
         if run is None:
             return []
         last = run.last
         text = _described(run, last)
-        return [self.event(run.file, last.position, last.time, text, leader_epoch=last.epoch, offset=last.last + 1)]
+        return [
+            self.event(
+                run.last_file or run.file, last.position, last.time, text, leader_epoch=last.epoch, offset=last.last + 1
+            )
+        ]
 
     def event(
         self,
@@ -192,7 +196,10 @@ def _continuous(replica: DiskReplica, segments: Sequence[Segment]) -> list[Epoch
             break
         for run in segment.runs:
             if runs and runs[-1].epoch == run.epoch:
-                runs[-1] = EpochRun(runs[-1].file, run.epoch, runs[-1].first, run.last, runs[-1].batches + run.batches)
+                before = runs[-1]
+                runs[-1] = EpochRun(
+                    before.file, run.epoch, before.first, run.last, before.batches + run.batches, last_file=run.file
+                )
             else:
                 runs.append(run)
         end = segment.end
@@ -219,7 +226,7 @@ def _by_segments(replica: DiskReplica, runs: Sequence[EpochRun]) -> None:
 
 
 def _by_both(replica: DiskReplica, entries: Sequence[EpochEntry], runs: Sequence[EpochRun]) -> None:
-    """Take the epochs on which the checkpoint and the segments agree."""
+    """Take the epochs that the checkpoint and the segments both show."""
     file = os.path.join(replica.path, checkpoints.EPOCHS)
     if entries and entries[0].start > replica.start:
         replica.start = entries[0].start  # records were deleted; this checkpoint may be newer than log-start-offset's

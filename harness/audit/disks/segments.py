@@ -1,4 +1,4 @@
-"""Segments: the headers of all batches, and what they say of leader epochs. The records are not read.
+"""Segments: the headers of all batches, and the leader epochs in them. The records are not read.
 
 A header of message format 2 has 61 bytes (https://kafka.apache.org/documentation/#recordbatch). Its checksum does not
 cover the base offset, the length and the leader epoch, so a header counts only if it continues the one before.
@@ -46,29 +46,30 @@ class BatchHeader:
 
     @property
     def identity(self) -> tuple[int, ...]:
-        """What the followers of a leader copy without a change."""
+        """The fields that followers copy from the leader without a change."""
         return self.base, self.last, self.epoch, self.crc, self.producer, self.sequence, self.records
 
 
 @dataclass(frozen=True, slots=True)
 class EpochRun:
-    """Consecutive batches of one leader epoch in one segment."""
+    """Consecutive batches of one leader epoch, in one segment or in several that follow each other."""
 
     file: str
     epoch: int
     first: BatchHeader
     last: BatchHeader
     batches: int
+    last_file: str | None = None  # of the last batch, if it is not `file`
 
     @property
     def unit(self) -> str:
-        """What positions are: bytes of a segment, or lines of a dump."""
+        """The unit of positions: bytes of a segment, or lines of a dump."""
         return "byte" if NAME.fullmatch(os.path.basename(self.file)) else "line"
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """What one segment shows. `problem` says why it was not read to its end, if it was not."""
+    """The headers of one segment. `problem` says why reading stopped before the end, None if it did not."""
 
     file: str
     base: int
@@ -133,7 +134,7 @@ def collected(file: str, base: int, size: int, batches: Iterator[BatchHeader]) -
 
 
 def headers(descriptor: int, size: int, base: int) -> Iterator[BatchHeader]:
-    """Yield the headers of a file, each of which continues the one before. Raises Damage and OSError."""
+    """Yield the headers of a file. Each header continues the header before it. Raises Damage and OSError."""
     at, least_offset, least_epoch = 0, base, 0
     block, block_at, wanted = b"", 0, _BLOCK
     unpack, header_size = HEADER.unpack_from, HEADER.size
@@ -175,7 +176,7 @@ def bounded(time: int) -> int:
 
 
 def _check_end(rest: bytes, at: int) -> None:
-    """Raise Damage unless what is left is nothing, or zeros of a preallocated file."""
+    """Raise Damage unless the rest is empty, or zeros of a preallocated file."""
     if any(rest):
         raise Damage(at, "the file ends within a batch", is_torn=True)
 
@@ -194,7 +195,7 @@ def _check_zeros(descriptor: int, at: int, size: int) -> None:
 def _damage(
     at: int, magic: int, length: int, size: int, offset: int, least_offset: int, epoch: int, least_epoch: int
 ) -> Damage:
-    """Say what is wrong with a header."""
+    """Return the Damage for the first error of a header."""
     if magic in (0, 1):
         return Damage(at, f"a batch of message format {magic}, from before Kafka 0.11, which has no leader epochs")
     if magic != _MAGIC:

@@ -1,4 +1,4 @@
-"""Segments on Spark: each task reads the headers of one range of segments, and a table keeps what they show."""
+"""Segments on Spark: each task reads the headers of one range of segments, and a table keeps the runs."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict

@@ -1,1 +1,1 @@
-"""What the events of a partition show."""
+"""The rules that find losses in the events of a partition."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class What(StrEnum):
-    """What lines can show. `committed-loss` comes first: it says that records are gone."""
+    """The kinds of findings. `committed-loss` is first, because its records are gone."""
 
     COMMITTED_LOSS = "committed-loss"
     RE_ELECTED_LEADER = "re-elected-leader"
@@ -25,8 +25,8 @@ class What(StrEnum):
 class PartitionFinding:
     """Something that happened to a partition. `evidence` has the lines that show it, `around` more of its history.
 
-    Offsets are those of the records concerned, None where the lines do not tell them. A danger that
-    has passed is one of which nothing came, as later lines show.
+    The offsets are the offsets of the records concerned, or None if the lines don't show them. `passed` marks a danger
+    that passed without a loss, as later lines show.
     """
 
     what: str

@@ -1,9 +1,8 @@
-"""History: what the lines tell of one partition, in an order that does not depend on clocks of several brokers.
+"""History: the events of one partition, in an order that does not depend on clocks of several brokers.
 
-Brokers' clocks differ, so events are put in order within a broker only: by line within a file, and by time between its
-files. Between brokers it is leader epochs that tell what was before what. A topic that was deleted and created again
-begins with epoch 0 anew: its lives are told apart, and where the lines do not say which is which, brokers are judged
-each for itself.
+Brokers' clocks differ, so time orders the events of one broker only: by line within a file, and by time between its
+files. Leader epochs order the events of several brokers. A topic that was deleted and created again begins with epoch 0
+again. This module separates the lives of such a topic. If the lines don't decide, the rules check each broker alone.
 """
 
 import re
@@ -12,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
+from operator import attrgetter
 
 from epochfuzz.harness.audit.lines.events import Event, MessageKind
 from epochfuzz.harness.audit.lines.times import DAY
@@ -26,10 +26,10 @@ _WITH_IDS = (*ROLES, MessageKind.CREATING, MessageKind.UNCLEAN)
 
 @dataclass(frozen=True)
 class Placed:
-    """An event, with what its broker was by its own lines before: the epoch and the kind of its last role.
+    """An event with the last role of its broker before it: leader epoch and kind.
 
-    `index` is its place among the broker's events. `topic_id` is the one that the line names, or that the lines of the
-    broker before and after it name.
+    `index` is the place among the broker's events. `topic_id` is from the line itself, or from the broker's
+    lines before and after it.
     """
 
     event: Event
@@ -43,10 +43,10 @@ class Placed:
 
 @dataclass(frozen=True)
 class Life:
-    """A partition from its creation to its deletion, as far as lines tell of it: each broker's events in order.
+    """A partition from its creation to its deletion: the events of each broker in order.
 
-    `is_sure` is false where the topic was created again and some broker's lines do not say themselves of which life
-    they are: a line that is missing would have told.
+    `is_sure` is false if the topic may have been created again and some broker's lines don't name their life. A missing
+    line could have named it.
     """
 
     topic: str
@@ -61,7 +61,7 @@ class Life:
 
     @cached_property
     def reigns(self) -> dict[int, list[Placed]]:
-        """By leader epoch, in order: who has said that it leads, each broker once."""
+        """The brokers that say they lead, by leader epoch, each broker once."""
         told: dict[int, dict[int, Placed]] = defaultdict(dict)
         for each in self.placed:
             if each.event.kind == MessageKind.LEADER and each.event.leader_epoch is not None:
@@ -73,7 +73,7 @@ class Life:
         return (each for each in self.placed if each.event.kind in kinds)
 
     def earlier(self, placed: Placed) -> Iterator[Placed]:
-        """Return what the same broker told before, the latest first."""
+        """Return the earlier events of the same broker, the latest first."""
         events = self.brokers[placed.broker]
         return (events[i] for i in range(placed.index - 1, -1, -1))
 
@@ -82,7 +82,7 @@ class Life:
         return {b: [e for e in own if e.event.kind in CUTS] for b, own in self.brokers.items()}
 
     def cut_below(self, placed: Placed, offset: int) -> Placed | None:
-        """Return the first truncation below an offset that the same broker tells of afterwards."""
+        """Return the first later truncation of the same broker below an offset."""
         later = (cut for cut in self._cuts[placed.broker] if cut.index > placed.index)
         return next((cut for cut in later if (cut.event.offset or 0) < offset), None)
 
@@ -98,7 +98,7 @@ class Life:
         return [e for e in epochs if e not in told and any(self._may_have_led(b, e) for b in self._elected(e))]
 
     def _elected(self, epoch: int) -> set[int]:
-        """Return who was elected at an epoch, by lines of others; every broker where none tells."""
+        """Return the brokers that may have been elected at an epoch: every broker if no line names the leader."""
         named = {each.event.leader for each in self.placed if each.event.leader_epoch == epoch} - {None, NOBODY}
         return {broker for broker in named if broker is not None} or {*self.brokers, *self.silent}
 
@@ -116,7 +116,7 @@ class Life:
 
     @cached_property
     def silent(self) -> list[int]:
-        """Brokers that others name, and of which there is no line on this partition."""
+        """Brokers that other lines name, and that have no line on this partition."""
         named = {member for each in self.placed for member in each.event.isr or ()}
         named |= {each.event.leader for each in self.placed if each.event.leader is not None}
         return sorted(named - self.brokers.keys() - {NOBODY})
@@ -162,8 +162,8 @@ def _rotation(file: str) -> tuple[int, int, str]:
 def _in_order(events: Sequence[Event]) -> list[Event]:
     """Return a broker's events: lines of a file as they stand there, files among one another by time.
 
-    Files without dates are in the order of their rotation. What several files have, as server.log and what a service
-    manager keeps of the same output, counts once.
+    Files without dates are in the order of their rotation. An event that stands in several files counts once, for
+    example in server.log and in the journal of the same broker.
     """
     is_dated = any(event.time >= DAY for event in events)
     latest: dict[str, int] = {}
@@ -179,19 +179,30 @@ def _in_order(events: Sequence[Event]) -> list[Event]:
         # Roles are in state-change.log since 2.6, and come before what they bring about.
         keyed.append(((place, time, "state-change" not in event.file, event.file, event.line), event))
     keyed.sort(key=lambda pair: pair[0])
+    if not is_dated or len(latest) < 2:
+        return [event for _, event in keyed]
     seen = set()
     ordered: list[Event] = []
     for _, event in keyed:
-        same = (event.time, event.kind, event.text)
-        if same not in seen or not is_dated or event.file == ordered[-1].file:
+        same = (event.time, event.kind, *_what_it_says(event))
+        if same not in seen or event.file == ordered[-1].file:
             ordered.append(event)
         seen.add(same)
     return ordered
 
 
+# The fields that a layout, an envelope and a broker's name in another file do not change.
+_what_it_says = attrgetter(
+    *("topic_id", "leader_epoch", "partition_epoch", "offset", "end_offset", "high_watermark", "isr", "leader"),
+    *("previous_leader", "previous_epoch"),
+)
+
+
 def _pieces(events: list[Event]) -> list[list[Event]]:
-    """Return a broker's events by lives. A deletion ends one, unless epochs go on where they were: then the replica was
-    moved away, and has come back. Another topic id begins one, and so does an epoch below those before.
+    """Split a broker's events into lives of the topic.
+
+    A deletion ends a life, unless later epochs continue the earlier ones: then the replica was moved away and back.
+    Another topic id begins a life, and so does an epoch below the epochs before.
     """
     pieces: list[list[Event]] = [[]]
     highest, topic_id, was_deleted = -1, None, False
@@ -214,7 +225,7 @@ def _pieces(events: list[Event]) -> list[list[Event]]:
 
 
 def _is_one_life(pieces: "Pieces", is_one_cluster: bool) -> bool:
-    """Whether there has been one life only, as far as anybody's lines can tell."""
+    """Return whether all lines fit a single life of the topic."""
     if any(len(own) > 1 or _is_made_again(own[0]) for own in pieces.values()):
         return False
     firsts = {broker: own[0] for broker, own in pieces.items()}
@@ -225,8 +236,11 @@ def _is_one_life(pieces: "Pieces", is_one_cluster: bool) -> bool:
 
 
 def _is_made_again(piece: Sequence[Event]) -> bool:
-    """Whether a log was made where there had been one, or is deleted and goes on: a line that is missing may have told
-    of another life. Where the lines before and after name the same topic id, it is the same life on another disk."""
+    """Return whether a log is created in place of another one, or continues after its deletion.
+
+    A missing line may then belong to another life. If the lines before and after name the same topic id, the log is of
+    the same life on another disk.
+    """
     ids = _ids(piece)
     made = [
         (event.kind, topic_id)
@@ -262,8 +276,11 @@ def _contradict(pieces: dict[int, list[Event]], is_one_cluster: bool) -> bool:
 
 
 def _takes_a_role_as_new_twice(piece: Sequence[Event]) -> bool:
-    """Whether a broker takes a role as one that has none, though it had one, and no line shows that it was restarted;
-    or whether its log ends before the high watermark that it showed, and no line shows that it was truncated."""
+    """Return whether a broker contradicts its own earlier lines.
+
+    Either the broker takes a role as new although it had one, and no line shows a restart. Or its log ends below the
+    high watermark that it showed, and no line shows a truncation.
+    """
     had_role = was_loaded = False
     shown = 0
     for event in piece:
@@ -312,7 +329,7 @@ def _by_number(pieces: Pieces) -> list[list[list[Event]]] | None:
 
 
 def _are_of_one_time(pieces: Sequence[Sequence[Event]]) -> bool:
-    """Whether each piece overlaps with all others, but for some seconds by which clocks differ."""
+    """Return whether all pieces overlap in time. The clocks may differ by some seconds."""
     dated = [[event.time for event in piece if event.time >= DAY] for piece in pieces]
     times = [own for own in dated if own]
     return max(min(own) for own in times) - min(max(own) for own in times) <= _SLACK if times else True

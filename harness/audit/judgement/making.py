@@ -22,7 +22,7 @@ def are_of_one_life(life: Life, one: Placed, other: Placed) -> bool:
 
 
 def start_of(event: Event) -> int:
-    """Return where the log of a leader ends as it starts."""
+    """Return the log end offset of a leader at its start."""
     assert event.offset is not None
     return event.offset
 
@@ -71,8 +71,9 @@ def _around(life: Life, evidence: Sequence[Placed]) -> tuple[Event, ...]:
 
 
 def _by_epoch(events: Sequence[Placed]) -> list[tuple[int, Placed]]:
-    """Return a broker's events with the epochs to which they belong: that a log is found or made, to
-    the role that follows.
+    """Return a broker's events with their leader epochs.
+
+    The events of a start (a log is loaded, created or recovered) belong to the role that follows.
     """
     following, dated = 0, []
     for each in reversed(events):

@@ -1,7 +1,7 @@
-"""Rules: what the history of a partition shows. Each says what lines it takes; without them, it says nothing.
+"""Rules: the findings in the history of a partition. Each rule needs certain lines, and finds nothing without them.
 
-What is promised, and for how long: a record below a high watermark that anybody has shown stays, at its offset, in the
-log of every leader of every later epoch. A leader's log, as it starts, ends at its first offset.
+Kafka's guarantee: a record below a high watermark that a broker showed stays, at its offset, in the log of every leader
+of every later epoch. The line of a new leader shows the end of its log.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ _FIRST_WITHOUT_ZOOKEEPER = 4
 
 @dataclass(frozen=True)
 class Judged:
-    """What comes of one partition: its findings, and what its lines leave open."""
+    """The findings of one partition, and the questions that its lines leave open."""
 
     findings: list[PartitionFinding]
     unseen: int  # leader epochs that nobody's lines tell of
@@ -36,31 +36,33 @@ def judge(
 ) -> Judged:
     """Judge one partition by its events.
 
-    `clocks_back`: brokers whose clock went back, so that what they say in several files is in no order that can be
-    relied on. `newest`: the greatest major release among the brokers, None if the lines do not tell.
+    `clocks_back`: brokers whose clock went back, so that audit does not know the order of their files. `newest`: the
+    greatest major release among the brokers, None if no line shows it.
     `is_one_cluster`: whether the brokers' own lines name the same cluster.
     """
     told, told_apart = lives(events, is_one_cluster)
-    findings = [finding for life in told for finding in _judged(life, clocks_back, newest)]
-    undecided = [each for life in told for each in _undecided(life, findings, clocks_back, newest)]
+    findings: list[PartitionFinding] = []
+    possible: list[PartitionFinding] = []
+    sure = [life if life.is_sure else replace(life, is_sure=True) for life in told]
+    for life, as_sure in zip(told, sure, strict=True):
+        if_sure = list(_judged(as_sure, clocks_back, newest))
+        # An unsure life has fewer pairs of lines that count. So it shows nothing where a sure one shows nothing.
+        findings += if_sure if life.is_sure or not if_sure else _judged(life, clocks_back, newest)
+        possible += if_sure
+    undecided = [each for life in sure for each in undecided_truncations(life)]
     return Judged(
         in_order(findings),
-        sum(len(life.unseen) for life in told),
-        tuple(sorted({broker for life in told for broker in life.silent})),
+        sum(len(life.unseen) for life in sure),
+        tuple(sorted({broker for life in sure for broker in life.silent})),
         told_apart,
-        tuple(dict.fromkeys(undecided)),
+        tuple(dict.fromkeys([*undecided, *_undecided(findings, possible)])),
     )
 
 
-def _undecided(
-    life: Life, findings: Sequence[PartitionFinding], clocks_back: frozenset[int], newest: int | None
-) -> Iterator[str]:
-    """Yield what would be found if the lines were sure to be of one life of the topic, and is not."""
-    yield from undecided_truncations(life)
-    if life.is_sure:
-        return
+def _undecided(findings: Sequence[PartitionFinding], possible: Sequence[PartitionFinding]) -> Iterator[str]:
+    """Yield the losses that the lines show only if they are of one life of the topic."""
     found = {(finding.what, finding.first_offset, finding.leader_epoch) for finding in findings}
-    for each in _judged(replace(life, is_sure=True), clocks_back, newest):
+    for each in possible:
         if not each.passed and (each.what, each.first_offset, each.leader_epoch) not in found:
             offsets = "" if each.first_offset is None else f" of offsets {each.offsets}"
             yield (
@@ -83,7 +85,7 @@ def _judged(life: Life, clocks_back: frozenset[int], newest: int | None) -> Iter
 
 @dataclass(frozen=True)
 class _Shown:
-    """A high watermark that somebody showed. What is below was committed in an epoch before `before`."""
+    """A high watermark that a broker showed. The records below it were committed in an epoch before `before`."""
 
     high_watermark: int
     before: int
@@ -131,8 +133,10 @@ def _committed_loss(life: Life, clocks_back: frozenset[int]) -> Iterator[Partiti
 
 
 def _still_promised(shown: _Shown, lost: Sequence[_Lost]) -> int:
-    """Return what of a high watermark was not lost before: nothing that is found twice was lost twice. A follower that
-    comes back may show one, for as long as it has not truncated its log, that was lost while it was away.
+    """Return a high watermark without the records that an earlier finding has as lost.
+
+    A follower that returns shows its old high watermark until it truncates its log. The records below it may have been
+    lost while the follower was away.
     """
     promised = shown.high_watermark
     for each in lost:
@@ -167,16 +171,17 @@ def _shown(life: Life, clocks_back: frozenset[int]) -> Iterator[_Shown]:
 
 
 def _reached_before(role: Placed) -> int | None:
-    """Return the epoch before which a role's high watermark was reached, if the line itself tells: that of the role, if
-    the role before had a lower one. From 3.6 to 3.9 followers of KRaft print the new epoch as that of the role
-    before.
+    """Return the role's own epoch if its high watermark was reached in an earlier epoch, or None.
+
+    The line shows this by a lower previous epoch. From 3.6 to 3.9 followers of KRaft print the new epoch as the
+    previous one (KAFKA-19776), so their lines show nothing here.
     """
     epoch, previous = role.event.leader_epoch, role.event.previous_epoch
     return epoch if epoch is not None and previous is not None and 0 <= previous < epoch else None
 
 
 def _cut_to(life: Life, placed: Placed, below: int) -> list[Placed]:
-    """Return the line by which a broker truncates below an offset afterwards, if there is one."""
+    """Return the later truncation of the same broker below an offset, as a list of one line or none."""
     cut = life.cut_below(placed, below)
     return [] if cut is None else [cut]
 
@@ -185,9 +190,10 @@ def _cut_to(life: Life, placed: Placed, below: int) -> list[Placed]:
 
 
 def _re_elected_leader(life: Life) -> Iterator[PartitionFinding]:
-    """Find leaders that start at an epoch at least two later than the one that they led, having heard of none between;
-    a member of its ISR has truncated between, below where the leader's log ends (docs/findings/re-elected-
-    leader.md).
+    """Find leaders that were elected again without having learned of the epoch in between.
+
+    The leader's new epoch is at least two higher than the epoch that it led before. In the meantime a member of its ISR
+    truncated below the end of the leader's log (docs/findings/re-elected-leader.md).
     """
     for epoch, leaders in life.reigns.items():
         for leader in leaders:
@@ -252,8 +258,9 @@ def _led_before(life: Life, leader: Placed) -> Placed | None:
 
 
 def _cut_between(life: Life, leader: Placed, led: int) -> tuple[Placed, Placed] | None:
-    """Return a truncation by a member of the ISR below where the leader starts, in an epoch of somebody else between
-    two that it led; and the line by which that member followed.
+    """Return a truncation by a member of the ISR below the end of the leader's log, and the member's role then.
+
+    The truncation is in an epoch of another leader, between the two epochs that this leader led.
     """
     isr, start, epoch = leader.event.isr, start_of(leader.event), leader.event.leader_epoch
     assert epoch is not None
@@ -278,8 +285,9 @@ def _cut_between(life: Life, leader: Placed, led: int) -> tuple[Placed, Placed] 
 def _unclean_election(life: Life, newest: int | None) -> Iterator[PartitionFinding]:
     """Find elections that a controller calls unclean, or whose new leader was not in the ISR known of just before.
 
-    Since 4.0 a leader may come from the eligible leader replicas (KIP-966), which no line tells: only what is said
-    counts there. And what is said may be that the last known leader was elected again, after an unclean shutdown.
+    Since 4.0 a leader may come from the eligible leader replicas (KIP-966), which no line shows. So only the
+    controller's own line counts there. The line may also show that the last known leader was elected again after an
+    unclean shutdown.
     """
     said: dict[tuple[int | None, int | None], Placed] = {}
     for each in life.of(MessageKind.UNCLEAN):
@@ -318,8 +326,10 @@ def _consecutive(life: Life, newest: int | None) -> Iterator[tuple[Placed, Place
 
 
 def _after_nobody(life: Life) -> Iterator[tuple[Placed, Placed]]:
-    """Two leader epochs of a controller of ZooKeeper's time, one just after the other, if in the earlier one nobody led
-    who could have changed the ISR, and the leader of the later one was not in it."""
+    """Yield two consecutive leader epochs: one without a leader, then one with a leader from outside of the ISR.
+
+    Without a leader nothing changes the ISR in between. The lines are of a ZooKeeper controller.
+    """
     states = [each for each in life.of(MessageKind.STATE, MessageKind.TOLD) if each.event.leader_epoch is not None]
     nobody = {each.event.leader_epoch: each for each in states if each.event.leader == NOBODY}
     for after in states:
@@ -329,7 +339,7 @@ def _after_nobody(life: Life) -> Iterator[tuple[Placed, Placed]]:
 
 
 def _is_outside(before: Placed, after: Placed) -> bool:
-    """Whether somebody was elected who was not in the ISR before, of which somebody was."""
+    """Return whether the elected broker was not in the ISR before. An unknown or empty ISR is no reason."""
     leader = _elected(after)
     return bool(before.event.isr) and leader not in (None, NOBODY) and leader not in (before.event.isr or ())
 
@@ -342,7 +352,7 @@ def _elected(state: Placed) -> int | None:
 
 
 def _diverged(life: Life) -> Iterator[PartitionFinding]:
-    """Two brokers lead the same epoch; not the first, with which a topic begins that was created again."""
+    """Find two leaders of one epoch. Epoch 0 does not count, because a topic that is created again begins with it."""
     for epoch, leaders in life.reigns.items():
         if epoch > 0 and len(leaders) > 1 and all(are_of_one_life(life, leaders[0], other) for other in leaders[1:]):
             names = " and ".join(str(each.broker) for each in leaders)

@@ -1,7 +1,8 @@
 """A case from a log: the schedule that the lines of a finding tell, and whether the model of that release explains it.
 
-A log tells who led, who followed from where, and who truncated. What it does not tell is put in as it has to be for the
-rest to be possible, and the case says so. Brokers become replicas A, B and C; records that share a fate become one.
+A log shows the leaders, the followers with their log end offsets, and the truncations. Steps without a line are added
+if the other steps need them, and the case names them. Brokers become replicas A, B and C. Records with the same fate
+become a single record.
 """
 
 import re
@@ -33,7 +34,7 @@ _BESIDE = "kip-966"  # the newest repaired design
 
 @dataclass(frozen=True)
 class _Step:
-    """Some events, and the line that tells of them; None for what no line tells."""
+    """Some events, and the line that shows them, or None if no line does."""
 
     events: tuple[str, ...]
     line: Event | None
@@ -41,7 +42,7 @@ class _Step:
 
 @dataclass(frozen=True)
 class ToldCase:
-    """The case of a finding. `at` is the event by which the model loses the record, None if it does not."""
+    """The case of a finding. `at` is the number of the event that loses the record in the model, or None."""
 
     case: Case
     protocol: str
@@ -50,7 +51,7 @@ class ToldCase:
 
     @property
     def sentence(self) -> str:
-        """What the model makes of it."""
+        """The result of the replay in the model, in words."""
         if self.at is None:
             return f"Replayed under {self.protocol}, the schedule that these lines tell loses nothing."
         return f"Replayed under {self.protocol}, this loses the record by event {self.at}. {self.because}"
@@ -67,7 +68,7 @@ class ToldCase:
 
 
 def protocol_of(releases: Iterable[str]) -> Protocol | None:
-    """Return the protocol of the newest release that lines name, if it is one that is known."""
+    """Return the protocol of the newest known release that lines name, or None."""
     known = []
     for release in releases:
         found = _VERSION.match(release)  # builds of vendors have more behind it
@@ -80,7 +81,7 @@ def protocol_of(releases: Iterable[str]) -> Protocol | None:
 
 
 def told_cases(findings: Iterable[PartitionFinding], releases: Iterable[str]) -> dict[PartitionFinding, ToldCase]:
-    """Return the cases of the first findings that tell one; none where no line tells of a release that is known."""
+    """Return the cases of the first findings. There are none if no line names a known release."""
     protocol = protocol_of(releases)
     if protocol is None:
         return {}
@@ -126,7 +127,7 @@ def _re_elected(finding: PartitionFinding) -> list[_Step]:
 
 
 def _unclean(finding: PartitionFinding) -> list[_Step]:
-    """Return the story in which A leads alone, and dies; B, which is not in the ISR, is elected."""
+    """Return the steps of an unclean election: A leads alone and dies, and the controller elects B out of the ISR."""
     said, *_ = finding.evidence
     return [
         _Step(("produce A", "shrink B", "alter A", "altered A"), None),  # committed by A alone
@@ -137,7 +138,7 @@ def _unclean(finding: PartitionFinding) -> list[_Step]:
 
 
 def _start_of(finding: PartitionFinding) -> Event | None:
-    """Return the line by which the leader that a finding speaks of starts."""
+    """Return the first line of a leader among the evidence."""
     return next((event for event in finding.evidence if event.kind == MessageKind.LEADER), None)
 
 

@@ -1,4 +1,4 @@
-"""Truncations below a replica's own high watermark: what it removes was committed, and its leader does not have it."""
+"""Truncations below a replica's own high watermark: they remove committed records that the leader does not have."""
 
 from collections.abc import Iterator
 
@@ -37,7 +37,7 @@ def truncated_below_high_watermark(life: Life) -> Iterator[PartitionFinding]:
 
 
 def _cut_to_high_watermark(life: Life, reset: Placed) -> Placed | None:
-    """Return what a follower of 0.10 truncated to last, if it asks its leader for just that."""
+    """Return the last truncation of a 0.10 follower, if its next fetch offset is the offset of that truncation."""
     if reset.event.leader is None:  # which only lines up to 0.11 name
         return None
     if life.reigns:  # as 0.11 tells, which truncates by epochs
@@ -95,7 +95,7 @@ def _shown_before(life: Life, cut: Placed) -> tuple[int, Placed] | None:
 
 
 def _went_back(life: Life, cut: Placed) -> Placed | None:
-    """Return the line by which a replica's high watermark goes back to where it has truncated its log."""
+    """Return the line that moves a replica's high watermark back to the offset of its truncation."""
     later = life.brokers[cut.broker][cut.index + 1 :]
     for each in later:
         if each.event.kind in (*ROLES, *CUTS):
@@ -106,7 +106,7 @@ def _went_back(life: Life, cut: Placed) -> Placed | None:
 
 
 def undecided_truncations(life: Life) -> Iterator[str]:
-    """Yield truncations after which a high watermark goes back, where no line shows from when it was."""
+    """Yield truncations with a high watermark that goes back, if no earlier line shows that high watermark."""
     for cut in life.of(MessageKind.TRUNCATION):
         back = _went_back(life, cut)
         if back is None or cut.role == MessageKind.LEADER or _shown_before(life, cut) is not None:

@@ -41,7 +41,7 @@ _DECODER = json.JSONDecoder()
 
 @dataclass(frozen=True, slots=True)
 class Inner:
-    """A line from an envelope. `keys` leads to it; time and origin are those that the envelope names, or None."""
+    """A line from an envelope. `keys` leads to the line. Time and origin are None if the envelope has none."""
 
     line: str
     keys: str
@@ -100,7 +100,7 @@ def _has(text: str, needles: Sequence[str]) -> bool:
 
 
 def _time_beside(each: Any, needles: Sequence[str]) -> int | None:
-    """Return the time that stands beside a line in a list, as Loki has it."""
+    """Return the time next to a line in a list, which is Loki's form."""
     return None if isinstance(each, str) and _has(each, needles) else times.of_value(each)
 
 

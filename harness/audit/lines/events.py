@@ -6,7 +6,7 @@ from typing import Any
 
 
 class MessageKind(StrEnum):
-    """What a line tells of."""
+    """The kinds of lines."""
 
     LEADER = "leader"  # this broker leads, from its log end offset
     FOLLOWER = "follower"  # this broker follows

@@ -1,4 +1,4 @@
-"""Facts of a file, or of a part of a file: how many lines were read, which brokers they name, and what is odd."""
+"""Facts of a file or of a part of a file: the number of lines, the brokers that they name, and all problems."""
 
 import json
 from collections.abc import Iterable

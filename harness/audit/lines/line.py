@@ -66,7 +66,12 @@ class MessageSighting:
     @property
     def is_foreign(self) -> bool:
         """Return whether the logger of another program wrote the line, which then quotes a broker."""
-        return self.logger is not None and _OURS.match(self.logger) is None
+        return self.logger is not None and not _is_ours(self.logger)
+
+
+@lru_cache(1024)  # there are few loggers
+def _is_ours(logger: str) -> bool:
+    return _OURS.match(logger) is not None
 
 
 Seen = tuple[list[MessageSighting], int]
@@ -80,7 +85,7 @@ def seen_in(text: str, needles: Sequence[str], before: Callable[[], str]) -> See
     if "\x1b" in text:
         text = _COLOURS.sub("", text)
     found, failed = _seen(text.rstrip(), needles, None, None, "", _NESTED)
-    if any(each.time is None for each in found):
+    if None in [each.time for each in found]:
         earlier = times.times_in(before()[-_HEAD:])
         if earlier:
             found = [_at(each, earlier[-1][2]) for each in found]

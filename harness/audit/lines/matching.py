@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from itertools import islice
 from typing import Any, Final
 
 from epochfuzz.harness.audit.lines.events import MessageKind
@@ -77,7 +76,7 @@ class MatchedMessage:
     is_open: bool  # more follows, which says nothing
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Shape:
     """How a wording is matched: from its needle on, and before it."""
 
@@ -86,6 +85,7 @@ class _Shape:
     before: re.Pattern[str]
     head: str  # the words with which it begins, if any stand before the needle
     is_whole: bool  # whether it begins with the needle
+    fields: tuple[tuple[str, int | None], ...]  # of the groups of both patterns: name, and the greatest number
     ends_with_a_value: bool
     is_open: bool
 
@@ -130,9 +130,17 @@ def _shape(template: str, needle: str, wording: Wording | None) -> _Shape:
         before,
         template[:at].partition("{")[0],
         at == 0,
+        (*_fields_of(before), *_fields_of(after)),
         _ENDS_WITH_A_VALUE.search(template) is not None,
         _OPEN.search(template) is not None,
     )
+
+
+def _fields_of(pattern: re.Pattern[str]) -> Iterator[tuple[str, int | None]]:
+    """Yield the field of each group of a pattern, and the greatest number that Kafka allows, None for a text."""
+    for name, _ in sorted(pattern.groupindex.items(), key=lambda pair: pair[1]):
+        field = _RENAMED.get(name, name)
+        yield field, _GREATEST.get(field)
 
 
 @cache
@@ -144,9 +152,8 @@ def _shapes() -> dict[str, tuple[_Shape, ...]]:
 
 def messages_in(text: str, needles: Iterable[str] = NEEDLES) -> tuple[list[MatchedMessage], int]:
     """Return the messages in a text, in order, and how many places have the words of one and could not be read."""
-    places = sorted(
-        (at, needle) for needle in needles for at in islice(_occurrences(text, needle), _MESSAGES + _FAILURES)
-    )
+    places = [(at, needle) for needle in needles for at in _occurrences(text, needle)]
+    places.sort()
     found: list[MatchedMessage] = []
     failed = failures = until = 0
     for at, needle in places:
@@ -169,11 +176,14 @@ def messages_in(text: str, needles: Iterable[str] = NEEDLES) -> tuple[list[Match
 _FACTS = ("Kafka version", "Cluster ID = ", "Incarnation ")  # of a file, and not of a partition
 
 
-def _occurrences(text: str, needle: str) -> Iterator[int]:
+def _occurrences(text: str, needle: str) -> list[int]:
+    """Return the first places of a needle, as many as can matter."""
     at = text.find(needle)
-    while at >= 0:
-        yield at
+    found: list[int] = []
+    while at >= 0 and len(found) < _MESSAGES + _FAILURES:
+        found.append(at)
         at = text.find(needle, at + len(needle))
+    return found
 
 
 def _message(text: str, at: int, needle: str, floor: int) -> MatchedMessage | int | None:
@@ -194,11 +204,11 @@ def _message(text: str, at: int, needle: str, floor: int) -> MatchedMessage | in
             continue
         if shape.wording is None:
             return after.end()
-        said = _fields(before.groupdict() | after.groupdict())
+        said = _said(shape.fields, before.groups() + after.groups())
         if said is None:
             continue
-        start = _start(text, before.start(), floor)
-        named = said.get("broker", _broker(text[start : after.end()]))
+        start, end = _start(text, before.start(), floor), after.end()
+        named = said["broker"] if "broker" in said else _broker(text, start, end)
         if named is not None and named > _LARGEST:
             continue
         said["broker"] = named
@@ -206,7 +216,7 @@ def _message(text: str, at: int, needle: str, floor: int) -> MatchedMessage | in
             shape.wording.kind,
             said,
             start,
-            after.end(),
+            end,
             shape.ends_with_a_value,
             shape.is_open,
         )
@@ -227,40 +237,37 @@ def _start(text: str, start: int, floor: int) -> int:
     return old if old >= 0 and _PREFIX.fullmatch(text, old, start) is not None else start
 
 
-def _broker(message: str) -> int | None:
-    named = broker_of(message)
+def _broker(text: str, start: int, end: int) -> int | None:
+    named = broker_of(text, start)
     if named is not None:
         return named
-    directory = _DIRECTORY.search(message)
+    directory = _DIRECTORY.search(text, start, end)
     return None if directory is None else int(directory[1])
 
 
-def broker_of(message: str) -> int | None:
-    """Return the broker that a message says it is of, at its start."""
-    found = _BROKER.match(message)
-    return None if found is None else next(int(group) for group in found.groups() if group is not None)
+def broker_of(text: str, start: int = 0) -> int | None:
+    """Return the broker that a message names at its start."""
+    found = _BROKER.match(text, start)
+    return None if found is None else int(found[found.lastindex or 0])  # each branch has one group
 
 
-def _fields(groups: dict[str, str | None]) -> dict[str, Any] | None:
+def _said(fields: tuple[tuple[str, int | None], ...], texts: tuple[str | None, ...]) -> dict[str, Any] | None:
     """Return the fields of an event. Returns None if a number is greater than Kafka allows."""
     said: dict[str, Any] = {}
-    for name, text in groups.items():
+    for (field, greatest), text in zip(fields, texts, strict=True):
         if text is None:
             continue
-        field = _RENAMED.get(name, name)
-        greatest = _GREATEST.get(field)
         if greatest is None:
             said[field] = text
         elif text == "None":
             said[field] = None
-        else:
-            number = int(text)
-            if not -1 <= number <= greatest:
-                return None
+        elif -1 <= (number := int(text)) <= greatest:
             said[field] = number
+        else:
+            return None
     if "isr" in said:
         said["isr"] = tuple(sorted(int(member) for member in said["isr"].split(",") if member))
-        if any(member > _LARGEST for member in said["isr"]):
+        if said["isr"] and said["isr"][-1] > _LARGEST:
             return None
     if "last_offset" in said:  # the greatest in the log; it ends behind that
         said["end_offset"] = said.pop("last_offset") + 1

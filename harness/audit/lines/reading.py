@@ -28,7 +28,9 @@ _LOOKED_AT = 64  # chunks in which a line of a broker's is looked for that speak
 _OWN = "__cluster_metadata"  # KRaft's log of metadata, which is replicated by other rules
 _YEAR = 300 * times.DAY
 
-_IN_BYTES = tuple((key.encode(), needles) for key, needles in LOOKED_FOR.items())
+_IN_BYTES = {key.encode(): needles for key, needles in LOOKED_FOR.items()}
+_CAPITAL = re.compile(b"|".join(re.escape(key) for key in _IN_BYTES if key[:1].isupper()))
+_OTHERS = tuple(key for key in _IN_BYTES if not key[:1].isupper())
 # Lines of a broker's, by their logger or by what Kafka puts before their message.
 _BROKERS = re.compile(
     rb"\((?:kafka\.|state\.change\.|org\.apache\.kafka\.(?:server|storage|controller|image|metadata|raft|coordinator)\.)"
@@ -110,9 +112,10 @@ class LogReader:
         try:
             for chunk in chunks:
                 self._look_at(chunk)
-                for number, start, end, needles in needled(chunk):
-                    yield from self._of_line(facts.lines + number, chunk, start, end, needles)
-                facts.lines += chunk.count(b"\n")
+                lines, count = needled(chunk)
+                for number, start, end, needles in lines:
+                    yield from self._events_of(facts.lines + number, chunk, start, end, needles)
+                facts.lines += count
                 is_open = not chunk.endswith(b"\n")
                 self._before = chunk[chunk.rfind(b"\n", 0, -1) + 1 :][:_LONGEST]
         except UNPACKING_ERRORS as error:
@@ -150,11 +153,12 @@ class LogReader:
                 self.facts.undecoded += 1
                 self.facts.undecoded_line = self.facts.undecoded_line or self.facts.lines + number
 
-    def _of_line(self, line: int, chunk: bytes, start: int, end: int, needles: list[str]) -> Iterator[Event]:
+    def _events_of(self, line: int, chunk: bytes, start: int, end: int, needles: list[str]) -> list[Event]:
         def before() -> str:
             previous = chunk[chunk.rfind(b"\n", 0, start - 1) + 1 : start - 1] if start else self._before
             return previous[-_LONGEST:].decode(errors="replace")
 
+        events = []
         for raw in (chunk[start:end],) if end - start <= _LONGEST else _windows(chunk[start:end], needles):
             text = raw.decode(errors="replace")
             text = text.replace("\0", "") if "\0" in text else text
@@ -165,7 +169,8 @@ class LogReader:
             for each in found:
                 event = self._event(each, line, text)
                 if event is not None:
-                    yield event
+                    events.append(event)
+        return events
 
     def _seen(self, text: str, needles: list[str], before: Callable[[], str]) -> tuple[list[MessageSighting], int]:
         for frame in self._frames:
@@ -207,22 +212,25 @@ class LogReader:
         )
 
     def _note(self, seen: MessageSighting, line: int, named: int | None) -> None:
-        facts, said = self.facts, seen.message.said
-        self._note_time(seen.time, line, seen.origin if named is None else named)
+        facts, said, time = self.facts, seen.message.said, seen.time
+        self._note_time(time, line, seen.origin if named is None else named)
         facts.events += 1
-        facts.unnamed += named is None
+        if named is None:
+            facts.unnamed += 1
         if seen.origin is not None:
             facts.named(seen.origin, named)
-        facts.high_watermarks += said.get("high_watermark") is not None
-        facts.doubtful += seen.is_doubtful
+        if "high_watermark" in said:
+            facts.high_watermarks += 1
         if not seen.message.is_open:
             facts.closed += seen.is_closed
             facts.ends += not seen.is_closed
-        facts.undated += seen.time is None or seen.time < times.DAY
+            facts.doubtful += seen.is_doubtful
+        if time is None or time < times.DAY:
+            facts.undated += 1
         if facts.layout is None:
             facts.layout = seen.layout
-        follows = seen.message.kind == MessageKind.FOLLOWER
-        facts.wrong_epochs += follows and said.get("previous_epoch") == said["leader_epoch"] and "leader" in said
+        if seen.message.kind == MessageKind.FOLLOWER and "leader" in said:
+            facts.wrong_epochs += said.get("previous_epoch") == said["leader_epoch"]
 
     def _note_time(self, time: int | None, line: int, whose: object) -> None:
         if time is None or (time < times.DAY and self._time is not None and self._time >= times.DAY):
@@ -257,10 +265,13 @@ def _chunks(content: IO[bytes], part: Part) -> Iterator[bytes]:
     rest = b""
     try:
         for block in _blocks(content, None if part.end is None else part.end - at):
-            whole, newline, rest = (rest + block).rpartition(b"\n")
-            if newline:
-                yield whole + newline
-            elif len(rest) >= _CHUNK:
+            last = block.rfind(b"\n") + 1
+            if last:
+                yield rest + block[:last]
+                rest = block[last:]
+                continue
+            rest += block
+            if len(rest) >= _CHUNK:
                 cut = rest.rfind(b"}", -_LONGEST) + 1 or len(rest) - _AROUND
                 yield rest[:cut]
                 rest = rest[cut:]
@@ -303,22 +314,34 @@ def _blocks(content: IO[bytes], limit: int | None) -> Iterator[bytes]:
         raise problem
 
 
-def needled(text: bytes) -> list[tuple[int, int, int, list[str]]]:
-    """Return the lines of a text that may have a needle: number from 1, start, end, and the needles in question."""
+def needled(text: bytes) -> tuple[list[tuple[int, int, int, list[str]]], int]:
+    """Return the lines of a text that may have a needle, and the number of all line ends.
+
+    Each line has its number from 1, its start, its end, and the needles in question.
+    """
     starts: dict[int, list[str]] = {}
-    for needle, names in _IN_BYTES:
-        at = text.find(needle)
-        while at >= 0:
-            starts.setdefault(text.rfind(b"\n", 0, at) + 1, []).extend(names)
+    end = -1
+    for match in _CAPITAL.finditer(text):
+        at = match.start()
+        if at > end:
             end = text.find(b"\n", at)
-            at = text.find(needle, end) if end >= 0 else -1
+            end = end if end >= 0 else len(text)
+            starts[text.rfind(b"\n", 0, at) + 1] = names = [*_IN_BYTES[match[0]]]
+        else:
+            names += [name for name in _IN_BYTES[match[0]] if name not in names]
+    for key in _OTHERS:
+        at = text.find(key)
+        while at >= 0:
+            starts.setdefault(text.rfind(b"\n", 0, at) + 1, []).extend(_IN_BYTES[key])
+            end = text.find(b"\n", at)
+            at = text.find(key, end) if end >= 0 else -1
     lines, number, counted = [], 1, 0
     for start in sorted(starts):
         number += text.count(b"\n", counted, start)
         counted = start
         end = text.find(b"\n", start)
         lines.append((number, start, end if end >= 0 else len(text), starts[start]))
-    return lines
+    return lines, number - 1 + text.count(b"\n", counted)
 
 
 def _windows(line: bytes, needles: list[str]) -> Iterator[bytes]:

@@ -45,8 +45,9 @@ class Source:
 
 
 def found(paths: Iterable[str], disks: Sequence[str] = ()) -> list[Source]:
-    """Return the files of paths, in order: files themselves, and all of directories, but for the files of `disks`.
-    Raises AuditError.
+    """Return the files of paths, in order. Raises AuditError.
+
+    The files of a directory are included at any depth, without the files below `disks`.
     """
     sources: dict[str, Source] = {}
     for path in paths:

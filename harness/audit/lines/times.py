@@ -48,6 +48,7 @@ _FORMS = (
     r"" + _FULL_CLOCK.format(9),
 )
 _TIME: Final = re.compile(rf"(?<![\d.:])(?:{'|'.join(_FORMS)})(?!\d)", re.IGNORECASE | re.ASCII)
+_CLUE: Final = re.compile(r"\d:\d|\d{8}", re.ASCII)  # in every form
 _LONG = re.compile(r"\d{10}")
 _KINDS = tuple(str(i) for i in range(1, 10))
 _COMMON: Final = re.compile(
@@ -68,6 +69,8 @@ def times_in(text: str) -> list[tuple[int, int, int]]:
             time = _of_common(common)
             if time is not None and _LONG.search(text, common.end()) is None:
                 return [(common.start(), common.end(), time)]
+    if _CLUE.search(text) is None:
+        return []
     found = []
     for match in _TIME.finditer(text):
         time = _of_match(match)

@@ -447,7 +447,7 @@ def _gzip_header(data: bytes) -> int | None:
 
 
 def _zstd() -> _Decompressor:
-    """Return a decompressor: Python's own since 3.14, or else pyarrow's, which the extra `spark` brings."""
+    """Return a decompressor: Python's own since 3.14, or else that of the package zstandard."""
     try:
         from compression import zstd  # type: ignore[import-not-found, unused-ignore]
     except ImportError:
@@ -455,10 +455,32 @@ def _zstd() -> _Decompressor:
             import zstandard
         except ImportError:
             raise AuditError(
-                "is packed by zstd, which needs Python 3.14 or the package zstandard: install one, or unpack it first"
+                "is packed by zstd, which needs Python 3.14 or the package zstandard: run `pip install zstandard`, or"
+                " unpack the file first"
             ) from None
-        return zstandard.ZstdDecompressor().decompressobj()
-    return zstd.ZstdDecompressor()  # type: ignore[no-any-return, unused-ignore]
+        return _Unzstd(zstandard.ZstdDecompressor().decompressobj(), zstandard.ZstdError)
+    return _Unzstd(zstd.ZstdDecompressor(), zstd.ZstdError)
+
+
+class _Unzstd:
+    """One frame of zstd. Both libraries have an error of their own for damage."""
+
+    def __init__(self, decompressor: _Decompressor, error: type[Exception]) -> None:
+        self._decompressor, self._error = decompressor, error
+
+    @property
+    def eof(self) -> bool:
+        return self._decompressor.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._decompressor.unused_data
+
+    def decompress(self, data: bytes, /) -> bytes:
+        try:
+            return self._decompressor.decompress(data)
+        except self._error as error:
+            raise Damaged(str(error)) from None
 
 
 _DECOMPRESSORS: dict[str, Callable[[], _Decompressor]] = {

@@ -1,4 +1,4 @@
-"""Wordings: the lines by which Kafka's brokers tell of a partition, each with the releases that write it so.
+"""Wordings: the lines that Kafka's brokers write about a partition, each with its releases.
 
 A template is the line as it is written, with names in braces where a value stands. Ranges and sources were read in
 Kafka's tags from 0.10.0.0 to 3.9.0, and in the classes of 4.1.2, 4.3.1 and 4.4.0; `since` and `until` are the first and
@@ -298,35 +298,38 @@ WORDINGS: Final = (
     ),
 )
 
-# Every line that is in a wording has one of the keys in it: reading.py looks for them in bytes, before anything else.
-# They are few, for each is looked for in turn. A wording is matched from one of the values, which are more exact. None
-# has a character that JSON may write otherwise, such as `>` and `'`.
+# Each line in a wording has one of the keys. reading.py looks for the keys in bytes: for all that begin with a capital
+# letter at once, because capital letters are rare, and for each of the others alone. A wording is matched from one of
+# the values, which are more exact. No key and no value has a character that JSON may escape, such as `>` and `'`.
 LOOKED_FOR: Final = {
     " starts at ": (" starts at leader epoch ", " starts at Leader Epoch "),
-    "LeaderAndIsr": (" to OnlinePartition with state LeaderAndIsr", "eceived LeaderAndIsr request "),
-    " state changed to (Leader:": (" state changed to (Leader:",),
-    " for partition ": (
-        "New leader and ISR for partition ",
-        "eset fetch offset for partition ",
-        "Log loaded for partition ",
-        "Created log for partition ",
-        "Log for partition ",
-    ),
-    "ISR updated ": ("ISR updated ",),
-    "Shrinking ISR ": ("Shrinking ISR ",),
-    "Truncating ": ("Truncating ",),
-    "Non-monotonic update of high watermark from ": ("Non-monotonic update of high watermark from ",),
     " reset its fetch offset from ": (" reset its fetch offset from ",),
-    "Completed load of ": ("Completed load of ",),
-    "Recovering unflushed segment ": ("Recovering unflushed segment ",),
-    "Corruption found in segment ": ("Corruption found in segment ",),
-    "Creating new partition ": ("Creating new partition ",),
-    " to exist, but it was missing": (" to exist, but it was missing",),
-    "UNCLEAN partition change for ": ("UNCLEAN partition change for ",),
-    "No broker in ISR is alive for ": ("No broker in ISR is alive for ",),
-    "Kafka version": ("Kafka version",),
-    "Cluster ID = ": ("Cluster ID = ",),
-    "Incarnation ": ("Incarnation ",),
+    "LeaderAndIsr": (" to OnlinePartition with state LeaderAndIsr", "eceived LeaderAndIsr request "),
+    "Leader:": (" state changed to (Leader:",),
+    "Reset fetch offset for partition ": ("eset fetch offset for partition ",),
+    **{
+        needle: (needle,)
+        for needle in (
+            "New leader and ISR for partition ",
+            "Log loaded for partition ",
+            "Created log for partition ",
+            "Log for partition ",
+            "ISR updated ",
+            "Shrinking ISR ",
+            "Truncating ",
+            "Non-monotonic update of high watermark from ",
+            "Completed load of ",
+            "Recovering unflushed segment ",
+            "Corruption found in segment ",
+            "Creating new partition ",
+            "Expected partition ",
+            "UNCLEAN partition change for ",
+            "No broker in ISR is alive for ",
+            "Kafka version",
+            "Cluster ID = ",
+            "Incarnation ",
+        )
+    },
 }
 NEEDLES: Final = tuple(needle for needles in LOOKED_FOR.values() for needle in needles)
 

@@ -99,15 +99,6 @@ def test_records_that_retention_has_deleted_from_the_later_log_are_not_lost(tmp_
     assert any("ends at offset 10, before the logs of later leaders begin" in gap for gap in audit.gaps)
 
 
-def test_two_batches_of_one_epoch_at_one_offset_are_a_gap(tmp_path):
-    replica(tmp_path, 1, [batch(0, 1, 10)], [(1, 0)], 10)
-    replica(tmp_path, 2, [batch(0, 1, 4), batch(4, 3, 2)], [(1, 0), (3, 4)], 6)
-    audit = on_disk(tmp_path)
-
-    assert audit.findings == []
-    assert any("have different batches of one leader epoch at offset 0" in gap for gap in audit.gaps)
-
-
 def test_a_replica_that_knows_a_later_epoch_was_not_committed_before_it(tmp_path):
     # Broker 2 led epoch 2 from offset 5. Broker 1 was elected from its old log for epoch 3: its high watermark counts
     # for epoch 3, and says nothing about its records of epoch 1 before epoch 2.

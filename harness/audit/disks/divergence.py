@@ -1,0 +1,192 @@
+"""Divergence: two replicas with different batches of one leader epoch at the same offsets.
+
+Only the leader of an epoch appends, and followers copy its batches byte by byte. So two intact batches that differ show
+two leaders of one epoch, or a follower that kept its own records. A file that was put into a directory from elsewhere
+looks alike. The two logs therefore need another batch in common, and both high watermarks have to cover the difference.
+"""
+
+import os
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from epochfuzz.harness.audit.disks.files import Unreadable, entries, opened
+from epochfuzz.harness.audit.disks.records import LARGEST_BATCH, is_intact
+from epochfuzz.harness.audit.disks.replicas import DiskReplica
+from epochfuzz.harness.audit.disks.segments import NAME, BatchHeader, Damage, EpochRun, headers
+from epochfuzz.harness.audit.judgement.findings import PartitionFinding, What
+from epochfuzz.harness.audit.lines.events import Event
+
+_MOST = 500_000  # batches that one audit reads a second time; of further epochs only the first and last are compared
+_CLEANED = 0x40  # attribute of a batch that the log cleaner has written
+
+
+class Budget:
+    """The number of batches that may still be read a second time."""
+
+    def __init__(self, batches: int = _MOST) -> None:
+        self._left = batches
+
+    def take(self, batches: int) -> bool:
+        """Return whether so many batches may be read, and count them if so."""
+        if batches > self._left:
+            return False
+        self._left -= batches
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A batch with its file."""
+
+    file: str
+    batch: BatchHeader
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The batches of one leader epoch that differ between two replicas. `is_alike`: some other batch is the same."""
+
+    one: DiskReplica
+    other: DiskReplica
+    pairs: tuple[tuple[Place, Place], ...]  # with the same base offset, in order
+    is_alike: bool
+
+    @property
+    def first(self) -> tuple[Place, Place]:
+        """The first two batches that differ."""
+        return self.pairs[0]
+
+    @property
+    def wrong_checksum(self) -> Place | None:
+        """The first batch whose bytes are not those that were written, or None."""
+        return next((each for each in self.first if not _is_intact(each)), None)
+
+    @property
+    def is_certain(self) -> bool:
+        """Return whether no damage, no compaction and no file from elsewhere explains the difference."""
+        marks = [each.high_watermark for each in (self.one, self.other)]
+        one, other = (place.batch for place in self.first)
+        return (
+            self.is_alike
+            and one.last == other.last
+            and all(mark is not None and one.last < mark for mark in marks)
+            and not any(_is_cleaned(batch) for batch in (one, other))
+            and self.wrong_checksum is None
+        )
+
+
+def difference_of(one: DiskReplica, other: DiskReplica, budget: Budget) -> Difference | None:
+    """Return the difference between two replicas in the first leader epoch that has one, or None."""
+    if one.is_compacted or other.is_compacted:
+        return None
+    runs = {each.number: each.run for each in one.epochs if each.run is not None}
+    found: tuple[tuple[Place, Place], ...] = ()
+    is_alike = False
+    for each in other.epochs:
+        own = runs.get(each.number)
+        if own is None or each.run is None:
+            continue
+        same, differing = _compared((one, own), (other, each.run), budget)
+        is_alike = is_alike or same > 0
+        found = found or differing
+    return Difference(one, other, found, is_alike) if found else None
+
+
+def _compared(
+    one: tuple[DiskReplica, EpochRun], other: tuple[DiskReplica, EpochRun], budget: Budget
+) -> tuple[int, tuple[tuple[Place, Place], ...]]:
+    """Return how many batches of two runs are the same, and those with the same base offset that differ."""
+    first = max(run.first.base for _, run in (one, other))
+    last = min(run.last.base for _, run in (one, other))
+    if first <= last and budget.take(one[1].batches + other[1].batches):
+        places = [_batches(replica, run, first, last) for replica, run in (one, other)]
+    else:
+        places = [_ends(run) for _, run in (one, other)]
+    by_base = {place.batch.base: place for place in places[0]}
+    pairs = [(by_base[place.batch.base], place) for place in places[1] if place.batch.base in by_base]
+    differing = tuple(pair for pair in pairs if pair[0].batch.identity != pair[1].batch.identity)
+    return len(pairs) - len(differing), differing
+
+
+def _ends(run: EpochRun) -> Iterator[Place]:
+    yield Place(run.file, run.first)
+    if run.batches > 1:
+        yield Place(run.last_file or run.file, run.last)
+
+
+def _batches(replica: DiskReplica, run: EpochRun, first: int, last: int) -> Iterator[Place]:
+    """Yield the batches of a run with base offsets from `first` to `last`, or its ends if its files are dumps."""
+    try:
+        names = [each for each in entries(replica.path) if each.is_file and NAME.fullmatch(each.name)]
+    except Unreadable:
+        names = []
+    if run.file not in {each.path for each in names}:
+        yield from _ends(run)
+        return
+    bases = [int(each.name[:20]) for each in names]
+    for entry, base, following in zip(names, bases, [*bases[1:], last + 1], strict=True):
+        if base > last or following <= first:
+            continue
+        try:
+            with opened(entry.path) as descriptor:
+                for batch in headers(descriptor, os.fstat(descriptor).st_size, base):
+                    if batch.base > last:
+                        return
+                    if batch.base >= first and batch.epoch == run.epoch:
+                        yield Place(entry.path, batch)
+        except (Damage, Unreadable, OSError):
+            return
+
+
+def _is_cleaned(batch: BatchHeader) -> bool:
+    """Return whether the log cleaner may have changed a batch: it marks it, or removes records from it."""
+    return bool(batch.attributes & _CLEANED) or batch.records != batch.last - batch.base + 1
+
+
+def _is_intact(place: Place) -> bool:
+    batch = place.batch
+    if batch.size > LARGEST_BATCH:
+        return False
+    try:
+        with opened(place.file) as descriptor:
+            return is_intact(batch, os.pread(descriptor, batch.size, batch.position))
+    except (Unreadable, OSError):
+        return False
+
+
+def divergences(topic: str, partition: int, differences: Sequence[Difference]) -> Iterator[PartitionFinding]:
+    """Yield one finding for all replicas that differ at the same offset of the same leader epoch."""
+    groups: dict[tuple[str | None, int, int], list[Difference]] = defaultdict(list)
+    for each in differences:
+        batch = each.first[0].batch
+        groups[each.one.topic_id, batch.epoch, batch.base].append(each)
+    for (_, epoch, base), same in groups.items():
+        evidence = tuple(dict.fromkeys(event for each in same for event in _evidence(each)))
+        last = max(pair[0].batch.last for each in same for pair in each.pairs)
+        who = list(dict.fromkeys(replica.who for each in same for replica in (each.one, each.other)))
+        named = " and ".join((", ".join(who[:-1]), who[-1]))
+        yield PartitionFinding(
+            What.DIVERGED,
+            topic,
+            partition,
+            base,
+            last,
+            epoch,
+            max(event.time for event in evidence),
+            f"{named[0].upper()}{named[1:]} have different batches of leader epoch {epoch} at offset {base:,}, with"
+            " right checksums and below their high watermarks. A consumer may have read either of them.",
+            evidence,
+            evidence,
+        )
+
+
+def _evidence(difference: Difference) -> Iterator[Event]:
+    for replica, place in zip((difference.one, difference.other), difference.first, strict=True):
+        batch = place.batch
+        text = (
+            f"byte {batch.position}: a batch of leader epoch {batch.epoch}, offsets {batch.base} to {batch.last},"
+            f" checksum {batch.crc & 0xFFFFFFFF:08x}"
+        )
+        yield replica.event(place.file, batch.position, batch.time, text, leader_epoch=batch.epoch, offset=batch.base)
+        yield replica.shows_high_watermark()
