@@ -1,8 +1,8 @@
 """Survey the releases: the properties that each of them holds within bounds, or breaks in a number of events.
 
 `python -m epochfuzz.harness.lab.survey [PROTOCOL ...]`, in a checkout, repeats the survey, for some protocols or
-for those whose rules have changed since. A survey of all protocols takes some hours. Its results are in survey.yaml in
-this directory. The page of releases and `epochfuzz explain releases` read them.
+for those whose rules have changed since. A survey of all protocols takes some hours. Its results are in survey.yaml of
+harness/reference. The page of releases and `epochfuzz explain releases` read them.
 """
 
 import functools

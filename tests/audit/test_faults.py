@@ -140,7 +140,7 @@ def test_a_pipe_of_the_shell_is_read():
     os.write(write, "".join(stamped(own) for own in LOSS.values()).encode())
     os.close(write)
     try:
-        assert found(audited(f"/dev/fd/{read}")) == LOST
+        assert found(audited(Path(f"/dev/fd/{read}"))) == LOST
     finally:
         os.close(read)
 

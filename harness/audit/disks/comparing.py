@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from epochfuzz.harness.audit.disks.commits import Commit, still_stands
-from epochfuzz.harness.audit.disks.divergence import Budget, difference_of, divergences
+from epochfuzz.harness.audit.disks.divergence import ReadBudget, difference_of, divergences
 from epochfuzz.harness.audit.disks.metadata_log import NOBODY, MetadataLog, PartitionHistory, PartitionState
 from epochfuzz.harness.audit.disks.replicas import DiskReplica, Epoch
 from epochfuzz.harness.audit.judgement.findings import PartitionFinding, What
@@ -71,7 +71,7 @@ class DiskPartition:
                 yield log, log.partitions[topic_id, self.number]
 
 
-def compared(partition: DiskPartition, budget: Budget) -> Compared:
+def compared(partition: DiskPartition, budget: ReadBudget) -> Compared:
     """Compare the replicas of a partition. `budget`: how many batches may be read a second time for it."""
     result = Compared()
     usable = [_bounded(replica, partition) for replica in partition.replicas if replica.is_usable]
@@ -126,7 +126,7 @@ def _same_life(one: DiskReplica, other: DiskReplica) -> bool | None:
 
 
 def _different(
-    partition: DiskPartition, usable: Sequence[DiskReplica], budget: Budget, result: Compared
+    partition: DiskPartition, usable: Sequence[DiskReplica], budget: ReadBudget, result: Compared
 ) -> list[frozenset[str]]:
     """Find replicas with different batches of one leader epoch at one offset. Returns the paths of each two."""
     differences = [

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from epochfuzz.harness.audit.disks.checkpoints import META, LogDirectory, directory_of
 from epochfuzz.harness.audit.disks.commits import Commits, commits_of
 from epochfuzz.harness.audit.disks.comparing import DiskPartition, compared
-from epochfuzz.harness.audit.disks.divergence import Budget
+from epochfuzz.harness.audit.disks.divergence import ReadBudget
 from epochfuzz.harness.audit.disks.dumped import Dumped, dumped
 from epochfuzz.harness.audit.disks.found import METADATA, OFFSETS, LocatedReplica, located
 from epochfuzz.harness.audit.disks.metadata_log import MetadataLog, metadata_log
@@ -160,7 +160,7 @@ def _compare(
         for commit in commits.greatest.values():
             by_partition[commit.topic, commit.partition].append(commit)
     named = {(log.names.get(topic_id, ""), number) for log in logs for topic_id, number in log.partitions} - {("", 0)}
-    budget = Budget()
+    budget = ReadBudget()
     for number, key in enumerate(sorted(replicas.keys() | named), start=1):
         report(f"comparing partition {number:,} of {len(replicas):,}")
         own = replicas.get(key, [])

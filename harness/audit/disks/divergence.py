@@ -21,7 +21,7 @@ _MOST = 500_000  # batches that one audit reads a second time; of further epochs
 _CLEANED = 0x40  # attribute of a batch that the log cleaner has written
 
 
-class Budget:
+class ReadBudget:
     """The number of batches that may still be read a second time."""
 
     def __init__(self, batches: int = _MOST) -> None:
@@ -36,7 +36,7 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class BatchPlace:
     """A batch with its file."""
 
     file: str
@@ -49,16 +49,16 @@ class Difference:
 
     one: DiskReplica
     other: DiskReplica
-    pairs: tuple[tuple[Place, Place], ...]  # with the same base offset, in order
+    pairs: tuple[tuple[BatchPlace, BatchPlace], ...]  # with the same base offset, in order
     is_alike: bool
 
     @property
-    def first(self) -> tuple[Place, Place]:
+    def first(self) -> tuple[BatchPlace, BatchPlace]:
         """The first two batches that differ."""
         return self.pairs[0]
 
     @property
-    def wrong_checksum(self) -> Place | None:
+    def wrong_checksum(self) -> BatchPlace | None:
         """The first batch whose bytes are not those that were written, or None."""
         return next((each for each in self.first if not _is_intact(each)), None)
 
@@ -76,12 +76,12 @@ class Difference:
         )
 
 
-def difference_of(one: DiskReplica, other: DiskReplica, budget: Budget) -> Difference | None:
+def difference_of(one: DiskReplica, other: DiskReplica, budget: ReadBudget) -> Difference | None:
     """Return the difference between two replicas in the first leader epoch that has one, or None."""
     if one.is_compacted or other.is_compacted:
         return None
     runs = {each.number: each.run for each in one.epochs if each.run is not None}
-    found: tuple[tuple[Place, Place], ...] = ()
+    found: tuple[tuple[BatchPlace, BatchPlace], ...] = ()
     is_alike = False
     for each in other.epochs:
         own = runs.get(each.number)
@@ -94,8 +94,8 @@ def difference_of(one: DiskReplica, other: DiskReplica, budget: Budget) -> Diffe
 
 
 def _compared(
-    one: tuple[DiskReplica, EpochRun], other: tuple[DiskReplica, EpochRun], budget: Budget
-) -> tuple[int, tuple[tuple[Place, Place], ...]]:
+    one: tuple[DiskReplica, EpochRun], other: tuple[DiskReplica, EpochRun], budget: ReadBudget
+) -> tuple[int, tuple[tuple[BatchPlace, BatchPlace], ...]]:
     """Return how many batches of two runs are the same, and those with the same base offset that differ."""
     first = max(run.first.base for _, run in (one, other))
     last = min(run.last.base for _, run in (one, other))
@@ -109,13 +109,13 @@ def _compared(
     return len(pairs) - len(differing), differing
 
 
-def _ends(run: EpochRun) -> Iterator[Place]:
-    yield Place(run.file, run.first)
+def _ends(run: EpochRun) -> Iterator[BatchPlace]:
+    yield BatchPlace(run.file, run.first)
     if run.batches > 1:
-        yield Place(run.last_file or run.file, run.last)
+        yield BatchPlace(run.last_file or run.file, run.last)
 
 
-def _batches(replica: DiskReplica, run: EpochRun, first: int, last: int) -> Iterator[Place]:
+def _batches(replica: DiskReplica, run: EpochRun, first: int, last: int) -> Iterator[BatchPlace]:
     """Yield the batches of a run with base offsets from `first` to `last`, or its ends if its files are dumps."""
     try:
         names = [each for each in entries(replica.path) if each.is_file and NAME.fullmatch(each.name)]
@@ -134,7 +134,7 @@ def _batches(replica: DiskReplica, run: EpochRun, first: int, last: int) -> Iter
                     if batch.base > last:
                         return
                     if batch.base >= first and batch.epoch == run.epoch:
-                        yield Place(entry.path, batch)
+                        yield BatchPlace(entry.path, batch)
         except (Damage, Unreadable, OSError):
             return
 
@@ -144,7 +144,7 @@ def _is_cleaned(batch: BatchHeader) -> bool:
     return bool(batch.attributes & _CLEANED) or batch.records != batch.last - batch.base + 1
 
 
-def _is_intact(place: Place) -> bool:
+def _is_intact(place: BatchPlace) -> bool:
     batch = place.batch
     if batch.size > LARGEST_BATCH:
         return False

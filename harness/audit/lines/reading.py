@@ -16,7 +16,15 @@ from epochfuzz.harness.audit.lines.layouts import Frame
 from epochfuzz.harness.audit.lines.line import MessageSighting, seen_in
 from epochfuzz.harness.audit.lines.matching import messages_in
 from epochfuzz.harness.audit.lines.sources import opened
-from epochfuzz.harness.audit.lines.unpacking import TEXT, UNPACKING_ERRORS, Budget, Member, buffered, members, reason
+from epochfuzz.harness.audit.lines.unpacking import (
+    TEXT,
+    UNPACKING_ERRORS,
+    UnpackedBytes,
+    Member,
+    buffered,
+    members,
+    reason,
+)
 from epochfuzz.harness.audit.lines.wordings import LOOKED_FOR
 
 _CHUNK = 1 << 18  # bytes: as many as the cache of a processor holds, for each needle is looked for in turn
@@ -75,7 +83,9 @@ def read(part: Part, frames: Sequence[Frame]) -> Iterator[Event | LogFacts]:
     problem = None
     try:
         with opened(part.location or part.file) as content:
-            inside = members(part.file, content, Budget(part.size)) if part.form != TEXT else _itself(part, content)
+            inside = (
+                members(part.file, content, UnpackedBytes(part.size)) if part.form != TEXT else _itself(part, content)
+            )
             for member in inside:
                 name = member.name if member.name not in names else f"{member.name} ({len(names)})"
                 names.add(name)

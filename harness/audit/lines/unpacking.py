@@ -111,8 +111,8 @@ def _longest_hole(head: bytes) -> int:
     return sum(len(hole) for hole in re.findall(rb"\0{16,}", head))
 
 
-class Budget:
-    """How many bytes a file may unpack to."""
+class UnpackedBytes:
+    """The number of bytes that a file may unpack to."""
 
     def __init__(self, packed: int) -> None:
         self._left = max(_HARMLESS, packed * _RATIO)
@@ -125,7 +125,7 @@ class Budget:
             raise Damaged(f"it unpacks to more than {_RATIO} times its size, as a bomb does; the rest was left out")
 
 
-def members(name: str, content: IO[bytes], budget: Budget, depth: int = _DEEPEST) -> Iterator[Member]:
+def members(name: str, content: IO[bytes], budget: UnpackedBytes, depth: int = _DEEPEST) -> Iterator[Member]:
     """Yield the text files in a file. Each is to be read before the next is asked for."""
     stream = buffered(content)
     try:
@@ -162,7 +162,7 @@ def reason(error: Exception) -> str:
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
-def _of_tar(name: str, stream: IO[bytes], budget: Budget, depth: int) -> Iterator[Member]:
+def _of_tar(name: str, stream: IO[bytes], budget: UnpackedBytes, depth: int) -> Iterator[Member]:
     with tarfile.open(fileobj=stream, mode="r|", errors="backslashreplace") as archive:
         for info in archive:
             budget.members -= 1
@@ -179,7 +179,7 @@ def _of_tar(name: str, stream: IO[bytes], budget: Budget, depth: int) -> Iterato
             yield from members(inside, io.BufferedReader(_Counted(content, budget), _BUFFER), budget, depth)
 
 
-def _of_zip(name: str, stream: IO[bytes], budget: Budget, depth: int) -> Iterator[Member]:
+def _of_zip(name: str, stream: IO[bytes], budget: UnpackedBytes, depth: int) -> Iterator[Member]:
     with _seekable(stream, budget) as whole, zipfile.ZipFile(whole) as archive:
         for info in archive.infolist():
             budget.members -= 1
@@ -200,7 +200,7 @@ def _of_zip(name: str, stream: IO[bytes], budget: Budget, depth: int) -> Iterato
                 yield from members(inside, io.BufferedReader(_Counted(content, budget), _BUFFER), budget, depth)
 
 
-def _seekable(stream: IO[bytes], budget: Budget) -> IO[bytes]:
+def _seekable(stream: IO[bytes], budget: UnpackedBytes) -> IO[bytes]:
     if stream.seekable():
         return stream
     spooled: IO[bytes] = tempfile.SpooledTemporaryFile(_SPOOLED)  # noqa: SIM115
@@ -271,7 +271,7 @@ class _Raw(_Stream):
 class _Counted(_Raw):
     """A file of an archive, whose bytes count."""
 
-    def __init__(self, content: IO[bytes], budget: Budget) -> None:
+    def __init__(self, content: IO[bytes], budget: UnpackedBytes) -> None:
         super().__init__(content)
         self._budget = budget
 
@@ -313,7 +313,7 @@ class _Decompressor(Protocol):
 class _Unpacked(_Stream):
     """Bytes of one or several packed streams, one after the other."""
 
-    def __init__(self, content: IO[bytes], form: str, budget: Budget) -> None:
+    def __init__(self, content: IO[bytes], form: str, budget: UnpackedBytes) -> None:
         super().__init__()
         self._content, self._form, self._budget = content, form, budget
         self._decompressor: _Decompressor | None = None

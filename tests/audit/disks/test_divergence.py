@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from epochfuzz.harness.audit.disks.divergence import Budget
+from epochfuzz.harness.audit.disks.divergence import ReadBudget
 from epochfuzz.harness.audit.disks.records import batches, crc32c
 from epochfuzz.harness.audit.disks.segments import HEADER
 from tests.audit.disks.disk_sets import on_disk, unpacked
@@ -69,7 +69,7 @@ def test_a_replica_that_lags_is_compared_as_far_as_it_reaches(tmp_path):
 
 @pytest.mark.parametrize("segments", [1, 2])
 def test_a_difference_at_the_end_is_found_without_a_second_reading(tmp_path, monkeypatch, segments):
-    monkeypatch.setattr(Budget, "take", lambda budget, batches: False)
+    monkeypatch.setattr(ReadBudget, "take", lambda budget, batches: False)
     three_batches(tmp_path, 1, OURS)
     three_batches(tmp_path, 2, OURS, batches=[intact(0, 5), OURS, intact(10, 5, b"other data")])
     if segments == 2:
