@@ -19,8 +19,8 @@ from epochfuzz.harness.audit.lines.sources import opened
 from epochfuzz.harness.audit.lines.unpacking import (
     TEXT,
     UNPACKING_ERRORS,
-    UnpackedBytes,
     Member,
+    UnpackedBytes,
     buffered,
     members,
     reason,
