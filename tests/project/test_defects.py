@@ -58,7 +58,7 @@ def test_no_two_defects_have_one_name_or_one_change():
     assert len(changes) == len(codes)
 
 
-@pytest.mark.parametrize("defect", DETECTABLE, ids=lambda mutant: mutant.name)
+@pytest.mark.parametrize("mutant", DETECTABLE, ids=lambda mutant: mutant.name)
 def test_the_shortest_schedule_breaks_the_property_by_its_last_event_and_nothing_without_the_defect(mutant):
     proof = proofs()[mutant.name]
     sound = replay(proof.shortest, mutant.sound_protocol, proof.settings)
@@ -68,14 +68,14 @@ def test_the_shortest_schedule_breaks_the_property_by_its_last_event_and_nothing
         assert broken_by(mutant, proof.settings, proof.shortest[:end]) == []
 
 
-@pytest.mark.parametrize("defect", DETECTABLE, ids=lambda mutant: mutant.name)
+@pytest.mark.parametrize("mutant", DETECTABLE, ids=lambda mutant: mutant.name)
 def test_every_event_of_the_shortest_schedule_is_enabled(mutant):
     proof = proofs()[mutant.name]
     execution = Execution(mutant.broken_protocol, proof.settings)
     assert all(execution.apply(event) for event in proof.shortest)
 
 
-@pytest.mark.parametrize("defect", QUICKLY_SEARCHED, ids=lambda mutant: mutant.name)
+@pytest.mark.parametrize("mutant", QUICKLY_SEARCHED, ids=lambda mutant: mutant.name)
 def test_no_shorter_schedule_shows_the_defect(mutant):
     proof = proofs()[mutant.name]
     alphabet = proof.settings.alphabet()
@@ -86,7 +86,7 @@ def test_no_shorter_schedule_shows_the_defect(mutant):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("defect", PROTOCOL_DEFECTS, ids=lambda mutant: mutant.name)
+@pytest.mark.parametrize("mutant", PROTOCOL_DEFECTS, ids=lambda mutant: mutant.name)
 def test_complete_search_proves_again_what_is_written_down(mutant):
     found, written = prove(mutant), proofs().get(mutant.name)
     assert (found is None) == (written is None)
@@ -97,7 +97,7 @@ def test_complete_search_proves_again_what_is_written_down(mutant):
         )  # fmt: skip
 
 
-@pytest.mark.parametrize("defect", DEFECTS, ids=lambda mutant: mutant.name)
+@pytest.mark.parametrize("mutant", DEFECTS, ids=lambda mutant: mutant.name)
 def test_what_stands_for_a_rule_takes_and_returns_what_the_rule_does(mutant):
     assert mutant.mistaken
     for rule, mistaken in mutant.mistaken.items():
@@ -256,7 +256,7 @@ mechanisms.MECHANISMS["leases"] = Leases
 
 from epochfuzz.harness.lab.mutants import DEFECTS, PROTOCOL_DEFECTS
 from epochfuzz.harness.lab.mutants.proofs import broken_by, proofs
-from epochfuzz.model.core import program
+from epochfuzz.model.core import specializer
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 from epochfuzz.model.kafka.step import step
@@ -265,10 +265,10 @@ assert parse_protocol("kip-320:leases=read").choices[-1] == Leases.READ
 for defect in PROTOCOL_DEFECTS[::5]:
     if proof := proofs().get(defect.name):
         assert broken_by(defect, proof.settings, proof.shortest)[0] == proof.property
-names = {each.name for each in program.link([step, properties.broken_now], with_defects=True)}
+names = {each.name for each in specializer.specialize([step, properties.broken_now], with_defects=True)}
 for defect in DEFECTS:
     for rule in defect.mistaken:
-        assert f"{program.flat_name(rule)}_with_defect_{defect.number}" in names
+        assert f"{specializer.flat_name(rule)}_with_defect_{defect.number}" in names
 print("as before")
 """
 
