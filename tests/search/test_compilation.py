@@ -31,7 +31,7 @@ compilation._source = lambda model, what, kept: (
     f"from {compilation.__name__} import {'as_kernel' if kept else 'as_kernel_not_kept as as_kernel'}\\n"
     "@as_kernel\\ndef test_kernel(x):\\n    return x + 1\\n"
 )
-print(compilation._program(None, compilation.Program("kernels", {})).test_kernel(1))
+print(compilation._program(None, compilation.Specialization("kernels", {})).test_kernel(1))
 """
 
 
@@ -61,9 +61,9 @@ def test_what_can_be_kept_is(tmp_path):
 LINKED = """
 import json
 from epochfuzz.harness.environment.version import model_digest
-from epochfuzz.model.core import program
+from epochfuzz.model.core import specializer
 from epochfuzz.model.kafka.step import step
-print(json.dumps([model_digest(), [each.name for each in program.link([step])]]))
+print(json.dumps([model_digest(), [each.name for each in specializer.specialize([step])]]))
 """
 
 
