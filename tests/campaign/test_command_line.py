@@ -190,7 +190,7 @@ def test_parameters_of_an_unknown_engine_are_bad_input(epochfuzz, spark, tmp_pat
     CampaignDirectory(spark, str(tmp_path)).write_rows([row], SCHEMA, "parameters")
     code, out, err = epochfuzz("campaign", "resume", tmp_path)
     assert (code, out) == (2, "")
-    assert "parameters cannot be used: engine 'telepathy' is none of walk, hypothesis, conformance" in err
+    assert "parameters cannot be used: unknown engine 'telepathy'; the engines are walk, hypothesis, conformance" in err
 
 
 MACHINE = """

@@ -94,7 +94,7 @@ def test_what_holds_no_search_or_one_of_other_rules_is_not_gone_on_with(spark, t
 def test_a_worker_with_other_rules_ends_the_search(spark, tmp_path):
     with pytest.raises(PythonException) as failure:
         SearchCampaign.start(spark, str(tmp_path / "s"), replace(HELD, model="0" * 16)).run(silent)
-    assert "is of model 0000" in sentence(str(failure.value))
+    assert "needs model 0000" in sentence(str(failure.value))
 
 
 def test_the_command_prints_the_json_that_it_prints_in_memory(epochfuzz, tmp_path):

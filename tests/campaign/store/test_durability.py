@@ -111,7 +111,7 @@ def test_a_worker_with_other_rules_ends_the_campaign(spark, tmp_path):
     campaign = start(spark, tmp_path / "c", parameters(model="0" * 16))
     with pytest.raises(PythonException) as failure:
         campaign.do_blocks(Quiet())
-    assert "the campaign is of model 0000" in sentence(str(failure.value))
+    assert "the campaign needs model 0000" in sentence(str(failure.value))
 
 
 def test_a_directory_that_cannot_be_written_is_named(spark, tmp_path):
@@ -187,7 +187,7 @@ def test_blocks_of_another_campaign_are_refused(spark, undisturbed, tmp_path):
     other = start(spark, tmp_path / "other", parameters(seed=8))
     directory = copied(undisturbed, tmp_path / "c", "parameters")
     shutil.copytree(tmp_path / "other" / "parameters", Path(directory) / "parameters")
-    refused = rf"c/blocks has blocks of campaign {undisturbed.work.campaign}, .* of campaign {other.work.campaign}"
+    refused = rf"c/blocks has blocks of campaign {undisturbed.work.campaign}, .* to campaign {other.work.campaign}"
     with pytest.raises(CampaignError, match=refused):
         Campaign.load(spark, directory)
 
@@ -195,8 +195,8 @@ def test_blocks_of_another_campaign_are_refused(spark, undisturbed, tmp_path):
 @pytest.mark.parametrize(
     ("changed", "complaint"),
     [
-        ({"engine": "walks"}, "engine 'walks' is none of walk, hypothesis, conformance"),
-        ({"engine": None}, "engine None is none of"),
+        ({"engine": "walks"}, "unknown engine 'walks'; the engines are walk, hypothesis, conformance"),
+        ({"engine": None}, "unknown engine None"),
         ({"block": 0}, "block is 0"),
         ({"block": None}, "block: no value"),
         ({"schedules": -5}, "schedules is -5"),
