@@ -24,7 +24,9 @@ def plays(monkeypatch: pytest.MonkeyPatch, no_kafka: Installation) -> Callable[.
     """Has runs end so, one after the other."""
 
     def set_up(*ended: ScenarioRun) -> None:
-        monkeypatch.setattr(runs, "play", lambda request, kafka, number, say, templates: Played(ended[number - 1], None))
+        monkeypatch.setattr(
+            runs, "play", lambda request, kafka, number, say, templates: Played(ended[number - 1], None)
+        )
         monkeypatch.setattr(installation, "from_maven", lambda release: no_kafka)
         monkeypatch.setattr(installation, "from_home", lambda home: no_kafka)
 

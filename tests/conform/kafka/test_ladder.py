@@ -161,7 +161,9 @@ def protocol_of(rung: Rung, difference: Difference) -> Protocol:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("difference", DIFFERENCES, ids=lambda each: f"{each.known.field}-{len(each.schedule)}")
+@pytest.mark.parametrize(
+    "difference", DIFFERENCES, ids=lambda each: f"{each.known.field}-{len(each.schedule)}-{each.releases[0]}"
+)
 def test_a_difference_that_is_written_down_is_there(difference: Difference, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(Path(__file__).parents[3])
     events = parse_schedule(difference.schedule)

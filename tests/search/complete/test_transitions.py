@@ -139,7 +139,7 @@ def test_a_long_way_is_cut_into_tours() -> None:
 
 
 def test_what_memory_has_no_room_for_is_not_planned() -> None:
-    with pytest.raises(MemoryEnded, match="have room for"):
+    with pytest.raises(MemoryEnded, match="the search needs more"):
         transitions(parse_protocol("kip-320"), Configuration(replicas=3, records=1, epochs=1), memory=1 << 18)
 
 
