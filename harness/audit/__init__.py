@@ -1,6 +1,6 @@
 """Audit: find lost committed records in the logs and on the disks of brokers.
 
-The files of this package, in the order in which an audit uses them:
+The files of this package, in the order of their use:
 
 * audit.py: the request, and the result of all partitions. errors.py: wrong input.
 * one_process.py, on_spark.py and host.py: the runners (this process, Spark, a broker's host). All have the same rules

@@ -8,9 +8,17 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from epochfuzz.harness.cluster.broker.broker_log import LogLine
-from epochfuzz.harness.cluster.broker.clients import UNKNOWN_OFFSET, Acknowledged, ConsumedRecord
+from epochfuzz.harness.cluster.broker.clients import UNKNOWN_OFFSET
 from epochfuzz.harness.cluster.broker.node import Node
-from epochfuzz.harness.cluster.broker.segments import Record, records
+from epochfuzz.harness.cluster.broker.segments import records
+from epochfuzz.harness.documents.cluster_records import (
+    Acknowledged,
+    ConsumedRecord,
+    Loss,
+    ReachedStep,
+    Record,
+    ReplicaView,
+)
 from epochfuzz.harness.text.plain import fields_of
 
 if TYPE_CHECKING:
@@ -23,53 +31,6 @@ class ScenarioVerdict(StrEnum):
     LOST = "LOST"  # an acknowledged record is missing at its offset
     KEPT = "KEPT"
     NOT_REACHED = "NOT REACHED"  # a step did not happen on this cluster
-
-
-@dataclass(frozen=True)
-class ReplicaView:
-    """The state of a replica at one moment."""
-
-    state: str  # running, paused, ending or down
-    role: str  # the last role that the broker logged: leads e1, follows A e1
-    log: tuple[Record, ...]
-    high_watermark: int | None  # for a leader, the one that it logged or served to a consumer
-
-    @property
-    def end(self) -> int:
-        """The log end offset."""
-        return self.log[-1].offset + 1 if self.log else 0
-
-    def told(self) -> str:
-        """Return the log in the notation of timelines: records below the high watermark in [], above it in ()."""
-        if self.high_watermark is None:
-            return " ".join(record.value for record in self.log) or "empty"
-        known = self.high_watermark
-        below = " ".join(record.value for record in self.log if record.offset < known)
-        above = " ".join(record.value for record in self.log if record.offset >= known)
-        return (f"[{below}]" if below else "") + (f"({above})" if above else "") or "empty"
-
-
-@dataclass(frozen=True)
-class ReachedStep:
-    """The state after a completed step."""
-
-    after: float  # seconds since the run began
-    step: str
-    what: str
-    replicas: dict[str, ReplicaView]
-    acknowledged: tuple[Acknowledged, ...]  # since the moment before
-    read: tuple[ConsumedRecord, ...]
-
-
-@dataclass
-class Loss:
-    """An acknowledged record that is no longer at its offset."""
-
-    value: str
-    partition: int
-    offset: int
-    instead: str | None  # the value that is now at the offset
-    was_read: bool
 
 
 @dataclass

@@ -8,7 +8,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from epochfuzz.harness.cluster.timeline import Loss, ReachedStep, ReplicaView, ScenarioRun, ScenarioVerdict
+from epochfuzz.harness.cluster.timeline import ScenarioRun, ScenarioVerdict
+from epochfuzz.harness.documents.cluster_records import Loss, ReachedStep, ReplicaView
 
 LEGEND = (
     "[m] is below the leader's high watermark, (m) above it; e1 is a leader epoch. Roles are what brokers have logged:"

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from epochfuzz.harness.cases.case import Case
     from epochfuzz.harness.cluster.broker.installation import Installation
     from epochfuzz.harness.cluster.schedules.beside import Beside
-    from epochfuzz.harness.cluster.schedules.play import Playing
     from epochfuzz.harness.documents import evidence
+    from epochfuzz.harness.documents.cluster_records import Playing
 
 _SEEDS = 32  # bits of a random seed
 
@@ -211,7 +211,7 @@ def _exit_code(played: "list[tuple[Case, Playing, Beside | None]]") -> int:
 
     A case is as expected if it ends as in the model of the release. Without such a model, it must keep all guarantees.
     """
-    from epochfuzz.harness.cluster.schedules.ends import Ended
+    from epochfuzz.harness.documents.cluster_records import Ended
 
     if any(playing.ended is Ended.NOT_REACHED for _, playing, _ in played):
         return Exit.GOAL_UNMET

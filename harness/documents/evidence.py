@@ -1,9 +1,8 @@
 """Declare the documents about Kafka itself: `audit` and the `cluster` commands."""
 
-from typing import Literal
-
 from typing_extensions import TypedDict
 
+from epochfuzz.harness.documents.cluster_records import Loss, Playing, ReachedStep
 from epochfuzz.harness.documents.parts import Settings
 from epochfuzz.harness.documents.walks import Facts
 
@@ -95,94 +94,6 @@ class Audit(AuditNumbers):
     findings: list[Explained]
 
 
-class LogRecord(TypedDict):
-    """A record of a log."""
-
-    offset: int
-    epoch: int
-    value: str
-
-
-class AcknowledgedRecord(TypedDict):
-    """A record that a producer was told is safe; `at` in seconds since 1970 (Unix time)."""
-
-    value: str
-    partition: int
-    offset: int
-    at: float
-
-
-class ReadRecord(TypedDict):
-    """A record that a consumer has read; `at` in seconds since 1970 (Unix time)."""
-
-    value: str
-    offset: int
-    at: float
-    partition: int
-
-
-class ReplicaAtStep(TypedDict):
-    """A replica when a step was reached. `high_watermark` is that of a leader, as it logged or served it."""
-
-    state: str
-    role: str
-    log: list[LogRecord]
-    high_watermark: int | None
-
-
-class StepReached(TypedDict):
-    """A step that has been reached, `after` so many seconds. Records are those since the step before."""
-
-    after: float
-    step: str
-    what: str
-    replicas: dict[str, ReplicaAtStep]
-    acknowledged: list[AcknowledgedRecord]
-    read: list[ReadRecord]
-
-
-class LostRecord(TypedDict):
-    """An acknowledged record that is not at its offset any more; `instead` is the value that is there now."""
-
-    value: str
-    partition: int
-    offset: int
-    instead: str | None
-    was_read: bool
-
-
-class ReplicasAfterEvent(TypedDict):
-    """The logs of the replicas after an event, as their files have them, and the controller's leader and ISR."""
-
-    logs: dict[str, list[str]]
-    leader: str | None
-    isr: list[str]
-
-
-class EventPlayed(TypedDict):
-    """An event, numbered from 1, and its outcome: `done`, `nothing to do`, `refused` or `not done`."""
-
-    number: int
-    event: str
-    outcome: Literal["done", "nothing to do", "refused", "not done"]
-    what: str
-    seconds: float
-    seen: ReplicasAfterEvent
-
-
-class SchedulePlayed(TypedDict):
-    """A schedule that was played. `unread` are records that a consumer could read once, and cannot any more."""
-
-    ended: Literal["LOST", "DIVERGED", "STUCK", "KEPT", "NOT REACHED"]
-    why: str
-    steps: list[EventPlayed]
-    acknowledged: int
-    lost: list[LostRecord]
-    unread: list[str]
-    left: list[str]
-    seconds: float
-
-
 class BrokerLine(TypedDict):
     """A line of a broker's log, from a cluster that epochfuzz started."""
 
@@ -196,9 +107,9 @@ class ClusterRun(TypedDict):
     verdict: str
     seconds: float
     acknowledged: int
-    lost: list[LostRecord]
+    lost: list[Loss]
     not_reached: str | None
-    moments: list[StepReached]
+    moments: list[ReachedStep]
     evidence: list[BrokerLine]
     clients: list[str]
 
@@ -230,7 +141,7 @@ class PlayedCase(TypedDict):
     why: str
     model: PlayedBeside | None
     differs: str | None
-    playing: SchedulePlayed
+    playing: Playing
 
 
 class ClusterReplay(TypedDict):

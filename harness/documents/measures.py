@@ -3,18 +3,7 @@
 from typing_extensions import TypedDict
 
 from epochfuzz.harness.documents.parts import Settings
-
-
-class Scale(TypedDict):
-    """How much is measured: rounds of each throughput, seeds of each hunt, and schedules to give up after."""
-
-    rounds: int
-    seeds: int
-    hypothesis_seeds: int
-    most: int
-    most_elsewhere: int
-    spark_schedules: int
-    spark_rounds: int
+from epochfuzz.harness.documents.records import Scale
 
 
 class Spread(TypedDict):

@@ -47,3 +47,16 @@ class Discovery:
 
     schedules: int
     situations: int
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The size of a benchmark: rounds of each throughput, seeds of each hunt, and the largest number of schedules."""
+
+    rounds: int
+    seeds: int
+    hypothesis_seeds: int
+    most: int
+    most_elsewhere: int
+    spark_schedules: int
+    spark_rounds: int

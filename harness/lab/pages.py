@@ -137,7 +137,7 @@ def pages() -> dict[str, str]:
         ),
         "glossary.md": _page(
             "Glossary",
-            "After this page you can read a timeline and the end of a run. The first words are those of Kafka's"
+            "After this page you can read a timeline and the end of a run. The first words are from Kafka's"
             " replication, each with an example that `epochfuzz explain WORD` draws. Words of testing and of epochfuzz"
             " follow.",
             [*_sections("word"), *_sections("term")],

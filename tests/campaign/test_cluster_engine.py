@@ -35,8 +35,7 @@ from epochfuzz.harness.cluster.broker import installation, tools
 from epochfuzz.harness.cluster.broker.installation import Installation
 from epochfuzz.harness.cluster.errors import ClusterError
 from epochfuzz.harness.cluster.schedules import choose, player
-from epochfuzz.harness.cluster.schedules.ends import Ended
-from epochfuzz.harness.cluster.schedules.play import EventOutcome, ObservedReplica, PlayedEvent, Playing
+from epochfuzz.harness.documents.cluster_records import Ended, EventOutcome, ObservedState, PlayedEvent, Playing
 from epochfuzz.harness.environment import extras
 from tests.campaign.conftest import Quiet
 
@@ -72,7 +71,7 @@ class Player:
         self.played.append(tuple(schedule))
         lost = LOSING in schedule
         ended, why = (Ended.LOST, "acknowledged and gone: m0@0") if lost else (Ended.KEPT, "")
-        seen = ObservedReplica(dict.fromkeys("ABC", ()), "A", ("A", "B", "C"))
+        seen = ObservedState(dict.fromkeys("ABC", ()), "A", ("A", "B", "C"))
         return Playing(
             ended, why, [PlayedEvent(1 + i, each, EventOutcome.DONE, "", 0.0, seen) for i, each in enumerate(schedule)]
         )

@@ -12,7 +12,8 @@ from epochfuzz.harness.cluster import runs
 from epochfuzz.harness.cluster.broker import installation, tools
 from epochfuzz.harness.cluster.broker.installation import Installation
 from epochfuzz.harness.cluster.runs import Played
-from epochfuzz.harness.cluster.timeline import Loss, ScenarioRun, ScenarioVerdict
+from epochfuzz.harness.cluster.timeline import ScenarioRun, ScenarioVerdict
+from epochfuzz.harness.documents.cluster_records import Loss
 
 LOST = ScenarioRun(ScenarioVerdict.LOST, 28.0, 7, [Loss("m", 0, 4, "z", was_read=True)])
 KEPT = ScenarioRun(ScenarioVerdict.KEPT, 28.0, 8)

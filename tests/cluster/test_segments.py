@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from epochfuzz.harness.cluster.broker.segments import Record, records
+from epochfuzz.harness.cluster.broker.segments import records
+from epochfuzz.harness.documents.cluster_records import Record
 
 SEGMENT = bytes.fromhex(
     "00000000000000000000003a000000010240ed55b0000000000000000001a20819b1a5000001a20819b1a50000000000"

@@ -11,11 +11,17 @@ pytest.importorskip("confluent_kafka")
 
 from epochfuzz.harness.cli.output import print_table
 from epochfuzz.harness.cluster import view
-from epochfuzz.harness.cluster.broker.clients import Acknowledged, ConsumedRecord
 from epochfuzz.harness.cluster.broker.cluster import Cluster
 from epochfuzz.harness.cluster.broker.installation import Installation
-from epochfuzz.harness.cluster.broker.segments import Record
-from epochfuzz.harness.cluster.timeline import Loss, ReachedStep, Recorder, ReplicaView, ScenarioRun, ScenarioVerdict
+from epochfuzz.harness.cluster.timeline import Recorder, ScenarioRun, ScenarioVerdict
+from epochfuzz.harness.documents.cluster_records import (
+    Acknowledged,
+    ConsumedRecord,
+    Loss,
+    ReachedStep,
+    Record,
+    ReplicaView,
+)
 from epochfuzz.harness.views.report.html import environment
 from tests.cluster.test_broker_log import FOLLOWER, LEADER
 from tests.cluster.test_segments import SEGMENT

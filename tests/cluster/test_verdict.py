@@ -4,9 +4,10 @@ import pytest
 
 pytest.importorskip("confluent_kafka")
 
-from epochfuzz.harness.cluster.broker.clients import UNKNOWN_OFFSET, Acknowledged, ConsumedRecord
-from epochfuzz.harness.cluster.timeline import Loss, ScenarioRun, ScenarioVerdict
+from epochfuzz.harness.cluster.broker.clients import UNKNOWN_OFFSET
+from epochfuzz.harness.cluster.timeline import ScenarioRun, ScenarioVerdict
 from epochfuzz.harness.cluster.view import conclusion
+from epochfuzz.harness.documents.cluster_records import Acknowledged, ConsumedRecord, Loss
 
 ACKNOWLEDGED = [Acknowledged("x", 0, 0, 0.0), Acknowledged("m", 0, 1, 0.0), Acknowledged("m", 1, 0, 0.0)]
 ALL = [ConsumedRecord("x", 0, 0.0), ConsumedRecord("m", 1, 0.0), ConsumedRecord("m", 0, 0.0, partition=1)]

@@ -72,7 +72,7 @@ class DiskPartition:
 
 
 def compared(partition: DiskPartition, budget: ReadBudget) -> Compared:
-    """Compare the replicas of a partition. `budget`: how many batches may be read a second time for it."""
+    """Compare the replicas of a partition, and take the batches that it reads a second time from the audit's budget."""
     result = Compared()
     usable = [_bounded(replica, partition) for replica in partition.replicas if replica.is_usable]
     different = _different(partition, usable, budget, result)

@@ -9,6 +9,7 @@ import os
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from epochfuzz.harness.audit.disks.files import Unreadable, entries, opened
 from epochfuzz.harness.audit.disks.records import LARGEST_BATCH, is_intact
@@ -57,12 +58,12 @@ class Difference:
         """The first two batches that differ."""
         return self.pairs[0]
 
-    @property
+    @cached_property
     def wrong_checksum(self) -> BatchPlace | None:
-        """The first batch whose bytes are not those that were written, or None."""
+        """The first batch whose bytes are not those that were written, or None. Reads the two batches, once."""
         return next((each for each in self.first if not _is_intact(each)), None)
 
-    @property
+    @cached_property
     def is_certain(self) -> bool:
         """Return whether no damage, no compaction and no file from elsewhere explains the difference."""
         marks = [each.high_watermark for each in (self.one, self.other)]

@@ -6,11 +6,10 @@ from epochfuzz.harness.campaign.clusters import plays
 from epochfuzz.harness.campaign.clusters.cluster_parameters import ClusterParameters
 from epochfuzz.harness.cluster.schedules.beside import beside, settings_of
 from epochfuzz.harness.cluster.schedules.choose import ClusterChooser
-from epochfuzz.harness.cluster.schedules.ends import Ended
 from epochfuzz.harness.cluster.schedules.fuzzed import DRAWN_FOR_ONE
-from epochfuzz.harness.cluster.schedules.play import Playing
 from epochfuzz.harness.cluster.schedules.player import Player
 from epochfuzz.harness.cluster.schedules.shorten import shortened
+from epochfuzz.harness.documents.cluster_records import Ended, Playing
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule, schedule_texts
 
 

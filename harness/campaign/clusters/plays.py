@@ -7,8 +7,9 @@ from typing import Any
 import pyarrow as pa
 
 from epochfuzz.harness.campaign.store.local_tables import LocalTables
-from epochfuzz.harness.cluster.schedules.ends import FINDINGS, Ended, unlike
+from epochfuzz.harness.cluster.schedules.ends import FINDINGS, unlike
 from epochfuzz.harness.cluster.schedules.fuzzed import ClusterFinding, Fuzzed
+from epochfuzz.harness.documents.cluster_records import Ended
 from epochfuzz.harness.documents.records import CampaignFinding
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule
 

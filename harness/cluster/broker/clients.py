@@ -15,6 +15,7 @@ from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-def
 
 from epochfuzz.harness.cluster.errors import NotReached
 from epochfuzz.harness.cluster.waiting import T, until
+from epochfuzz.harness.documents.cluster_records import Acknowledged, ConsumedRecord
 
 _ANSWERS_WITHIN = 30.0  # seconds
 _POLL = 0.02
@@ -28,32 +29,12 @@ _QUIET = {"logger": _LOGGER, "error_cb": lambda error: None}
 
 
 @dataclass(frozen=True)
-class Acknowledged:
-    """A record that a producer received an acknowledgement for."""
-
-    value: str
-    partition: int
-    offset: int
-    at: float
-
-
-@dataclass(frozen=True)
 class NotAcknowledged:
     """A record that a producer received an error for. Its fate may be unknown."""
 
     value: str
     error: str
     at: float
-
-
-@dataclass(frozen=True)
-class ConsumedRecord:
-    """A record that a consumer has read."""
-
-    value: str
-    offset: int
-    at: float
-    partition: int = 0
 
 
 class _Client:

@@ -10,20 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from epochfuzz.harness.documents.cluster_records import Record
+
 # baseOffset, batchLength, partitionLeaderEpoch, magic, crc, attributes, lastOffsetDelta, baseTimestamp, maxTimestamp,
 # producerId, producerEpoch, baseSequence, records
 _BATCH = struct.Struct(">qiibIhiqqqhii")
 _BEFORE_LENGTH_COUNTS = 12  # bytes of baseOffset and batchLength, which batchLength does not count
 _CONTROL = 0x20
-
-
-@dataclass(frozen=True)
-class Record:
-    """A record of a log."""
-
-    offset: int
-    epoch: int
-    value: str
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,11 @@ import threading
 import time
 import uuid
 
-from epochfuzz.harness.cluster.broker.clients import Acknowledged, NotAcknowledged
+from epochfuzz.harness.cluster.broker.clients import NotAcknowledged
 from epochfuzz.harness.cluster.errors import NotReached
 from epochfuzz.harness.cluster.gates.frames import Api
 from epochfuzz.harness.cluster.gates.requests import Caller
+from epochfuzz.harness.documents.cluster_records import Acknowledged
 
 _ANSWERED_WITHIN = 300.0  # seconds: a producer waits for the whole schedule
 _ACKS = {"all": -1, "0": 0, "1": 1}

@@ -10,19 +10,13 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 from epochfuzz.harness.cluster.broker.broker_log import LogLine
-from epochfuzz.harness.cluster.broker.clients import (
-    Acknowledged,
-    Admin,
-    ConsumedRecord,
-    IdempotentProducer,
-    PartitionConsumer,
-    read_all,
-)
+from epochfuzz.harness.cluster.broker.clients import Admin, IdempotentProducer, PartitionConsumer, read_all
 from epochfuzz.harness.cluster.broker.cluster import Cluster
 from epochfuzz.harness.cluster.broker.node import Node
 from epochfuzz.harness.cluster.broker.variant import Control, Election, FailureMode, Variant
 from epochfuzz.harness.cluster.errors import NotReached
 from epochfuzz.harness.cluster.timeline import Recorder, ScenarioRun
+from epochfuzz.harness.documents.cluster_records import Acknowledged, ConsumedRecord
 
 TOPIC = "t"
 PARTITION = f"{TOPIC}-0"

@@ -11,12 +11,13 @@ from collections.abc import Callable
 from contextlib import ExitStack
 
 from epochfuzz.harness.cluster.broker.broker_log import LogLine
-from epochfuzz.harness.cluster.broker.clients import Acknowledged, Admin, Load, read_all
+from epochfuzz.harness.cluster.broker.clients import Admin, Load, read_all
 from epochfuzz.harness.cluster.broker.cluster import Cluster
 from epochfuzz.harness.cluster.broker.node import Node
 from epochfuzz.harness.cluster.broker.variant import FailureMode, Variant
 from epochfuzz.harness.cluster.errors import NotReached
-from epochfuzz.harness.cluster.timeline import ReachedStep, ScenarioRun
+from epochfuzz.harness.cluster.timeline import ScenarioRun
+from epochfuzz.harness.documents.cluster_records import Acknowledged, ReachedStep
 
 TOPIC = "t"
 _BUSY = "busy"

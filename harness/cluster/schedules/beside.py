@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from epochfuzz.harness.cluster.schedules.ends import Ended
 from epochfuzz.harness.cluster.schedules.events import EVENTS
-from epochfuzz.harness.cluster.schedules.play import ObservedReplica, Playing
 from epochfuzz.harness.cluster.schedules.stage import TopicSettings
+from epochfuzz.harness.documents.cluster_records import Ended, ObservedState, Playing
 from epochfuzz.harness.trace.replay import Run, replay
 from epochfuzz.model.kafka.contract.observation import observe
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
@@ -83,8 +82,8 @@ def _first_difference(run: Run, playing: Playing) -> str | None:
     return None
 
 
-def _seen(observed: dict[str, Any]) -> ObservedReplica:
-    return ObservedReplica(
+def _seen(observed: dict[str, Any]) -> ObservedState:
+    return ObservedState(
         {name: tuple(record for record, _ in replica["log"]) for name, replica in observed["replicas"].items()},
         observed["controller"]["leader"],
         tuple(sorted(observed["controller"]["isr"])),

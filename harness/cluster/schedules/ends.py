@@ -1,17 +1,6 @@
 """The outcomes of a schedule on a cluster."""
 
-from enum import StrEnum
-
-
-class Ended(StrEnum):
-    """The outcome of a schedule."""
-
-    LOST = "LOST"  # a record that was acknowledged or readable is missing at its offset
-    DIVERGED = "DIVERGED"  # the replicas' logs do not become equal
-    STUCK = "STUCK"  # the whole ISR has a record, but consumers cannot read it
-    KEPT = "KEPT"
-    NOT_REACHED = "NOT REACHED"  # the cluster did not carry out an event
-
+from epochfuzz.harness.documents.cluster_records import Ended
 
 FINDINGS = (Ended.LOST, Ended.DIVERGED, Ended.STUCK)
 

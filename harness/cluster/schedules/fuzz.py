@@ -7,13 +7,13 @@ from collections.abc import Callable
 from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.cluster.schedules.beside import beside, settings_of
 from epochfuzz.harness.cluster.schedules.choose import ClusterChooser
-from epochfuzz.harness.cluster.schedules.ends import FINDINGS, Ended
+from epochfuzz.harness.cluster.schedules.ends import FINDINGS
 from epochfuzz.harness.cluster.schedules.fuzzed import ClusterFinding, Fuzzed
 from epochfuzz.harness.cluster.schedules.fuzzed_case import case_of
-from epochfuzz.harness.cluster.schedules.play import Playing
 from epochfuzz.harness.cluster.schedules.player import Player
 from epochfuzz.harness.cluster.schedules.shorten import shortened
 from epochfuzz.harness.conform.run.selection import Selection
+from epochfuzz.harness.documents.cluster_records import Ended, Playing
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import schedule_texts
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol

@@ -4,7 +4,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from epochfuzz.harness.cluster.schedules.ends import Ended, unlike
+from epochfuzz.harness.cluster.schedules.ends import unlike
+from epochfuzz.harness.documents.cluster_records import Ended
 from epochfuzz.model.kafka.vocabulary.events import schedule_texts
 
 if TYPE_CHECKING:

@@ -2,71 +2,27 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
-from enum import StrEnum
-from typing import Any
 
 from confluent_kafka import KafkaException
 
-from epochfuzz.harness.cluster.broker.clients import ConsumedRecord, read_all
+from epochfuzz.harness.cluster.broker.clients import read_all
 from epochfuzz.harness.cluster.errors import NotReached
 from epochfuzz.harness.cluster.gates.frames import RequestKind
 from epochfuzz.harness.cluster.gates.gated import REGISTERS_WITHIN, GatedCluster
-from epochfuzz.harness.cluster.schedules.ends import Ended
 from epochfuzz.harness.cluster.schedules.events import EVENTS, EventImpossible, Nothing
 from epochfuzz.harness.cluster.schedules.stage import Stage, TopicSettings
-from epochfuzz.harness.cluster.timeline import Loss, ScenarioRun
+from epochfuzz.harness.cluster.timeline import ScenarioRun
+from epochfuzz.harness.documents.cluster_records import (
+    ConsumedRecord,
+    Ended,
+    EventOutcome,
+    ObservedState,
+    PlayedEvent,
+    Playing,
+)
 
 _HEALS_WITHIN = 60.0  # seconds
 _DUE_WITHIN = 2.0  # the high watermark should rise within milliseconds
-
-
-class EventOutcome(StrEnum):
-    """The outcome of an event."""
-
-    DONE = "done"
-    NOTHING = "nothing to do"
-    REFUSED = "refused"
-    NOT_DONE = "not done"  # the effect did not appear in time, which ends the schedule
-
-
-@dataclass(frozen=True)
-class ObservedReplica:
-    """The replicas' logs from their files after an event, and the controller's leader and ISR."""
-
-    logs: dict[str, tuple[str, ...]]
-    leader: str | None
-    isr: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class PlayedEvent:
-    """An event, numbered from 1, and its outcome."""
-
-    number: int
-    event: str
-    outcome: EventOutcome
-    what: str
-    seconds: float
-    seen: ObservedReplica
-
-
-@dataclass
-class Playing:
-    """The result of a schedule that was played."""
-
-    ended: Ended = Ended.KEPT
-    why: str = ""
-    steps: list[PlayedEvent] = field(default_factory=list)
-    acknowledged: int = 0
-    lost: list[Loss] = field(default_factory=list)
-    unread: list[str] = field(default_factory=list)  # records that a consumer could read earlier, but not at the end
-    left: list[str] = field(default_factory=list)
-    seconds: float = 0.0
-
-    def plain(self) -> Any:
-        """Return this result as plain data."""
-        return asdict(self)
 
 
 def play(
@@ -131,9 +87,9 @@ def _play(stage: Stage, schedule: Sequence[str], playing: Playing, say: Callable
     return True
 
 
-def _seen(stage: Stage) -> ObservedReplica:
+def _seen(stage: Stage) -> ObservedState:
     partition = stage.partition()
-    return ObservedReplica(
+    return ObservedState(
         {name: tuple(record.value for record in stage.log(name)) for name in stage.brokers},
         None if partition.leader < 0 else stage.cluster.named(partition.leader),
         tuple(sorted(stage.cluster.named(number) for number in partition.isr)),

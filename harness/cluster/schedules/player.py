@@ -10,9 +10,9 @@ from epochfuzz.harness.cluster.broker.installation import Installation
 from epochfuzz.harness.cluster.errors import ClusterError, NotReached
 from epochfuzz.harness.cluster.gates.gated import GatedCluster, running
 from epochfuzz.harness.cluster.room import new_directory, room
-from epochfuzz.harness.cluster.schedules.ends import Ended
-from epochfuzz.harness.cluster.schedules.play import Playing, play
+from epochfuzz.harness.cluster.schedules.play import play
 from epochfuzz.harness.cluster.schedules.stage import TopicSettings
+from epochfuzz.harness.documents.cluster_records import Ended, Playing
 
 _TRIES = 2  # clusters that one schedule may break down before it counts as not reached
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from epochfuzz.harness.cluster.schedules.play import Playing
+from epochfuzz.harness.documents.cluster_records import Playing
 from epochfuzz.harness.engine.shrink.delta_debugging import delta_debugged
 
 _MOST_REPLAYS = 40  # replays to shrink one finding

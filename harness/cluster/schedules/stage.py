@@ -6,9 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from epochfuzz.harness.cluster.broker.broker_log import LogLine
-from epochfuzz.harness.cluster.broker.clients import Acknowledged
 from epochfuzz.harness.cluster.broker.node import Node
-from epochfuzz.harness.cluster.broker.segments import Record, records
+from epochfuzz.harness.cluster.broker.segments import records
 from epochfuzz.harness.cluster.errors import NotReached
 from epochfuzz.harness.cluster.gates.frames import RequestKind
 from epochfuzz.harness.cluster.gates.gated import GatedCluster
@@ -16,6 +15,7 @@ from epochfuzz.harness.cluster.gates.metadata import MetadataBatch, TopicPartiti
 from epochfuzz.harness.cluster.gates.producing import Sending
 from epochfuzz.harness.cluster.gates.requests import Caller
 from epochfuzz.harness.cluster.waiting import T
+from epochfuzz.harness.documents.cluster_records import Acknowledged, Record
 
 SOON = 8.0  # seconds: a condition that takes longer counts as not reached
 _TOPICS = itertools.count(1)

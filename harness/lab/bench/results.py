@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from epochfuzz.harness.documents.records import Scale
 from epochfuzz.harness.lab.bench import detection, minimal, processes, searching, spin, startup, throughput
 from epochfuzz.harness.lab.bench.detection import Detection
 from epochfuzz.harness.lab.bench.minimal import Reproduced
@@ -26,19 +27,6 @@ if TYPE_CHECKING:
     from epochfuzz.harness.documents import measures
 
 _LIBRARIES = ("numba", "numpy", "hypothesis", "pyspark")
-
-
-@dataclass(frozen=True)
-class Scale:
-    """The size of a benchmark: rounds of each throughput, seeds of each hunt, and the largest number of schedules."""
-
-    rounds: int
-    seeds: int
-    hypothesis_seeds: int
-    most: int
-    most_elsewhere: int
-    spark_schedules: int
-    spark_rounds: int
 
 
 FULL = Scale(5, 20, 3, 10_000_000, 20_000, 10_000_000, 1)

@@ -8,10 +8,9 @@ pytest.importorskip("confluent_kafka")
 
 from epochfuzz.harness.cases.case import Case, load_case
 from epochfuzz.harness.cluster.schedules.beside import beside, missing, protocol_of, settings_of
-from epochfuzz.harness.cluster.schedules.ends import Ended
 from epochfuzz.harness.cluster.schedules.events import EVENTS
-from epochfuzz.harness.cluster.schedules.play import EventOutcome, ObservedReplica, PlayedEvent, Playing
 from epochfuzz.harness.cluster.schedules.stage import TopicSettings
+from epochfuzz.harness.documents.cluster_records import Ended, EventOutcome, ObservedState, PlayedEvent, Playing
 from epochfuzz.model.kafka.vocabulary.events import VERBS
 
 CORPUS = Path("corpus")
@@ -22,7 +21,7 @@ def case(name: str) -> Case:
     return load_case(path)
 
 
-def step(number: int, event: str, seen: ObservedReplica) -> PlayedEvent:
+def step(number: int, event: str, seen: ObservedState) -> PlayedEvent:
     return PlayedEvent(number, event, EventOutcome.DONE, "", 0.0, seen)
 
 
@@ -70,8 +69,8 @@ def test_the_model_says_how_a_case_ends(name: str, ended: Ended, permitted: bool
 def test_the_first_step_that_went_another_way_is_told() -> None:
     protocol = protocol_of("4.3.1")
     assert protocol is not None
-    same = ObservedReplica({"A": ("m0",), "B": ()}, "A", ("A", "B"))
-    other = ObservedReplica({"A": ("m0",), "B": ()}, "A", ("A",))
+    same = ObservedState({"A": ("m0",), "B": ()}, "A", ("A", "B"))
+    other = ObservedState({"A": ("m0",), "B": ()}, "A", ("A",))
     playing = Playing(steps=[step(1, "produce A", same), step(2, "fetch B", other)])
     found = beside(case("normal-replication").events, case("normal-replication").settings, protocol, playing)
     assert found.differs == "after 2 (fetch B) the ISR is A, in the model A B"

@@ -10,11 +10,10 @@ pytest.importorskip("confluent_kafka")
 from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.cluster.schedules.beside import protocol_of
 from epochfuzz.harness.cluster.schedules.choose import ClusterChooser
-from epochfuzz.harness.cluster.schedules.ends import Ended
 from epochfuzz.harness.cluster.schedules.events import EVENTS
 from epochfuzz.harness.cluster.schedules.fuzz import Fuzzer
 from epochfuzz.harness.cluster.schedules.fuzzed import describe
-from epochfuzz.harness.cluster.schedules.play import Playing
+from epochfuzz.harness.documents.cluster_records import Ended, Playing
 from epochfuzz.harness.trace.replay import replay
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule, schedule_texts, verb_of

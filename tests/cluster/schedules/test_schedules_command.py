@@ -10,9 +10,8 @@ pytest.importorskip("confluent_kafka")
 
 from epochfuzz.harness.cluster.broker import installation
 from epochfuzz.harness.cluster.broker.installation import Installation
-from epochfuzz.harness.cluster.schedules.ends import Ended
-from epochfuzz.harness.cluster.schedules.play import Playing
 from epochfuzz.harness.cluster.schedules.player import Player
+from epochfuzz.harness.documents.cluster_records import Ended, Playing
 
 M1, LOSES = "corpus/documents/m1-loss.yaml", "corpus/history/re-elected-leader.yaml"
 POWER = "corpus/history/kafka-3919-power-outage.yaml"

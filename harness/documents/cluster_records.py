@@ -1,0 +1,139 @@
+"""Records of runs on a Kafka cluster, which JSON documents contain as they are."""
+
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Record:
+    """A record of a log."""
+
+    offset: int
+    epoch: int
+    value: str
+
+
+@dataclass(frozen=True)
+class Acknowledged:
+    """A record that a producer received an acknowledgement for, `at` a Unix time in seconds."""
+
+    value: str
+    partition: int
+    offset: int
+    at: float
+
+
+@dataclass(frozen=True)
+class ConsumedRecord:
+    """A record that a consumer has read, `at` a Unix time in seconds."""
+
+    value: str
+    offset: int
+    at: float
+    partition: int = 0
+
+
+@dataclass(frozen=True)
+class ReplicaView:
+    """The state of a replica at one moment."""
+
+    state: str  # running, paused, ending or down
+    role: str  # the last role that the broker logged: leads e1, follows A e1
+    log: tuple[Record, ...]
+    high_watermark: int | None  # for a leader, the one that it logged or served to a consumer
+
+    @property
+    def end(self) -> int:
+        """The log end offset."""
+        return self.log[-1].offset + 1 if self.log else 0
+
+    def told(self) -> str:
+        """Return the log in the notation of timelines: records below the high watermark in [], above it in ()."""
+        if self.high_watermark is None:
+            return " ".join(record.value for record in self.log) or "empty"
+        known = self.high_watermark
+        below = " ".join(record.value for record in self.log if record.offset < known)
+        above = " ".join(record.value for record in self.log if record.offset >= known)
+        return (f"[{below}]" if below else "") + (f"({above})" if above else "") or "empty"
+
+
+@dataclass(frozen=True)
+class ReachedStep:
+    """The state after a completed step."""
+
+    after: float  # seconds since the run began
+    step: str
+    what: str
+    replicas: dict[str, ReplicaView]
+    acknowledged: tuple[Acknowledged, ...]  # since the moment before
+    read: tuple[ConsumedRecord, ...]
+
+
+@dataclass
+class Loss:
+    """An acknowledged record that is no longer at its offset."""
+
+    value: str
+    partition: int
+    offset: int
+    instead: str | None  # the value that is now at the offset
+    was_read: bool
+
+
+class Ended(StrEnum):
+    """The outcome of a schedule."""
+
+    LOST = "LOST"  # a record that was acknowledged or readable is missing at its offset
+    DIVERGED = "DIVERGED"  # the replicas' logs do not become equal
+    STUCK = "STUCK"  # the whole ISR has a record, but consumers cannot read it
+    KEPT = "KEPT"
+    NOT_REACHED = "NOT REACHED"  # the cluster did not carry out an event
+
+
+class EventOutcome(StrEnum):
+    """The outcome of an event."""
+
+    DONE = "done"
+    NOTHING = "nothing to do"
+    REFUSED = "refused"
+    NOT_DONE = "not done"  # the effect did not appear in time, which ends the schedule
+
+
+@dataclass(frozen=True)
+class ObservedState:
+    """The replicas' logs from their files after an event, and the controller's leader and ISR."""
+
+    logs: dict[str, tuple[str, ...]]
+    leader: str | None
+    isr: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class PlayedEvent:
+    """An event, numbered from 1, and its outcome."""
+
+    number: int
+    event: str
+    outcome: EventOutcome
+    what: str
+    seconds: float
+    seen: ObservedState
+
+
+@dataclass
+class Playing:
+    """The result of a schedule that was played."""
+
+    ended: Ended = Ended.KEPT
+    why: str = ""
+    steps: list[PlayedEvent] = field(default_factory=list)
+    acknowledged: int = 0
+    lost: list[Loss] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)  # records that a consumer could read earlier, but not at the end
+    left: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def plain(self) -> Any:
+        """Return this result as plain data."""
+        return asdict(self)
