@@ -127,8 +127,8 @@ class ReplicationMachine(EventMachine):
     def happened(self, verb: str, replica: str) -> None:
         """React to an event, such as "fetch", "B", that happened under at least one protocol.
 
-        A subclass overrides it. The machine calls it after each event and before the invariants. Events that no
-        protocol enables do not call it.
+        A subclass overrides it. The machine calls it after each event that at least one protocol enables, and
+        before the invariants.
         """
 
     def happen(self, event: int) -> None:

@@ -117,7 +117,10 @@ def _by_pattern(pattern: str | None, files: Sequence[LogFacts]) -> tuple[dict[st
 
 
 def _learned(files: Sequence[LogFacts], by_path: Mapping[str, int]) -> Iterator[tuple[tuple[str, str], int | None]]:
-    """Yield the brokers of origins, where each origin of a file names one broker, or none."""
+    """Yield (file, origin) and its broker, or None if only similar origins have a known broker.
+
+    A file in which one origin names two brokers says nothing.
+    """
     everywhere: dict[str, set[int]] = {}
     for facts in files:
         for origin, named in facts.origins.items():

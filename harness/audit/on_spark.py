@@ -50,7 +50,7 @@ def run(spark: SparkSession, uri: str, request: AuditRequest, report: Report) ->
 
 
 def _take(directory: CampaignDirectory, request: AuditRequest) -> None:
-    """Make the directory one of this request. Raises AuditError if it is of another."""
+    """Claim the directory for this request. Raises AuditError if another request owns it."""
     named = request.text() + state_of(request.disks)
     rows = directory.read_rows("request", REQUEST)
     if not rows:

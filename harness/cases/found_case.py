@@ -25,7 +25,7 @@ def case_for(finding: Finding, seed: int, who: str) -> Case:
 
 def case_of_breach(witness: Witness, protocol: Protocol, property_: str, who: str, found: dict[str, Any]) -> Case:
     """Return the case of a witness for a property that a protocol breaks. `found` is the start of its provenance."""
-    why = f"{who} found that {protocol.name} breaks {property_}. {witness.runs[protocol.name].told}"
+    why = f"{who} found that {protocol.name} breaks {property_}. {witness.runs[protocol.name].description}"
     about = {"protocol": protocol.name, "property": property_}
     return case_of_witness(witness, f"{protocol.name} {property_}", why, found | about)
 

@@ -52,7 +52,7 @@ class Recording:
 
         Without a `why`, its reason is the story of the run, step by step.
         """
-        return recorded(slug, why or self.run.told, bytes(self.events), self.settings, [self.protocol])
+        return recorded(slug, why or self.run.description, bytes(self.events), self.settings, [self.protocol])
 
 
 def recorded(slug: str, why: str, events: bytes, settings: Configuration, protocols: Iterable[Protocol]) -> Case:

@@ -120,9 +120,9 @@ class Recorder:
         if line is not None and line.kind == "leader":
             ends = self._succeeded_at(line)
             known = max([line.high_watermark, *(each.offset + 1 for each in read if line.at <= each.at < ends)])
-        return ReplicaView(node.state, "" if line is None else self._told(line), tuple(self.records(name)), known)
+        return ReplicaView(node.state, "" if line is None else self._described(line), tuple(self.records(name)), known)
 
-    def _told(self, line: LogLine) -> str:
+    def _described(self, line: LogLine) -> str:
         if line.kind == "leader":
             return f"leads e{line.epoch}"
         leader = next((name for name, node in self._brokers.items() if node.number == line.leader), None)

@@ -77,7 +77,7 @@ def replica_told(view: ReplicaView) -> str:
     """Return a replica's state in three lines."""
     known = "" if view.high_watermark is None else f" HW {view.high_watermark}"
     state = "" if view.state == "running" else f" ({view.state})"
-    return f"{view.role}{state}\n{view.told()}\nLEO {view.end}{known}"
+    return f"{view.role}{state}\n{view.log_text()}\nLEO {view.end}{known}"
 
 
 def clients_told(moment: ReachedStep) -> str:

@@ -232,7 +232,7 @@ def _causes(judged_cases: list[JudgedCase]) -> Iterator[str]:
         for name, verdict in judged.verdicts.items():
             by_cause: dict[str, list[str]] = {}
             for broken, why in verdict.run.causes.items():
-                by_cause.setdefault(why.told, []).append(broken)
+                by_cause.setdefault(why.description, []).append(broken)
             for told, broken_so in by_cause.items():
                 yield f"{name} breaks {' and '.join(broken_so)}: {told}"
 

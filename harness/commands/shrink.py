@@ -118,7 +118,7 @@ def shrink(
     shorter = replace(
         loaded,
         id=f"{loaded.id}-shrunk",
-        why=f"Shrunk from {loaded.id}: {parsed.name} breaks {name}. {run.told}",
+        why=f"Shrunk from {loaded.id}: {parsed.name} breaks {name}. {run.description}",
         events=result.schedule,
         expect=expect,
         states=(),

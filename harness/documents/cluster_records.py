@@ -48,7 +48,7 @@ class ReplicaView:
         """The log end offset."""
         return self.log[-1].offset + 1 if self.log else 0
 
-    def told(self) -> str:
+    def log_text(self) -> str:
         """Return the log in the notation of timelines: records below the high watermark in [], above it in ()."""
         if self.high_watermark is None:
             return " ".join(record.value for record in self.log) or "empty"

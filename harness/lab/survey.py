@@ -1,4 +1,4 @@
-"""Survey the releases: the properties that each of them holds within bounds, or breaks in a number of events.
+"""Survey the releases: list the properties that a release breaks, and the lengths of the shortest known violations.
 
 `python -m epochfuzz.harness.lab.survey [PROTOCOL ...]`, in a checkout, repeats the survey, for some protocols or
 for those whose rules have changed since. A survey of all protocols takes some hours. Its results are in survey.yaml of

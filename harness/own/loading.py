@@ -84,9 +84,9 @@ def mistakes_as_bad_input() -> Iterator[None]:
         raise BadInput(f"--model: {error}") from None
     except NumbaError as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        raise BadInput(f"--model: a rule cannot be compiled: {'; '.join(_told(lines))}") from None
+        raise BadInput(f"--model: a rule cannot be compiled: {'; '.join(_described(lines))}") from None
 
 
-def _told(lines: Sequence[str]) -> Sequence[str]:
+def _described(lines: Sequence[str]) -> Sequence[str]:
     """Return the lines of a compiler's error that help a user: the location, without the chain of calls."""
     return [line for line in lines if not line.startswith(("Failed in", "During:", "- ", "There are", ">>>"))][:3]

@@ -1,4 +1,7 @@
-"""Position: a schedule, the current step, the protocols and settings, and abandoned schedules, all in an address."""
+"""The position of a user of `play`, as the query of a URL: the schedule, the step, protocols, and settings.
+
+Schedules that the user left for another one are in the query as well.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace

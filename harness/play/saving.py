@@ -43,7 +43,7 @@ def _why(position: Position) -> str:
     """Return the story under the first protocol that breaks a property, or under the first protocol."""
     runs = Board(position).runs
     telling = next((run for run in runs if run.broken), runs[0])
-    return f"Under {telling.protocol.name}: {telling.told}"
+    return f"Under {telling.protocol.name}: {telling.description}"
 
 
 def _check(text: str) -> None:

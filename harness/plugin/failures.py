@@ -31,22 +31,22 @@ def sections(error: BaseException, directory: Path | None) -> Iterator[tuple[str
         for each in error.exceptions:
             yield from sections(each, directory)
         return
-    drawing, case = _told(error) or (None, None)
+    drawing, case = _drawing_and_case(error) or (None, None)
     if drawing is not None and case is not None:
         yield "what happened", drawn(drawing)
         yield _title(case, directory), dump_case(case)
 
 
-def _told(error: BaseException) -> tuple[Any, Case] | None:
+def _drawing_and_case(error: BaseException) -> tuple[Any, Case] | None:
     """Return the drawing and the case of a failure if a frame of its traceback holds a machine with events."""
-    for name, told in (("strategies", _of_replication), ("harness.conform.run", _of_conformance)):
+    for name, of_machine in (("strategies", _of_replication), ("harness.conform.run", _of_conformance)):
         module = sys.modules.get(f"epochfuzz.{name}.machine")
         if module is None:
             continue
         kind = module.ReplicationMachine if name == "strategies" else module.ConformanceMachine
         for frame, _ in walk_tb(error.__traceback__):
             for value in frame.f_locals.values():
-                if isinstance(value, kind) and (found := told(value, error)) is not None:
+                if isinstance(value, kind) and (found := of_machine(value, error)) is not None:
                     return found
     return None
 
@@ -62,7 +62,7 @@ def _of_replication(machine: Any, error: BaseException) -> tuple[Any, Case] | No
         return terminal.draw(witness.story(error.protocol, error.property)), case
     run = witness.runs[machine.protocols[0].name]
     name = type(machine).__name__
-    case = case_of_witness(witness, name, f"The state machine {name} failed: {_said(error)}. {run.told}", {})
+    case = case_of_witness(witness, name, f"The state machine {name} failed: {_said(error)}. {run.description}", {})
     return terminal.draw(story_of(run)), case
 
 

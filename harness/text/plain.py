@@ -1,4 +1,4 @@
-"""Records as plain data."""
+"""Dataclass instances as dictionaries."""
 
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any

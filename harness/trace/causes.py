@@ -100,10 +100,10 @@ class Causes:
     @property
     def text(self) -> str:
         """The sets in one line, such as `truncation=high_watermark (KIP-101), or fencing=none (KAFKA-7395)`."""
-        return ", or ".join(" with ".join(_told(each) for each in together) for together in self.sets)
+        return ", or ".join(" with ".join(_described(each) for each in together) for together in self.sets)
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """The status of a finding and its causes, in one line."""
         return f"{self.status}: {self.text}" if self.sets else str(self.status)
 
@@ -284,7 +284,7 @@ def _breaking(schedule: bytes, protocol: Protocol, settings: Configuration, want
     return schedule if wanted & properties.AT_END and properties.broken_at_end(p) & wanted else None
 
 
-def _told(cause: Cause) -> str:
+def _described(cause: Cause) -> str:
     return f"{cause.text} ({', '.join(cause.told_by)})" if cause.told_by else cause.text
 
 

@@ -89,7 +89,7 @@ class Run:
         return tuple(step for step in self.steps if not step.applied)
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """The run in words: a numbered sentence for each step, and one for the end if a property broke there."""
         sentences = [f"({scene.number}) {scene.sentence}" for scene in self.scenes[1:]]
         return " ".join([*sentences, self.ending.sentence] if self.ends_broken else sentences)

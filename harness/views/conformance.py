@@ -198,7 +198,7 @@ def _nonconformity_json(
 
 
 def _proven(sent: bytes, proof: Reproducer | None) -> "parts.Proof":
-    """Return the proof for the length of a sent schedule.
+    """Return the proof that the schedule which the adapter received is a shortest one.
 
     The search may have found a shorter schedule. Then the sent schedule is not certified minimal.
     """

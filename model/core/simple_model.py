@@ -81,7 +81,7 @@ class SimpleProtocol:
     defect: int = 0
 
     def numbers(self) -> dict[str, int]:
-        """Return the constants of a state that the protocol chooses."""
+        """Return the constants that the protocol sets in a state, by name."""
         return dict(self.choices)
 
 

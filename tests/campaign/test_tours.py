@@ -132,4 +132,4 @@ def test_a_worker_that_numbers_transitions_otherwise_says_so(spark, finished):
     work = tours()
     work.tell(["produce"], Round(graph, ~graph.refused, graph.refused, 0), 0, 0)
     with pytest.raises(OtherTransitionsError):
-        work_of_text(work.told).get_ready()
+        work_of_text(work.text_for_workers).get_ready()

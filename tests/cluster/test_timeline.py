@@ -60,11 +60,11 @@ def printed(run: ScenarioRun) -> str:
 
 @pytest.mark.parametrize(("high_watermark", "told"), [(0, "(x m)"), (1, "[x](m)"), (2, "[x m]"), (None, "x m")])
 def test_a_log_shows_what_is_below_the_high_watermark(high_watermark: int | None, told: str) -> None:
-    assert ReplicaView("running", "leads e1", LOG, high_watermark).told() == told
+    assert ReplicaView("running", "leads e1", LOG, high_watermark).log_text() == told
 
 
 def test_an_empty_log_is_called_so() -> None:
-    assert ReplicaView("running", "", (), 0).told() == "empty"
+    assert ReplicaView("running", "", (), 0).log_text() == "empty"
 
 
 def test_the_terminal_shows_moments_log_lines_losses_and_the_verdict() -> None:

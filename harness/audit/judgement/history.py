@@ -238,8 +238,8 @@ def _is_one_life(pieces: "Pieces", is_one_cluster: bool) -> bool:
 def _is_made_again(piece: Sequence[Event]) -> bool:
     """Return whether a log is created in place of another one, or continues after its deletion.
 
-    A missing line may then belong to another life. If the lines before and after name the same topic id, the log is of
-    the same life on another disk.
+    The lines of a topic that was deleted and created again belong to several lives. If the lines before and after the
+    creation name one topic id, the topic is the same, and its log is now on another disk.
     """
     ids = _ids(piece)
     made = [

@@ -51,7 +51,7 @@ def _role_of(life: Life, placed: Placed) -> Placed | None:
 
 
 def _below_shown(life: Life) -> Iterator[PartitionFinding]:
-    """Yield truncations below the high watermark that the replica's own lines showed as it started, in whatever role.
+    """Yield truncations below the high watermark that the replica's own earlier lines showed.
 
     Kafka 2.1 to 4.1 nearly never write that they truncate below a high watermark (KAFKA-19474). The warning of a
     non-monotonic update says from where the high watermark goes back, but that may have been learned from the new
@@ -106,7 +106,7 @@ def _went_back(life: Life, cut: Placed) -> Placed | None:
 
 
 def undecided_truncations(life: Life) -> Iterator[str]:
-    """Yield truncations with a high watermark that goes back, if no earlier line shows that high watermark."""
+    """Yield truncations after which the high watermark goes back, if no earlier line of the replica shows one."""
     for cut in life.of(MessageKind.TRUNCATION):
         back = _went_back(life, cut)
         if back is None or cut.role == MessageKind.LEADER or _shown_before(life, cut) is not None:

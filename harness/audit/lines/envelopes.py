@@ -1,4 +1,7 @@
-"""Envelopes: the JSON that log collectors put around a line, at any depth, with the time and origin that it names."""
+"""Envelopes: JSON documents of log collectors. A document holds a line of a log, its time and its origin.
+
+The line may be at any depth of the document.
+"""
 
 import json
 import re

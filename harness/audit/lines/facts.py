@@ -7,9 +7,9 @@ from typing import Any
 
 BACK = 2_000  # milliseconds by which lines of several threads may change places
 
-_FEW, _OFTEN = 2, 10  # more than two times, and at more than one line in ten
-_WHOLE = 4  # one in five is too many
-_ORIGINS = 500
+_FEW, _OFTEN = 2, 10  # lines are out of order if more than two are, and more than one in ten that were understood
+_WHOLE = 4  # at most one line in five may be unread
+_ORIGINS = 500  # origins that are remembered
 
 
 @dataclass
@@ -67,7 +67,7 @@ class LogFacts:
 
     @property
     def is_whole(self) -> bool:
-        """Return whether nearly all lines that speak of partitions could be read.
+        """Return whether at least four in five lines about partitions could be read.
 
         A missing line might make the others harmless, for example if it says that a topic was deleted.
         """
@@ -79,7 +79,7 @@ class LogFacts:
         return self.ends >= self.closed
 
     def named(self, origin: str, broker: int | None) -> None:
-        """Note that a line of an origin names a broker, or names none."""
+        """Note that a line of an origin names a broker, or names none. Ignores origins beyond the first _ORIGINS."""
         if len(self.origins) >= _ORIGINS and origin not in self.origins:
             return
         known = self.origins.setdefault(origin, [])

@@ -65,7 +65,7 @@ class MessageSighting:
 
     @property
     def is_foreign(self) -> bool:
-        """Return whether the logger of another program wrote the line, which then quotes a broker."""
+        """Return whether another program wrote the line, by its logger. Such a line only quotes a broker's message."""
         return self.logger is not None and not _is_ours(self.logger)
 
 

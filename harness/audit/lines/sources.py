@@ -64,7 +64,7 @@ def _is_below(file: str, disks: Sequence[str]) -> bool:
 
 
 def opened(location: str) -> IO[bytes]:
-    """Return a file's bytes, as they are."""
+    """Open a file for reading bytes. The caller closes it."""
     if not is_url(location):
         return open(location, "rb")
     files, inner = _file_system(location)

@@ -13,7 +13,7 @@ from epochfuzz.harness.audit.lines.events import MessageKind
 
 @dataclass(frozen=True)
 class Wording:
-    """A line of Kafka's. `source` is the file that writes it, of the newest release that does."""
+    """A line of Kafka's log. `source` is the file that writes the newest wording of its kind; older ones may differ."""
 
     kind: MessageKind
     since: str
@@ -60,13 +60,13 @@ _HERE = "[{name} partition={partition}, dir={dir}] "
 Range = tuple[str, str | None]
 
 
-def _told(kind: MessageKind, source: str, templates: dict[Range, str]) -> tuple[Wording, ...]:
+def _wordings_of(kind: MessageKind, source: str, templates: dict[Range, str]) -> tuple[Wording, ...]:
     return tuple(Wording(kind, since, until, source, line) for (since, until), line in templates.items())
 
 
 WORDINGS: Final = (
     # Who leads and who follows: in server.log up to 2.5, in state-change.log since.
-    *_told(
+    *_wordings_of(
         MessageKind.LEADER,
         _PARTITION_SCALA,
         {
@@ -82,7 +82,7 @@ WORDINGS: Final = (
             " Leader Epoch was: {previous_epoch}",
         },
     ),
-    *_told(
+    *_wordings_of(
         MessageKind.FOLLOWER,
         _PARTITION_SCALA,
         {
@@ -95,7 +95,7 @@ WORDINGS: Final = (
         },
     ),
     # What a controller of ZooKeeper's time decided; up to 2.5 at TRACE, which state-change.log had by default.
-    *_told(
+    *_wordings_of(
         MessageKind.STATE,
         _STATE_MACHINE,
         {
@@ -106,7 +106,7 @@ WORDINGS: Final = (
             " leaderRecoveryState={any}, partitionEpoch={partition_epoch})",
         },
     ),
-    *_told(
+    *_wordings_of(
         MessageKind.STATE,
         _REPLICA_STATES,
         {
@@ -116,7 +116,7 @@ WORDINGS: Final = (
             ("2.6.0", "2.7.2"): _OFFLINE + ",LeaderEpoch:{leader_epoch}" + _TO_OFFLINE,
         },
     ),
-    *_told(
+    *_wordings_of(
         MessageKind.STATE,
         _CONTROLLER,
         {
@@ -124,7 +124,7 @@ WORDINGS: Final = (
             '{"leader":{leader},"leader_epoch":{leader_epoch},"isr":{isr}}',
         },
     ),
-    *_told(
+    *_wordings_of(
         MessageKind.TOLD,
         _REPLICA_MANAGER,
         {
@@ -135,7 +135,7 @@ WORDINGS: Final = (
             ("0.10.0.0", "0.11.0.3"): "Broker {broker} received LeaderAndIsr request " + _STATE,
         },
     ),
-    *_told(
+    *_wordings_of(
         MessageKind.ISR,
         _PARTITION_SCALA,
         {
@@ -146,7 +146,7 @@ WORDINGS: Final = (
             ("2.4.0", "2.7.2"): _ISR + "ISR updated to {isr} and zkVersion updated to [{partition_epoch}]",
         },
     ),
-    *_told(
+    *_wordings_of(
         MessageKind.SHRINK,
         _PARTITION_SCALA,
         {
@@ -157,7 +157,7 @@ WORDINGS: Final = (
         },
     ),
     # Logs that end earlier than they did.
-    *_told(
+    *_wordings_of(
         MessageKind.TRUNCATION,
         _LOG,
         {
@@ -165,7 +165,7 @@ WORDINGS: Final = (
             ("0.10.0.0", "1.0.1"): "Truncating log {partition} to offset {offset}.",
         },
     ),
-    *_told(
+    *_wordings_of(
         MessageKind.NO_TRUNCATION,
         _LOG,
         {
@@ -175,7 +175,7 @@ WORDINGS: Final = (
             " is {last_offset}.",
         },
     ),
-    *_told(
+    *_wordings_of(
         MessageKind.BELOW_HIGH_WATERMARK,
         _LOG,
         {
@@ -183,7 +183,7 @@ WORDINGS: Final = (
             ("2.0.0", None): "Truncating {partition} to offset {offset} below high watermark {high_watermark}",
         },
     ),
-    *_told(
+    *_wordings_of(
         MessageKind.TRUNCATING,
         _FETCHER,
         {
@@ -193,7 +193,7 @@ WORDINGS: Final = (
         },
     ),
     # A high watermark that goes back: the leader's is lower, or the log was truncated below it.
-    *_told(
+    *_wordings_of(
         MessageKind.NON_MONOTONIC,
         _LOG,
         {
@@ -201,7 +201,7 @@ WORDINGS: Final = (
             " (offset={offset}{any})",
         },
     ),
-    *_told(
+    *_wordings_of(
         MessageKind.RESET,
         _FETCHER,
         {
@@ -212,12 +212,12 @@ WORDINGS: Final = (
         },
     ),
     # Logs that are found, recovered, made and deleted.
-    *_told(
+    *_wordings_of(
         MessageKind.LOADED,
         _PARTITION_SCALA,
         {("2.4.0", None): "Log loaded for partition {partition} with initial high watermark {high_watermark}"},
     ),
-    *_told(
+    *_wordings_of(
         MessageKind.LOG,
         _LOG_MANAGER,
         {
@@ -232,7 +232,7 @@ WORDINGS: Final = (
             ("0.10.0.0", "1.0.1"): "Completed load of log {partition} with {any} log end offset {offset} in {any}",
         },
     ),
-    *_told(
+    *_wordings_of(
         MessageKind.RECOVERY,
         _LOADER,
         {
@@ -240,7 +240,7 @@ WORDINGS: Final = (
             ("0.10.0.0", "1.0.1"): "Recovering unflushed segment {offset} in log {partition}.",
         },
     ),
-    *_told(
+    *_wordings_of(
         MessageKind.CORRUPTION,
         _LOADER,
         {
@@ -249,7 +249,7 @@ WORDINGS: Final = (
             " {offset}.",
         },
     ),
-    *_told(
+    *_wordings_of(
         MessageKind.CREATING,
         _REPLICA_MANAGER,
         {
@@ -258,8 +258,10 @@ WORDINGS: Final = (
             " Creating...",
         },
     ),
-    *_told(MessageKind.CREATED, _LOG_MANAGER, {("0.10.0.0", None): "Created log for partition {partition} in {any}"}),
-    *_told(
+    *_wordings_of(
+        MessageKind.CREATED, _LOG_MANAGER, {("0.10.0.0", None): "Created log for partition {partition} in {any}"}
+    ),
+    *_wordings_of(
         MessageKind.DELETED,
         _LOG_MANAGER,
         {
@@ -268,7 +270,7 @@ WORDINGS: Final = (
         },
     ),
     # Elections out of the ISR.
-    *_told(
+    *_wordings_of(
         MessageKind.UNCLEAN,
         _REGISTRATION,
         {
@@ -276,7 +278,7 @@ WORDINGS: Final = (
             " {leader}{any}, leaderEpoch: {any} -> {leader_epoch}, {any}",
         },
     ),
-    *_told(
+    *_wordings_of(
         MessageKind.UNCLEAN,
         _SELECTOR,
         {
@@ -285,13 +287,13 @@ WORDINGS: Final = (
         },
     ),
     # What is said of no partition.
-    *_told(
+    *_wordings_of(
         MessageKind.RELEASE,
         _APP_INFO,
         {("2.2.0", None): "Kafka version: {value}", ("0.10.0.0", "2.1.1"): "Kafka version : {value}"},
     ),
-    *_told(MessageKind.CLUSTER, _SERVER, {("0.10.1.0", "3.9.2"): "Cluster ID = {value}"}),
-    *_told(
+    *_wordings_of(MessageKind.CLUSTER, _SERVER, {("0.10.1.0", "3.9.2"): "Cluster ID = {value}"}),
+    *_wordings_of(
         MessageKind.CLUSTER,
         _LIFECYCLE,
         {("2.8.0", None): "Incarnation {any} of broker {broker} in cluster {value} is now STARTING."},

@@ -50,7 +50,7 @@ class Tours(Trials):
     def __init__(self, plan: Plan, refused: bool, model: str | None = None, version: str | None = None) -> None:
         super().__init__(plan, model, version)
         self.refused = refused
-        self._told: str | None = None
+        self._round_text: str | None = None
         self._round: tuple[Round, int] | None = None  # with the number of its first block
         self._steps: int | None = None  # planned in this round and earlier ones
 
@@ -76,7 +76,7 @@ class Tours(Trials):
             work = cls(Plan.from_document(json.loads(row["plan"])), row["refused"], row["model"], row["version"])
         except (KeyError, TypeError) as error:
             raise ValueError(f"plan: {error}") from None
-        work._told = row["round"]
+        work._round_text = row["round"]
         return work
 
     def differing(self, other: Job[Any]) -> list[str]:
@@ -92,17 +92,17 @@ class Tours(Trials):
     # Methods that workers call
 
     @property
-    def told(self) -> str:
+    def text_for_workers(self) -> str:
         """The text for workers: the parameters and the round."""
-        return json.dumps(json.loads(self.text) | {"round": self._told})
+        return json.dumps(json.loads(self.text) | {"round": self._round_text})
 
     def get_ready(self) -> None:
         """Compute all transitions, which takes time. Raises OtherTransitionsError."""
-        self._as_told()
+        self._received_round()
 
     def block(self, number: int) -> dict[str, Any]:
         """Play the test sequences of a block. Raises SubjectUnable and CommandError."""
-        each, first = self._as_told()
+        each, first = self._received_round()
         block = each.block(self.plan, self.protocol, number - first)
         result = block.result()
         run_block(block, result=result)
@@ -111,7 +111,7 @@ class Tours(Trials):
     def tell(self, verbs: list[str], each: Round, first: int, steps: int) -> None:
         """Set the round that workers receive. Its blocks start at `first`, and `steps` are planned up to its end."""
         self._round, self._steps = (each, first), steps
-        self._told = json.dumps(
+        self._round_text = json.dumps(
             {
                 "verbs": verbs,
                 "digest": each.graph.digest,
@@ -122,18 +122,18 @@ class Tours(Trials):
             }
         )
 
-    def _as_told(self) -> tuple[Round, int]:
+    def _received_round(self) -> tuple[Round, int]:
         """Return the round that the driver sent, and the number of its first block."""
         if self._round is None:
-            assert self._told is not None, "every worker receives a round"
-            told = json.loads(self._told)
-            found = _graph(self.protocol.name, self.settings, tuple(told["verbs"]), self.refused)
-            if found.digest != told["digest"]:
+            assert self._round_text is not None, "every worker receives a round"
+            received = json.loads(self._round_text)
+            found = _graph(self.protocol.name, self.settings, tuple(received["verbs"]), self.refused)
+            if found.digest != received["digest"]:
                 raise OtherTransitionsError(
-                    f"a worker has transitions {found.digest}, but the driver has {told['digest']}"
+                    f"a worker has transitions {found.digest}, but the driver has {received['digest']}"
                 )
-            wanted, without = (unpacked(told[name], found.size) for name in ("wanted", "without"))
-            self._round = Round(found, wanted, without, told["first tour"]), told["first block"]
+            wanted, without = (unpacked(received[name], found.size) for name in ("wanted", "without"))
+            self._round = Round(found, wanted, without, received["first tour"]), received["first block"]
         return self._round
 
     # Methods about the course of a campaign

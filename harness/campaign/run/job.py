@@ -116,7 +116,7 @@ class Job(ABC, Generic[Outcome]):
     # Methods that workers call
 
     @property
-    def told(self) -> str:
+    def text_for_workers(self) -> str:
         """The text that workers build the same work from: the parameters, and more for some kinds."""
         return self.text
 
@@ -184,7 +184,7 @@ class Job(ABC, Generic[Outcome]):
 
     @abstractmethod
     def progress(self, counts: Counts, seconds: float) -> str:
-        """Return the progress after some seconds, in one line."""
+        """Return one line about the progress. `seconds` is the time that the campaign has worked."""
 
     def seconds_remaining(self, counts: Counts, seconds: float) -> float | None:
         """Return the estimated seconds until the end; None if there is no estimate."""

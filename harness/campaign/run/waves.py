@@ -147,7 +147,7 @@ class Waves:
     def _get_ready(self) -> int:
         """Prepare every worker, and return the number of workers. By default, Spark makes one partition per core."""
         numbers = self._spark.range(_MANY)
-        return self._workers.map(numbers, "get_ready", self._work.told, _NUMBER).count()
+        return self._workers.map(numbers, "get_ready", self._work.text_for_workers, _NUMBER).count()
 
     def _wave_of_missing(self, pool: ThreadPoolExecutor, missing: DataFrame, pace: Pace) -> _Wave:
         size = missing.count()
@@ -189,7 +189,7 @@ class Waves:
         """Run the numbered blocks and write them. Returns the counts."""
         sums = [F.sum(F.when(~F.col("again"), column)).alias(key) for key, column in self._work.counted().items()]
         directory, schema = self._directory, blocks.schema(self._work)
-        rows = self._workers.map(numbers, "do_blocks", self._work.told, schema)
+        rows = self._workers.map(numbers, "do_blocks", self._work.text_for_workers, schema)
         return versions.observed(
             rows,
             sums,

@@ -114,7 +114,7 @@ class Gates:
         parts = [part for topic in content["Responses"] for part in topic["Partitions"]]
         return next((int(each["ErrorCode"]) for each in (content, *parts) if each["ErrorCode"]), 0)
 
-    def told(self, answer: ProxiedMessage) -> str:
+    def describe(self, answer: ProxiedMessage) -> str:
         """Describe the content of a fetch response."""
         for part in (part for topic in self.content(answer)["Responses"] for part in topic["Partitions"]):
             if part["DivergingEpoch"]:

@@ -178,7 +178,7 @@ class _Scenario:
         self._until("all logs are the same", lambda: self._logs_are_equal(*self.cluster.brokers.values()))
         left = read_all(self.b.address, TOPIC)
         self._judge(left)
-        self.note("6", f"A and C are back, z is written; a consumer that comes now reads {_told(left)}")
+        self.note("6", f"A and C are back, z is written; a consumer that comes now reads {_described(left)}")
 
     def _judge(self, left: list[ConsumedRecord]) -> None:
         self.run.judge(self._acknowledged(), left, self.reader.read)
@@ -253,5 +253,5 @@ class _Scenario:
         return sum(file.stat().st_size for file in (self.cluster.controller.data / _METADATA).glob("*.log"))
 
 
-def _told(left: list[ConsumedRecord]) -> str:
+def _described(left: list[ConsumedRecord]) -> str:
     return " ".join(f"{each.value}@{each.offset}" for each in left)

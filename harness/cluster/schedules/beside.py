@@ -78,7 +78,7 @@ def _first_difference(run: Run, playing: Playing) -> str | None:
         ):
             if there != here:
                 event = event_text(step.event)
-                return f"after {step.number} ({event}) {what} {_told(here)}, in the model {_told(there)}"
+                return f"after {step.number} ({event}) {what} {_described(here)}, in the model {_described(there)}"
     return None
 
 
@@ -90,7 +90,7 @@ def _seen(observed: dict[str, Any]) -> ObservedState:
     )
 
 
-def _told(value: str | tuple[str, ...] | None) -> str:
+def _described(value: str | tuple[str, ...] | None) -> str:
     if isinstance(value, str):
         return value
     return " ".join(value or ()) or ("nobody" if value is None else "nothing")

@@ -88,7 +88,7 @@ def fetch(stage: Stage, name: str) -> str:
         _deliver(stage, name, answer)
     if error:
         raise EventImpossible(f"{leader} answers {name} with error {error}")
-    return f"{leader} has answered {name}: {stage.gates.told(answer)}"
+    return f"{leader} has answered {name}: {stage.gates.describe(answer)}"
 
 
 def receive(stage: Stage, name: str) -> str:
@@ -98,7 +98,7 @@ def receive(stage: Stage, name: str) -> str:
     if not answers:
         raise Nothing(f"no answer is on its way to {name}")
     _deliver(stage, name, answers[0])
-    return f"{name} has {_told(stage, name)}"
+    return f"{name} has {_described(stage, name)}"
 
 
 def drop(stage: Stage, name: str) -> str:
@@ -292,7 +292,7 @@ def _has(stage: Stage, name: str, value: str) -> bool:
     return any(record.value == value for record in stage.log(name))
 
 
-def _told(stage: Stage, name: str) -> str:
+def _described(stage: Stage, name: str) -> str:
     return " ".join(f"{record.value}@{record.epoch}" for record in stage.log(name)) or "nothing"
 
 

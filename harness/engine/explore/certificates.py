@@ -2,8 +2,8 @@
 
 A random run breaks a property within a second. The proof that no shorter schedule exists may take minutes, or more
 memory than the machine has. So proofs run in rounds until the time is up, and each round allows a search four times as
-long as the round before. Short schedules are proven in the first round, and a long search cannot use up the time of the
-others. One search serves all properties of a protocol that it can.
+long as the round before. The first round proves short schedules minimal, so one long search cannot use up the time
+of all other searches. One search serves all properties of a protocol that it can.
 
 Most short schedules also need few records and elections. So the engine searches small bounds as well: such a search
 finds a shorter schedule, or proves that none exists within these bounds, long before an unbounded search could finish.

@@ -16,12 +16,12 @@ from epochfuzz.model.kafka.vocabulary.mechanisms import IsrChange
 from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, Partition
 
 
-def _if_it_binds(told: Callable[[Partition], Iterator[str]]) -> Callable[[Partition], Iterator[str]]:
+def _if_it_binds(described: Callable[[Partition], Iterator[str]]) -> Callable[[Partition], Iterator[str]]:
     """Make a description empty if the guarantee is void, after too many failures that lost records (KIP-966)."""
 
-    @wraps(told)
+    @wraps(described)
     def violations(p: Partition) -> Iterator[str]:
-        return iter(()) if promises.are_void(p) else told(p)
+        return iter(()) if promises.are_void(p) else described(p)
 
     return violations
 
@@ -190,7 +190,7 @@ def leaderless(p: Partition) -> Iterator[str]:
 
 
 def unequal(p: Partition) -> Iterator[str]:
-    """Describe differing logs and high watermarks of a healed partition, unless no replica can lead it."""
+    """Describe differing logs and high watermarks of a healed partition that has a leader."""
     if controller.leader(p) != NONE:
         yield from differing(p)
 

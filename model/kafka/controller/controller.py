@@ -1,4 +1,4 @@
-"""The controller: it decides leader, leader epoch and ISR, and keeps every leader-and-ISR update by epoch.
+"""The controller: it decides leader, leader epoch and ISR, and keeps the leader-and-ISR updates by epoch.
 
 Replicas learn the updates one at a time (`notify`) or skip to the latest (`catch_up`), see leadership.py.
 """
@@ -22,8 +22,8 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, State
 def elect(p: State, r: int) -> int:
     """Elect r leader, by the first kind of election that the state allows.
 
-    r is a member of the ISR. If the ISR is empty, r is an eligible leader replica, or the last known leader. Any other
-    live replica needs an unclean election.
+    A member of the ISR can be elected. If the ISR is empty, so can an eligible leader replica or the last known leader.
+    Any other live replica needs an unclean election.
     """
     if p.controller_epoch >= p.epochs:
         return Refusal.EPOCHS_BOUND

@@ -112,7 +112,7 @@ class Protocol:
         return replace(self, name=name, choices=tuple(numbers.values()))
 
     def with_choices(self, **choices: str) -> "Protocol":
-        """Return this protocol with some mechanisms replaced, and the matching name. Raises ProtocolError."""
+        """Return a copy with some mechanisms replaced and a name that lists them. Raises ProtocolError."""
         if not choices:
             return self
         suffix = ",".join(f"{mechanism}={choice}" for mechanism, choice in choices.items())

@@ -146,7 +146,7 @@ def test_the_epoch_of_a_session_is_that_of_the_last_request_that_says_one(settin
 )
 def test_an_answer_is_told_in_words(setting: Setting, answered: dict[str, Any], told: str, error: int) -> None:
     message = setting.answers(setting.asks("broker-2-fetcher-0", **fetching()), **answered)
-    assert (setting.gates.told(message), setting.gates.fetch_error(message)) == (told, error)
+    assert (setting.gates.describe(message), setting.gates.fetch_error(message)) == (told, error)
 
 
 def test_who_is_down_is_forgotten(setting: Setting) -> None:

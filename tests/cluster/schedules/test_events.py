@@ -65,7 +65,7 @@ class Gates:
     def fetch_error(self, message: Waiting) -> int:
         return self.error
 
-    def told(self, message: Waiting) -> str:
+    def describe(self, message: Waiting) -> str:
         return "1 records"
 
     def limit(self, number: int, offset: int) -> None:
