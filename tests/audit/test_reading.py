@@ -124,6 +124,22 @@ def test_a_file_in_parts_reads_as_the_whole(tmp_path, monkeypatch, size):
     assert merged(of_part for _, of_part in parts) == facts
 
 
+@pytest.mark.parametrize("size", [1, 100, 1000])
+def test_a_clock_that_goes_back_between_two_parts_counts_as_within_a_part(tmp_path, size):
+    log = tmp_path / "server.log"
+    lines = stamped([cuts(number) for number in range(1, 9)]).splitlines(keepends=True)
+    log.write_text("".join([*lines[4:6], *lines[:2], *lines[6:], *lines[2:4]] * 2))
+    _, facts = read_whole(Part(str(log)))
+    assert (facts.backs, facts.back) == (4, 3)
+
+    starts = range(0, os.path.getsize(log), size)
+    parts = [
+        read_whole(Part(str(log), number=i, start=start, end=end))[1]
+        for i, (start, end) in enumerate(zip(starts, [*starts[1:], None], strict=True))
+    ]
+    assert merged(parts) == facts
+
+
 def test_a_part_that_begins_with_a_line_has_that_line(tmp_path):
     text = stamped([cuts(1), cuts(2), cuts(3)])
     second = text.index("\n") + 1

@@ -67,7 +67,7 @@ def _below_shown(life: Life) -> Iterator[PartitionFinding]:
             continue
         high_watermark, shown = known
         told = (
-            f"Broker {cut.broker} truncated its log to {offset:,}, after it had started with a high watermark of"
+            f"Broker {cut.broker} truncated its log to {offset:,}, after its high watermark had been"
             f" {high_watermark:,}: everything below that was committed."
         )
         back = _went_back(life, cut)

@@ -44,7 +44,9 @@ class LogFacts:
     origins: dict[str, list[int]] = field(default_factory=dict)  # the brokers that lines of an origin name
     unnamed_of: dict[str, int] = field(default_factory=dict)  # by origin, events that name none
     begins: int | None = None  # when the first dated event was logged
+    begins_line: int = 0  # the line of that event
     latest: int | None = None
+    last: int | None = None  # when the last dated event was logged
     back: int | None = None  # the first line at which the clock had gone back
     backs: int = 0  # how often it had
     problem: str | None = None
@@ -103,8 +105,9 @@ def merged(parts: Iterable[LogFacts]) -> LogFacts:
     first, *others = sorted(parts, key=lambda facts: facts.part)
     whole = LogFacts.from_text(first.text())
     for part in others:
-        if whole.back is None and part.begins is not None and part.begins < (whole.latest or 0) - BACK:
-            whole.back = whole.lines + 1
+        if part.begins is not None and whole.last is not None and part.begins < whole.last - BACK:
+            whole.back = whole.lines + part.begins_line if whole.back is None else whole.back
+            whole.backs += 1
         for line in _LINES:
             if getattr(whole, line) is None and getattr(part, line) is not None:
                 setattr(whole, line, whole.lines + getattr(part, line))
@@ -119,7 +122,9 @@ def merged(parts: Iterable[LogFacts]) -> LogFacts:
         whole.is_broker = whole.is_broker or part.is_broker
         whole.layout = whole.layout or part.layout
         whole.first = None if whole.events else whole.first or part.first
-        whole.begins = part.begins if whole.begins is None else whole.begins
+        if whole.begins is None and part.begins is not None:
+            whole.begins, whole.begins_line = part.begins, whole.lines - part.lines + part.begins_line
+        whole.last = whole.last if part.last is None else part.last
         whole.latest = max((time for time in (whole.latest, part.latest) if time is not None), default=None)
         whole.problem = whole.problem or part.problem
     return whole

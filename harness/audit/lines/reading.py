@@ -254,7 +254,9 @@ class LogReader:
             facts.back = line if facts.back is None else facts.back
             facts.backs += 1
         self._last[key] = time
-        facts.begins = time if facts.begins is None else facts.begins
+        if facts.begins is None:
+            facts.begins, facts.begins_line = time, line
+        facts.last = time
         facts.latest = time if facts.latest is None else max(facts.latest, time)
 
 
