@@ -1,4 +1,4 @@
-"""An execution: a state that interpreted rules of one protocol change event by event."""
+"""An execution: a state, and the interpreted rules of one protocol that change the state event by event."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -25,18 +25,18 @@ class Execution:
         return self.model.events.possible(self.state)
 
     def apply(self, event: int) -> bool:
-        """Apply an event. False: the event is not enabled, and nothing changed."""
+        """Apply an event. Returns False if the event is not enabled; then at most coverage goals have changed."""
         return self._rules.step(self.state, event) == APPLIED
 
     def attempt(self, event: int) -> int:
         """Apply an event and return APPLIED, or the reason why the event is not enabled.
 
-        A reason is a number of the model. If the event is not enabled, nothing changed.
+        The model defines the numbers of the reasons. If the event is not enabled, at most coverage goals have changed.
         """
         return self._rules.step(self.state, event)
 
     def broken(self) -> int:
-        """Return the set of properties that are broken now, without those that are checked at the end."""
+        """Return the set of properties that are broken now. Properties that are checked at the end are left out."""
         return self._rules.broken_now(self.state)
 
     def healed(self) -> tuple[Any, int]:

@@ -19,7 +19,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 if TYPE_CHECKING:
-    import numpy as np  # functions with records import it: a replay has no records, and NumPy would double its start-up
+    import numpy as np  # only functions that need records import it: NumPy would double the start-up time of a replay
 
 NONE = -1  # no replica, or a value that is not known yet
 
@@ -28,7 +28,7 @@ State = Any
 
 
 class Names(Enum):
-    """The replicas that a value names, because renaming replicas changes such a value."""
+    """The kinds of values by the replicas that they name. Renaming replicas changes a value that names replicas."""
 
     NOBODY = "of no replica"
     REPLICA = "of one, by its number, or of NONE"
@@ -36,9 +36,9 @@ class Names(Enum):
 
 
 class Kind(Protocol):
-    """The range of an element of a field.
+    """The range of a field's elements.
 
-    `narrow`: the element fits into a byte.
+    `narrow`: an element fits into a byte.
     """
 
     @property
@@ -55,7 +55,7 @@ class Kind(Protocol):
 
 @dataclass(frozen=True)
 class Axis:
-    """The index of a field: its room, and the number of elements that the constants of a state allow.
+    """One index of a field: its size in every state, and the number of indices in use under a state's constants.
 
     `of_replicas`: the index is a replica. `narrow`: the elements of a table with this index are bytes, see
     `Field.integer`.
@@ -82,8 +82,8 @@ class Field:
     """One field: its name, the range of its elements, its indices, and its initial value.
 
     `read` is a condition on the constants of a state. The condition is true if a rule or a property can distinguish two
-    values of the field. If it is false, searches leave the field out of their keys; a test proves that this is right.
-    `narrow`: each element fits into a byte, see `integer`.
+    values of the field. If the condition is false, searches leave the field out of their keys, and a test checks that
+    they may. `narrow`: each element fits into a byte, see `integer`.
     """
 
     name: str
@@ -123,10 +123,10 @@ class Field:
 
     @property
     def integer(self) -> "type[np.signedinteger[Any]]":
-        """The integer type of an element in a record: a byte for a narrow field or a table by pair, else a word.
+        """The integer type of an element in a record: a byte if narrow or in a two-dimensional table, else a word.
 
-        A record has to stay small, because a search copies it at every transition. Numba compiles a rule twice if it is
-        called with bytes and with words. So the fields that rules pass as arguments are words.
+        A record has to stay small, because a search copies it at every transition. Numba compiles a rule twice if the
+        rule is called with bytes and with words. So the fields that rules pass as arguments are words of 64 bits.
         """
         import numpy as np
 
@@ -142,7 +142,7 @@ class Field:
 
 
 class Grid(dict[tuple[int, int], int]):
-    """A two-dimensional field of the interpreted form, indexed `[i, j]` as a NumPy array is."""
+    """A two-dimensional field of the interpreted form. Its index is `[i, j]`, as in a NumPy array."""
 
 
 class Table:
@@ -167,14 +167,14 @@ class Table:
 
     @cached_property
     def copy_changed(self) -> "Callable[[Interpreted, Interpreted, Interpreted], None]":
-        """A function that copies a state, but shares each table that is equal in an earlier state."""
+        """A function that copies a state. The copy shares each table that equals the table of an earlier state."""
         shared = "other.{0} = before.{0} if before.{0} == p.{0} else p.{0}.copy()"
         return self._for_each("p, before, other", "other.{0} = p.{0}", shared)
 
     def _for_each(self, arguments: str, for_number: str, for_table: str) -> Any:
         """Return a function with one statement for each field.
 
-        The function takes a fifth of the time of a loop over the fields.
+        This generated function takes a fifth of the time of a loop over the fields.
         """
         lines = [(for_table if field.by else for_number).format(field.name) for field in self.fields]
         namespace: dict[str, Any] = {}
@@ -226,7 +226,7 @@ class Interpreted:
         return other
 
     def kept(self, before: Self) -> Self:
-        """Return a read-only copy of this state, which shares unchanged tables with an earlier one."""
+        """Return a copy of this state that shares unchanged tables with an earlier state, so don't change the copy."""
         other = type(self).__new__(type(self))
         self.table.copy_changed(self, before, other)
         return other

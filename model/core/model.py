@@ -1,7 +1,7 @@
 """The model: the interface through which the engine runs, searches and shrinks.
 
-A model has a table of fields, rules that change a state event by event, and properties to check. A choice of its rules
-is a `Protocol`. The parameters of a run, including its bounds, are `Settings`.
+A model has a table of fields, rules that change a state event by event, and properties to check. A `Protocol` chooses
+among the model's rules. `Settings` are the parameters of a run, including its bounds.
 
 A kernel of the engine refers to its model as MODEL: `MODEL.step(p, event)`, `MODEL.judgement.at_end`. The linker
 replaces MODEL with the model that it links for, so each model has kernels of its own.
@@ -48,13 +48,13 @@ class Settings(Interface):
         """The least Bounds that a run can have."""
 
     def within(self, bounds: Any) -> Self:
-        """Return these settings with other bounds, no greater than their own."""
+        """Return these settings with other bounds."""
 
     def bounded_by(self, length: int) -> Self:
-        """Return these settings with bounds no larger than a schedule of that length can reach."""
+        """Return these settings with lower bounds, which still allow every schedule of `length` events."""
 
     def alphabet(self) -> bytes:
-        """Return the events that can be enabled under any protocol, in byte order."""
+        """Return the events that at least one protocol can enable, in byte order."""
 
     def changed(self) -> dict[str, Any]:
         """Return the settings that a case file lists, by name."""
@@ -93,8 +93,8 @@ class Protocol(Interface):
 class Judgement:
     """The names of the properties, in the order of severity, and the functions that check them.
 
-    A set of properties has one bit for each. `now` checks every property of a state except those in the set `at_end`.
-    `end` checks the properties in `at_end`. `end` may change the state that it is given, so pass a copy.
+    A set of properties is a number with one bit for each property. `now` checks every property except those in the set
+    `at_end`. `end` checks the properties in `at_end`. `end` may change its state, so pass a copy.
     """
 
     names: tuple[str, ...]
@@ -173,9 +173,9 @@ def _nothing_to_forget(p: State) -> None:
 
 @dataclass(frozen=True)
 class SpecializationRules:
-    """The inputs of the linker: source files, the choice of a program, and the rules to call rather than inline.
+    """The inputs of the linker: source files, a choice of programs, and the rules to call instead of inlining them.
 
-    `declared` is a text of everything else that the kernels depend on, for a model that is made of declarations.
+    Kernels of a model that is built from declarations depend on these too. `declared` is their text.
     """
 
     sources: tuple[Path, ...]
@@ -188,8 +188,9 @@ class SpecializationRules:
 class Events:
     """The alphabet: an event is a verb and a replica, `verb << 3 | replica`.
 
-    `possible` returns the events that can be enabled under the constants of any of some states, in byte order.
-    `in_order` sorts events as shrinking prefers them. `parse` raises ValueError for a text that is not an event.
+    `possible` takes some states. It returns the events that the constants of at least one of them can enable, in byte
+    order. `in_order` sorts events in shrinking's order of preference. `parse` raises ValueError for a text that is not
+    an event.
     """
 
     possible: Callable[..., bytes]
@@ -206,11 +207,12 @@ class Events:
 class Model:
     """The interface of a model to the engine.
 
-    Functions of a state `p` are linked, so they must be simple (model/core/specializer.py). `protocol` returns the
-    protocol of a name, and raises ValueError for an unknown name. `settings` are the default settings of a run.
-    `forget` clears the fields that cannot distinguish two states of a search. `is_symmetric` tells whether a search for
-    the wanted properties, under protocols side by side, may treat replicas alike. Each of `goals` is a bit in a state's
-    `goals`. `small` lists bounds within which a search finds most short failures.
+    The linker compiles functions over a state `p`, so they must be simple (model/core/specializer.py). `protocol`
+    returns the protocol with a given name, and raises ValueError for an unknown name. `settings` are the default
+    settings of a run. `forget` clears the fields that cannot distinguish two states of a search. `is_symmetric` takes
+    the wanted properties, the protocols that run side by side, and the settings. The result is True if a search may
+    ignore the names of replicas. Each of `goals` is a bit in a state's `goals`. `small` lists bounds within which a
+    search finds most short failures.
     """
 
     name: str
@@ -238,6 +240,6 @@ MODEL = cast(Model, _ToBeLinked())
 
 
 def model_of(protocols: Iterable[Protocol]) -> Model:
-    """Return the model of protocols that run side by side."""
+    """Return the model that protocols share. Raises ValueError if they have different models."""
     (model,) = {each.model for each in protocols}
     return model

@@ -1,7 +1,8 @@
-"""Renaming: the same state with permuted replicas, derived from the declarations of the fields.
+"""Renaming: permute the replicas of a state. The declarations of the fields say which values name replicas.
 
-The rules treat replicas alike: if an event takes a state to another, the renamed event takes the renamed state to the
-other renamed state. A test checks this for every protocol, and searches rely on it (harness/engine/keys/symmetry.py).
+The rules do not depend on the names of replicas: if an event changes state s to state t, then the renamed event changes
+the renamed s to the renamed t. A test checks this rule for every protocol, and searches rely on it
+(harness/engine/keys/symmetry.py).
 """
 
 from collections.abc import Sequence

@@ -1,9 +1,9 @@
 """A model in one file: you declare fields, a rule for each verb, and properties.
 
-`simple_model` makes a Model of the declarations. Rules and properties are functions over a state `p`, simple enough to
-be linked. A rule takes the state and a replica. A rule returns APPLIED, or a number that says why the event is not
-enabled; then the rule has changed nothing. Settings are numbers, including `replicas`. The choices of a protocol are
-numbers too.
+`simple_model` builds a Model from the declarations. Rules and properties are functions over a state `p`, simple enough
+to be linked. A rule takes the state and a replica. A rule returns APPLIED, or a number for the reason why the event is
+not enabled. A rule that returns a reason must not change the state. Settings are numbers, including `replicas`. The
+choices of a protocol are numbers too.
 """
 
 from collections import namedtuple
@@ -87,14 +87,14 @@ class SimpleProtocol:
 
 @lru_cache
 def _bounds_named(names: tuple[str, ...]) -> Any:
-    """Return the type of bounds with those names."""
+    """Return a named tuple type for bounds with these names."""
     text = property(lambda self: " and ".join(f"{most} {name}" for name, most in self._asdict().items()))
     return type("Bounds", (namedtuple("Bounds", names),), {"text": text, "__slots__": ()})
 
 
 @dataclass(frozen=True)
 class SimpleSettings:
-    """The settings of a plain model: numbers by name. Those named in `bounding` bound the run."""
+    """The settings of a plain model: numbers by name. The settings named in `bounding` are the bounds of the run."""
 
     numbers: tuple[tuple[str, int], ...]
     bounding: tuple[str, ...]
@@ -212,7 +212,7 @@ def _verb_alone(situation: int) -> int:
     return situation >> 3
 
 
-# A situation is an event, and its kind the verb.
+# The situation is the event, and the kind of the situation is the verb.
 BY_EVENT = Points(_nothing_before, _event_alone, _verb_alone, 1 << 8, 1 << 5)
 
 
@@ -229,14 +229,15 @@ def simple_model(
     points: Points = BY_EVENT,
     symmetric: bool = False,
 ) -> SimpleModel:
-    """Return the model of some declarations. Raises ModelError.
+    """Build a model from declarations. Raises ModelError if the declarations contradict each other.
 
-    List the verbs in shrinking's order of preference. The first verb is in every random schedule; without it nothing
-    should happen at all. The settings named in `bounds` bound a search, and the search is complete within them. All
-    `protocols` choose the same constants. `symmetric`: rules and properties treat replicas alike; `heal` need not.
+    List the verbs in shrinking's order of preference. Every random schedule contains the first verb, so choose a verb
+    without which nothing can happen. The settings named in `bounds` bound a search, and the search is complete within
+    them. All `protocols` choose the same constants. `symmetric`: the rules and properties do not depend on the names of
+    replicas, but `heal` may.
     """
     if len(verbs) > MOST_VERBS:
-        raise ModelError(f"there is room for {MOST_VERBS} verbs, and these are {len(verbs)}")
+        raise ModelError(f"a model has at most {MOST_VERBS} verbs; got {len(verbs)}")
     choices = _checked(settings, bounds, protocols)
     constants = [Field(each, _NUMBER) for each in (*settings, *choices)]
     table = Table([*fields, Field("goals", _NUMBER, read=never_read)], constants)
@@ -283,10 +284,10 @@ def _checked(
         raise ModelError("replicas is a setting of every model")
     unknown = [name for name in bounds if name not in settings]
     if unknown:
-        raise ModelError(f"the bound {unknown[0]!r} is none of the settings")
+        raise ModelError(f"the bound {unknown[0]!r} is not a setting; the settings are {', '.join(settings)}")
     chosen = [list(choices) for choices in protocols.values()]
     if not chosen or any(each != chosen[0] for each in chosen):
-        raise ModelError("there is a protocol, and all choose the same constants in the same order")
+        raise ModelError("declare at least one protocol; all protocols choose the same constants in the same order")
     return chosen[0]
 
 
@@ -313,11 +314,11 @@ class _SimpleEvents:
         return bytes(verb << 3 | r for verb in range(len(self.verbs)) for r in range(starts[0].replicas))
 
     def text(self, event: int) -> str:
-        """Return the text of an event as schedules write it."""
+        """Return the text of an event in a schedule."""
         return f"{self.verbs[event >> 3]} {REPLICA_NAMES[event & 7]}"
 
     def parse(self, text: str) -> int:
-        """Return the event of a text. Raises ModelError."""
+        """Return the event for a text. Raises ModelError."""
         verb, _, replica = text.partition(" ")
         if verb not in self.verbs or len(replica) != 1 or replica not in REPLICA_NAMES:
             raise ModelError(

@@ -28,7 +28,7 @@ def body(written: ast.FunctionDef) -> list[ast.stmt]:
 def only_answers(function: Rule) -> bool:
     """Return whether a rule of the model consists only of conditions and return statements.
 
-    A rule that calls a function from a table does not count.
+    The result is False for a rule that calls a function from a table.
     """
     return function.__module__.startswith(_PACKAGE) and not any(
         (isinstance(each, ast.stmt) and not isinstance(each, ast.If | ast.Return))
@@ -57,7 +57,7 @@ def rules_in(function: Rule) -> frozenset[Rule]:
 
 @cache
 def _pickled(code: CodeType) -> bytes:
-    return pickle.dumps(_written(code))  # copy.deepcopy would take most of the time of linking
+    return pickle.dumps(_written(code))  # with copy.deepcopy, the copies would take most of the linking time
 
 
 def _written(code: CodeType) -> ast.FunctionDef:
@@ -66,15 +66,15 @@ def _written(code: CodeType) -> ast.FunctionDef:
 
 @cache
 def _definitions(file: str) -> dict[int, ast.FunctionDef]:
-    """Return the functions of a file by their first line, decorators included."""
+    """Return the functions of a file, by the number of their first line, which is the first decorator's if any."""
     tree = ast.parse(Path(file).read_text(encoding="utf-8"), file)
     return {min([node.lineno, *(each.lineno for each in node.decorator_list)]): node for node in _functions(tree)}
 
 
 def _functions(node: ast.AST) -> Iterator[ast.FunctionDef]:
-    """Yield the functions in a statement at any depth.
+    """Yield the functions in a syntax tree, at any depth.
 
-    `ast.walk` would also visit every expression.
+    `ast.walk` would be slower, because it also visits every expression.
     """
     if isinstance(node, ast.FunctionDef):
         yield node

@@ -31,7 +31,7 @@ DEFECT = "defect"  # the constant of a state that is the number of the planted m
 
 _OF_KNOWN: dict[str, Callable[[Any], int]] = {"bool": bool, "int": int, "len": len}
 
-# Mutants, by the rule that they replace where `p.defect` is their number; see harness/lab/mutants.
+# Mutants, by the rule that they replace and by their number, the value of `p.defect`; see harness/lab/mutants.
 _planted: dict[Rule, dict[int, Rule]] = {}
 
 
@@ -63,10 +63,10 @@ class Rules:
 
 
 def plant(rule: Rule, number: int, mistake: Rule) -> None:
-    """Replace a rule by a mutant in protocols with that defect. Raises TypeError for another signature.
+    """Replace a rule with a mutant in protocols whose `defect` is `number`. Raises TypeError if the signatures differ.
 
-    If the mutant calls the rule that it replaces, it calls the original rule. So a mutant may be the original rule and
-    a small change.
+    If the mutant calls the rule that it replaces, it calls the original rule. So a mutant can make a small change and
+    leave the rest to the original rule.
     """
     check_stands_for(rule, mistake)
     _planted.setdefault(rule, {})[number] = mistake
@@ -98,7 +98,7 @@ class _Defined:
         self._lock = RLock()
 
     def function(self, function: Rule) -> Rule:
-        """Return a function, with all functions that it calls; functions called by number are linked later."""
+        """Link a function and the functions that it calls, and return it. Functions called by number follow later."""
         with self._lock:
             name = self._linker.add(function)
             while self._linker.linked:
@@ -125,9 +125,9 @@ def specialize(
 ) -> list[Specialized]:
     """Return the roots and all functions that they call, callees first. Raises CannotSpecialize.
 
-    The functions' name MODEL stands for `model`. `constants` are fields of a state, with their values. Mutants are left
-    out unless the state's own defect is among the constants. `with_defects` links all of them; then the program chooses
-    by the state's defect as it runs.
+    The name MODEL in a function stands for `model`. `constants` are fields of a state, with their values. Mutants are
+    left out unless the state's own defect is among the constants. `with_defects` links all mutants, and the program
+    chooses a mutant at run time by the state's defect.
     """
     linker = _specializer(constants, with_defects=with_defects, model=model)
     for root in roots:
@@ -143,11 +143,11 @@ def _specializer(
     return _Specializer(dict(constants), with_defects or bool(constants.get(DEFECT)), model, defers)
 
 
-# A step of the linker that a folded function needs, and its argument: another function has to be linked.
+# A method of the linker that a folded function needs, and its argument, such as `add` and a function to link.
 _Need = tuple[Callable[["_Specializer", Any], str], Any]
 
-# Folded functions with their needs, and constant results of rules, by everything that the outcome depends on. The
-# caches pay because protocols share most rules.
+# Caches: folded functions with their needs, and the constant results of rules. A key holds all inputs of the folding.
+# The caches save time because protocols share most rules.
 _folded: dict[tuple[Any, ...], tuple[Specialized, list[_Need]]] = {}
 _answers: dict[tuple[Any, ...], int | None] = {}
 
@@ -157,7 +157,7 @@ class _Specializer:
     constants: dict[str, int]
     with_defects: bool
     model: Model | None
-    defers: bool  # functions called by number are listed in `deferred`, and linked by the caller at their first call
+    defers: bool  # list functions called by number in `deferred`; the caller links each of them at its first call
     linked: list[Specialized] = field(default_factory=list)
     deferred: list[Rule] = field(default_factory=list)
     _needs: list[_Need] = field(default_factory=list)  # of the function that is being folded
@@ -180,7 +180,7 @@ class _Specializer:
         return self._names[function]
 
     def add_sound(self, function: Rule) -> str:
-        """Link the original rule for the mutant that replaces it. Returns its flat name."""
+        """Link a rule without its mutants. Returns the flat name of this version of the rule."""
         self._needs.append((_Specializer.add_sound, function))
         name = f"{flat_name(function)}_without_defect"
         if all(linked.name != name for linked in self.linked):
@@ -215,7 +215,7 @@ class _Specializer:
         return self._answered[function]
 
     def _known_to(self, function: Rule) -> tuple[int | None, ...]:
-        """Return the inputs of a function's code: the constants that it reads, and the results of its rules."""
+        """Return the inputs of a function's code: the constants that it reads, and constant results of its rules."""
         constants = map(self.constants.get, source.names_in(function.__code__))
         return (*constants, *map(self.answer, source.rules_in(function)))
 
@@ -237,7 +237,7 @@ class _Specializer:
     def _emit_text(
         self, name: str, arguments: str, subject: str, calls: Iterable[tuple[int, str]], last: str, origin: Rule
     ) -> None:
-        """Emit a function that chooses between calls by a number."""
+        """Emit a function that uses a number to choose between calls."""
         lines = [f"def {name}({arguments}):"]
         for number, call in calls:
             lines += [f"    if {subject} == {number}:", f"        return {call}"]
@@ -284,7 +284,7 @@ class _ConstantFolder(ast.NodeTransformer):
         return _Emitter(self._linker, self._in_place_of).visit(definition)
 
     def answer(self, definition: ast.FunctionDef) -> int | None:
-        """Return the number that the folded function returns at once, or None."""
+        """Return the number that the first statement of the folded function returns, or None."""
         first = self._block(source.body(definition))[0]
         number = first.value if isinstance(first, ast.Return) else None
         return number.value if isinstance(number, ast.Constant) and isinstance(number.value, int) else None
@@ -366,7 +366,7 @@ class _ConstantFolder(ast.NodeTransformer):
         *others, last = values
         values = [value for value in others if not isinstance(value, ast.Constant)] + [last]
         if len(values) > 1 and isinstance(last, ast.Constant) and bool(last.value) != decisive:
-            values.pop()  # rules use it as a condition only, so `x and True` may become `x`
+            values.pop()  # rules use such an expression only as a condition, so `x and True` may become `x`
         return values[0] if len(values) == 1 else ast.copy_location(ast.BoolOp(node.op, values), node)
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:

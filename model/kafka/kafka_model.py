@@ -17,11 +17,11 @@ from epochfuzz.model.kafka.vocabulary.state import TABLE, initial
 
 
 def is_symmetric(wanted: int, protocols: Sequence[Protocol], settings: Configuration) -> bool:
-    """Return whether a search for the wanted properties, under protocols side by side, may treat replicas alike.
+    """Return whether a search for the wanted properties may treat states as equal up to the names of replicas.
 
-    A search may not in four cases. For properties that are checked at the end, healing gives a partition without a
-    leader the first member of its ISR. If several protocols run, the others have to converge. Mutants may prefer a
-    replica. The event of a fail-over of the controller names the first replica.
+    The search may not do this in four cases. If a property is checked at the end, healing elects the first member of
+    the ISR. If several protocols run side by side, the search heals the other protocols. A mutant may prefer a replica.
+    A fail-over of the controller is an event of the first replica.
     """
     if settings.controllers > 1:
         return False

@@ -3,9 +3,9 @@
 from epochfuzz.model.kafka.vocabulary.events import Verb
 
 # The number of copies of each phrase in the deck, for each replica. Faults matter only if replication makes progress,
-# and an election that no replica learns of seldom starts a failure. The weights are the result of random ascents that
-# minimized the number of schedules to detect the mutants of harness/lab/mutants. Half of the mutants were held back to
-# check the weights, and changes without an effect were undone. See docs/benchmark/method.md.
+# and an election rarely causes a failure if no replica learns its result. The weights come from random ascents, which
+# minimized the number of schedules needed to detect the mutants of harness/lab/mutants. Half of the mutants were held
+# back to check the weights, and changes without an effect were undone. See docs/benchmark/method.md.
 PHRASES: dict[tuple[int, ...], int] = {
     **{(verb,): verb.dealt for verb in Verb},
     (Verb.FETCH, Verb.RECEIVE): 3,

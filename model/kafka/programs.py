@@ -1,8 +1,8 @@
-"""Programs: sets of states for which Kafka's rules are compiled, and the rules to call rather than inline.
+"""Programs: Kafka's rules are compiled for several sets of states, each with the rules that its states need.
 
-Some protocols need no rules of KIP-497 or later, and most configurations need no consumers and no transactions.
-Programs for these leave the rules out, so the rules cost nothing there. The program for mutants also contains the rules
-of all mutants.
+Some protocols need no rules of KIP-497 or later, and most configurations need no consumers and no transactions. The
+program `kernels` leaves these rules out, which makes it faster. The program for mutants also contains the rules of all
+mutants.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -49,7 +49,7 @@ def program_of(starts: Sequence[Partition]) -> Specialization:
 
 @cache
 def _early() -> Mapping[str, int]:
-    """Return the constants of the program for protocols that change the ISR at once.
+    """Return the constants of the program `kernels`, for protocols whose leaders change the ISR without a request.
 
     The constants are the choices that all these protocols share, and the defaults of settings that are seldom used.
     """

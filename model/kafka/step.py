@@ -6,19 +6,19 @@ from epochfuzz.model.kafka.vocabulary.events import Verb, alphabet, verb_of
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
 from epochfuzz.model.kafka.vocabulary.state import State
 
-# The rules in the order of the verbs. The rule has the name of the verb, in the module of the verb's declaration.
+# The rules in the order of the verbs. A verb's rule is the function with the verb's name in the verb's module.
 RULES = tuple(getattr(import_module(f"epochfuzz.model.kafka.{verb.module}"), verb.text) for verb in Verb)
 
 
 def possible_events(*starts: State) -> bytes:
-    """Return the events that can be enabled under the constants of any of some states, in byte order."""
+    """Return the events that the constants of at least one state can enable, in byte order."""
     return bytes(event for event in alphabet(starts[0].replicas) if any(map(verb_of(event).possible, starts)))
 
 
 def step(p: State, event: int) -> int:
-    """Apply an event and return APPLIED, or the Refusal that names the precondition that does not hold.
+    """Apply an event. Returns APPLIED, or a Refusal for the precondition that does not hold.
 
-    If it returns a Refusal, nothing changed.
+    If the result is a Refusal, at most the set of reached `goals` has changed.
     """
     r = event & 7  # an event is verb << 3 | replica
     if r >= p.replicas:

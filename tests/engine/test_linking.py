@@ -62,9 +62,9 @@ def test_the_version_of_the_rules_is_another_for_each_model_also_of_models_in_on
     ("wrong", "said"),
     [
         ({"settings": {"records": 1}}, "replicas is a setting of every model"),
-        ({"bounds": ["lectures"]}, "the bound 'lectures' is none of the settings"),
+        ({"bounds": ["lectures"]}, "the bound 'lectures' is not a setting; the settings are "),
         ({"protocols": {}}, "there is a protocol"),
-        ({"protocols": {"one": {"waits": 0}, "other": {"cuts": 0}}}, "all choose the same constants"),
+        ({"protocols": {"one": {"waits": 0}, "other": {"cuts": 0}}}, "all protocols choose the same constants"),
     ],
 )
 def test_declarations_that_do_not_go_together_are_an_error(wrong: dict[str, object], said: str) -> None:

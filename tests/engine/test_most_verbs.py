@@ -75,5 +75,5 @@ def test_a_walk_counts_what_the_last_verbs_do_and_shrinking_leaves_what_is_neede
 
 
 def test_a_verb_more_is_refused() -> None:
-    with pytest.raises(ModelError, match="there is room for 32 verbs, and these are 33"):
+    with pytest.raises(ModelError, match="a model has at most 32 verbs; got 33"):
         log_of(MOST_VERBS + 1)

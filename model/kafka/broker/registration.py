@@ -17,8 +17,8 @@ from epochfuzz.model.kafka.vocabulary.state import State
 def register(p: State, r: int) -> int:
     """Register r with a new broker epoch, as r starts.
 
-    Since KIP-380 r first loses leadership and its place in the ISR. Returns EPOCHS_BOUND if the bound of the run leaves
-    no leader epoch for that.
+    Since KIP-380 r first loses leadership and its place in the ISR. Returns EPOCHS_BOUND if this loss needs a leader
+    epoch beyond the bound of the run.
     """
     if p.registration == Registration.FENCED:
         refusal = take_for_failed(p, r)
@@ -32,7 +32,7 @@ def register(p: State, r: int) -> int:
 def take_for_failed(p: State, r: int) -> int:
     """Take leadership and the place in the ISR from r, if r has either.
 
-    Returns EPOCHS_BOUND if the bound of the run leaves no leader epoch for that.
+    Returns EPOCHS_BOUND if this needs a leader epoch beyond the bound of the run.
     """
     if controller.why_not_expired(p, r) == APPLIED:
         if not controller.may_end_session(p, r):
@@ -43,9 +43,9 @@ def take_for_failed(p: State, r: int) -> int:
 
 
 def shutdown(p: State, r: int) -> int:
-    """Shut r down under control: r loses leadership and its place in the ISR, and its log is on disk.
+    """Run r's controlled shutdown: r loses leadership and its place in the ISR, and writes its log to disk.
 
-    A KRaft broker may stop only after all other brokers have seen that
+    A KRaft broker may stop only after all other brokers have seen these changes
     (BrokerHeartbeatManager.calculateNextBrokerState). So the model has one event for the whole shutdown.
     """
     if not has_heartbeats(p):
@@ -67,7 +67,7 @@ def shutdown(p: State, r: int) -> int:
 def unfence(p: State, r: int) -> int:
     """Unfence r, because the controller receives its heartbeats again.
 
-    r itself never noticed that it was fenced.
+    While r was fenced, r did not notice this.
     """
     if not has_heartbeats(p):
         return Refusal.DOES_NOT_HAPPEN

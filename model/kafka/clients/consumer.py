@@ -54,8 +54,9 @@ def why_not_served(p: State, r: int) -> int:
 def is_read_replica(p: State, follower: int) -> bool:
     """Return whether a follower's leader sends the consumer to that follower (KIP-392).
 
-    The follower has fetched up to the consumer's position, and has truncated its log before that. So the consumer reads
-    no record there that the leader does not have (ReplicaManager.findPreferredReadReplica).
+    The leader does this only if the follower has fetched from the consumer's position or beyond it. Before that fetch
+    the follower has truncated its log. So below the position it has no record that the leader does not have
+    (ReplicaManager.findPreferredReadReplica).
     """
     leader = p.known_leader[follower]
     if not presumes_leadership(p, leader) or p.known_epoch[leader] != p.known_epoch[follower]:
@@ -96,7 +97,7 @@ def validate(p: State, r: int) -> None:
 def report_truncation(p: State, epoch: int, end: int) -> None:
     """Report to the application that the log was truncated to `end`, and set the position to `end`.
 
-    `end` is the start of the log if nobody knows how far the logs are equal (LogTruncationException without an offset,
+    If the end of the common log is unknown, `end` is the start of the log (LogTruncationException without an offset,
     and auto.offset.reset=earliest).
     """
     p.goals |= Goal.TRUNCATION_REPORTED

@@ -1,4 +1,4 @@
-"""The transaction coordinator: it commits or aborts a transaction, and has a marker written to the partition.
+"""The transaction coordinator: it commits or aborts a transaction, and sends a marker to the partition's leader.
 
 The coordinator stores its decision durably. It sends the marker to the current leader until the marker is replicated.
 The log alone determines the records that readers get, see transactions.py.
@@ -25,7 +25,7 @@ def abort(p: State, r: int) -> int:
 
 
 def end(p: State, r: int, decision: int) -> int:
-    """Decide the transaction and send the marker to r; for a decided transaction, send the marker again."""
+    """Decide the transaction and send the marker to r. If the transaction is already decided, only send the marker."""
     if not has_transactions(p):
         return Refusal.DOES_NOT_HAPPEN
     if p.transaction == Transaction.NONE:
@@ -66,7 +66,7 @@ def write_marker(p: State, r: int) -> int:
 
 
 def finish(p: State, leader: int) -> None:
-    """Give the leader of a healed partition the marker of a decided transaction.
+    """Send the marker of a decided transaction to the leader of a healed partition.
 
     Healing may open leader epochs beyond the bound of a run. No record can have an epoch above log.LAST_EPOCH.
     """

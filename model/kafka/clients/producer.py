@@ -1,7 +1,8 @@
 """A producer that retries: after NOT_LEADER_OR_FOLLOWER, a time-out or a final error it sends the record again.
 
-The producer's metadata may be outdated, so it may send the record to any replica that presumes leadership. It no longer
-waits for the response to an earlier request (Sender.completeBatch, NetworkClient.handleTimedOutRequests).
+The producer's metadata may be outdated, so it may send the record to any replica that presumes leadership. After it has
+sent the record again, the producer no longer waits for the response to an earlier request (Sender.completeBatch,
+NetworkClient.handleTimedOutRequests).
 """
 
 from epochfuzz.model.kafka.history import produce_purgatory, producer_window, promises

@@ -1,6 +1,6 @@
 """Healing: all faults stop, every replica returns and learns every update, and followers fetch until nothing changes.
 
-Logs must agree only after that, and then after any schedule: the `convergence` property.
+After healing, all logs must agree, whatever the schedule was. The property `convergence` requires this.
 """
 
 from epochfuzz.model.kafka.clients import coordinator
@@ -16,7 +16,7 @@ from epochfuzz.model.kafka.vocabulary.state import EPOCHS, NONE, Phase, State
 def heal(p: State) -> None:
     """Bring a partition to rest, as if all faults had stopped.
 
-    A partition without a leader first gets a leader, as a controller would elect it.
+    If the partition has no leader after all replicas have returned, a leader is elected as a controller would do it.
     """
     if p.registration == Registration.FENCED:
         fence_the_dead(p)
@@ -28,8 +28,8 @@ def heal(p: State) -> None:
         settle_isr(p)
     if controller.true_leader(p) != NONE:
         coordinator.finish(p, controller.true_leader(p))
-    # A follower truncates at most once in each epoch. Then each round brings a record, and two more rounds bring the
-    # high watermark, which completes the requests that still wait.
+    # A follower truncates at most once in each epoch. After its truncations each round brings a record. Two more rounds
+    # bring the high watermark, which completes the requests that still wait.
     for _ in range(3 * EPOCHS):
         if (
             has_converged(p)
@@ -41,9 +41,9 @@ def heal(p: State) -> None:
 
 
 def fence_the_dead(p: State) -> None:
-    """Remove dead replicas from leadership and the ISR, in a single update, so that the epochs suffice.
+    """Remove dead replicas from leadership and the ISR in a single update.
 
-    `expire` would remove the same replicas, one by one.
+    `expire` would remove the same replicas one by one, and might need more leader epochs than a state has room for.
     """
     members = controller.isr(p)
     for r in range(p.replicas):
@@ -112,8 +112,8 @@ def fetch_round(p: State) -> None:
 def has_converged(p: State) -> bool:
     """Return whether all live logs and high watermarks are equal, and no replica has to truncate.
 
-    After `heal` this must be true. A follower whose process ended for good meanwhile, see `out_of_range`, has no live
-    log.
+    After `heal` the result must be True. If a follower's process ended during healing, see `out_of_range`, its log does
+    not count.
     """
     live = NONE
     for r in range(p.replicas):

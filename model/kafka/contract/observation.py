@@ -1,8 +1,8 @@
 """The outside view of a partition, in plain Python values.
 
 Checked states in case files, fingerprints and the conformance protocol use this view. It consists of logs, offsets and
-epochs, and stays the same when the layout of a state changes. Each visible value is declared once. The readers of
-cases, the messages of the conformance protocol and the TLA+ traces follow from the tables here.
+epochs, and stays the same when the layout of a state changes. Each visible value is declared once. The tables in this
+module define the readers of cases, the messages of the conformance protocol and the TLA+ traces.
 """
 
 from collections.abc import Callable, Iterable
@@ -43,7 +43,7 @@ class Shape(Enum):
 
 @dataclass(frozen=True)
 class Seen:
-    """A visible value of a replica r, of the controller or of the consumer; for the last two, r has no meaning.
+    """A visible value of a replica r, of the controller or of the consumer. Only a replica's value depends on r.
 
     `there` is a condition on the constants of a state. The value exists if the condition holds.
     """
@@ -197,8 +197,8 @@ PRODUCERS = (
 def observe(p: Partition) -> dict[str, Any]:
     """Return `{"replicas": {"A": {...}, ...}, "controller": {...}}`, the visible values of a partition.
 
-    Each inner dictionary has the existing values of REPLICA or CONTROLLER. With a consumer, `"consumer": {...}`
-    follows, with the existing values of CONSUMER.
+    Each inner dictionary contains the values of REPLICA or CONTROLLER that exist under the state's constants. If there
+    is a consumer, `"consumer": {...}` contains its values from CONSUMER.
     """
     of_replicas = _there(p, REPLICA)
     shown = {

@@ -1,8 +1,8 @@
 """The properties: conditions that must hold after every event, each with a function that checks it.
 
-`convergence`, `leader-available`, `answered` and `fetch-answered` are not checked after every event but at the end of a
-schedule, on a healed copy of the partition. The first line of a checking function's docstring states the violation,
-because the exceptions and invariants of state machines show it.
+Four properties are checked only at the end of a schedule, on a healed copy of the partition: `convergence`,
+`leader-available`, `answered` and `fetch-answered`. The first line of a checking function's docstring states the
+violation, because the exceptions and invariants of state machines show this line.
 """
 
 # ruff: noqa: D401 (the first line of a docstring states a violation, see Property.meaning)
@@ -406,17 +406,17 @@ def set_of(chosen: Iterable[str]) -> int:
 
 
 def applying(*starts: State) -> list[str]:
-    """Return the names of the properties that apply under the constants of at least one of some states."""
+    """Return the names of the properties that apply under the constants of at least one of the states."""
     return [each.name for each in PROPERTIES if any(map(each.applies, starts))]
 
 
 def permitted(settings: Configuration) -> frozenset[str]:
-    """Return the names of the properties that the contract with clients allows to break."""
+    """Return the names of the properties whose violation the contract with clients allows under these settings."""
     return frozenset(each.name for each in PROPERTIES if each.permitted(settings))
 
 
 def broken_now(p: State) -> int:
-    """Return the set of properties that are broken in this state, without those that are checked at the end."""
+    """Return the set of properties that are broken in this state. Properties checked at the end are left out."""
     broken = 0
     for judged in _AFTER_EACH_EVENT:  # the linker unrolls the loop, so it has no break or continue
         if judged.is_broken(p):

@@ -1,7 +1,7 @@
 """Shapes: a replica in relation to the others, without particular names, offsets and epochs.
 
-States of one shape differ only in the names of replicas and in the progress of the partition. Offsets are relative to
-the leader's log, and epochs to the controller's. Both count only up to a small limit. So a state late in a schedule
+Replicas of one shape differ mainly in their names and in the progress of the partition. Offsets are relative to the
+leader's log, and epochs to the controller's epoch. Both count only up to a small limit. So a state late in a schedule
 counts as known if an early state had the same shape. Shapes steer the choice of schedules; they prove nothing.
 """
 
@@ -68,8 +68,8 @@ def beside(p: State, r: int, leader: int) -> int:
 def as_leader(p: State, r: int) -> int:
     """Return a code for r's state as a leader.
 
-    The code tells whether r's ISR is the controller's and current, whether a change of the ISR is requested or pending,
-    and whether r is fenced.
+    The code tells whether r's ISR equals the controller's ISR and is current, whether a change of the ISR is requested
+    or pending, and whether r is fenced.
     """
     is_same = p.isr[r] == controller.isr(p)
     word = is_same << 1 | p.isr_current[r]
@@ -82,9 +82,9 @@ def as_leader(p: State, r: int) -> int:
 def as_follower(p: State, r: int, known: int) -> int:
     """Return a code for the knowledge that r's leader has of r.
 
-    The code has the LEO that the leader knows, relative to the leader's high watermark and r's LEO. It also tells
-    whether r is in that leader's ISR, and whether that leader presumes leadership. Without another leader the code
-    tells whether r is an eligible leader replica.
+    The code contains r's LEO as the leader knows it, relative to the leader's high watermark and to r's present LEO. It
+    also tells whether r is in that leader's ISR, and whether that leader presumes leadership. If r knows no leader but
+    itself, the code only tells whether r is an eligible leader replica.
     """
     if known == NONE or known == r:
         return p.elr >> r & 1

@@ -28,8 +28,8 @@ class Aspect:
         return (len(self.values) - 1).bit_length()
 
 
-# All aspects are of the replica that the event names. `log` and `membership` are read after the event. The first two
-# aspects compare LEO and HW before and after the event. All others are read before it.
+# All aspects describe the replica that the event names. The first two aspects compare its LEO and HW before and after
+# the event. `log` and `membership` are read after the event, and all other aspects before it.
 ASPECTS: tuple[Aspect, ...] = (
     Aspect("log end offset", ("LEO stays", "LEO advances", "LEO goes back"), 0),
     Aspect("high watermark", ("HW stays", "HW advances", "HW goes back"), 2),
@@ -53,14 +53,14 @@ KINDS = 1 << 8  # a kind of situation: its event and the replica's role, see `ki
 
 
 def describe(situation: int) -> dict[str, str]:
-    """Return a situation in words: aspect to value, the event first."""
+    """Return a situation in words: the value of each aspect, by the aspect's name, and the event first."""
     return {
         aspect.name: aspect.values[situation >> aspect.shift & (1 << aspect.bits) - 1] for aspect in reversed(ASPECTS)
     }
 
 
 def kind_of(situation: int) -> int:
-    """Return the kind of a situation: event and role alone, coarse enough to group failures."""
+    """Return the kind of a situation: only the event and the role, which is coarse enough to group failures."""
     return situation >> 13
 
 
@@ -108,9 +108,9 @@ def role(r, up, known_leader, behind, phase):  # type: ignore[no-untyped-def]
 
 
 def beside_leader(p, r):  # type: ignore[no-untyped-def]
-    """Return how r's log compares with the log of the current update's leader.
+    """Return how r's log compares with the log of the leader in the current update.
 
-    The leader may be down. Without a leader the logs count as equal.
+    The leader may be down. If there is no leader, the logs count as equal.
     """
     leader = controller.leader(p)
     if leader == NONE:

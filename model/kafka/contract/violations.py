@@ -17,7 +17,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, Partition
 
 
 def _if_it_binds(described: Callable[[Partition], Iterator[str]]) -> Callable[[Partition], Iterator[str]]:
-    """Make a description empty if the guarantee is void, after too many failures that lost records (KIP-966)."""
+    """Make a description empty if the guarantee is void, because too many failures have lost records (KIP-966)."""
 
     @wraps(described)
     def violations(p: Partition) -> Iterator[str]:
@@ -28,7 +28,7 @@ def _if_it_binds(described: Callable[[Partition], Iterator[str]]) -> Callable[[P
 
 @_if_it_binds
 def lost_exposed(p: Partition) -> Iterator[str]:
-    """Describe each record that consumers could read and that is not at its offset on the true leader."""
+    """Describe each record that consumers could read, if it is not at its offset on the true leader."""
     leader = controller.true_leader(p)
     if leader == NONE:
         return
@@ -64,7 +64,7 @@ def _not_at_their_offsets(p: Partition, leader: int, missing: int) -> Iterator[s
 
 
 def duplicated(p: Partition) -> Iterator[str]:
-    """Describe each record that is more than once below the high watermark of the true leader."""
+    """Describe each record that occurs more than once below the high watermark of the true leader."""
     for record, offsets in _readable_offsets(p).items():
         if len(offsets) > 1:
             at = " and ".join(map(str, offsets))
@@ -164,7 +164,7 @@ def incomplete_joining(p: Partition) -> Iterator[str]:
 
 
 def overdue(p: Partition) -> Iterator[str]:
-    """Describe each high watermark that is lower than its leader could have raised it."""
+    """Describe each high watermark that is lower than its leader should have raised it by now."""
     for leader in range(p.replicas):
         if p.isr_change == IsrChange.ATOMIC or not presumes_leadership(p, leader):
             continue
@@ -190,13 +190,13 @@ def leaderless(p: Partition) -> Iterator[str]:
 
 
 def unequal(p: Partition) -> Iterator[str]:
-    """Describe differing logs and high watermarks of a healed partition that has a leader."""
+    """Describe the differences between replicas of a healed partition, if it has a leader."""
     if controller.leader(p) != NONE:
         yield from differing(p)
 
 
 def differing(p: Partition) -> Iterator[str]:
-    """Describe differing logs and high watermarks of a healed partition."""
+    """Describe the differences between the logs and high watermarks of a healed partition."""
     for a, b in combinations([r for r in range(p.replicas) if p.up[r]], 2):
         for what, values in (("LEO", p.leo), ("HW", p.high_watermark)):
             if values[a] != values[b]:
@@ -209,7 +209,7 @@ def differing(p: Partition) -> Iterator[str]:
 def _readable_offsets(p: Partition) -> dict[int, list[int]]:
     """Return the offsets of each record below the true leader's high watermark.
 
-    Empty without retries, because a record has only one offset then.
+    The result is empty without retries, because a record then has only one offset.
     """
     leader = controller.true_leader(p)
     offsets: dict[int, list[int]] = {}

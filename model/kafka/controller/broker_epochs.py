@@ -1,8 +1,9 @@
-"""Broker epochs: whether a leader's knowledge of a follower is from before the follower restarted (KIP-903).
+"""Broker epochs (KIP-903): they show whether a follower has restarted since its leader last heard from it.
 
-A broker gets another broker epoch each time it registers. Fetches carry the broker epoch. An AlterPartition request
-carries the broker epoch of each member, so the controller can reject a member that may have lost records since. The
-model does not number broker epochs. The model only records whether the epoch that a leader knows is outdated.
+A broker gets a new broker epoch each time it registers. Fetches carry the broker epoch. An AlterPartition request
+carries the broker epoch of each member, so the controller can reject a member that has restarted and may have lost
+records. The model does not store these numbers. The model only records whether the epoch that a leader knows is
+outdated.
 """
 
 from epochfuzz.model.kafka.controller import leader_metadata
@@ -12,7 +13,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Alter, State
 
 
 def note_restart(p: State, r: int) -> None:
-    """Mark every leader's knowledge of r, and every request to let r join, as of an earlier broker epoch.
+    """Record that each leader's knowledge of r, and each request that names r as a member, have an old broker epoch.
 
     A rejected request counts too, because it may be sent again with its old broker epochs.
     """
@@ -28,8 +29,8 @@ def note_restart(p: State, r: int) -> None:
 def note_fetch(p: State, leader: int, follower: int) -> None:
     """Note that the leader has received a fetch with the follower's current broker epoch.
 
-    Up to 3.6 the leader read the broker epoch as it built a request, after it had checked the follower. A fetch in
-    between put the new broker epoch into a request that relied on the old one (KAFKA-15221).
+    Up to 3.6 the leader first checked the follower, and read its broker epoch later, when it built the request. A fetch
+    between these steps put the new broker epoch into a request that relied on the old one (KAFKA-15221).
     """
     if tracks_incarnations(p):
         p.remote_stale[leader] &= ~(1 << follower)

@@ -1,4 +1,4 @@
-"""The controller: it decides leader, leader epoch and ISR, and keeps the leader-and-ISR updates by epoch.
+"""The controller: it decides the leader, the leader epoch and the ISR, and keeps one update for each leader epoch.
 
 Replicas learn the updates one at a time (`notify`) or skip to the latest (`catch_up`), see leadership.py.
 """
@@ -20,10 +20,10 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, State
 
 
 def elect(p: State, r: int) -> int:
-    """Elect r leader, by the first kind of election that the state allows.
+    """Elect r leader.
 
-    A member of the ISR can be elected. If the ISR is empty, so can an eligible leader replica or the last known leader.
-    Any other live replica needs an unclean election.
+    A member of the ISR can always be elected. If the ISR is empty, an eligible leader replica or the last known leader
+    can be elected too. Any other live replica needs an unclean election.
     """
     if p.controller_epoch >= p.epochs:
         return Refusal.EPOCHS_BOUND
@@ -108,7 +108,7 @@ def expire(p: State, r: int) -> int:
 
 
 def may_end_session(p: State, r: int) -> bool:
-    """Return whether the bound of the run leaves a leader epoch for the end of r's session, if it takes one."""
+    """Return whether the end of r's session needs no leader epoch beyond the bound of the run."""
     return p.controller_epoch < p.epochs or not takes_an_epoch(p, r)
 
 
@@ -190,7 +190,7 @@ def change_isr(p: State, members: int) -> None:
 
 
 def begin_partition_epoch(p: State) -> None:
-    """Mark the ISR that each leader knows, and each pending request, as of an earlier partition epoch."""
+    """Record that each leader's ISR and each request belong to an earlier partition epoch."""
     if tracks_partition_epoch(p):
         for r in range(p.replicas):
             p.isr_current[r] = 0
@@ -198,7 +198,7 @@ def begin_partition_epoch(p: State) -> None:
 
 
 def forget_superseded(p: State) -> None:
-    """Clear the updates that no replica can learn any more, because they distinguish no states of a search."""
+    """Clear the updates that no replica can learn any more, so that states which differ only in them become equal."""
     oldest = p.controller_epoch
     for r in range(p.replicas):
         if p.up[r]:

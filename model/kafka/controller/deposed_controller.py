@@ -1,10 +1,10 @@
-"""The deposed controller: another controller has taken over, and it still makes and sends updates.
+"""The deposed controller: it still makes and sends an update, although another controller has taken over.
 
 The deposed controller may make one update; leadership.py describes how replicas learn the update. The result depends on
-how a controller writes. An unconditional write overwrites the state, and the new controller never sees it: a leader
-epoch has two leaders. A conditional write fails once anything has changed; otherwise the update is an update like any
-other (KafkaZkClient.updateLeaderAndIsr, up to Kafka 2.0). Since KAFKA-6082 every write checks the controller epoch as
-well, and fails.
+how a controller writes. An unconditional write overwrites the state, and the new controller never sees this, so one
+leader epoch can have two leaders. A conditional write fails if the partition has changed since the fail-over. If the
+write succeeds, the new controller knows the update (KafkaZkClient.updateLeaderAndIsr, up to Kafka 2.0). Since
+KAFKA-6082 every write also checks the controller epoch, so the deposed controller's write always fails.
 """
 
 from epochfuzz.model.kafka.controller import controller, fail_over

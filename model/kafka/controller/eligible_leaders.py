@@ -1,8 +1,8 @@
-"""Eligible leader replicas (ELR, KIP-966): replicas that left an ISR too small to commit records.
+"""Eligible leader replicas (ELR, KIP-966): replicas that left the ISR when it became, or already was, too small.
 
-While the ISR is smaller than min.insync.replicas the high watermark does not advance. So a replica that was in the ISR
-until then has every committed record. Such a replica may lead when the ISR is empty, unless it lost records in an
-unclean shutdown. PartitionChangeBuilder.maybePopulateTargetElr.
+An ISR is too small if it is smaller than min.insync.replicas. Then the high watermark does not advance, so a replica
+that left the ISR still has every committed record. Such a replica may lead when the ISR is empty, unless it may have
+lost records in an unclean shutdown. PartitionChangeBuilder.maybePopulateTargetElr.
 """
 
 from epochfuzz.model.kafka.vocabulary import replica_sets

@@ -1,9 +1,9 @@
 """Fail-over of the controller: another broker takes over, and the old controller does not know (ZooKeeper).
 
-The old controller's session with ZooKeeper has expired, for example in a long pause of its process. Until it learns of
-that, it continues to act as controller, see deposed_controller.py. There is at most one fail-over. The controller epoch
-in requests protects the replicas: a replica that has received a request of the new controller rejects those of the old
-one (ReplicaManager, Kafka 0.8 to 3.9).
+The old controller's session with ZooKeeper has expired, for example in a long pause of its process. Until it learns
+that its session has expired, it continues to act as controller, see deposed_controller.py. There is at most one
+fail-over. The controller epoch in requests protects the replicas: a replica that has received a request of the new
+controller rejects requests of the old controller (ReplicaManager, Kafka 0.8 to 3.9).
 """
 
 from epochfuzz.model.kafka.controller import controller
@@ -37,9 +37,10 @@ def failover(p: State, r: int) -> int:
 
 
 def is_of_rival(p: State, epoch: int) -> bool:
-    """Return whether the deposed controller made the update of an epoch.
+    """Return whether the deposed controller made the update that opened `epoch`.
 
-    Only updates in the common sequence count. An update that bypasses the new controller is not among them.
+    The result is False for an update that bypassed the new controller, because that update has no place in the
+    sequence of epochs.
     """
     return p.rival == Rival.HAS_DECIDED and not rival_overwrites(p) and epoch == p.rival_epoch + 1
 
@@ -51,7 +52,7 @@ def note_sender(p: State, r: int, epoch: int) -> None:
 
 
 def forget_sender(p: State, r: int) -> None:
-    """Forget which controllers r knows; its process dies, and r had them only in memory."""
+    """Forget whether r knows the new controller, because r's process dies and loses its memory."""
     p.met &= ~(1 << r)
 
 
@@ -63,7 +64,7 @@ def is_refused(p: State, r: int) -> bool:
 def is_moved(p: State) -> bool:
     """Return whether the partition has changed since the fail-over, so that a conditional write fails.
 
-    Always false if the deposed controller writes unconditionally.
+    The result is always False if the deposed controller writes unconditionally.
     """
     if p.controller_writes == ControllerWrites.UNCONDITIONAL:
         return False

@@ -1,7 +1,7 @@
-"""A leader's own metadata about its followers' registrations, which may be behind the controller's.
+"""A leader's own metadata about the registrations of its followers; this metadata may be older than the controller's.
 
-Since 3.3 a KRaft leader does not propose a replica for the ISR that its metadata shows fenced or shutting down. Since
-3.5 it does not propose a replica that fetched under another broker epoch than its metadata shows
+Since 3.3 a KRaft leader does not propose a replica for the ISR if the leader's metadata shows the replica fenced or
+shutting down. Since 3.5 the leader also requires that the replica last fetched under the broker epoch in that metadata
 (Partition.isReplicaIsrEligible). The controller checks again when the request arrives, with its own state.
 
 Only the leader of the current epoch can propose. The metadata of a stale leader matters only if its high watermark
@@ -26,14 +26,14 @@ def why_not_eligible(p: State, leader: int, r: int) -> int:
 
 
 def are_news(p: State, leader: int) -> bool:
-    """Return whether the leader's metadata misses a change of fenced or newly registered replicas."""
+    """Return whether the leader's metadata does not show yet that a replica was fenced, unfenced or registered."""
     return leaders_check_eligibility(p) and (p.shown_fenced[leader] != p.fenced or p.shown_outdated[leader] != 0)
 
 
 def learn(p: State, leader: int) -> None:
     """Update the leader's metadata from the controller's state, if the leader leads the current epoch.
 
-    A leader of an outdated epoch reads the metadata log up to the next epoch.
+    A leader of an outdated epoch has read the metadata log only up to the start of the next epoch.
     """
     forget(p, leader)
     if leads_current_epoch(p, leader) and leaders_check_eligibility(p):
@@ -45,7 +45,7 @@ def learn(p: State, leader: int) -> None:
 
 
 def forget(p: State, r: int) -> None:
-    """Forget the metadata of r, which does not lead the current epoch."""
+    """Clear r's metadata about its followers. r has stopped leading the current epoch, or is about to read it again."""
     p.shown_fenced[r] = 0
     p.shown_outdated[r] = 0
     p.shown_otherwise[r] = 0
@@ -54,7 +54,7 @@ def forget(p: State, r: int) -> None:
 
 
 def note_restart(p: State, r: int) -> None:
-    """Note that r has registered again, which its leader's metadata does not show yet."""
+    """Note that r has registered again, and that its leader's metadata does not show this yet."""
     if leaders_check_incarnations(p):
         for leader in range(p.replicas):
             if leads_current_epoch(p, leader):
@@ -62,7 +62,7 @@ def note_restart(p: State, r: int) -> None:
 
 
 def note_fetch(p: State, leader: int, follower: int) -> None:
-    """Note a fetch under the follower's current broker epoch, which the leader's metadata may not show yet."""
+    """Note a fetch under the follower's current broker epoch. The leader's metadata may not show this epoch yet."""
     if leaders_check_incarnations(p) and leads_current_epoch(p, leader):
         shown_before = p.shown_otherwise[leader] & ~(1 << follower)
         p.shown_otherwise[leader] = shown_before | (p.shown_outdated[leader] & 1 << follower)

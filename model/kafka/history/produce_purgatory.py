@@ -1,12 +1,12 @@
 """Waiting requests: with acks=all a produce request waits until the leader's high watermark is past its record.
 
-This is the purgatory of Kafka's DelayedProduce. Whenever the high watermark rises, a request checks only its offset and
-whether the replica leads (Partition.checkEnoughReplicasReachOffset). So a request must end when its replica's
-leadership ends. Otherwise another record that is committed at its offset completes it
+This is the purgatory of Kafka's DelayedProduce. Each time the high watermark rises, Kafka checks only the offset of a
+request, and whether the replica leads (Partition.checkEnoughReplicasReachOffset). So a request must end when its
+replica's leadership ends. Otherwise the request completes when another record is committed at its offset
 (ReplicaManager.completeDelayedOperationsWhenNotPartitionLeader).
 
-If such requests fail and no record is sent twice, a request waits for each record that the leader has appended and not
-committed. Then promises.py does not need to track the requests one by one.
+If requests fail when leadership ends, and no record is sent twice, then one request waits for each record that the
+leader has appended and not committed. In this case promises.py does not need to track the requests one by one.
 """
 
 from epochfuzz.model.kafka.storage import log
@@ -19,7 +19,7 @@ from epochfuzz.model.kafka.vocabulary.state import State
 
 
 def join(p: State, r: int, record: int) -> None:
-    """Let the producer wait for r's response, and no longer for a response to an earlier request."""
+    """Let the producer wait for r's response. The producer stops waiting for responses to earlier requests."""
     if p.acks == Acks.ALL and tracks_waiting(p):
         leave(p, record)
         p.waiting[r] |= 1 << record
@@ -32,7 +32,7 @@ def leave(p: State, record: int) -> None:
 
 
 def answer(p: State, r: int) -> None:
-    """Respond to the requests that r's high watermark has passed."""
+    """Respond to the requests whose records are now below r's high watermark."""
     for record in range(p.produced):
         if p.waiting[r] >> record & 1 and log.at(p.record_offset, record) < p.high_watermark[r]:
             p.waiting[r] &= ~(1 << record)

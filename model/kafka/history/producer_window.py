@@ -1,7 +1,7 @@
 """The window of a producer that retries: its last two records. The producer sends the older one first.
 
 This is max.in.flight.requests.per.connection=2, the smallest value that lets requests overtake one another. Every
-record before the last two is acknowledged or given up, so a record that is sent again is never far behind.
+record before the last two is acknowledged or given up, so the producer sends only these two again.
 """
 
 from epochfuzz.model.kafka.storage import transactions
@@ -14,7 +14,7 @@ MOST = 2
 def has_room(p: State) -> bool:
     """Return whether the producer may send a new record.
 
-    The record that leaves the window must be done. With acks other than all there is always room.
+    The oldest record in a full window must be acknowledged or given up. With acks other than all there is always room.
     """
     leaves = p.produced - MOST
     return p.acks != Acks.ALL or leaves < 0 or is_done(p, leaves)
@@ -26,9 +26,9 @@ def is_done(p: State, record: int) -> bool:
 
 
 def oldest_unanswered(p: State) -> int:
-    """Return the record that the producer sends again next, NONE for none.
+    """Return the record that the producer would send again next, NONE if there is none.
 
-    There is none unless acks=all, because otherwise no request waits for the ISR.
+    The result is NONE unless acks=all, because with other acks no request waits for the ISR.
     """
     if p.acks == Acks.ALL:
         for record in range(max(0, p.produced - MOST), p.produced):

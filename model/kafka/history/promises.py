@@ -1,7 +1,7 @@
 """The reference model: an ideal log that never crashes and keeps every guarantee to clients.
 
 A record is *exposed* once it was readable on a replica that presumed leadership, and *acked* once its producer got an
-acknowledgement. No failure of a replica makes the model forget either. The properties compare the replicas with it.
+acknowledgement. The model remembers both sets through all failures. The properties compare the replicas with them.
 """
 
 from epochfuzz.model.kafka.history import ideal_log, produce_purgatory
@@ -13,7 +13,7 @@ from epochfuzz.model.kafka.vocabulary.state import State
 
 
 def remember_produced(p: State, r: int) -> int:
-    """Give a client's record at leader r the next record id, and with acks=1 acknowledge it at once."""
+    """Assign the next record id to a client's record at leader r. With acks=1 the record is acknowledged at once."""
     record = p.produced
     p.produced = record + 1
     note_offset(p, record, p.leo[r])
@@ -32,7 +32,7 @@ def note_offset(p: State, record: int, offset: int) -> None:
 
 
 def remember_readable(p: State, r: int, start: int) -> None:
-    """Record that consumers may read from `start` to the high watermark of r, which presumes leadership.
+    """Note that consumers may read r's records from `start` to its high watermark; r presumes leadership.
 
     With acks=all the waiting producers get a response: an acknowledgement if the ISR has min.insync.replicas now,
     otherwise NOT_ENOUGH_REPLICAS_AFTER_APPEND, which ends the request. A request waits at the leader that received it
@@ -47,7 +47,7 @@ def remember_readable(p: State, r: int, start: int) -> None:
 
 
 def expose(p: State, r: int, start: int) -> None:
-    """Record that consumers may read from `start` to the high watermark of r, a leader or (KIP-392) a follower."""
+    """Note that consumers may read r's records from `start` to its HW. r is a leader, or (KIP-392) a follower."""
     if p.retries:
         ideal_log.expose(p, r, start)
     for offset in range(start, p.high_watermark[r]):
@@ -59,8 +59,7 @@ def expose(p: State, r: int, start: int) -> None:
 def answer_producers(p: State, r: int, start: int) -> None:
     """Respond to the producers of the records from `start` to the high watermark of r.
 
-    r has appended these records itself. The coordinator writes markers with acks=all too, but it waits for a response
-    of its own.
+    r has appended these records itself. Markers are skipped, because the coordinator waits for the responses to them.
     """
     if p.led_from[r] <= p.high_watermark[r]:
         p.led_from[r] = 0
@@ -94,10 +93,10 @@ def note_lossy_failure(p: State) -> None:
 
 
 def note_unclean_recovery(p: State) -> None:
-    """Make the guarantees void as the last known leader is elected, if a failure has lost records.
+    """Make the guarantees void when the last known leader is elected, if a failure has lost records.
 
-    Such an election needs min.insync.replicas unclean shutdowns since the last commit. KIP-966 cannot distinguish the
-    shutdowns that lost records, so one loss is too many and the election is unclean.
+    Such an election needs min.insync.replicas unclean shutdowns since the last commit. KIP-966 cannot tell which of
+    these shutdowns lost records. So after a single loss, the election counts as unclean.
     """
     if p.lossy_failures > 0:
         p.lossy_failures = p.min_insync_replicas

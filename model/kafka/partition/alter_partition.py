@@ -1,8 +1,8 @@
 """AlterPartition (KIP-497): a leader changes the ISR by a request to the controller, not by a write to ZooKeeper.
 
-The change is pending until the controller responds, and the leader counts both ISRs meanwhile (high_watermark.py). A
-broker has one request in flight at a time, and sends it again until it gets a response. After some final responses the
-proposal stays pending until the leader learns the change from metadata. Partition.submitAlterPartition,
+The change is pending until the controller responds. Until then the leader counts both ISRs (high_watermark.py). A
+broker has one request in flight at a time, and sends the request again until it gets a response. Some responses do not
+end the pending change: it stays until the leader learns a change from metadata. Partition.submitAlterPartition,
 handleAlterPartitionUpdate and handleAlterPartitionError; DefaultAlterPartitionManager.
 """
 
@@ -35,9 +35,9 @@ from epochfuzz.model.kafka.vocabulary.state import Alter, State
 def why_not_proposed(p: State, leader: int) -> int:
     """Return why the leader may not propose a change of the ISR, or APPLIED if it may.
 
-    The leader may propose a change if no change is pending and no request is in flight. Up to 2.8.0 a metadata update
-    cleared the pending change, and the leader did not check for a request in flight. Then the leader did not even send
-    the new request (KAFKA-12686).
+    The leader may propose a change if no change is pending and no request is in flight. With IsrQueue.CLEARED_BY_NEWS a
+    metadata update clears the pending change, and the leader does not check for a request in flight. The leader then
+    proposes a change but sends no request (KAFKA-12686).
     """
     if p.pending_isr[leader] != 0:
         return Refusal.ISR_CHANGE_PENDING
@@ -80,9 +80,9 @@ def alter(p: State, r: int) -> int:
 
 
 def answer_outdated(p: State, r: int) -> None:
-    """Reject the request, because its partition epoch is outdated.
+    """Respond to a request with an outdated partition epoch, as a rule with a rejection.
 
-    ZooKeeper's controller responds with success nonetheless if the ISR already is as proposed.
+    ZooKeeper's controller responds with success if the ISR already equals the proposal.
     """
     if p.isr_duplicate == IsrDuplicate.ANSWERED and is_made_already(p, r):
         p.alter[r] = Alter.APPLIED
@@ -93,7 +93,7 @@ def answer_outdated(p: State, r: int) -> None:
 
 
 def is_made_already(p: State, r: int) -> bool:
-    """Return whether the ISR already is as r proposes, and r leads the current epoch."""
+    """Return whether the controller's ISR already equals r's proposal, and r leads the current epoch."""
     return controller.true_leader(p) == r and p.alter_isr[r] == controller.isr(p)
 
 
@@ -125,10 +125,10 @@ def opens_epoch(p: State, r: int) -> bool:
 
 
 def take_out_of_isr(p: State, r: int) -> None:
-    """Make the change that r proposes, in a new leader epoch of r's.
+    """Make the change that r proposes, and open a new leader epoch with r as leader.
 
-    The response names that epoch. When the response arrives, r does not lead that epoch yet, or has learned the epoch
-    from metadata. So r ignores the response and waits for the metadata (Partition.handleAlterPartitionUpdate).
+    The response names the new epoch. When the response arrives, r does not lead that epoch yet, or has learned the
+    epoch from metadata. So r ignores the response and waits for the metadata (Partition.handleAlterPartitionUpdate).
     """
     p.goals |= Goal.ISR_SHRANK
     controller.decide(p, r, p.alter_isr[r])
@@ -136,7 +136,7 @@ def take_out_of_isr(p: State, r: int) -> None:
 
 
 def note_joining(p: State, leader: int, joining: int) -> None:
-    """Note whether a replica joins the ISR without a record below the high watermark of the proposing leader.
+    """Note whether a replica joins the ISR although it lacks a record below the proposing leader's high watermark.
 
     A dead KRaft broker that is not fenced yet does no harm in the ISR, because it leaves the ISR when it registers
     again.
@@ -179,7 +179,7 @@ def take_isr(p: State, leader: int) -> None:
 
 
 def take_back_proposal(p: State, leader: int) -> None:
-    """Keep the old ISR after INELIGIBLE_REPLICA, or up to 3.2 OPERATION_NOT_ATTEMPTED."""
+    """Withdraw the proposal after an error such as INELIGIBLE_REPLICA, or up to 3.2 OPERATION_NOT_ATTEMPTED."""
     p.pending_isr[leader] = 0
     if p.isr_answer == IsrAnswer.ADVANCED:
         high_watermark.advance_leader(p, leader)
@@ -199,12 +199,12 @@ def resend(p: State, r: int) -> int:
 
 
 def refuse(p: State, r: int) -> int:
-    """Reject r's request as an inactive controller, so that r does not send the request again.
+    """Respond to r's request with an error from a controller that is no longer active. r sends no request then.
 
-    In KRaft the error is FENCED_LEADER_EPOCH (KAFKA-14154). ZooKeeper's controller answers UNKNOWN_SERVER_ERROR if its
-    session has expired. The leader submits the request again, but AlterIsrManager still has the first one, because it
-    removes a request only after the callback (KAFKA-14010). Up to 3.0 the change stays pending
-    (Partition.sendAlterIsrRequest). From 3.1.0 to 3.2.0 the leader takes the change back (Partition.submitAlterIsr).
+    In KRaft the error is FENCED_LEADER_EPOCH (KAFKA-14154). A ZooKeeper controller responds UNKNOWN_SERVER_ERROR if its
+    session has expired. The leader then submits the request again, but AlterIsrManager drops it: it still has the first
+    request, which it removes only after the callback (KAFKA-14010). Up to 3.0 the change stays pending
+    (Partition.sendAlterIsrRequest). From 3.1.0 to 3.2.0 the leader withdraws the change (Partition.submitAlterIsr).
     """
     if not requests_may_fail(p):
         return Refusal.DOES_NOT_HAPPEN

@@ -1,9 +1,10 @@
 """Delayed fetches: a fetch that has no records to return waits at its leader, in the purgatory of Kafka's DelayedFetch.
 
-A record that the leader appends completes it, and so does the end of its wait (`replica.fetch.wait.max.ms`, 500 ms by
-default). A fetch that waits at a leader that steps down or dies gets an error, which changes nothing; the follower
+The leader completes the fetch when it appends a record, or when the wait time is over (`replica.fetch.wait.max.ms`,
+500 ms by default). If the leader steps down or dies, the fetch gets an error, which changes nothing, and the follower
 fetches again. A higher high watermark alone completes no fetch of a follower, because a follower reads up to the log
-end offset (DelayedFetch.tryComplete). In Kafka 2.4 and 2.5 it did, until KAFKA-9952 (2.6.0).
+end offset (DelayedFetch.tryComplete). In Kafka 2.4 and 2.5 a higher high watermark did complete it (until KAFKA-9952,
+2.6.0).
 
 With the setting `delayed_fetch` off, the leader responds to a fetch at once, as if its wait had ended.
 """
@@ -40,7 +41,7 @@ def waits(p: State, follower: int) -> bool:
 
 
 def waits_at(p: State, follower: int) -> int:
-    """Return the leader that the follower's fetch waits at; NONE if it does not wait."""
+    """Return the leader at which the follower's fetch waits; NONE if no fetch waits."""
     if p.flight[follower] != Flight.WAITING:
         return NONE
     leader: int = p.flight_leader[follower] if answers_survive_decisions(p) else p.known_leader[follower]
@@ -48,7 +49,7 @@ def waits_at(p: State, follower: int) -> int:
 
 
 def complete(p: State, leader: int) -> None:
-    """Respond to all fetches that wait at a leader that has appended a record."""
+    """Respond to all fetches that wait at the leader, because it has appended a record."""
     for follower in range(p.replicas):
         if waits_at(p, follower) == leader:
             answer(p, leader, follower)
@@ -56,16 +57,17 @@ def complete(p: State, leader: int) -> None:
 
 
 def answer(p: State, leader: int, follower: int) -> None:
-    """Read again from the fetch offset, or reject the fetch for its leader epoch (DelayedFetch.onComplete).
+    """Respond to a waiting fetch with records, or reject it because of its leader epoch (DelayedFetch.onComplete).
 
-    The leader notes the follower's offset only when the fetch arrives (readFromPurgatory).
+    The leader reads again from the fetch offset. It noted the follower's offset when the fetch arrived, and does not
+    note it again (readFromPurgatory).
     """
     if p.fencing == Fencing.EPOCH and p.flight_epoch[follower] != p.known_epoch[leader]:
         flight.discard_answer(p, follower)
         return
     start = p.flight_from[follower] if answers_survive_decisions(p) else p.leo[follower]
     p.flight_epoch[follower] = 0
-    flight.carry_records(p, leader, follower, min(start, p.leo[leader]))  # in states of tests it may be beyond
+    flight.carry_records(p, leader, follower, min(start, p.leo[leader]))  # tests use states with a later offset
     p.flight_offset[follower] = p.high_watermark[leader]
 
 

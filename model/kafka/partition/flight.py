@@ -1,10 +1,10 @@
 """The response in flight to a follower, which has one request at a time.
 
-If the follower compares the leader epoch of its request (KIP-320), it discards the response when it learns a
-leader-and-ISR update. Kafka up to 2.1.0 does not compare the epoch, and neither does Kafka 2.8 to 4.0.0, where the
-leader checks the log on fetch. In these releases each leader has a fetcher thread. The thread accepts the response that
-it waits for, even if the partition was removed from the thread and added again in between (KAFKA-18991). The fetch
-offset must still be the end of the log. A Fetch response does not count while the partition truncates first.
+If a follower compares the leader epoch of its request (KIP-320), it discards a response that arrives after the next
+leader-and-ISR update. Kafka up to 2.1.0 does not compare the epoch. Neither does Kafka 2.8 to 4.0.0, where the leader
+checks the log on fetch. In these releases the follower has a fetcher thread for each leader. The thread accepts the
+response that it waits for, even if the partition left the thread during the wait and came back (KAFKA-18991). The
+follower's log must still end at the fetch offset. A Fetch response does not count while the partition is truncating.
 """
 
 from epochfuzz.model.kafka.partition import truncation_on_fetch
@@ -34,7 +34,7 @@ def discard_answer(p: State, follower: int) -> None:
 
 
 def carry_records(p: State, leader: int, follower: int, start: int) -> int:
-    """Put the leader's records from an offset on in flight to the follower. Returns their number."""
+    """Send the leader's records from offset `start` on to the follower, in flight. Returns the number of records."""
     count = min(p.records_per_fetch, p.leo[leader] - start)
     p.flight[follower] = Flight.RECORDS
     p.flight_count[follower] = count
@@ -46,8 +46,8 @@ def carry_records(p: State, leader: int, follower: int, start: int) -> int:
 def is_awaited(p: State, follower: int, leader: int) -> bool:
     """Return whether the follower has to wait for a response before it fetches from the leader.
 
-    If responses survive updates, each leader has a fetcher thread of its own, and a response of another leader does not
-    count.
+    If responses survive updates, the follower has a fetcher thread for each leader. Then a response from another leader
+    does not count.
     """
     if p.flight[follower] == Flight.NOTHING:
         return False
@@ -55,7 +55,7 @@ def is_awaited(p: State, follower: int, leader: int) -> bool:
 
 
 def give_up_answer(p: State, follower: int) -> None:
-    """Discard a response of another leader as the follower fetches, because it no longer waits for that response."""
+    """Discard a response from another leader as the follower fetches. The follower no longer waits for it."""
     if answers_survive_decisions(p):
         discard_answer(p, follower)
 
@@ -70,8 +70,8 @@ def note_request(p: State, follower: int, leader: int) -> None:
 def outlive_decision(p: State, follower: int) -> None:
     """Discard the response in flight as the follower learns an update, or mark the response as old.
 
-    In 2.8.0 the follower has processed a diverging response by then, except for the truncation. A response that is lost
-    is dropped before that.
+    In 2.8.0 the follower has already processed a diverging response at this point, except for the truncation. If the
+    response is lost, the event `drop` comes before the update.
     """
     if p.flight[follower] == Flight.NOTHING:
         return
@@ -87,9 +87,10 @@ def outlive_decision(p: State, follower: int) -> None:
 def counts(p: State, follower: int) -> bool:
     """Return whether the follower accepts the response for the request that it waits for.
 
-    AbstractFetcherThread.processFetchRequest compares the fetch offset, and requires that the partition does not
-    truncate. A partition with an empty epoch cache truncates when it starts to fetch again, even if logs are checked on
-    fetch. In 2.8.0 truncateOnFetchResponse had released the lock in between, and did not check again (KAFKA-13207).
+    AbstractFetcherThread.processFetchRequest compares the fetch offset, and requires that the partition is not
+    truncating. A partition with an empty epoch cache is truncating when it starts to fetch again, even if logs are
+    checked on fetch. In 2.8.0 the thread released its lock before truncateOnFetchResponse, which did not check again
+    (KAFKA-13207).
     """
     if not answers_survive_decisions(p):
         return True
@@ -103,11 +104,11 @@ def counts(p: State, follower: int) -> bool:
 
 
 def counts_where_followers_ask(p: State, follower: int) -> bool:
-    """Return whether the response counts if followers ask for the end of an epoch before they fetch.
+    """Return whether the response counts in a release where followers ask for the end of an epoch before they fetch.
 
-    AbstractFetcherThread.maybeTruncate only checks that the thread has the partition, until KAFKA-7786 (2.1.1) compared
-    the leader epoch of the request. A fetch response finds the partition truncating. In 2.1 this holds in each epoch,
-    even if the follower has no epoch to ask for.
+    Until KAFKA-7786 (2.1.1) AbstractFetcherThread.maybeTruncate did not compare the leader epoch of the request. It
+    only checked that the thread has the partition. A Fetch response does not count if the partition is truncating when
+    the response arrives. In 2.1 each update starts this phase, even if the follower has no epoch to ask for.
     """
     if p.known_leader[follower] != p.flight_leader[follower]:
         return False

@@ -1,8 +1,7 @@
 """The high watermark (HW): the end of the records that consumers may read.
 
-A follower's HW trails the leader's by one fetch round trip, because the follower learns the leader's HW only with the
-response to the fetch after the one that brought the record. This delay is the root of every loss that this project
-reproduces.
+A follower's HW trails the leader's HW by one fetch round trip. The follower fetches a record, and learns only from the
+next response that the record is committed. This delay is behind many of the losses that this project reproduces.
 """
 
 from epochfuzz.model.kafka.history import promises
@@ -27,8 +26,9 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, State
 def advance_leader(p: State, leader: int) -> None:
     """Set HW = max(HW, min(LEO of the leader, remote LEO of every ISR member)) at the leader.
 
-    With `lag_time` the minimum is also over replicas outside the ISR that were caught up within the lag time. The
-    leader does this at produce, fetch, becoming leader and changes of the ISR. Without the max, the HW could fall.
+    With `lag_time` the minimum includes replicas outside the ISR that were caught up within the lag time. The leader
+    does this when it appends a record, receives a fetch, becomes leader, or changes the ISR. Without the max, the HW
+    could fall.
     """
     lowest = lowest_leo_in_isr(p, leader)
     previous = p.high_watermark[leader]
@@ -79,8 +79,8 @@ def effective_isr(p: State, leader: int) -> int:
 def note_position(p: State, leader: int, follower: int, offset: int) -> None:
     """Note the follower's LEO at the leader, and evaluate the leader's HW if the LEO has changed.
 
-    Partition.updateFollowerFetchState. The condition matters if an earlier change left the HW behind (KAFKA-13091). Up
-    to Kafka 2.3 the leader evaluates its HW at every fetch.
+    Partition.updateFollowerFetchState. Without a change of the LEO, the HW stays too low if an earlier change of the
+    ISR did not raise it (KAFKA-13091). Up to Kafka 2.3 the leader evaluates its HW at every fetch.
     """
     note_caught_up(p, leader, follower, offset)
     if keeps_positions(p):
@@ -100,10 +100,11 @@ def has_fetched(p: State, leader: int, follower: int) -> bool:
 
 
 def note_caught_up(p: State, leader: int, follower: int, offset: int) -> None:
-    """Note a fetch from outside the ISR that reaches the leader's LEO, or possibly the LEO of the last fetch.
+    """Mark a follower outside the ISR as possibly caught up, because of its fetch from `offset`.
 
-    Replica.updateFetchState, lastCaughtUpTimeMs. The model does not keep the leader's LEO at the last fetch, except
-    with `lag_time`. So any second fetch counts.
+    In Kafka a fetch counts if it reaches the leader's present LEO, or the LEO that the leader had at the follower's
+    last fetch (Replica.updateFetchState, lastCaughtUpTimeMs). The model keeps this earlier LEO only with `lag_time`.
+    Otherwise any second fetch counts.
     """
     if p.lag_time:
         lag_time.note_fetch(p, leader, follower, offset)
@@ -114,7 +115,7 @@ def note_caught_up(p: State, leader: int, follower: int, offset: int) -> None:
 
 
 def due(p: State, leader: int) -> int:
-    """Return the HW that the leader must have reached by now, even if it waits for as long as it may.
+    """Return the HW that the leader must have reached by now, even if it waits as long as its rules allow.
 
     More than replica.lag.time.max.ms passes before every event of the model, unless `lag_time` is on. If less time
     passes, a leader waits for a replica that was caught up within it and may join the ISR
@@ -131,14 +132,14 @@ def due(p: State, leader: int) -> int:
 
 
 def replication_position(p: State, leader: int, follower: int) -> int:
-    """Return the follower's LEO as its leader knows it; 0 until the follower has fetched from it in this epoch."""
+    """Return the follower's LEO that its leader knows. It is 0 until the leader has received a fetch in this epoch."""
     return max(0, p.remote_leos[leader, follower])
 
 
 def advance_follower(p: State, follower: int, leader_high_watermark: int) -> None:
     """Set HW = min(own LEO, leader's HW in the response). The HW may fall after a fail-over (KAFKA-2334).
 
-    In Fluss it is the own LEO (ReplicaFetcherThread.processFetchResultFromLocalStorage).
+    In Fluss the HW becomes the follower's own LEO (ReplicaFetcherThread.processFetchResultFromLocalStorage).
     """
     previous = p.high_watermark[follower]
     if p.follower_high_watermark == FollowerHighWatermark.OWN_END:

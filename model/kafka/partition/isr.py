@@ -35,7 +35,7 @@ def shrink(p: State, r: int) -> int:
 
 
 def shrink_by(p: State, leader: int, r: int) -> int:
-    """Remove r from its leader's ISR."""
+    """Remove r from the leader's ISR, or since KIP-497 propose its removal."""
     if leader == r:
         return Refusal.LEADS
     if not p.isr[leader] >> r & 1:
@@ -51,7 +51,7 @@ def shrink_by(p: State, leader: int, r: int) -> int:
 
 
 def is_beyond_log(p: State, leader: int, r: int) -> bool:
-    """Return whether the leader has noted an offset of r beyond the leader's own log; r is out of sync then.
+    """Return whether the leader has noted an offset of r beyond the leader's own log, which counts as out of sync.
 
     Partition.isFollowerOutOfSync compares for equality. An offset is beyond the log only after a diverging fetch that
     the leader counted (KAFKA-13141).
@@ -62,7 +62,7 @@ def is_beyond_log(p: State, leader: int, r: int) -> bool:
 
 
 def note_shrunk(p: State, leader: int) -> None:
-    """Evaluate the HW of a leader that has removed a replica from its ISR, or up to 3.0 has proposed to."""
+    """Evaluate the leader's HW after it has removed a replica from its ISR, or up to 3.0 has proposed the removal."""
     if p.isr_change == IsrChange.ATOMIC:
         p.goals |= Goal.ISR_SHRANK
     if p.isr_change == IsrChange.ATOMIC or p.isr_answer == IsrAnswer.HIGH_WATERMARK_KEPT:
@@ -79,7 +79,7 @@ def expand(p: State, r: int) -> int:
 
 
 def expand_by(p: State, leader: int, r: int) -> int:
-    """Let r join its leader's ISR."""
+    """Let r join the leader's ISR, or since KIP-497 propose that r joins."""
     if leader == r:
         return Refusal.LEADS
     if p.isr[leader] >> r & 1:
@@ -97,10 +97,10 @@ def expand_by(p: State, leader: int, r: int) -> int:
 
 
 def why_not_fetching(p: State, leader: int, r: int) -> int:
-    """Return why r could not fetch from the leader now or is not caught up, or APPLIED.
+    """Return why r does not fetch from the leader now or is not caught up, or APPLIED if r fetches and is caught up.
 
-    Since KIP-320 no fetch of another epoch reaches the leader, and the leader checks only its own bookkeeping
-    (Partition.maybeExpandIsr). r may be down or truncating by then.
+    This is the check before KIP-320. Since KIP-320 the leader rejects fetches of other epochs, so it checks only its
+    own bookkeeping (Partition.maybeExpandIsr), although r may be down or truncating when r joins.
     """
     if p.known_leader[r] != leader:
         return Refusal.FOLLOWS_ANOTHER
@@ -128,7 +128,8 @@ def why_not_caught_up(p: State, leader: int, r: int) -> int:
 def why_not_eligible(p: State, leader: int, r: int) -> int:
     """Return why the leader does not let r join the ISR, or APPLIED if it does.
 
-    In KRaft the leader decides by its own metadata.
+    Since 3.3 a KRaft leader decides by its own metadata (leader_metadata.py). Other leaders that send a request let the
+    controller decide.
     """
     if leaders_check_eligibility(p):
         return leader_metadata.why_not_eligible(p, leader, r)

@@ -1,8 +1,8 @@
 """The lag time (`replica.lag.time.max.ms`): the leader knows which followers were caught up within it.
 
 A leader's high watermark waits for the ISR, and for each replica outside the ISR that was caught up within the lag time
-(Partition.maybeIncrementLeaderHW since Kafka 0.10.2). A member leaves the ISR if it was not caught up for that long
-(Partition.isFollowerOutOfSync).
+(Partition.maybeIncrementLeaderHW since Kafka 0.10.2). A member leaves the ISR if it was not caught up within the lag
+time (Partition.isFollowerOutOfSync).
 
 Time passes in `lapse` only. With the setting `lag_time` off, the model assumes that the lag time passes before every
 event, and nothing here applies.
@@ -19,7 +19,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, State
 
 
 def lapse(p: State, r: int) -> int:
-    """Let the lag time pass at leader r. Kafka runs no code then: the high watermark stays as it is."""
+    """Let the lag time pass at leader r. Kafka runs no code at that moment, so the high watermark does not change."""
     if not p.lag_time:
         return Refusal.LAG_TIME_OFF
     if p.known_leader[r] != r:
@@ -50,9 +50,10 @@ def begin_to_lead(p: State, r: int, members: int) -> None:
 
 
 def lead_again(p: State, r: int) -> None:
-    """Set the last fetch of each follower to this moment, as a re-elected leader does until Kafka 3.2.
+    """Reset the time of each follower's last fetch, because the leader is re-elected.
 
-    From 3.3 on a replica outside the ISR has to fetch first (Replica.resetReplicaState, lastFetchTimeMs).
+    Up to Kafka 3.2 the election counts as the last fetch. From 3.3 on the last fetch is forgotten, so a replica outside
+    the ISR has to fetch first (Replica.resetReplicaState, lastFetchTimeMs).
     """
     for follower in range(p.replicas):
         if follower != r:
@@ -66,10 +67,10 @@ def forget_fetches(p: State, leader: int) -> None:
 
 
 def is_waited_for(p: State, leader: int, r: int) -> bool:
-    """Return whether the leader's high watermark waits for r outside the ISR: r was caught up within the lag time.
+    """Return whether the leader's high watermark waits for r, which was caught up within the lag time.
 
-    A replica that has not fetched may not join the ISR since 3.6, because the leader has no broker epoch of it
-    (isBrokerEpochIsrEligible).
+    r is outside the ISR. Since 3.6 the leader does not wait for a replica that has not fetched, because the leader does
+    not know its broker epoch, so the replica may not join the ISR (isBrokerEpochIsrEligible).
     """
     if not p.caught_up[leader] >> r & 1:
         return False
@@ -81,7 +82,8 @@ def is_waited_for(p: State, leader: int, r: int) -> bool:
 def may_wait_for(p: State, leader: int, r: int) -> bool:
     """Return whether the leader's high watermark may wait for r outside the ISR.
 
-    Since KAFKA-15021 (3.6) only if r may join the ISR (maybeIncrementLeaderHW, shouldWaitForReplicaToJoinIsr).
+    Since KAFKA-15021 (3.6) the high watermark waits for r only if r may join the ISR (maybeIncrementLeaderHW,
+    shouldWaitForReplicaToJoinIsr).
     """
     return not waits_for_eligible_replicas_only(p) or leader_metadata.why_not_eligible(p, leader, r) == APPLIED
 

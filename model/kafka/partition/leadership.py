@@ -55,7 +55,7 @@ def learn(p: State, r: int, epoch: int) -> None:
 
 
 def adopt(p: State, r: int, epoch: int, leader: int, members: int) -> None:
-    """Make an update the latest that r knows: its epoch, its leader, and its ISR as it is now."""
+    """Let r adopt an update: its epoch, its leader, and the ISR that now belongs to it."""
     previous_leader = p.known_leader[r]
     epoch_missed = epoch > p.known_epoch[r] + 1
     flight.outlive_decision(p, r)
@@ -65,7 +65,7 @@ def adopt(p: State, r: int, epoch: int, leader: int, members: int) -> None:
 
 
 def take_role(p: State, r: int, previous_leader: int, epoch_missed: bool, members: int) -> None:
-    """Let r do as the latest update says: lead with `members` as the ISR, follow, or wait for a leader."""
+    """Give r the role from its latest update: r leads with `members` as the ISR, follows, or waits for a leader."""
     leader = p.known_leader[r]
     truncation_on_fetch.begin_fetching(p, r)
     if leader == r:
@@ -81,7 +81,7 @@ def take_role(p: State, r: int, previous_leader: int, epoch_missed: bool, member
 
 
 def step_down(p: State, r: int) -> None:
-    """Clear r's state as a leader, because it counts for no follower and for no later leadership."""
+    """End r's leadership: fail the requests that wait at r, and clear the state that r has as a leader."""
     produce_purgatory.fail(p, r)
     if p.delayed_fetch:
         delayed_fetch.fail(p, r)
@@ -91,7 +91,7 @@ def step_down(p: State, r: int) -> None:
 def lead(p: State, r: int, led_before: bool, members: int) -> None:
     """Make r lead its known epoch, with `members` as the ISR.
 
-    `led_before`: r has led without a break, as far as it knows.
+    `led_before`: r has led until now, without a break that r knows of.
     """
     epoch = p.known_epoch[r]
     if not led_before:
@@ -126,10 +126,10 @@ def become_leader(p: State, r: int) -> None:
 
 
 def stay_leader(p: State, r: int, epoch_missed: bool) -> None:
-    """Continue to lead in a later epoch, with the knowledge of the followers from the earlier epoch.
+    """Continue to lead in a later epoch. Kafka's leader keeps the LEOs of its followers from the earlier epoch.
 
-    Some protocols repair this and forget the followers (Partition.makeLeader, isNewLeader: Kafka 0.10.2 to trunk). The
-    leader always forgets when replicas outside the ISR were caught up, so they have to fetch before they join the ISR
+    Kafka 0.10.2 to trunk keep them (Partition.makeLeader, isNewLeader), and some protocols of the model fix this. Every
+    leader forgets when replicas outside the ISR were caught up, so they have to fetch before they join the ISR
     (Replica.resetReplicaState).
     """
     p.goals |= Goal.LEADER_STAYED
@@ -148,7 +148,7 @@ def assign_epoch_start(p: State, r: int) -> None:
 
 
 def rival_notify(p: State, r: int) -> int:
-    """Let r learn the deposed controller's update, which an unconditional write hides from all other replicas."""
+    """Let r learn the deposed controller's update, which bypassed the new controller by an unconditional write."""
     if not rival_overwrites(p):
         return Refusal.DOES_NOT_HAPPEN
     if p.rival != Rival.HAS_DECIDED:

@@ -1,6 +1,6 @@
-"""The partition epoch: it rises with every change of leader, leader epoch and ISR, and identifies the latest state.
+"""The partition epoch: a number that rises with every change of the leader, the leader epoch or the ISR.
 
-The model does not number it. The rules only compare a partition epoch with the current one.
+The model does not store this number. The rules only need to know whether a leader or a request has the current one.
 """
 
 from epochfuzz.model.kafka.controller import controller, leader_metadata
@@ -15,8 +15,8 @@ from epochfuzz.model.kafka.vocabulary.state import State
 def learn_isr(p: State, r: int) -> int:
     """Let leader r learn the changes within its leader epoch from the metadata log.
 
-    The metadata log brings changes of the ISR, and replicas that were fenced or have registered again. The ISR may have
-    changed by r's own request, possibly before r gets the response.
+    The metadata log shows changes of the ISR, fenced replicas, and replicas that have registered again. r's own request
+    may have changed the ISR, and r may not have received the response yet.
     """
     if not tracks_partition_epoch(p) or p.isr_refresh == IsrRefresh.NONE or controller.true_leader(p) != r:
         return Refusal.KNOWS_LATEST_EPOCH
@@ -37,7 +37,7 @@ def learn_isr(p: State, r: int) -> int:
 
 
 def note_leaving(p: State, leader: int, leaving: int) -> None:
-    """Note that replicas which left the ISR may be caught up, unless the leader has proposed their removal itself."""
+    """Mark replicas that left the ISR as possibly caught up, unless the leader itself has proposed their removal."""
     if p.lag_time:
         return
     if p.pending_isr[leader] != 0:

@@ -8,7 +8,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Phase, State
 
 
 def die(p: State, r: int) -> None:
-    """Clear r's memory and keep its disk. r's HW becomes the checkpointed one, up to the end of the log."""
+    """Clear r's memory and keep its disk. r's HW becomes the HW on disk, but at most the end of the log."""
     p.up[r] = 0
     p.waiting[r] = 0
     if p.delayed_fetch:
@@ -30,7 +30,7 @@ def die(p: State, r: int) -> None:
 
 
 def start(p: State, r: int) -> None:
-    """Start r with its disk. r has missed all updates except the current one, which its next `notify` brings.
+    """Start r with the data on its disk. Its next `notify` brings the current update; r has missed all others.
 
     Loading the log removes the entries of the epoch cache that start at its end or beyond
     (LeaderEpochFileCache.clearAndFlushLatest, Kafka 0.11 to 3.9).

@@ -25,7 +25,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, Phase, State
 
 
 def presumes_leadership(p: State, r: int) -> bool:
-    """Return whether r is up and believes to lead some epoch; a stale leader is wrong about that."""
+    """Return whether r is up and believes that it leads. A stale leader believes this wrongly."""
     return p.known_leader[r] == r
 
 
@@ -35,7 +35,7 @@ def serves_consumers(p: State, r: int) -> bool:
 
 
 def produce(p: State, r: int) -> int:
-    """Append a client's next record at leader r. With acks=all a small ISR results in NOT_ENOUGH_REPLICAS."""
+    """Append a client's next record at leader r. With acks=all r rejects the record if the ISR is too small."""
     if not presumes_leadership(p, r):
         return Refusal.DOES_NOT_LEAD if p.up[r] else Refusal.IS_DOWN
     if p.produced >= p.records:
@@ -59,7 +59,7 @@ def produce(p: State, r: int) -> int:
 
 
 def why_not_sent(p: State, r: int) -> int:
-    """Return why a producer that retries sends no new record to r, or why r rejects it, or APPLIED."""
+    """Return why a producer that retries does not send a new record to r, or why r rejects it; otherwise APPLIED."""
     if not producer_window.has_room(p):
         return Refusal.TWO_IN_FLIGHT
     return idempotence.why_not_appended(p, r, p.produced)
@@ -155,7 +155,7 @@ def request_epoch_end(p: State, follower: int, leader: int) -> None:
 
 
 def answer_out_of_range(p: State, follower: int, leader: int) -> None:
-    """Respond to a fetch from beyond the leader's LEO with an error, and with the leader's LEO."""
+    """Respond with an error to a fetch from beyond the leader's LEO. The response carries the leader's LEO."""
     p.goals |= Goal.FETCH_OUT_OF_RANGE
     if p.remote_leo_out_of_range == RemoteLeoOutOfRange.UNKNOWN:
         p.remote_leos[leader, follower] = NONE  # updateFollowerLogReadResults does not look at the error
@@ -165,15 +165,15 @@ def answer_out_of_range(p: State, follower: int, leader: int) -> None:
 
 
 def request_records(p: State, follower: int, leader: int) -> None:
-    """Fetch: the offset tells the leader the follower's LEO; the response brings records and the leader's HW.
+    """Handle a Fetch request: it carries the follower's LEO, and the response carries records and the leader's HW.
 
-    The leader reads records and HW before it notes the offset. A response without records has waited at the leader for
-    a record. The leader reads again after the wait, so the response has the later HW (ReplicaManager.fetchMessages,
-    DelayedFetch.onComplete).
+    The leader reads the records and its HW before it notes the follower's LEO. If there are no records, the request
+    waits at the leader for one. The leader reads again after the wait, so such a response has a later HW
+    (ReplicaManager.fetchMessages, DelayedFetch.onComplete).
     """
     start = p.leo[follower]
     high_watermark_read = p.high_watermark[leader]
-    broker_epochs.note_fetch(p, leader, follower)  # first: whether the HW waits for the follower depends on it
+    broker_epochs.note_fetch(p, leader, follower)  # before note_position, where the HW may wait for the follower
     high_watermark.note_position(p, leader, follower, start)
     count = flight.carry_records(p, leader, follower, start)
     p.flight_offset[follower] = high_watermark_read if count > 0 else p.high_watermark[leader]
@@ -210,11 +210,11 @@ def apply_answer(p: State, follower: int) -> None:
 
 
 def apply_out_of_range(p: State, follower: int, end: int) -> None:
-    """Truncate the follower's log, which is longer than its leader's was, or up to Kafka 2.0.0 end the process.
+    """Truncate the follower's log to the leader's LEO. Up to Kafka 2.0.0 the follower's process may end instead.
 
-    ReplicaFetcherThread.handleOffsetOutOfRange exits rather than lose records while unclean elections are off. It
-    truncates only if the leader's log is shorter. The leader's log is shorter unless the leader has lost its own epoch
-    (KAFKA-13207).
+    While unclean elections are off, ReplicaFetcherThread.handleOffsetOutOfRange ended the process, so that no records
+    were lost. It truncates only if the leader's log is shorter. The leader's log is shorter unless the leader has lost
+    its own epoch (KAFKA-13207).
     """
     if p.late_answer == LateAnswer.DIVERGING_ANY and end >= p.leo[follower]:
         return

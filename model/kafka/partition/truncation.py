@@ -1,8 +1,8 @@
 """Truncation: a follower makes its log a prefix of its leader's before it fetches.
 
-There are three rules, and each fixes a flaw of the one before. Truncate to the high watermark (Kafka up to 0.10.2).
-Truncate to the end offset of the follower's last epoch at the leader (KIP-101). Truncate step by step until both logs
-know the epoch (KIP-279). The current rule has no truncation before the fetch, see truncation_on_fetch.py.
+There are three rules, and each fixes a flaw of its predecessor. Up to 0.10.2 the follower truncates to its high
+watermark. With KIP-101 it truncates to the end offset that its last epoch has on the leader. With KIP-279 it truncates
+step by step, until both logs have the epoch. Since KIP-595 the follower fetches first, see truncation_on_fetch.py.
 """
 
 from epochfuzz.model.kafka.storage import epoch_cache, idempotence, log
@@ -18,7 +18,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, Phase, State
 
 
 def is_due(p: State, leader_changed: bool, epoch_missed: bool) -> bool:
-    """Return whether an update with another leader makes a replica truncate, by the partition's `truncate_when`."""
+    """Return whether an update makes a follower truncate. The partition's `truncate_when` is the rule."""
     if p.truncation == Truncation.ON_FETCH:
         return False
     if p.truncate_when == TruncateWhen.EACH_EPOCH or leader_changed:
@@ -85,7 +85,7 @@ def cut_stepwise(p: State, r: int, epoch: int, end: int) -> None:
 
 
 def cut_to_lower_end(p: State, r: int, end: int, own_end: int) -> None:
-    """Truncate to the lower end offset of an epoch that both logs have, because they are equal up to there."""
+    """Truncate to the lower of two end offsets of one epoch, the leader's and r's. The logs are equal up to there."""
     cut(p, r, min(end, own_end))
 
 

@@ -1,4 +1,4 @@
-"""Truncation on fetch (KIP-595; Fetch version 12, Kafka 2.8): no follower asks for an end offset before it fetches.
+"""Truncation on fetch (KIP-595; Fetch version 12, Kafka 2.8): a follower fetches at once, and truncates if it must.
 
 Each fetch carries the epoch of the follower's last record. If that epoch ends before the fetch offset on the leader,
 the leader responds with the end offset in place of records. The follower truncates its log, and its next fetch asks
@@ -65,10 +65,9 @@ def is_beyond(p: State, leader: int, follower: int) -> bool:
 
 
 def answer_diverging(p: State, leader: int, follower: int) -> None:
-    """Respond with the end of the follower's last epoch in the leader's log, and note no offset.
+    """Respond with the end of the follower's last epoch in the leader's log. The leader does not note the fetch offset.
 
-    In 2.8.0 the leader noted the fetch offset as the follower's LEO nonetheless, after it had built the response
-    (KAFKA-13141).
+    In 2.8.0 the leader did note the fetch offset as the follower's LEO, after it had built the response (KAFKA-13141).
     """
     epoch, end = end_of_last_epoch(p, leader, follower)
     high_watermark_read = p.high_watermark[leader]
@@ -99,7 +98,7 @@ def apply_diverging(p: State, follower: int, epoch: int, end: int) -> None:
 
 
 def take_before_the_cut(p: State, follower: int) -> None:
-    """Process a diverging response except for the truncation; the fetcher thread releases its lock in between.
+    """Process a diverging response up to the truncation. Before the truncation the fetcher thread releases its lock.
 
     AbstractFetcherThread.processFetchRequest and truncateOnFetchResponse, Kafka 2.8.0 (KAFKA-13207).
     """
@@ -110,5 +109,5 @@ def take_before_the_cut(p: State, follower: int) -> None:
 
 
 def is_taken(p: State, follower: int) -> bool:
-    """Return whether the thread has processed the response, and the follower has learned an update since."""
+    """Return whether the follower has learned an update since the fetcher thread processed the response."""
     return p.late_answer == LateAnswer.DIVERGING_ANY and p.flight_old[follower] != 0

@@ -1,4 +1,4 @@
-"""The leader epoch cache: the start offset of each leader epoch, the content of `leader-epoch-checkpoint`.
+"""The leader epoch cache: the start offset of each leader epoch, as in the file `leader-epoch-checkpoint`.
 
 Entries (epoch, start offset) are kept oldest first. `cache_size[r]` is their number, and `cache_epoch[r, i]` and
 `cache_start[r, i]` hold entry i. The rules need no other field of `p` except the mechanism `epoch_cache`. They put no
@@ -52,7 +52,7 @@ def contradicts(p: State, r: int, index: int, epoch: int, offset: int) -> bool:
 
 
 def add_entry(p: State, r: int, epoch: int, offset: int) -> None:
-    """Add an entry behind the last one, without a check."""
+    """Add an entry after the last one, without a check."""
     size = p.cache_size[r]
     p.cache_epoch[r, size] = epoch
     p.cache_start[r, size] = offset
@@ -60,7 +60,7 @@ def add_entry(p: State, r: int, epoch: int, offset: int) -> None:
 
 
 def remove_last_entry(p: State, r: int) -> None:
-    """Remove the last entry. Unused room stays zero, so that equal caches are equal states."""
+    """Remove the last entry. Unused places are set to zero, so that equal caches are equal states."""
     last = p.cache_size[r] - 1
     p.cache_epoch[r, last] = 0
     p.cache_start[r, last] = 0

@@ -2,7 +2,7 @@
 
 Record ids are the sequence numbers. A broker's knowledge of a producer is a function of its log: followers learn it
 from the records that they copy, and a truncation removes it with the records (ProducerStateManager). So the model keeps
-no state for it, except for wrong choices of the mechanism. Kafka has it with acks=all only.
+no state for it, except for wrong choices of the mechanism. Kafka requires acks=all for it.
 """
 
 from epochfuzz.model.kafka.storage import log, transactions
@@ -32,7 +32,7 @@ def recognises(p: State, r: int, record: int) -> bool:
 def knows(p: State, r: int, record: int) -> bool:
     """Return whether r treats a record as appended: its log has the record, or had it before a truncation.
 
-    The latter is so only with Idempotence.KEPT_AT_TRUNCATION.
+    A truncated record counts only with Idempotence.KEPT_AT_TRUNCATION.
     """
     return log.offset_of(p, r, record) != NONE or (remembers_cut_records(p) and record < p.remembered[r])
 
@@ -40,7 +40,7 @@ def knows(p: State, r: int, record: int) -> bool:
 def why_not_appended(p: State, r: int, record: int) -> int:
     """Return why leader r does not append a record that is new to it, or APPLIED if it does.
 
-    The record before is missing, or r's log has no room.
+    The reason is that r's log lacks the previous record, or has no room.
     """
     if is_on(p) and is_out_of_sequence(p, r, record):
         p.goals |= Goal.OUT_OF_ORDER_SEQUENCE
@@ -64,7 +64,7 @@ def is_out_of_sequence(p: State, r: int, record: int) -> bool:
 
 
 def knows_producer(p: State, r: int) -> bool:
-    """Return whether r knows the only producer: it has a record or a marker, or remembers a truncated one."""
+    """Return whether r knows the producer: r's log has a record or a marker, or r remembers a truncated record."""
     return p.leo[r] > 0 or (remembers_cut_records(p) and p.remembered[r] > 0)
 
 
@@ -76,12 +76,12 @@ def has_successor(p: State, record: int) -> bool:
 def has_predecessor(p: State, record: int) -> bool:
     """Return whether the record has a previous sequence number.
 
-    A record behind a transaction that is over has none. An aborted transaction starts the sequence again (KIP-360).
+    The first record after a completed transaction has none. An aborted transaction starts the sequence again (KIP-360).
     """
     return record > 0 and not transactions.is_over_for(p, record - 1)
 
 
 def remember_cut(p: State, r: int, end: int) -> None:
-    """Remember the last sequence number of the producer, as r's log is about to be truncated to `end`."""
+    """Remember the producer's last sequence number, before r's log is truncated to `end`."""
     for offset in range(end, p.leo[r]):
         p.remembered[r] = max(p.remembered[r], log.at(p.log_record[r], offset) + 1)

@@ -1,4 +1,4 @@
-"""The leader epoch cache on its own, for reuse and to check other implementations against.
+"""The leader epoch cache as a class of its own, for reuse and for checks of other implementations.
 
 A `LeaderEpochCache` is one replica's cache. It runs the functions of epoch_cache.py that the model runs, without a
 bound on offsets or entries, and supports Kafka's checkpoint format. It does no input or output: it reads and writes the
@@ -30,7 +30,7 @@ class LeaderEpochCache:
     """The start offset of each leader epoch, oldest first.
 
     `rule` is a choice of the mechanism `epoch_cache`: `original` (Kafka 0.11 to 2.0.0) or `kafka-7415` (since 2.0.1).
-    Raises ValueError for an unknown rule, and for epochs or offsets that Kafka has no room for.
+    Raises ValueError for an unknown rule, and for epochs or offsets outside Kafka's ranges.
     """
 
     def __init__(self, entries: Iterable[tuple[int, int]] = (), rule: str = "kafka-7415") -> None:
@@ -55,7 +55,7 @@ class LeaderEpochCache:
         return self.entries[-1][0] if self.cache_size[0] else None
 
     def assign(self, epoch: int, offset: int) -> None:
-        """Add an entry (epoch, offset) if it is new by the cache's rule. Raises ValueError."""
+        """Add an entry (epoch, offset) if it is new by the cache's rule. Raises ValueError for invalid numbers."""
         _check("epoch", epoch, MAX_EPOCH)
         _check("offset", offset, MAX_OFFSET)
         epoch_cache.assign(self, 0, epoch, offset)
@@ -63,28 +63,29 @@ class LeaderEpochCache:
     def end_offset_for(self, epoch: int, log_end_offset: int) -> tuple[int, int]:
         """Return (epoch, end offset) of the largest epoch not above `epoch` (KIP-279), UNDEFINED if there is none.
 
-        The latest epoch ends at the log end offset, every other where the next one starts. Above the latest epoch the
-        result is UNDEFINED, as in every release. In KIP-279's text the leader responds with its latest epoch there.
+        The latest epoch ends at the log end offset. Every other epoch ends where the next epoch starts. For an epoch
+        above the latest the result is UNDEFINED, as in every release. KIP-279's text differs: there the leader responds
+        with its latest epoch.
         """
         return epoch_cache.end_offset_kip_279(self, 0, epoch, log_end_offset)
 
     def end_offset_for_kip_101(self, epoch: int, log_end_offset: int) -> int:
         """Return the start offset of the first epoch above `epoch`, the log end offset for the latest (KIP-101).
 
-        Returns NONE (-1) if that is undefined: the epoch is above all in the cache, or the cache is empty.
+        Returns NONE (-1) if the epoch is above all epochs in the cache, or the cache is empty.
         """
         return epoch_cache.end_offset_kip_101(self, 0, epoch, log_end_offset)[1]
 
     def truncate_from_end(self, end_offset: int) -> None:
         """Remove the entries that start at `end_offset` or beyond, after a truncation of the log to `end_offset`.
 
-        Undefined (-1): nothing changes.
+        An undefined `end_offset` (-1) changes nothing.
         """
         if end_offset != NONE:
             epoch_cache.truncate_from_end(self, 0, end_offset)
 
     def truncate_from_start(self, start_offset: int) -> None:
-        """Remove the epochs below `start_offset` after retention; the epoch of `start_offset` starts there now."""
+        """Remove the epochs that end at or below `start_offset`, after retention. The first one left starts there."""
         begun = [entry for entry in self.entries if entry[1] <= start_offset]
         if not begun:
             return
@@ -103,7 +104,7 @@ class LeaderEpochCache:
 
     @classmethod
     def from_checkpoint(cls, text: str, rule: str = "kafka-7415") -> "LeaderEpochCache":
-        """Return the cache in the text of a `leader-epoch-checkpoint` file. Raises CheckpointError."""
+        """Return the cache that the text of a `leader-epoch-checkpoint` file describes. Raises CheckpointError."""
         lines = text.splitlines()
         if not lines or lines[0] != _VERSION:
             raise CheckpointError(f"line 1: the version is {_VERSION}; got {lines[0] if lines else ''!r}")

@@ -1,8 +1,8 @@
 """A replica's log: the record and the leader epoch at each offset.
 
-Two words hold it, with four bits for each offset. `log_record` has record ids, `log_epoch` has leader epochs, and
-everything at or beyond the log end offset (LEO) is zero. Fifteen offsets fit, and the sign bit stays clear. Rules
-compare, truncate and copy a log as whole words, which makes random runs and the exhaustive search fast.
+Two words hold a log, with four bits for each offset. `log_record` has record ids, `log_epoch` has leader epochs, and
+all bits from the log end offset (LEO) on are zero. A word has room for fifteen offsets, because the sign bit stays
+clear. Rules compare, truncate and copy a log as whole words, which makes random runs and the exhaustive search fast.
 
 `standing` is the set of records that are at their own offset. Without retries a record keeps the offset of its first
 append on every replica. So a record that is not in `standing` is missing from the log, or another record has its place.
@@ -61,7 +61,7 @@ def records_in(p: State, r: int) -> int:
 
 
 def lacks(p: State, r: int, other: int, end: int) -> bool:
-    """Return whether r lacks a record that another replica has below `end`, or has it at another offset."""
+    """Return whether r's log below `end` differs from the log of another replica, which has `end` records or more."""
     # The exclusive or of two words is zero at each offset where the logs have the same record.
     return p.leo[r] < end or prefix(p.log_record[other] ^ p.log_record[r], end) != 0
 

@@ -1,8 +1,9 @@
-"""Transactions (KIP-98) in a log: records, and behind them the marker that commits or aborts them.
+"""Transactions (KIP-98) in a log: records, followed by the marker that commits or aborts them.
 
-There is one producer with one transaction at a time. So all records behind the last marker of a log belong to a
-transaction that is open there. Markers are records with ids of their own. No client produces a marker, and no guarantee
-covers it. A truncation restores the earlier state of the transactions, because the state follows from the log alone.
+There is one producer with one transaction at a time. So all records after the last marker of a log belong to a
+transaction that is open in this log. Markers are records with ids of their own. No client produces a marker, and no
+guarantee covers it. A truncation restores the earlier state of the transactions, because the state follows from the log
+alone.
 """
 
 from epochfuzz.model.kafka.storage import log
@@ -21,7 +22,7 @@ def is_marker(p: State, record: int) -> bool:
 def why_not_produced(p: State, r: int) -> int:
     """Return why the producer may not send a record to r, or APPLIED if it may.
 
-    The transaction is ending, or r's log has no room for the record and a marker.
+    The reason is that the transaction is ending, or that r's log has no room for the record and a marker.
     """
     if not has_transactions(p):
         return APPLIED
@@ -43,7 +44,7 @@ def note_produced(p: State, record: int) -> None:
 
 
 def follow_high_watermark(p: State, leader: int, start: int) -> None:
-    """End a transaction whose marker the leader's high watermark has passed, as it rose from `start`."""
+    """End a transaction whose marker is now below the leader's high watermark, which has risen from `start`."""
     if not has_transactions(p):
         return
     for offset in range(max(1, start), p.high_watermark[leader]):
@@ -63,7 +64,7 @@ def close(p: State) -> None:
 def is_gone(p: State) -> bool:
     """Return whether no log and no response in flight has a record of the transaction.
 
-    Then no marker is needed.
+    Such a transaction needs no marker.
     """
     for r in range(p.replicas):
         if log.records_in(p, r) & p.transaction_records:
@@ -88,7 +89,7 @@ def last_stable_offset(p: State, r: int) -> int:
 
 
 def end_of_transactions(p: State, r: int, end: int) -> int:
-    """Return the offset behind the last marker below `end`.
+    """Return the offset after the last marker below `end`, 0 if there is none.
 
     The records from there to `end` belong to a transaction without a marker below `end`.
     """
@@ -98,7 +99,7 @@ def end_of_transactions(p: State, r: int, end: int) -> int:
 
 
 def is_open(p: State, r: int) -> bool:
-    """Return whether r's log ends with a record that has no marker behind it."""
+    """Return whether r's log ends with a record of an open transaction, not with a marker."""
     return end_of_transactions(p, r, p.leo[r]) < p.leo[r]
 
 
@@ -109,7 +110,7 @@ def delivered(p: State, r: int) -> int:
     markers in r's log (UnifiedLog.read, TransactionIndex).
     """
     end = last_stable_offset(p, r)
-    # Read backwards, because a marker stands behind the records of its transaction.
+    # Read backwards, because a marker follows the records of its transaction.
     records, aborted, offset = 0, False, p.leo[r]
     while offset > 0:
         offset -= 1

@@ -11,7 +11,7 @@ MIN_REPLICAS = 2
 MAX_REPLICAS = 5
 MAX_RECORDS = 15
 MAX_EPOCHS = 14
-MAX_OFFSETS = 15  # of a log, because a word has room for no more, see log.py
+MAX_OFFSETS = 15  # in a log, because a word has no room for more offsets, see log.py
 MAX_TRANSACTIONAL_RECORDS = 14  # the other two record ids are markers, see transactions.py
 
 
@@ -45,7 +45,7 @@ class Bounds(NamedTuple):
 
 
 class ConfigurationError(ValueError):
-    """A configuration that no partition can have; `key` is the wrong setting."""
+    """A configuration that no partition can have; `key` names the invalid setting."""
 
     def __init__(self, key: str, message: str) -> None:
         super().__init__(message)
@@ -67,11 +67,11 @@ class Configuration:
     """The settings of one partition. A case file's `config` has the same keys. Raises ConfigurationError.
 
     `records` and `epochs` are bounds of the run, not of Kafka. They limit how many records may be produced, and how
-    many times the controller may change the leader epoch. Beyond them `produce`, `elect` and `expire` are no longer
-    enabled. With `retries` a record may be in a log twice, and then no log has more than `records` either.
+    many times the controller may change the leader epoch. When a bound is reached, events that need more records or
+    epochs are no longer enabled. With `retries` a record may be in a log twice, so `records` also bounds each log.
 
     This is the only list of settings. The options of commands, the `config` of cases and of conformance, the constants
-    of a state and the strategy that draws configurations follow from it.
+    of a state, and the strategy that draws configurations are derived from it.
     """
 
     replicas: int = _number(2, "Number of replicas.", MIN_REPLICAS, MAX_REPLICAS)
@@ -132,7 +132,7 @@ class Configuration:
         return replace(self, records=bounds.records, epochs=bounds.epochs)
 
     def bounded_by(self, length: int) -> "Configuration":
-        """Return this configuration with bounds no larger than a schedule of that length can reach."""
+        """Return this configuration with lower bounds, which still allow every schedule of `length` events."""
         records = max(1, min(self.records, length))
         return replace(self, records=records, epochs=min(self.epochs, length))
 
@@ -141,11 +141,11 @@ class Configuration:
         return " ".join(f"{key}={word}" for key, word in self.words().items())
 
     def words(self) -> dict[str, str]:
-        """Return every setting as a word, by its key, such as {"replicas": "2", "power_loss": "false"}."""
+        """Return the text of every setting, by the setting's key, such as {"replicas": "2", "power_loss": "false"}."""
         return {setting.name: str(getattr(self, setting.name)).lower() for setting in fields(self)}
 
     def numbers(self) -> dict[str, int]:
-        """Return every setting as the number that a state carries, by its key."""
+        """Return the number that a state has for every setting, by the setting's key."""
         records = min(self.records, MAX_TRANSACTIONAL_RECORDS) if self.transactions else self.records
         numbers = {key: int(value) for key, value in vars(self).items() if key != "acks"}
         return numbers | {"acks": ACKS[self.acks], "records": records}

@@ -68,16 +68,17 @@ class _Verb:
 
 
 class Verb(IntEnum):
-    """A kind of event at a replica. Its rule is the function of its name in `module`, see step.py.
+    """A kind of event at a replica. The rule of a verb is the function with the verb's name in `module`, see step.py.
 
     A verb's number is part of the format of a schedule: append verbs, never change a number. `dealt` is the number of
-    copies of the single event in the deck of random schedules, see phrases.py. `is_vital`: nothing happens without the
-    verb. `progress` is None for a disturbance. For other events, which happen in a healthy partition or repair one, it
-    is the position in shrinking's order of preference. `setting` names a setting that must be on for the event to
-    happen. If the setting is a number, it must be at least `at_least`. `when` is a condition on the constants of a
-    state that must hold too. `of_controller`: the event happens to the controller, and schedules name the first
-    replica. `opens_epoch` tells under which constants the event may open a leader epoch. `appends`: the event may write
-    a client's record. The harness needs no other facts about a verb than these and its rule.
+    copies of the single event in the deck of random schedules, see phrases.py. `is_vital`: no partition makes progress
+    without the verb. `progress` is None for a fault. For an event that happens in a healthy partition or repairs a
+    partition, `progress` is the position in shrinking's order of preference. `setting` names a setting that must be on
+    for the event to happen. If the setting is a number, it must be at least `at_least`. `when` is a condition on the
+    constants of a state that must hold too. `of_controller`: the event happens to the controller, and schedules name
+    the first replica. `opens_epoch` is True for the constants under which the event may open a leader epoch. `appends`:
+    the event may write a client's record. These fields and the rule are all that the harness needs to know about a
+    verb.
     """
 
     module: str
@@ -332,15 +333,15 @@ class Verb(IntEnum):
 
     @property
     def text(self) -> str:
-        """The verb as schedules name it."""
+        """The name of the verb in schedules."""
         return self.name.lower()
 
     def is_set(self, settings: Any) -> bool:
-        """Return whether its setting is on in a configuration, or in the constants of a state."""
+        """Return whether the verb's setting is on, in a configuration or in the constants of a state."""
         return self.setting is None or getattr(settings, self.setting) >= self.at_least
 
     def possible(self, p: Any) -> bool:
-        """Return whether it can happen under the constants of a state."""
+        """Return whether the event can happen under the constants of a state."""
         return self.is_set(p) and (self.when is None or self.when(p))
 
 
@@ -364,7 +365,7 @@ def encode(verb: int, replica: int) -> int:
 
 
 def renamed_event(event: int, names: Sequence[int]) -> int:
-    """Return the same event at the renamed replica; an event of the controller stays as it is."""
+    """Return an event with its replica renamed. An event of the controller names no replica and stays as it is."""
     return event if verb_of(event).of_controller else event & ~7 | names[event & 7]
 
 
@@ -412,10 +413,10 @@ def alphabet(replicas: int) -> bytes:
 
 
 def in_order(alphabet: bytes) -> bytes:
-    """Return events in shrinking's order: events that finish something, that begin something, that disturb.
+    """Sort events in shrinking's order: events that finish something, events that begin something, then faults.
 
     Hypothesis sorts the events of a schedule if it can. In this order responses arrive, and replicas learn updates, as
-    early as possible. So schedules that differ only in the order of independent events shrink to one.
+    early as possible. So schedules that differ only in the order of independent events shrink to the same schedule.
     """
     order = [*PROGRESS, *(verb for verb in Verb if verb not in PROGRESS)]
     events: list[int] = sorted(alphabet, key=lambda event: order.index(verb_of(event)))

@@ -1,4 +1,4 @@
-"""Goals: coverage points that a run must reach before its silence means anything. Each is a bit in `goals`."""
+"""Goals: coverage points. A run that misses a required goal proves little. Each goal is a bit in `goals`."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
-"""Conditions that follow from the constants of a state, its mechanisms and settings, in one place.
+"""Conditions on the constants of a state: its mechanisms and its settings.
 
-`p` is a state, or any object that has the constants by their names.
+`p` is a state, or any object with the constants as attributes.
 """
 
 from collections.abc import Callable
@@ -53,7 +53,7 @@ def skips_question(p: Any) -> bool:
 
 
 def loses_last_fetched_epoch(p: Any) -> bool:
-    """Return whether a follower may fetch without the epoch of its last record, so that no logs are compared."""
+    """Return whether a fetch may lack the epoch of the follower's last record, so that the leader compares no logs."""
     return checks_logs_on_fetch(p) and p.last_fetched_epoch == LastFetchedEpoch.LOST
 
 
@@ -73,10 +73,10 @@ def requests_may_fail(p: Any) -> bool:
 
 
 def tracks_partition_epoch(p: Any) -> bool:
-    """Return whether a leader may not know the ISR of its own update.
+    """Return whether a leader's ISR may be outdated, although the leader knows the current leader epoch.
 
-    The controller may have changed it, or a response is late. The partition epoch rises with every change of leader,
-    leader epoch and ISR. The rules only ask which replicas know the latest.
+    The controller may have changed the ISR, or a response is late. The partition epoch rises with every change of
+    leader, leader epoch and ISR. The rules only need to know which replicas have the latest partition epoch.
     """
     return requests_isr_changes(p) or p.follower_fence_epoch == FollowerFenceEpoch.KEPT
 
@@ -108,20 +108,20 @@ def waits_for_eligible_replicas_only(p: Any) -> bool:
 
 
 def keeps_metadata_of_stale_leaders(p: Any) -> bool:
-    """Return whether a stale leader's high watermark depends on the replicas that its own metadata shows fenced."""
+    """Return whether a stale leader's high watermark depends on its own metadata about fenced replicas."""
     return has_lag_time(p) and waits_for_eligible_replicas_only(p)
 
 
 def reads_isr_twice(p: Any) -> bool:
-    """Return whether it matters that a leader reads in the metadata log a change that it knows from a response.
+    """Return whether it matters that a leader learns a change twice: from a response, then from the metadata log.
 
-    Partition.makeLeader evaluates the high watermark once more, and the lag time may have passed since the response.
+    Partition.makeLeader evaluates the high watermark again, and the lag time may have passed since the response.
     """
     return has_lag_time(p) and leaders_check_eligibility(p)
 
 
 def evaluates_at_every_fetch(p: Any) -> bool:
-    """Return whether a leader evaluates its HW again at a second fetch from one offset, as up to Kafka 2.3.
+    """Return whether a leader evaluates its HW at every fetch, even from an unchanged offset (up to Kafka 2.3).
 
     Partition.updateReplicaLogReadResult; Partition.updateFollowerFetchState compares the offset (2.4). A second
     evaluation makes a difference only if the lag time may have passed since the first.
@@ -143,7 +143,7 @@ def tracks_incarnations(p: Any) -> bool:
 
 
 def has_heartbeats(p: Any) -> bool:
-    """Return whether the controller fences a broker until it receives its heartbeats again (KRaft)."""
+    """Return whether the controller fences a broker that sends no heartbeats (KRaft)."""
     return bool(p.leaderless == Leaderless.OBEYED)
 
 
@@ -216,7 +216,7 @@ def has_delayed_fetch(p: Any) -> bool:
 
 
 def answers_delayed_fetches_first(p: Any) -> bool:
-    """Return whether an appending leader answers waiting fetches before it evaluates its HW, as up to 2.1."""
+    """Return whether a leader that appends responds to waiting fetches before it evaluates its HW (up to 2.1)."""
     return bool(p.registration == Registration.RESUME)
 
 
@@ -225,7 +225,7 @@ def has_transactions(p: Any) -> bool:
     return bool(p.transactions)
 
 
-# The condition under which a mechanism makes any difference. A mechanism without an entry always does.
+# The condition under which a mechanism makes any difference. A mechanism without an entry always makes a difference.
 _APPLIES: dict[str, Callable[[Any], bool]] = {
     "truncate_when": lambda p: not checks_logs_on_fetch(p),
     "diverging_fetch": checks_logs_on_fetch,

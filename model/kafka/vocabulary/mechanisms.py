@@ -1,7 +1,7 @@
 """Mechanisms: the differences between designs and releases of the protocol, each a choice that you can make alone.
 
 A mechanism is declared once, as the enumeration of its choices. The oldest or worst choice is the first, and the sound
-choice is the last. The rules compare the constants of a state with them: `p.fencing == Fencing.EPOCH`.
+choice is the last. The rules compare the constants of a state with the choices: `p.fencing == Fencing.EPOCH`.
 """
 
 from enum import IntEnum
@@ -10,8 +10,8 @@ from enum import IntEnum
 class Choice(IntEnum):
     """A choice of a mechanism, with its meaning in one line.
 
-    `told_by` lists the issues and KIPs that report a choice which breaks something. If there is no report, and only
-    this project suspects the choice, `told_by` has the page with the reason.
+    `told_by` lists the issues and KIPs that report the failures of an unsound choice. If there is no report, and only
+    this project suspects the choice, `told_by` contains the project's page that gives the reason.
     """
 
     meaning: str
@@ -270,7 +270,7 @@ class StaleController(Choice):
 
 
 class IsrError(Choice):
-    """What a leader does when the controller answers its change of the ISR with an unexpected error."""
+    """The reaction of a leader to an unexpected error in the response to its change of the ISR."""
 
     STUCK = (
         0,
@@ -435,11 +435,11 @@ MECHANISMS: dict[str, type[Choice]] = {
     "isr_error": IsrError,
 }
 
-# Mechanisms without a wrong choice: their choices are alternatives.
+# Mechanisms whose choices are all sound alternatives.
 ALTERNATIVES = frozenset({"leaderless", "isr_change", "isr_duplicate", "isr_refresh", "follower_fence_epoch"})
 
 
 def sound_choices(mechanism: str) -> tuple[Choice, ...]:
-    """Return the choices of a mechanism that break nothing if all others are sound: usually the last one."""
+    """Return the choices of a mechanism that break nothing if all other mechanisms are sound: usually the last one."""
     *_, last = MECHANISMS[mechanism]
     return (Truncation.LEADER_EPOCH_STEPWISE, Truncation.ON_FETCH) if last is Truncation.ON_FETCH else (last,)

@@ -94,16 +94,16 @@ class Protocol:
         return list(MECHANISMS[mechanism])[self.numbers()[mechanism]]
 
     def has(self, choices: Iterable[str]) -> bool:
-        """Return whether the protocol makes all these choices, each a text such as `fencing=none`."""
+        """Return whether the protocol makes all given choices. A choice is a text such as `fencing=none`."""
         return self.choices == self.with_choices(**dict(choice.split("=", 1) for choice in choices)).choices
 
     def numbers(self) -> dict[str, int]:
-        """Return the numbers of the choices by mechanism, as a state carries them."""
+        """Return the number that a state has for each choice, by mechanism."""
         return dict(zip(MECHANISMS, self.choices, strict=True))
 
     @property
     def constants(self) -> SimpleNamespace:
-        """The choices as attributes with the names of their mechanisms, as a state has them."""
+        """An object with the number of each choice as an attribute, which has the name of the mechanism."""
         return SimpleNamespace(**self.numbers())
 
     def changed(self, name: str, *changes: Choice) -> "Protocol":
@@ -145,8 +145,8 @@ def _parse_choice(mechanism: str, text: str) -> Choice:
 def ablations(protocol: Protocol, settings: Configuration) -> list[Protocol]:
     """Return the protocols that switch one mechanism back to an earlier choice.
 
-    There is one for each mechanism that applies and each earlier choice. Mechanisms without a wrong choice are left
-    out, because they have nothing to switch back to.
+    There is a protocol for each earlier choice of each mechanism that applies. Mechanisms without a wrong choice are
+    left out, because their earlier choices are as good as the later ones.
     """
     constants = SimpleNamespace(**protocol.numbers(), **settings.numbers())
     return [
@@ -158,7 +158,7 @@ def ablations(protocol: Protocol, settings: Configuration) -> list[Protocol]:
     ]
 
 
-# Kafka up to 0.10.2. The epoch cache exists here too, but nothing reads it.
+# Kafka up to 0.10.2. The model keeps the epoch cache here too, but no rule of this protocol reads it.
 _HW = Protocol("hw", tuple(0 for _ in MECHANISMS)).changed(
     "hw",
     RemoteLeo.FORGOTTEN,
@@ -184,7 +184,7 @@ _HW = Protocol("hw", tuple(0 for _ in MECHANISMS)).changed(
     UnknownProducer.FIRST_SEQUENCE,
     IsrError.RETRIED,
 )
-# Kafka 0.11 to 1.1, which is also the first with the idempotent producer (KIP-98).
+# Kafka 0.11 to 1.1. Kafka 0.11 also brought the idempotent producer (KIP-98).
 _KIP_101 = _HW.changed("kip-101", Truncation.LEADER_EPOCH, Idempotence.SEQUENCE)
 # Kafka 2.0.
 _KIP_279 = _KIP_101.changed("kip-279", Truncation.LEADER_EPOCH_STEPWISE)
@@ -229,7 +229,7 @@ GENERATIONS: dict[str, Protocol] = {
     )
 }
 
-# The choices of releases in place of a fix, up to the named version or since it.
+# Choices of releases that differ from their reference design, up to the version in the name or since that version.
 _TO_2_3 = (HighWatermarkTruncation.KEPT, RemoteLeoOutOfRange.UNKNOWN)
 _TO_2_1_0 = (LateAnswer.SAME_LEADER,)  # KAFKA-7786
 _TO_2_0_1 = (*_TO_2_3, ControllerWrites.VERSIONED, *_TO_2_1_0)
@@ -300,8 +300,8 @@ RELEASES: dict[str, Protocol] = {
     )
 }
 
-# Systems that re-implement the protocol, as the named versions shipped it. They are releases like Kafka's. Only the
-# table of releases does not list them, because that table is about Kafka.
+# Systems that re-implement the protocol, in the versions in their names. They are releases like Kafka's, but the table
+# of releases does not list them, because that table is about Kafka.
 #
 # Apache Fluss: Kafka's replica code of 3.x, without leader epochs between replicas. It sends no update without a
 # leader if a replica can be elected, and misses no end of a session (CoordinatorEventProcessor).

@@ -1,8 +1,8 @@
-"""Refusals: the precondition of a rule that does not hold, so that the event is not enabled.
+"""Refusals: reasons why an event is not enabled. Each stands for a precondition of a rule that does not hold.
 
 A rule returns a Refusal, and APPLIED if the event was enabled. A function `why_not_*` returns a Refusal too, and
-APPLIED (0) if nothing prevents the step. Only the rule has the precondition. A reader of the reason looks up its
-sentence.
+APPLIED (0) if nothing prevents the step. Preconditions are written only in the rules. Other code looks up the sentence
+of a Refusal.
 """
 
 from enum import IntEnum

@@ -135,11 +135,11 @@ class Holds(Enum):
     REPLICAS = "a number of replicas", Names.NOBODY
     RECORD_SET = "record set", Names.NOBODY  # bit i for record m<i>
     RECORDS = "records", Names.NOBODY  # a word: four bits for each offset, see log.py
-    RECORD_EPOCHS = "leader epochs of records", Names.NOBODY  # a word like that
+    RECORD_EPOCHS = "leader epochs of records", Names.NOBODY  # a word in the same format
     FETCHED_RECORDS = "records of a Fetch response", Names.NOBODY  # a word for as many records as a response has
     FETCHED_EPOCHS = "leader epochs of the records of a Fetch response", Names.NOBODY
     OFFSETS = "offsets", Names.NOBODY  # a word: four bits for each record
-    NUMBER = "number", Names.NOBODY  # without a range, because no search has it in its keys
+    NUMBER = "number", Names.NOBODY  # no range is needed, because no search uses the field in its keys
 
     @property
     def narrow(self) -> bool:
@@ -170,7 +170,7 @@ class Holds(Enum):
 
 
 def offsets(p: State) -> int:
-    """Return the number of offsets in a log. With transactions every record may have a marker behind it."""
+    """Return the number of offsets that a log has room for. With transactions a marker may follow every record."""
     return min(2 * p.records, MAX_OFFSETS) if has_transactions(p) else int(p.records)
 
 
@@ -213,7 +213,7 @@ VARIABLES: tuple[Field, ...] = (
     Field("log_epoch", Holds.RECORD_EPOCHS, _R),
     Field("flight_record", Holds.FETCHED_RECORDS, _R),  # a Fetch response: the records it brings
     Field("flight_record_epoch", Holds.FETCHED_EPOCHS, _R),
-    # By record id, not by offset: the offset of its first append; with retries, its offset when it was sent last.
+    # For each record id: the offset of its first append; with retries, the offset at the leader that received it last.
     Field("record_offset", Holds.OFFSETS),
     Field("goals", Holds.NUMBER, read=never_read),  # the goals that this schedule has reached, see goals.py
     # Each replica's disk.
@@ -245,7 +245,7 @@ VARIABLES: tuple[Field, ...] = (
     Field("remembered", Holds.COUNT, _R, read=remembers_cut_records, narrow=True),
     Field("remote_leos", Holds.COUNT_OR_NONE, (REPLICA, REPLICA), start=NONE),  # [leader, follower]
     Field("flight", Flight, _R),
-    # A Fetch response: its number of records. A diverging response has none; then the leader's high watermark.
+    # The number of records in a Fetch response. In a diverging response, the leader's high watermark.
     Field("flight_count", Holds.COUNT, _R),
     Field("flight_offset", Holds.COUNT_OR_NONE, _R),  # the leader's high watermark, its LEO, or the end of an epoch
     Field("flight_epoch", Holds.EPOCH_OR_NONE, _R),  # the epoch that ends there, or that a waiting fetch carries
@@ -269,12 +269,14 @@ VARIABLES: tuple[Field, ...] = (
     Field("remote_stale", Holds.REPLICA_SET, _R, read=tracks_incarnations, narrow=True),
     # Of a leader: the followers that have fetched from it in this epoch. `remote_leos` may be from an earlier one.
     Field("fetched", Holds.REPLICA_SET, _R, read=keeps_positions, narrow=True),
-    # Of a leader: the replicas outside its ISR that may have been caught up within replica.lag.time.max.ms; with
-    # `lag_time` all replicas that were. And its LEO at a follower's last fetch, NONE if that is longer ago.
+    # Of a leader: the replicas outside its ISR that may have been caught up within replica.lag.time.max.ms. With
+    # `lag_time`: all replicas that were caught up within it. `fetched_at`: the leader's LEO when the follower last
+    # fetched, NONE if the last fetch is older than the lag time.
     Field("caught_up", Holds.REPLICA_SET, _R, read=tracks_caught_up, narrow=True),
     Field("fetched_at", Holds.COUNT_OR_NONE, (REPLICA, REPLICA), start=NONE, read=has_lag_time),
-    # Of the leader of the current epoch, see leader_metadata.py: the replicas that its metadata shows fenced, those
-    # that have registered again since, and those that fetched last under another broker epoch than it shows.
+    # Of the leader of the current epoch, see leader_metadata.py: the replicas that its metadata shows fenced, the
+    # replicas that have registered again since, and the replicas whose last fetch had another broker epoch than this
+    # metadata shows.
     Field("shown_fenced", Holds.REPLICA_SET, _R, read=leaders_check_eligibility, narrow=True),
     Field("shown_outdated", Holds.REPLICA_SET, _R, read=leaders_check_eligibility, narrow=True),
     Field("shown_otherwise", Holds.REPLICA_SET, _R, read=leaders_check_incarnations, narrow=True),
@@ -316,7 +318,8 @@ VARIABLES: tuple[Field, ...] = (
     Field("produced", Holds.COUNT),
     Field("exposed", Holds.RECORD_SET, read=_records_have_one_offset),
     Field("acked", Holds.RECORD_SET),
-    # With retries: the record that consumers saw at each offset, and whether they saw two at one, see ideal_log.py.
+    # With retries: the record that consumers saw at each offset, and whether they saw two records at one offset, see
+    # ideal_log.py.
     Field("seen", Holds.RECORDS, read=retries),
     Field("seen_end", Holds.COUNT, read=retries, narrow=True),
     Field("seen_otherwise", Holds.FLAG, read=retries),
@@ -328,8 +331,8 @@ VARIABLES: tuple[Field, ...] = (
     Field("delivered", Holds.RECORD_SET, read=has_consumer),
 )
 
-# The constants of a schedule: a choice for each mechanism, the settings as numbers, and the number of the mutant that
-# is planted in the rules, 0 for none. No rule writes them.
+# The constants of a run: a choice for each mechanism, the settings as numbers, and the number of the mutant that is
+# planted in the rules, 0 for none. No rule writes these fields.
 CONSTANTS: tuple[Field, ...] = (
     *(Field(name, choices) for name, choices in MECHANISMS.items()),
     *(Field(name, Holds.NUMBER) for name in Configuration().numbers()),

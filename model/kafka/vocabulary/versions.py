@@ -1,12 +1,12 @@
 """The released versions of Kafka, each with its protocol.
 
-A release in protocols.py stands for all versions that replicate alike. You can name any version, or the first parts of
-a version for the newest one of its line: `kafka-4.3.1`, `kafka-3.2`, `kafka-0.11`.
+A release in protocols.py stands for all versions with the same replication protocol. You can name any version, such as
+`kafka-4.3.1`. You can also name a line, such as `kafka-3.2` or `kafka-0.11`, which stands for its newest version.
 """
 
 from collections.abc import Sequence
 
-# By the name of the release; up to date with kafka_2.13 in Maven Central on 2026-11-23.
+# The versions of each release, as of kafka_2.13 in Maven Central on 2026-11-23.
 _RELEASED = {
     "kafka-0.10.2": "0.10.2.0 0.10.2.1 0.10.2.2",
     "kafka-1.1": "0.11.0.0 0.11.0.1 0.11.0.2 0.11.0.3 1.0.0 1.0.1 1.0.2 1.1.0 1.1.1",
@@ -78,8 +78,8 @@ def release_of(name: str) -> str:
 def meaning(name: str) -> str | None:
     """Return a sentence that names the release of a version such as `kafka-4.3.1`, None for other names.
 
-    The name may continue behind a colon. A release by its own name stands for itself and has no sentence. Raises
-    UnknownVersion.
+    The name may have a colon and replaced mechanisms after it. The name of a release has no sentence, because it stands
+    for itself. Raises UnknownVersion.
     """
     base = name.partition(":")[0]
     if base in _RELEASED or not base.startswith(PREFIX):
@@ -110,7 +110,7 @@ def span(release: str) -> str:
 
 
 def _nearest_line(wanted: tuple[int, ...], known: Sequence[tuple[int, ...]]) -> str:
-    """Return a list of the versions of an unknown version's line, or a list of all lines."""
+    """Return a text that lists the known versions in the line of an unknown version, or all lines."""
     line = [version for version in known if version[: len(wanted) - 1] == wanted[:-1]]
     if len(wanted) > 2 and line:
         return f"of that line there are {', '.join(map(_text, line))}"
