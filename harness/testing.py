@@ -26,7 +26,7 @@ class NoSuchSchedule(AssertionError):
 
 
 def run_schedule(events: Iterable[str], protocol: str, **settings: Any) -> Run:
-    """Return the run of a schedule of event texts, such as `fetch B`, under a protocol.
+    """Replay a schedule under a protocol, and return the run. Each event is a text such as `fetch B`.
 
     `settings` are fields of epochfuzz.model.kafka.vocabulary.configuration.Configuration. Raises EventError,
     ProtocolError or ConfigurationError, each a ValueError.
@@ -43,9 +43,9 @@ def run_schedule(events: Iterable[str], protocol: str, **settings: Any) -> Run:
 def minimal(protocol: str, property: str, **settings: Any) -> list[str]:
     """Return the first of the shortest schedules that break a property, found by exhaustive search.
 
-    Equal calls return equal schedules. The search is bounded by 3 records and 3 changes of epoch, unless `settings`
-    sets other bounds. Raises NoSuchSchedule if no schedule breaks the property, and ValueError for an unknown protocol
-    or property, or an invalid configuration.
+    Equal calls return equal schedules. The bounds of the search are 3 records and 3 leader epoch changes, unless
+    `settings` sets other bounds. Raises NoSuchSchedule if the search finds no schedule, and ValueError for an unknown
+    protocol or property, or an invalid configuration.
     """
     wanted = named(property).bit
     parsed = parse_protocol(protocol)

@@ -14,7 +14,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, Protocol, ch
 def configurations(draw: st.DrawFn, *, max_replicas: int = MAX_REPLICAS) -> Configuration:
     """Draw a configuration, with a value for each setting.
 
-    A simpler configuration has fewer replicas, no faults, and Kafka's durable settings.
+    Examples shrink toward fewer replicas, no faults, and Kafka's durable settings.
     """
     replicas = draw(st.integers(MIN_REPLICAS, max_replicas))
     others = [setting for setting in fields(Configuration) if setting.name != "replicas"]
@@ -22,7 +22,7 @@ def configurations(draw: st.DrawFn, *, max_replicas: int = MAX_REPLICAS) -> Conf
 
 
 def _values(setting: "Field[Any]", replicas: int) -> st.SearchStrategy[Any]:
-    """Return a strategy for the values of a setting with that many replicas, the simplest value first."""
+    """Return a strategy for the values of a setting in a partition of `replicas` replicas, the simplest value first."""
     if setting.name == "acks":
         return st.sampled_from(sorted(ACKS, reverse=True))
     if setting.name == "min_insync_replicas":
@@ -33,9 +33,9 @@ def _values(setting: "Field[Any]", replicas: int) -> st.SearchStrategy[Any]:
 
 
 def protocols() -> st.SearchStrategy[Protocol]:
-    """Return a strategy for a reference design, or one with some of its mechanisms replaced.
+    """Return a strategy for reference designs, with or without replaced mechanisms.
 
-    A simpler protocol is an older design, without replacements.
+    Examples shrink toward older designs without replacements.
     """
     switches = st.fixed_dictionaries({}, optional={name: st.sampled_from(choice_texts(name)) for name in MECHANISMS})
     generations = st.sampled_from(list(GENERATIONS.values()))

@@ -1,23 +1,25 @@
 """State machines over events: a rule for each verb, and the choice of the next rule.
 
-A machine has a rule `produce(replica)`, one `fetch(replica)`, and so on for each verb that can happen, made from the
-declarations in model/kafka/vocabulary/events.py. The machine skips a rule that would do nothing, so every step of a
-failure is an event that happened. Subclasses add rules, invariants and bundles as in any state machine of Hypothesis.
+A machine has a rule for each verb that can happen: `produce(replica)`, `fetch(replica)` and so on. The rules are made
+from the declarations in model/kafka/vocabulary/events.py. The machine skips a rule that would do nothing, so every step
+of a failure is an event that happened. Subclasses add rules, invariants and bundles as in any state machine of
+Hypothesis.
 
 This module draws the next rule itself, for three reasons.
 
 * Hypothesis leaves out each rule with a probability that it draws for each example (swarm testing). That is good if a
-  few rules are enough. But the shortest loss under `hw` needs seven verbs, and seven examples of eight miss one.
+  few rules are enough. But the shortest loss under `hw` needs seven verbs, and seven of eight examples lack at least
+  one of these verbs.
 * An example can follow a course, for example a schedule that a scout has found. The example draws the seed of the
-  course, and then the choices of the steps, which the course determines. Without its seed, an example makes the same
-  steps from the same choices. So shrinking can first remove the course, and then any step can go.
-* If a rule cannot run, Hypothesis draws once more, and takes the choices of the next step for this one. So if you
-  remove an event from a schedule, all later events change. Here a draw without an event takes as many choices as a
-  step. So shrinking can remove an event, and the machine skips the events that only it made possible.
+  course, and then the choices of the steps, which the course determines. The same choices make the same steps if the
+  seed is 0 and there is no course. So shrinking can first remove the course, and then any of the steps.
+* If a rule cannot run, Hypothesis draws again, and uses up the choices of the next step. So after the removal of an
+  event from a schedule, all later events would change. Here a draw without an event uses as many choices as a step. So
+  shrinking can remove an event, and the machine skips later events that are no longer possible.
 
-We also measured rules that Hypothesis draws, steered by preconditions. Detection was as good, but failures kept the
-step that drew their seed. A passing machine took 14 to 24 s of processor time in place of 5 s. A failing invariant of a
-subclass took 5 to 17 s in place of 3 s, with up to 31 steps in place of at most 7.
+We also measured machines whose rules Hypothesis draws, steered by preconditions. They detected as many failures, but
+the shrunk failures kept the step that drew the seed. A passing machine took 14 to 24 s of processor time instead of
+5 s. A failing invariant of a subclass took 5 to 17 s instead of 3 s, with up to 31 steps instead of at most 7.
 """
 
 import random
@@ -35,7 +37,7 @@ from hypothesis.stateful import Rule, RuleBasedStateMachine, precondition, rule
 from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, Verb, encode, replica_of, verb_of
 
 _SEEDS = st.integers(0, 2**32 - 1)
-_OWN = 0.25  # the share of a subclass's own rules in the steps of a course, if it has any; the others are events
+_OWN = 0.25  # share of steps in a course that are a subclass's own rules, if it has any; the other steps are events
 _PATIENCE = 50  # draws in a row without a possible step, before Hypothesis draws the rule
 
 
@@ -50,7 +52,7 @@ def _rule_for(verb: Verb) -> Callable[..., None]:
 
     happens.__name__, happens.__qualname__ = verb.text, f"EventMachine.{verb.text}"
     happens.__doc__ = f"{verb.meaning[0].upper()}{verb.meaning[1:]}."
-    happens.verb = verb  # type: ignore[attr-defined] # distinguishes it from a rule that replaces it in a subclass
+    happens.verb = verb  # type: ignore[attr-defined] # a rule that replaces this rule in a subclass has no `verb`
     replicas = st.runner().flatmap(lambda machine: st.sampled_from(machine.replicas_for(verb)))
     return precondition(lambda machine: machine.replicas_for(verb) != [])(rule(replica=replicas)(happens))
 
@@ -66,14 +68,14 @@ class _Step:
 def can_steer(machine: RuleBasedStateMachine) -> bool:
     """Return whether this version of Hypothesis draws rules from a strategy that the machine can replace.
 
-    No version promises that. Under a version that is built differently, Hypothesis draws the rules.
+    This is not a documented interface of Hypothesis. If a version lacks it, Hypothesis draws the rules itself.
     """
     strategy_is_there = hasattr(getattr(machine, "_rules_strategy", None), "is_valid")
     return strategy_is_there and all(hasattr(each, "arguments_strategies") for each in machine.rules)
 
 
 class EventMachine(RuleBasedStateMachine):
-    """A state machine whose rules are verbs: those that `rules_for` makes for its `alphabet`, the simplest first."""
+    """A state machine with the rules that `rules_for` makes for `alphabet`, which lists the simplest events first."""
 
     alphabet: ClassVar[bytes]
 
@@ -84,7 +86,7 @@ class EventMachine(RuleBasedStateMachine):
             *(_Step(by_verb[verb_of(event)], event) for event in self.alphabet if verb_of(event) in by_verb),
             *(_Step(each) for each in self.rules if not hasattr(each.function, "verb")),
         ]
-        self._course: deque[int] | None = None  # steps to come, by their places in the list; None: not drawn yet
+        self._course: deque[int] | None = None  # the next steps, as indices in `_steps`; None: not drawn yet
         if can_steer(self):
             self._theirs = self._rules_strategy
             self._rules_strategy = _next_rule(self)  # type: ignore[assignment] # any strategy of such values will do
@@ -97,11 +99,11 @@ class EventMachine(RuleBasedStateMachine):
         raise NotImplementedError
 
     def happen(self, event: int) -> None:
-        """Make an event happen. An event that is not possible does nothing."""
+        """Apply an event. An event that is not possible does nothing."""
         raise NotImplementedError
 
     def schedule(self, seed: int) -> bytes:
-        """Return events to follow. The machine skips events that are not possible or have no rule."""
+        """Return a schedule for the machine to follow. It skips events that are not possible or have no rule."""
         raise NotImplementedError
 
     def replicas_for(self, verb: Verb) -> list[str]:
@@ -124,7 +126,7 @@ class EventMachine(RuleBasedStateMachine):
                     return step.rule, {name: draw(drawn) for name, drawn in step.rule.arguments_strategies.items()}
             elif self.is_possible(step.event):
                 return step.rule, {"replica": REPLICA_NAMES[replica_of(step.event)]}
-            draw(_integers(0, 0))  # stands for Hypothesis's own choice before each step, whether to continue
+            draw(_integers(0, 0))  # in place of the choice that Hypothesis draws before each step: whether to continue
         rule_and_arguments: tuple[Rule, dict[str, Any]] = draw(self._theirs)
         return rule_and_arguments
 

@@ -39,7 +39,7 @@ def __getattr__(name: str) -> type[PropertyBroken]:
 
 
 def first_broken(execution: Execution, judged: int) -> str | None:
-    """Return the most severe broken property of a set, or None if all hold."""
+    """Return the most severe property of the set `judged` that is broken, or None if all hold."""
     broken = execution.broken() & judged
     if not broken and judged & AT_END:
         broken = execution.broken_at_end() & judged

@@ -1,10 +1,10 @@
-"""State machines: protocols side by side on the same events, with a check of the properties after each event.
+"""State machines that run protocols side by side on the same events, and check the properties after each event.
 
     from epochfuzz.strategies.machine import replication_machine
 
     TestHighWatermark = replication_machine("hw", "kip-101").TestCase
 
-There is a rule for each verb, and an invariant for each property, so that a failure reads
+There is a rule for each verb, and an invariant for each property. So a failure looks like this:
 
     state.produce(replica='A')
     ...
@@ -49,13 +49,14 @@ def replication_machine(
     scouted: int = 150,
     disturbances: int = 6,
 ) -> type["ReplicationMachine"]:
-    """Return a state machine that drives protocols side by side and raises PropertyBroken for a violation.
+    """Return a state machine class that runs protocols side by side. It raises PropertyBroken for a violation.
 
-    A protocol is a Protocol or its text. Without protocols or settings, the machine takes the project's (project.py).
-    Before each example it runs `scouted` random schedules, with `disturbances` disturbances in each. It looks for a
-    schedule that breaks a property under the first protocol; see scouting.py. It looks for any of the `judged`
-    properties, or only for the `wanted` one: Hypothesis ends its search soon after the first failure, and a frequent
-    failure may hide a rare one. Raises ProtocolError or ValueError.
+    A protocol is a Protocol or its text. If you give no protocols or no settings, the machine uses the defaults of the
+    project (project.py). The machine checks the `judged` properties. Before an example, a scout runs up to `scouted`
+    random schedules with `disturbances` disturbances each. The scout looks for a schedule that breaks one of the
+    `judged` properties under the first protocol; see scouting.py. If `wanted` names a property, the scout looks only
+    for a violation of that property. This helps because Hypothesis ends its search soon after the first failure, and a
+    frequent failure may hide a rare one. Raises ProtocolError or ValueError.
     """
     protocols = protocols or project().protocols
     settings = project().settings if settings is None else settings
@@ -82,9 +83,9 @@ def replication_machine(
 
 
 def _invariant_for(name: str) -> Callable[..., None]:
-    """Return the invariant that a property holds.
+    """Return the invariant for a property.
 
-    Hypothesis reports it only if it is broken, not after each step.
+    A precondition limits the invariant to broken properties, so that a failure does not list it after each step.
     """
 
     def is_broken(machine: "ReplicationMachine") -> bool:
@@ -103,9 +104,9 @@ def _invariant_for(name: str) -> Callable[..., None]:
 class ReplicationMachine(EventMachine):
     """One run of protocols side by side.
 
-    `executions` has the execution of each protocol, and `histories` the texts of the events that the protocol enabled.
-    `replication_machine` makes the class. `broken` is the failure that the invariants raise: the failure of the first
-    protocol that broke a property. If that protocol broke several properties, `broken` has the most severe.
+    `executions` contains the execution of each protocol. `histories` contains, for each protocol, the texts of the
+    events that it enabled. `replication_machine` makes the class. `broken` is the failure that an invariant raises. It
+    belongs to the first protocol that broke a property, and names the most severe property that this protocol broke.
     """
 
     protocols: ClassVar[tuple[Protocol, ...]]
@@ -125,10 +126,9 @@ class ReplicationMachine(EventMachine):
         self._tried: list[Execution] = []  # copies of the executions, to try events; empty after a copy has changed
 
     def happened(self, verb: str, replica: str) -> None:
-        """React to an event, such as "fetch", "B", that happened under at least one protocol.
+        """React to an event that at least one protocol enabled. `verb` is a text such as "fetch", `replica` is "B".
 
-        A subclass overrides it. The machine calls it after each event that at least one protocol enables, and
-        before the invariants.
+        Override this method in a subclass. The machine calls the method after each such event, before the invariants.
         """
 
     def happen(self, event: int) -> None:
@@ -148,7 +148,7 @@ class ReplicationMachine(EventMachine):
             self.happened(*event_text(event).split())
 
     def is_possible(self, event: int) -> bool:
-        """Return whether a protocol enables the event."""
+        """Return whether at least one protocol enables the event."""
         if not self._tried:
             self._tried = [execution.copy() for execution in self.executions]
         is_enabled = any(execution.apply(event) for execution in self._tried)
@@ -157,5 +157,5 @@ class ReplicationMachine(EventMachine):
         return is_enabled
 
     def schedule(self, seed: int) -> bytes:
-        """Return a schedule to a failure of the first protocol, or the scout's last schedule if it found none."""
+        """Return a schedule that fails under the first protocol, or the scout's last schedule if it found none."""
         return scouting.find(self.scout, seed)

@@ -1,4 +1,4 @@
-"""Hypothesis profiles: `dev` while writing, `ci` for every commit, `nightly` for as long as there is time.
+"""Hypothesis profiles: `dev` for work on a test, `ci` for every commit, `nightly` for long runs.
 
 from epochfuzz.strategies import profiles
 
@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, Phase, settings
 # All phases except the explanation, which traces every line and names lines of the model rather than of a test.
 PHASES = [phase for phase in Phase if phase is not Phase.explain]
 
-# For runs whose outcome code reads, not a person: Hypothesis saves and prints nothing. A derandomized run would ignore
-# the examples that are saved for its start.
+# For runs whose results only a program reads: Hypothesis saves and prints nothing. The runs are not derandomized,
+# because a derandomized run ignores saved examples, and shrinking starts from a saved example.
 UNATTENDED = settings(
     settings.get_profile("default"),
     deadline=None,
@@ -29,12 +29,12 @@ def register() -> None:
     No profile has a deadline, because the duration of a step says nothing here.
     """
     common = settings(
-        settings.get_profile("default"),  # and not the profile that is loaded now
+        settings.get_profile("default"),  # not the profile that is loaded now
         deadline=None,
         phases=PHASES,
         suppress_health_check=[HealthCheck.too_slow],
     )
     settings.register_profile("dev", common, max_examples=20)
-    # Derandomized, so that a failure belongs to the commit and not to the day.
+    # Derandomized, so that the same commit fails in every run or in none.
     settings.register_profile("ci", common, max_examples=100, derandomize=True, database=None, print_blob=True)
     settings.register_profile("nightly", common, max_examples=10_000, print_blob=True)

@@ -4,8 +4,8 @@
     protocols = ["kip-320"]
     config = {replicas = 3, min_insync_replicas = 2}
 
-The file is the nearest one with the table, in a directory or above it. The defaults do not apply to a schedule in a
-case or a test, which names its own protocol and settings.
+epochfuzz reads the nearest pyproject.toml with this table, in the current directory or above it. The defaults do not
+apply to a schedule in a case or a test, which names its own protocol and settings.
 """
 
 import tomllib
@@ -24,24 +24,24 @@ _directory: Path | None = None  # the directory where the search starts; None: t
 
 
 class ProjectError(ValueError):
-    """A table that cannot be used; the message names the file and the key, and the fix."""
+    """A table that is not valid; the message names the file, the key and the fix."""
 
 
 @dataclass(frozen=True)
 class Project:
-    """The checked content of the table: protocols, and the given settings, by key."""
+    """The checked content of the table: the protocols, and the settings that the table gives, by key."""
 
     protocols: tuple[Protocol, ...] = ()
     config: dict[str, Any] = field(default_factory=dict)
 
     @property
     def settings(self) -> Configuration:
-        """The configuration, with default settings for those that the table does not give."""
+        """The configuration. A setting that the table does not give has its default."""
         return Configuration(**self.config)
 
 
 def look_in(directory: Path | None) -> None:
-    """Start the search for the file in a directory; None: in the current one."""
+    """Set the directory where the search for the file starts; None stands for the current directory."""
     global _directory
     _directory = directory
 

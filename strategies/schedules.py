@@ -1,7 +1,7 @@
-"""Strategies for events and schedules, as the bytes of model/kafka/vocabulary/events.py.
+"""Strategies for events and schedules, in the byte format of model/kafka/vocabulary/events.py.
 
 Not every drawn event is enabled at its position. An event that is not enabled is a no-op. So shrinking can remove or
-replace any event of a schedule, and the result is a schedule.
+replace any event of a schedule, and the result is a valid schedule.
 """
 
 from functools import cache
@@ -26,9 +26,9 @@ def single_events(settings: Configuration) -> st.SearchStrategy[int]:
 
 
 def schedules(settings: Configuration, *, max_size: int = 50) -> st.SearchStrategy[bytes]:
-    """Return a strategy for a schedule of such events; a simpler schedule is shorter.
+    """Return a strategy for schedules of such events. Examples shrink toward shorter schedules.
 
-    Few of the events are enabled, and most schedules do next to nothing.
+    Few of the events are enabled, so most schedules change little.
     """
     return st.lists(single_events(settings), max_size=max_size).map(bytes)
 
@@ -37,7 +37,7 @@ def schedules(settings: Configuration, *, max_size: int = 50) -> st.SearchStrate
 def lively_schedules(draw: st.DrawFn, protocol: Protocol, settings: Configuration, *, max_size: int = 40) -> bytes:
     """Draw a schedule whose events are mostly enabled under the protocol and make progress.
 
-    All lengths are equally likely.
+    All lengths up to `max_size` are equally likely.
     """
     execution = Execution(protocol, settings)
     schedule = bytearray()
@@ -48,7 +48,7 @@ def lively_schedules(draw: st.DrawFn, protocol: Protocol, settings: Configuratio
 
 
 def _likely(execution: Execution, alphabet: bytes) -> list[int]:
-    """Return every event once, and the enabled ones several times more."""
+    """Return every event once, and each enabled event several more times."""
     more = []
     scratch = execution.copy()
     for event in alphabet:

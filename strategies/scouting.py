@@ -1,15 +1,16 @@
-"""Scouting: the search for failures that a state machine can aim for.
+"""Scouting: a quick search for failing schedules that a state machine can follow.
 
-A step of a Hypothesis state machine costs some hundred times as much as a step of the model. So a machine sees too few
+A step of a Hypothesis state machine takes some hundred times as long as a step of the model. So a machine sees too few
 schedules to meet a failure that needs nine events in order. A scout runs random schedules on the bare model. If some of
-them break a property, the scout removes unnecessary events from the shortest, and the machine follows it.
+them break a property, the scout removes unnecessary events from the shortest ones, and the machine follows the result.
 
-The schedules are like those of priority-based testing (PCT, Burckhardt et al. 2010), which rests on the observation
-that bugs have little depth: replication makes progress, with a few disturbances in between. Fewer disturbances break a
-property less often, but with fewer events. `hw` loses a record by a restart and an election, in nine events, or by
-three elections, in ten. Removing events from the second schedule never results in the first. So a scout uses a few more
-disturbances and takes the shortest failure. With six disturbances, and a hundred events to try, a second of scouting
-finds the loss 29 times, 10 times in nine events. With two disturbances and forty events it finds the loss 2 times.
+The schedules resemble those of probabilistic concurrency testing (PCT, Burckhardt et al. 2010): replication makes
+progress, interrupted by a few disturbances. PCT rests on the observation that most bugs have little depth. Schedules
+with fewer disturbances break a property less often, but the failing ones are shorter. `hw` loses a record by a restart
+and an election in nine events, or by three elections in ten events. Removing events from the second schedule never
+results in the first. So a scout uses a few more disturbances and takes the shortest failure. With six disturbances and
+a hundred events to try, a second of scouting finds the loss 29 times, of these 10 times in nine events. With two
+disturbances and forty events it finds the loss 2 times.
 """
 
 import random
@@ -27,7 +28,7 @@ from epochfuzz.strategies.trimming import shortest
 
 # Events of progress that a schedule tries, for each replica. Most are not enabled when their turn comes.
 _TRIES = 100
-# The number of failures of a property to choose the shortest from. More failures give shorter ones; trimming does not.
+# A scout collects this many failures of each property, and takes the shortest. More failures result in a shorter one.
 _ENOUGH = 3
 
 
@@ -35,7 +36,7 @@ _ENOUGH = 3
 class Scout:
     """The parameters of a search for failures.
 
-    A scout runs up to `schedules` schedules, with that many `disturbances` in each, until it has found enough failures
+    A scout runs up to `schedules` schedules with `disturbances` disturbances each, until it has found enough failures
     of the properties `wanted`. A schedule ends when any `judged` property breaks.
     """
 
@@ -47,12 +48,12 @@ class Scout:
     disturbances: int
 
 
-@lru_cache(maxsize=1_000)  # shrinking asks for an equal schedule many times
+@lru_cache(maxsize=1_000)  # shrinking asks for the same schedule many times
 def find(scout: Scout, seed: int) -> bytes:
-    """Return the enabled events of a random schedule that breaks a wanted property before other judged ones.
+    """Return the enabled events of a random schedule that breaks a wanted property, and no other judged one earlier.
 
-    If several properties break, chance decides, with a preference for rare ones. If none breaks, it returns any
-    schedule, which is as lively as those.
+    If the schedules break several wanted properties, a random choice decides, with a preference for rarely broken ones.
+    If no schedule breaks a wanted property, the function returns the enabled events of the last schedule.
     """
     draw = random.Random(seed)
     start = Execution(scout.protocol, scout.settings)
@@ -78,10 +79,10 @@ def find(scout: Scout, seed: int) -> bytes:
 
 
 def _plan(draw: random.Random, start: Execution, disturbances: int) -> list[Sequence[int]]:
-    """Return the plan of a schedule: an event of progress for each moment, or at some moments disturbances.
+    """Return the plan of a schedule: for each moment, the alternative events.
 
-    At such a moment the first disturbance that can happen does. Every plan leaves out about half of the verbs that
-    disturb (swarm testing, Groce et al. 2012).
+    Most moments have one event of progress. A few moments have disturbances, and the first of them that can happen is
+    applied. Every plan leaves out about half of the verbs of disturbances (swarm testing, Groce et al. 2012).
     """
     alphabet = start.alphabet()
     left_out = {verb for verb in Verb if draw.random() < 0.5}.difference(PROGRESS)
@@ -94,9 +95,9 @@ def _plan(draw: random.Random, start: Execution, disturbances: int) -> list[Sequ
 
 
 def _follow(plan: Iterable[Sequence[int]], execution: Execution, judged: int) -> tuple[bytes, str | None]:
-    """Return the events that happened by the plan until a property broke, and that property or None.
+    """Follow a plan until a property breaks. Returns the events that happened, and the broken property or None.
 
-    Properties that are slow to check are checked at the end.
+    Properties that need a healed state (AT_END) are checked only after the last event.
     """
     happened = bytearray()
     for alternatives in plan:

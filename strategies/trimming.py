@@ -1,6 +1,6 @@
 """Trimming: the quick part of shrinking, for a schedule that fails by any criterion.
 
-Hypothesis deletes events too, but takes a millisecond for each attempt. Hypothesis is better at replacing events.
+Hypothesis deletes events too, but takes a millisecond for each attempt. Its strength is the replacement of events.
 """
 
 from collections.abc import Callable, Iterator
@@ -8,12 +8,12 @@ from itertools import combinations
 
 from epochfuzz.model.kafka.vocabulary.events import encode, replica_of, verb_of
 
-# Returns the part of a schedule that is needed to fail, None if the schedule does not fail.
+# A function that returns the part of a schedule that is needed to fail, None if the schedule does not fail.
 Failing = Callable[[bytes], bytes | None]
 
 
 def shortest(schedule: bytes, failing: Failing) -> bytes:
-    """Return a failing schedule that none of the passes makes shorter: without runs, renamed, without pairs."""
+    """Shorten a failing schedule until no pass makes it shorter. The passes remove runs, rename, and remove pairs."""
     schedule = without_runs(schedule, failing)
     for other in (*renamings(schedule), *without_pairs(schedule)):
         shorter = failing(other)
@@ -23,9 +23,9 @@ def shortest(schedule: bytes, failing: Failing) -> bytes:
 
 
 def without_runs(schedule: bytes, failing: Failing) -> bytes:
-    """Return a failing schedule after removing every run of events that it does not need to fail.
+    """Return a failing schedule after an attempt to remove each run of events.
 
-    It tries half of the schedule first, and single events last.
+    The function tries runs of half the schedule first, and single events last.
     """
     size = len(schedule)
     while size > 1:
@@ -38,13 +38,13 @@ def without_runs(schedule: bytes, failing: Failing) -> bytes:
 
 
 def without_pairs(schedule: bytes) -> Iterator[bytes]:
-    """Yield the schedule without any two events, such as a crash and the restart that is due to it."""
+    """Yield the schedule without two of its events, for each pair, such as a crash and the restart after it."""
     for i, j in combinations(range(len(schedule)), 2):
         yield schedule[:i] + schedule[i + 1 : j] + schedule[j + 1 :]
 
 
 def renamings(schedule: bytes) -> Iterator[bytes]:
-    """Yield the schedule with one replica in place of another.
+    """Yield the schedule with two replicas exchanged, or with one replica in place of another.
 
     This can save events, because A leads from the start, and any other replica has to be elected first.
     """

@@ -44,10 +44,10 @@ def require(extra: str) -> None:
 
 
 def _wrong_with_spark() -> str:
-    """Return the problem with the installed PySpark, and its remedy; empty if there is none.
+    """Return the problem with the installed PySpark, and its remedy; empty if there is no problem.
 
-    The version is read from the file, because an old PySpark may fail to import. Spark's own distributions have no pip
-    metadata, and their PySpark may be in a zip.
+    The function reads the version from PySpark's file `version.py`, because an old PySpark may fail to import. Spark's
+    own distributions have no pip metadata, and their PySpark may be in a zip file.
     """
     spec: Any = importlib.util.find_spec("pyspark")
     text = spec.loader.get_data(str(Path(spec.submodule_search_locations[0], "version.py"))).decode()
@@ -58,5 +58,5 @@ def _wrong_with_spark() -> str:
     if release < OLDEST_SPARK:
         return f"PySpark {version['all']} is installed: pip install 'pyspark>={'.'.join(map(str, OLDEST_SPARK))}'"
     if release < (4, 0) and importlib.util.find_spec("distutils") is None:
-        return f"PySpark {version['all']} needs distutils, which this Python has no more: pip install setuptools"
+        return f"PySpark {version['all']} needs distutils, which this Python no longer has: pip install setuptools"
     return ""

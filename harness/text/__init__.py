@@ -1,1 +1,1 @@
-"""Text and plain data: printable text, YAML as people write it, and records as dictionaries."""
+"""Text and plain data: printable text, fast reading of YAML, and records as dictionaries."""

@@ -8,5 +8,5 @@ if TYPE_CHECKING:
 
 
 def fields_of(record: "DataclassInstance") -> Any:
-    """Return the fields of a record as a dictionary, at any depth. The record's class declares the same types."""
+    """Return the fields of a record as a dictionary. Records in its fields become dictionaries too, at any depth."""
     return asdict(record)

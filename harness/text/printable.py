@@ -1,7 +1,7 @@
 """Printable text: third-party text that is safe for a terminal, a log and a case file.
 
 An escape sequence can rewrite the screen of a terminal, or access its clipboard. U+202E and similar characters disguise
-a text. This module spells out such characters, as \\x1b. They are then visible and have no effect.
+a text. This module spells out such characters, for example as \\x1b, so that they are visible and have no effect.
 """
 
 

@@ -1,4 +1,4 @@
-"""Read YAML files of the package itself with libyaml, ten times as fast as with Python."""
+"""Read the package's own YAML files with libyaml, which is ten times as fast as PyYAML's Python code."""
 
 from typing import Any
 
@@ -8,5 +8,5 @@ LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # PyYAML without libyaml
 
 
 def parsed(text: str) -> Any:
-    """Return the content of a document."""
+    """Return the content of a YAML document."""
     return yaml.load(text, Loader=LOADER)

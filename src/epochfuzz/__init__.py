@@ -1,10 +1,10 @@
 """Property-based fuzz testing of Kafka-style replication.
 
-A test suite imports the public names by `from epochfuzz import ...`; docs/how-to/pytest.md shows it. Each name is
-imported when it is first used, so `import epochfuzz` costs nothing.
+Import the public names with `from epochfuzz import ...`, as docs/how-to/pytest.md shows. Python loads each name when it
+is first used, so `import epochfuzz` takes almost no time.
 
-The packages are links to the folders of the same names at the top of the repository. So you import `epochfuzz.model`.
-No module is called `model`, and epochfuzz does not collide with a module of the project that installs it.
+The packages are links to the folders with the same names at the top of the repository. You import `epochfuzz.model`,
+not `model`, so epochfuzz does not collide with modules of your project.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -345,7 +345,7 @@ def test_a_follower_serves_a_consumer_once_its_leader_has_seen_it_there():
     assert refused(p, "consume B") == "B has nothing below its HW for the consumer, at position 0"
     assert consuming("produce A, fetch B, receive B, fetch B, receive B, consume B", **settings).position == 1
     assert refused(consuming("", **settings), "consume B") == (
-        "B's leader has not seen it at the consumer's position, 0, and does not send it there"
+        "B's leader has not seen B at the consumer's position 0, and does not send the consumer to B"
     )
 
 

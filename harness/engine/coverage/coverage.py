@@ -1,6 +1,6 @@
-"""Count for each situation the schedules that met it, and note the first of them.
+"""Count the schedules that met each situation, and note the first of these schedules.
 
-The counts are exact. Coverage of different schedules merges in any order to the same result.
+The counts are exact. The coverage of different schedules can be merged in any order, with the same result.
 """
 
 from collections.abc import Iterator
@@ -11,13 +11,13 @@ import numpy.typing as npt
 
 Numbers = npt.NDArray[np.int64]
 
-MOST = 1 << 15  # different situations that a block has room for, several times the largest number seen so far
+MOST = 1 << 15  # a block has room for this many different situations, several times the largest number seen so far
 _SITUATION, _SCHEDULES, _FIRST, _LAST = range(4)  # columns of Meetings.rows
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """The situations that schedules met, with the number of schedules for each and the number of the first one.
+    """The situations that schedules met, and for each situation the number of schedules and the first schedule.
 
     The three arrays are parallel, in ascending order of situations.
     """
@@ -49,7 +49,8 @@ class Coverage:
 class Meetings:
     """The arrays where a kernel records the situations that it meets, for each protocol.
 
-    `place` maps each situation to its row in `rows`, -1 if it has none yet. `size` counts the rows in use.
+    `place` maps each situation to its row in `rows`, or to -1 if the situation has no row yet. `size` counts the rows
+    in use.
     """
 
     place: npt.NDArray[np.int32]

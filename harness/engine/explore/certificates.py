@@ -1,9 +1,9 @@
 """Certify by exhaustive search that no shorter schedule breaks a property, cheapest proofs first.
 
 A random run breaks a property within a second. The proof that no shorter schedule exists may take minutes, or more
-memory than the machine has. So proofs run in rounds until the time is up, and each round allows a search four times as
-long as the round before. The first round proves short schedules minimal, so one long search cannot use up the time
-of all other searches. One search serves all properties of a protocol that it can.
+memory than the machine has. So proofs run in rounds until the time is up, and each round gives a search four times as
+much time as the previous round. The first round proves short schedules minimal, so one long search cannot use up the
+time of all other searches. If possible, one search serves all properties of a protocol.
 
 Most short schedules also need few records and elections. So the engine searches small bounds as well: such a search
 finds a shorter schedule, or proves that none exists within these bounds, long before an unbounded search could finish.
@@ -60,12 +60,12 @@ class Reproducer:
 
 
 class Claim:
-    """The claim that a schedule is a shortest one that breaks a wanted property, and how far that is proven."""
+    """The claim that no shorter schedule breaks a wanted property, and the state of its proof."""
 
     def __init__(self, protocol: Protocol, settings: Settings, wanted: int, schedule: bytes) -> None:
         self.protocol, self.settings, self.wanted, self.schedule = protocol, settings, wanted, schedule
         self._searched: dict[Bounds, int] = {}  # by bounds: no schedule with fewer events exists within them
-        self._exhausted: set[Bounds] = set()  # memory ended the search within these bounds, and would end it again
+        self._exhausted: set[Bounds] = set()  # a search within these bounds runs out of memory
 
     @property
     def all_bounds(self) -> Bounds:
@@ -75,10 +75,10 @@ class Claim:
 
     @property
     def searches(self) -> list[Bounds]:
-        """Return the bounds that are still to be searched, an empty list once the claim is proven.
+        """Return the bounds that remain to be searched, an empty list after the claim is proven.
 
-        The bounds of the whole configuration come first, then smaller ones: those of the model and those that the
-        schedule needs.
+        The bounds of the whole configuration come first. Smaller bounds follow: the model's small bounds, and the
+        bounds that the schedule needs.
         """
         most = self.all_bounds
         small = {type(most)(*map(min, each, most)) for each in self.protocol.model.small}
@@ -96,7 +96,7 @@ class Claim:
         return Reproducer(self.schedule, False, searched, max(within, key=sum, default=None))
 
     def shorten(self, schedule: bytes) -> None:
-        """Replace the schedule with another one that breaks the same property, if that one is shorter."""
+        """Replace the schedule with another schedule that breaks the same property, if the other one is shorter."""
         self.schedule = min(self.schedule, schedule, key=len)
 
     def searched(self, bounds: Bounds, below: int) -> None:
@@ -104,7 +104,7 @@ class Claim:
         self._searched[bounds] = max(below, self._searched.get(bounds, 0))
 
     def learn(self, bounds: Bounds, result: explore.Exploration) -> None:
-        """Take over the result of a search for shorter schedules within some bounds."""
+        """Update the claim with the result of a search for shorter schedules within some bounds."""
         if result.shortest is not None:
             self.shorten(result.shortest)
         elif result.memory_exhausted:
@@ -131,9 +131,9 @@ def prove(
     improved: Improved = lambda claim: None,
     report: Report = lambda progress: None,
 ) -> None:
-    """Run one round: search for schedules shorter than the claimed ones, each search for at most `seconds`.
+    """Run one round: search for schedules shorter than the claimed ones. Each search takes at most `seconds`.
 
-    Calls `improved` with each claim about which the search learned more.
+    Calls `improved` with each claim that a search has changed or brought closer to a proof.
     """
     groups: dict[tuple[Protocol, int], list[Claim]] = {}
     for claim in claims:
@@ -141,7 +141,7 @@ def prove(
         groups.setdefault((claim.protocol, 0 if is_symmetric else claim.wanted), []).append(claim)
     for together in groups.values():
         searching = _Searching(deadline, seconds, memory, improved, report)
-        late: list[Claim] = []  # within larger bounds, a search covers less in the same time: skip these claims there
+        late: list[Claim] = []  # skip these claims within larger bounds, where a search covers less in the same time
         for bounds in dict.fromkeys(each for claim in together for each in claim.searches):
             waiting = [claim for claim in together if bounds in claim.searches and claim not in late]
             ended_late = searching.within(bounds, waiting)
@@ -185,7 +185,7 @@ def reproduce(
     report: Report = lambda progress: None,
     deadline: Deadline | None = None,
 ) -> Reproducer:
-    """Return a reproducer from a schedule that breaks a wanted property, proven as far as the time allows.
+    """Shorten a schedule that breaks a wanted property, and prove the result as far as the time allows.
 
     Raises DoesNotBreak.
     """
@@ -214,9 +214,9 @@ class _Searching:
     report: Report
 
     def within(self, bounds: Bounds, claims: Sequence[Claim]) -> list[Claim]:
-        """Search within bounds for schedules shorter than some claims of one protocol.
+        """Search within bounds for schedules shorter than the claimed ones. All claims are about one protocol.
 
-        Returns the claims that the search had no time to answer.
+        Returns the claims for which the time did not suffice.
         """
         if not claims or self.deadline.is_past:
             return list(claims)

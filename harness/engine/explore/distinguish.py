@@ -19,9 +19,10 @@ _WALKED = 20 * _BLOCK  # schedules to run if memory ended the search
 
 @dataclass(frozen=True)
 class Distinction:
-    """A schedule that breaks one protocol while the other holds; None if the search found none.
+    """A schedule that breaks one protocol while the other holds; `schedule` is None if the search found none.
 
-    `searched`: no schedule with fewer events does so. `complete`: no schedule within the bounds does so.
+    `searched`: no such schedule has fewer events than this number. `complete`: there is no such schedule within the
+    bounds.
     """
 
     schedule: bytes | None
@@ -43,10 +44,10 @@ def distinguish(
     seconds: float | None = None,
     report: Callable[[SearchProgress], None] = lambda progress: None,
 ) -> Distinction:
-    """Return the shortest schedule that breaks a wanted property under `breaks`, and no property under `holds`.
+    """Search for a shortest schedule that breaks a wanted property under `breaks`, and no property under `holds`.
 
-    If memory ends the search, the function runs random schedules and shrinks the failing ones. The length is then not
-    proven. `seconds` limit the whole work, but a shrink that has begun by then still finishes.
+    If memory ends the search, the function runs random schedules and shrinks the failing ones. In this case a shorter
+    schedule may exist. `seconds` limits the whole work, except that a started shrink still finishes.
     """
     searched = 0
     explore(breaks, settings, wanted, depth=1, holding=[holds])  # compile before the clock starts

@@ -1,12 +1,13 @@
 """Estimate the probability that the next schedule shows something new.
 
-The estimate is Good and Turing's (Good, 1953), for samples that are sets. Remove any one schedule, and ask whether it
-showed something that no other schedule did. The share of such schedules estimates the probability that one more
-schedule shows something new: a situation, or a kind of failure, under any of the protocols.
+The estimate is Good and Turing's (Good, 1953), for samples that are sets. For each schedule, ask whether it showed
+something that no other schedule showed. The share of these schedules estimates the probability that one more schedule
+shows something new: a situation, or a kind of failure, under any of the protocols.
 
-The estimate assumes that schedules are drawn independently and in the same way. They are, because schedule i depends
-only on the seed and on i. It holds only for schedules of the same protocols, configuration and generator: it cannot
-account for situations that this generator hardly ever reaches. The interval treats schedules as independent trials.
+The estimate assumes that schedules are drawn independently and in the same way. This is true, because schedule i
+depends only on the seed and on i. The estimate holds only for the same protocols, configuration and generator. It
+cannot account for situations that this generator almost never reaches. The interval treats schedules as independent
+trials.
 """
 
 from dataclasses import dataclass
@@ -28,7 +29,7 @@ _POINTS = 40  # number of points of the discovery curve
 class Estimate:
     """The probability that the next schedule shows something new, with its interval at CONFIDENCE.
 
-    `alone` counts the schedules, out of `schedules`, that showed something that no other schedule did.
+    `alone` is the number of schedules that showed something that no other schedule showed, out of all `schedules`.
     """
 
     schedules: int
@@ -65,7 +66,7 @@ def something_new(tally: Tally) -> Estimate:
 
 
 def _alone(tally: Tally) -> set[int]:
-    """Return the numbers of the schedules that showed something that no other schedule did."""
+    """Return the numbers of the schedules that showed something that no other schedule showed."""
     schedules = set(tally.shortest[tally.failures == 1][:, 0, 1].tolist())
     for met in tally.met:
         schedules.update(met.first[met.schedules == 1].tolist())

@@ -1,6 +1,7 @@
-"""Compute the successors of a chunk of a level, with their keys, in compiled code.
+"""Compute the successors of states and the keys of these successors, in compiled code.
 
-A kernel writes them to the chunk's part of an outbox. Then visited.py inserts them.
+A level is expanded in chunks. A kernel writes the successors to the chunk's part of an outbox, and visited.py inserts
+them from there.
 """
 
 from collections.abc import Sequence
@@ -17,12 +18,12 @@ from epochfuzz.model.core.fields import Interpreted
 from epochfuzz.model.core.model import APPLIED, MODEL, Model
 
 CHUNK = 1 << 10  # rows that one thread expands at a time
-CHUNKS = 1 << 6  # chunks of a wave, which is expanded before any of it is inserted
+CHUNKS = 1 << 6  # chunks of a wave: the search expands a wave completely before it inserts the new states
 # The order of rows depends on CHUNK and CHUNKS, but never on the number of threads.
 WAVE = CHUNK * CHUNKS
 
-# Selects the successors for the outbox. NEW: those that are not in the table, up to the first broken one.
-# SOUGHT: those that are in the table. BREAKING: those that are broken and not in the table.
+# The selection of successors for the outbox. NEW: successors that are not in the table, up to the first broken one.
+# SOUGHT: successors that are in the table. BREAKING: successors that are broken and not in the table.
 NEW, SOUGHT, BREAKING = range(3)
 
 # How the expansion of a chunk ended: at its last row, at a broken state, or at a state that does not fit its key.
@@ -38,7 +39,7 @@ Rows = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Level:
-    """The rows of a level: for each shard, the rows from its start up to its end (exclusive)."""
+    """The rows of a level. In each shard, these are the rows from the shard's start up to its end (exclusive)."""
 
     starts: Rows
     ends: Rows
@@ -53,8 +54,8 @@ class Level:
 class Expanded:
     """The result of expanding a chunk.
 
-    `entries` counts its entries in the outbox, `applied` the events that applied. `ended` is ENDED, BROKEN or
-    DOES_NOT_FIT, and `row` the last row that was expanded.
+    `entries` is the number of the chunk's entries in the outbox, and `applied` the number of events that applied.
+    `ended` is ENDED, BROKEN or DOES_NOT_FIT. `row` is the last row that was expanded.
     """
 
     entries: int
@@ -64,11 +65,10 @@ class Expanded:
 
 
 class Expansion:
-    """Expands states of one or more protocols that run side by side. `outbox` has room for a wave.
+    """Expands states of one or more protocols that run side by side. `outbox` has room for the successors of a wave.
 
-    The outbox holds for each entry of a chunk its key, its hash, and the row of its parent. Its array `order` lists the
-    entries by shard: each shard has the entries between two consecutive `starts`. Its last array holds the event that
-    leads to the entry.
+    The arrays of the outbox are, for each chunk: the keys of its entries, their hashes, the rows of their parents, an
+    `order` of the entries by shard, the `starts` of the shards in this order, and the event that leads to each entry.
     """
 
     def __init__(self, model: Model, starts: Sequence[Interpreted], symmetric: bool, jobs: int) -> None:
@@ -102,7 +102,7 @@ class Expansion:
         return records, (flat.view(np.int8), flat.view(np.int64))
 
     def put(self, states: Sequence[Interpreted], renaming: tuple[Any, ...]) -> Array:
-        """Write the key of states side by side to the first entry of the outbox, and return it."""
+        """Write the key of the protocols' states to the first entry of the outbox, and return the key."""
         records, views = self._records[0]
         records[0] = [p.to_record()[()] for p in states]
         self._key_of(views, self.tables, renaming, self.outbox)
@@ -131,9 +131,9 @@ def pack(views, slot, tables, renaming_tables, room, key):  # type: ignore[no-un
     protocols = key.shape[0] // words
     for word in range(key.shape[0]):
         key[word] = 0
-    outside = np.int64(0)  # collects by OR the bits that do not fit, which needs no branch for each element
+    outside = np.int64(0)  # the OR of all bits that do not fit, so that no element needs a branch
     for i in range(protocols):
-        # The views are flat: Numba would count references to a slice of one slot.
+        # The views are flat, because Numba would count references to a slice for one slot.
         at = slot * protocols + i
         starts = (at * MODEL.table.bytes, at * MODEL.table.words)
         outside |= packing.pack_part(views[0], starts[0], bytes_table, words, key, i * words)
@@ -188,9 +188,9 @@ def copy_states(records, slot):  # type: ignore[no-untyped-def]
 
 
 def apply(records, slot, event):  # type: ignore[no-untyped-def]
-    """Apply an event to the copies in a slot.
+    """Apply an event to the states in a slot.
 
-    Returns False if no protocol enables the event. The copies are then unchanged.
+    Returns False if no protocol enables the event. In this case the states are unchanged except for their goals.
     """
     applied = False
     for i in range(records.shape[1]):
@@ -201,7 +201,7 @@ def apply(records, slot, event):  # type: ignore[no-untyped-def]
 
 
 def breaks_holding(records, slot):  # type: ignore[no-untyped-def]
-    """Return whether a slot breaks any property under a protocol that must hold.
+    """Return whether a state in a slot breaks any property, under one of the protocols that must hold.
 
     Properties that are checked only at the end do not count.
     """
@@ -212,7 +212,7 @@ def breaks_holding(records, slot):  # type: ignore[no-untyped-def]
 
 
 def breaks(records, slot, wanted):  # type: ignore[no-untyped-def]
-    """Return whether a slot breaks a wanted property, and the other protocols pass the checks at the end."""
+    """Return whether a slot breaks a wanted property, and the holding protocols pass the checks at the end."""
     if MODEL.judgement.now(records[slot, 0]) & wanted == 0 and not (
         wanted & MODEL.judgement.at_end and broken_at_end(records, slot, 0) & wanted
     ):
@@ -224,19 +224,19 @@ def breaks(records, slot, wanted):  # type: ignore[no-untyped-def]
 
 
 def broken_at_end(records, slot, i):  # type: ignore[no-untyped-def]
-    """Return the set of properties that a protocol in a slot breaks if the schedule ends here.
+    """Return the set of properties that protocol `i` breaks in a slot if the schedule ends here.
 
-    The check changes the state that it is given, so it gets a copy in the slot for that.
+    The check changes the state, so it gets a copy in the slot _HEALED.
     """
     records[_HEALED, i] = records[slot, i]
     return MODEL.judgement.end(records[_HEALED, i])
 
 
 def successors(records, views, tables, renaming_tables, room, alphabet, met, key, keys, hashes, vias):  # type: ignore[no-untyped-def]
-    """Write the successors of slot 0 into the slots from _FIRST, and return how many there are.
+    """Write the successors of slot 0 into the slots from _FIRST on. Returns their number, and whether they fit.
 
-    Row i of `keys` becomes the key of successor i, and `vias[i]` the event that leads to it. The second number returned
-    is 0 unless a successor does not fit its key.
+    Row i of `keys` becomes the key of successor i, and `vias[i]` becomes the event that leads to this successor. The
+    second result is a number, which is 0 if all successors fit their keys.
     """
     count, outside = 0, np.int64(0)
     copy_states(records, _FIRST)  # copy only after an event that applied: most events leave the slot unchanged
@@ -257,7 +257,7 @@ def successors(records, views, tables, renaming_tables, room, alphabet, met, key
 
 
 def sort_by_shard(hashes, entries, order, starts):  # type: ignore[no-untyped-def]
-    """Sort the numbers of entries by shard, and write where each shard begins to `starts`."""
+    """Sort the numbers of the entries by shard. The place where each shard begins is written to `starts`."""
     # A counting sort. It is stable, so rows get the same order however many threads insert them.
     starts[:] = 0
     for entry in range(entries):
@@ -279,10 +279,10 @@ def expand(  # type: ignore[no-untyped-def]
     records, views, tables, renaming_tables, keys, table, firsts, ends, first, count,
     alphabet, which, wanted, met, outbox, chunk,
 ):  # fmt: skip
-    """Write the selected successors of `count` rows of a level, from number `first`, to a chunk of the outbox.
+    """Expand `count` rows of a level, from number `first` on. The selected successors go to a chunk of the outbox.
 
-    Returns the number of entries, the number of events applied, how the expansion ended, and the row where it ended.
-    With NEW, the first broken successor is the last entry.
+    Returns the number of entries, the number of events that applied, the reason of the end (ENDED, BROKEN or
+    DOES_NOT_FIT), and the last row. With NEW, the first broken successor is the last entry.
     """
     new_keys, all_hashes, all_parents, all_order, all_starts, all_vias = outbox
     hashes, parents, vias = all_hashes[chunk], all_parents[chunk], all_vias[chunk]
@@ -315,7 +315,7 @@ def expand(  # type: ignore[no-untyped-def]
         if outside != 0:
             ended = DOES_NOT_FIT
             break
-        # All successors of a row at once: their lookups then wait for memory at the same time.
+        # Look up all successors of a row together, so that their lookups wait for memory at the same time.
         look_up(next_keys, following, next_hashes, keys, table, found, bits)
         for i in range(following):
             if (found[i] != 0) != (which == SOUGHT) or breaks_holding(records, _FIRST + i):

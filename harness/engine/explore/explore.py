@@ -1,9 +1,9 @@
 """Search a protocol within bounds completely, breadth first, in compiled code, on all cores.
 
 The search visits every reachable state once, nearest states first. So a shortest schedule leads to the first broken
-state that it finds, and a search that visits all states proves that no schedule within its bounds breaks a property.
-All threads expand a level, wave by wave. The new states are then inserted shard by shard, in an order that does not
-depend on the threads.
+state that the search finds. A search that visits all states without finding a broken one proves that no schedule within
+the bounds breaks a property. The threads expand a level wave by wave. After each wave the new states are inserted shard
+by shard, in an order that does not depend on the threads.
 """
 
 import time
@@ -52,14 +52,14 @@ class NotConfirmed(Exception):
 class Exploration:
     """The result of a search.
 
-    `shortest` is a shortest schedule that breaks the property, None if the search found none. `states` counts the
-    states that were kept. With symmetry these are one for each class. States at the requested depth are not kept,
-    because the search does not expand them. `complete`: the search visited every state within the bounds. Otherwise
-    `depth` is the length up to which the search covered every schedule, and `memory_exhausted` says whether memory,
-    rather than a requested depth, ended the search. `memory` is the memory of the states in bytes, and `symmetry` the
-    largest number of states that one may represent.
+    `shortest` is a shortest schedule that breaks the property, None if the search found none. `states` is the number of
+    states that the search kept. With symmetry it keeps one state of each class. States at the requested depth are not
+    kept, because the search does not expand them. `complete`: the search visited every state within the bounds.
+    Otherwise `depth` is the length up to which the search covered every schedule. `memory_exhausted`: memory ended the
+    search, not a requested depth. `memory` is the memory of the states in bytes. `symmetry` is the largest number of
+    states that one kept state may represent.
 
-    If the property breaks, states and transitions count only the levels before the level whose states break it. So
+    If the property breaks, `states` and `transitions` leave out the last level, whose states break the property. So
     neither number depends on the order of expansion within that level.
     """
 
@@ -108,14 +108,15 @@ def explore(
     """Search breadth first for a schedule after which one of the `wanted` properties (a set) is broken.
 
     The search starts in the state after the schedule `after`, and the schedule that it returns continues from there.
-    `depth` bounds the length of schedules, `memory` (bytes) the states kept. The search calls `report` after each wave.
-    With protocols that are to be `holding`, a schedule counts only if none of them breaks any property at any event,
-    and all of them converge at the end. The protocols run side by side, and a state of the search is one state of each.
-    If `met` has the length SITUATIONS, the search sets in it the situations that events meet under `protocol` to 1.
-    `jobs` is the number of threads, by default one for each core. The result does not depend on it. `symmetric`: one
-    state stands for all that differ in the names of replicas, provided that the model allows it.
+    `depth` bounds the length of schedules. `memory` bounds the memory of the states, in bytes. The search calls
+    `report` after each wave. If there are `holding` protocols, a schedule counts only if none of them breaks any
+    property, neither at an event nor at the end. All protocols run side by side, and a state of the search consists of
+    one state for each protocol. `met` is empty, or has an element for each situation. The search sets an element to 1
+    if an event meets the situation under `protocol`. `jobs` is the number of threads, by default one for each core. The
+    result does not depend on `jobs`. `symmetric`: one state represents all states that differ from it only in the names
+    of replicas, if the model allows this.
 
-    Raises DoesNotFit for a state that does not fit its key. Raises NotConfirmed if replay of the schedule does not
+    Raises DoesNotFit for a state that does not fit its key. Raises NotConfirmed if a replay of the schedule does not
     break the property.
     """
     protocols = (protocol, *holding)
@@ -127,7 +128,7 @@ def explore(
 def explore_each(
     protocol: Protocol, settings: Settings, depths: Mapping[int, int], memory: int = DEFAULT_MEMORY
 ) -> dict[int, Exploration]:
-    """Return the result of `explore` for each of some properties, to a depth of its own, from a single search.
+    """Search once for several properties, each to its own depth. Returns the result of `explore` for each of them.
 
     Raises the same errors as `explore`.
     """
@@ -141,7 +142,7 @@ def explored(
     memory: int = DEFAULT_MEMORY,
     report: Callable[[SearchProgress], None] = lambda progress: None,
 ) -> Iterator[tuple[int, Exploration]]:
-    """Yield the results of `explore_each`, each as soon as the search has it.
+    """Yield each result of `explore_each` as soon as the search has it.
 
     If `report` ends the search early, the caller keeps the results that it has received by then.
     """
@@ -192,7 +193,7 @@ class _Search:
     def run(
         self, depths: Mapping[int, float], report: Callable[[SearchProgress], None] = lambda progress: None
     ) -> Iterator[tuple[int, Exploration]]:
-        """Search for each of some disjoint sets of properties, to a depth of its own.
+        """Search for several disjoint sets of properties, each to its own depth.
 
         Yields each set with its result.
         """
@@ -283,7 +284,7 @@ class _Search:
         return shortest
 
     def _raise_does_not_fit(self, row: int) -> None:
-        """Find the successor of the state in a row that does not fit its key, and raise DoesNotFit for it."""
+        """Raise DoesNotFit with a description of the successor that does not fit its key. `row` holds its parent."""
         retrace = Retrace(self.visited, self.expansion, self.threads, self.levels)
         here = executions(self.protocols, self.settings, self.after)
         schedule = self.after + retrace.schedule(retrace.tables_to(np.array([row])), here)
@@ -298,7 +299,7 @@ class _Search:
 
 
 def executions(protocols: Sequence[Protocol], settings: Settings, after: bytes) -> list[Execution]:
-    """Return the executions that a search starts from: some protocols side by side, after a schedule."""
+    """Return the executions from which a search starts: one for each protocol, after the schedule `after`."""
     started = [Execution(each, settings, after) for each in protocols]
     for each in started:
         each.model.forget(each.state)
@@ -308,9 +309,9 @@ def executions(protocols: Sequence[Protocol], settings: Settings, after: bytes) 
 def prepared(
     protocols: Sequence[Protocol], settings: Settings, wanted: int, symmetric: bool, jobs: int, after: bytes = b""
 ) -> tuple[list[Interpreted], Expansion, int]:
-    """Prepare a search: the states side by side that it starts from, their expansion, and the symmetry.
+    """Prepare a search. Returns the initial state of each protocol, the expansion of states, and the symmetry.
 
-    The third result is the largest number of states that one may represent.
+    The symmetry is the largest number of states that one state may represent.
     """
     starts = [each.state for each in executions(protocols, settings, after)]
     model = model_of(protocols)
@@ -320,7 +321,7 @@ def prepared(
 
 
 def most_states(protocol: Protocol, settings: Settings, memory: int) -> int:
-    """Return how many states a search may keep in that many bytes."""
+    """Return the number of states that a search can keep in `memory` bytes."""
     start = protocol.model.initial(protocol, settings)
     return int(memory / Visited.bytes_per_state(packing.layout_for([start]).halves))
 

@@ -1,9 +1,9 @@
 """Find the schedule that leads to a state, from the keys that a search keeps.
 
 A search keeps only the keys of states. Retrace goes back level by level and recomputes which states lead towards the
-last one. Then it goes forward without Numba from the initial state of all schedules, and takes at each level the first
-event that leads to such a state. So it finds the least of all shortest schedules in the order of events. The result is
-the same with and without symmetry, although a key then stands for a class of states (symmetry.py).
+last state. Then it goes forward from the initial state. At each level it takes the first event that leads to a state on
+the way. So it finds the least of all shortest schedules in the order of events. The result is the same with and without
+symmetry, although with symmetry a key represents a class of states (symmetry.py).
 """
 
 from collections.abc import Sequence
@@ -30,11 +30,11 @@ class Retrace:
         self._visited, self._expansion, self._threads, self._levels = visited, expansion, threads, levels
 
     def breaking(self, wanted: int) -> Rows:
-        """Return the rows of the last level that have a successor that breaks a wanted property."""
+        """Return the rows of the last level from which one event leads to a state that breaks a wanted property."""
         return self._leading(self._levels[-1], BREAKING, NOTHING_VISITED, wanted)
 
     def tables_to(self, rows: Rows) -> list[Array]:
-        """Return for each level after the first a table of the rows that lead to some rows of the last level."""
+        """Return a table for each level after the first: its rows that lead to the given rows of the last level."""
         tables: list[Array] = []
         for level in reversed(self._levels[:-1]):
             tables.append(self._visited.table_of(rows))
@@ -42,7 +42,7 @@ class Retrace:
         return tables[::-1]
 
     def _leading(self, level: Level, which: int, table: Array, wanted: int) -> Rows:
-        """Return the rows of a level that have a successor that `which` selects."""
+        """Return the rows of a level from which one event leads to a state that `which` selects."""
         rows: list[Rows] = []
         chunks = -(-level.size // CHUNK)
 
@@ -58,11 +58,11 @@ class Retrace:
         return np.concatenate(rows)
 
     def schedule(self, tables: Sequence[Array], executions: Sequence[Execution], wanted: int = 0) -> bytes:
-        """Return the least schedule through the rows of some tables, and then to a broken state if one is wanted.
+        """Return the least schedule through one row of each table. If `wanted` is not 0, one more event breaks it.
 
         The executions run side by side. They begin in the initial states of the search, and the method applies the
-        schedule to them. The schedule ends early if a successor does not fit its key. That can happen in one state of a
-        class and not in another.
+        schedule to them. The schedule ends early if a successor does not fit its key. This can happen for one state of
+        a class and not for another state of the class.
         """
         schedule = bytearray()
         steps = [(SOUGHT, table) for table in tables] + [(BREAKING, NOTHING_VISITED)] * bool(wanted)
@@ -77,7 +77,7 @@ class Retrace:
         return bytes(schedule)
 
     def _first_event(self, states: list[Interpreted], which: int, table: Array, wanted: int) -> int | None:
-        """Return the first event that leads from states side by side to a state that `which` selects.
+        """Return the first event that leads from the given states to a state that `which` selects.
 
         Returns None if a successor does not fit its key.
         """

@@ -1,8 +1,8 @@
-"""Plan tours: paths through a graph from node 0 that together cover every wanted edge that can be reached.
+"""Plan tours: paths through a graph from node 0. Together the tours cover every reachable wanted edge.
 
 The plan is greedy. A tour goes to the nearest node with a wanted edge that no tour has covered yet, and follows such
-edges as long as there are any. Then it continues to the nearest node that has one, if that node is near. So a wanted
-edge costs four to six steps, and the first tours are the shortest.
+edges from node to node as long as possible. Then the tour continues to the next node with such an edge, if one is near.
+So a wanted edge costs four to six steps, and the first tours are the shortest.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from epochfuzz.harness.engine.runtime.compilation import compiled, kernel
 
 _NEAR = 8  # a tour ends if the next wanted edge is farther away; a new tour from node 0 is seldom longer
-_LONGEST = 200  # steps after its first wanted edge at which a tour ends: a failed step loses the rest of its tour
+_LONGEST = 200  # a tour ends this many steps after its first wanted edge: a failed step loses the rest of a tour
 _ROOM = 1 << 20  # steps that one call plans
 
 Numbers = npt.NDArray[np.int32]
@@ -35,7 +35,7 @@ class Edges:
 
 
 class Reach:
-    """The nodes that can be reached from node 0 along usable edges, with the edge that reaches each node first."""
+    """The nodes that can be reached from node 0 along usable edges, and for each node the edge that reaches it."""
 
     def __init__(self, edges: Edges, usable: Flags) -> None:
         self.edges, self.usable, self.offsets = edges, usable, edges.offsets()
@@ -45,7 +45,7 @@ class Reach:
         self.order = order[:count]
 
     def reached(self) -> Flags:
-        """Return a flag for each edge: whether it is usable and its source can be reached."""
+        """Return a flag for each edge: True if the edge is usable and its source can be reached."""
         nodes = np.zeros(self.edges.nodes, bool)
         nodes[self.order] = True
         reached: Flags = nodes[self.edges.sources] & self.usable
@@ -117,13 +117,13 @@ def wanted_edge(node, graph, wanted, waiting):  # type: ignore[no-untyped-def]
 
 
 def way_on(start, graph, waiting, memory, clock, near, way):  # type: ignore[no-untyped-def]
-    """Write the edges to the nearest node that has a wanted edge, the last one first.
+    """Write the edges of the path to the nearest node that has a wanted edge, the last edge first.
 
-    Returns the number of edges, 0 if there is none within `near` steps. `memory` holds three arrays by node (the clock
-    when it was last seen, the edge that led to it, its distance) and room for a queue.
+    Returns the number of edges, 0 if no such node is within `near` steps. `memory` holds three arrays by node (the
+    clock when the node was last seen, the edge that led to the node, its distance) and room for a queue.
     """
     offsets, sources, targets, usable, _, _ = graph
-    # A clock in place of flags: a node is seen if its entry equals the clock, so no search clears the array first.
+    # A clock instead of flags: a node has been seen if its entry equals the clock. So no call has to clear the array.
     seen, back, distance, queue = memory
     queue[0], distance[start], seen[start] = start, 0, clock
     first, count = 0, 1

@@ -1,8 +1,8 @@
-"""List every event that applies in every state within bounds, as arrays.
+"""List all transitions between the states within bounds, as arrays.
 
-With symmetry one state stands for all that differ in the names of replicas, as in a search. The successor of such a
-state belongs to another state's class, with the names in some order. Comparing keys finds that order. This module
-distinguishes states by 64-bit hashes, and detects two states with the same hash.
+With symmetry one state represents all states that differ from it only in the names of replicas, as in a search. A
+successor of such a state is usually a renamed copy of another such state. The module finds the renaming by a comparison
+of keys. It distinguishes states by 64-bit hashes, and detects two states with the same hash.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,9 +34,9 @@ class Ambiguous(Exception):
 class Transitions:
     """Transition i leads from the state `sources[i]` by the event `events[i]` to the state `targets[i]`.
 
-    Sources ascend, and schedules start in state 0. A state stands for all that differ only in the names of replicas.
-    The event uses the names of the state itself. Its successor has the names `orders[names[i]]`: replica r of the
-    target has the name at position r. `start` is the order of names of the first state.
+    Sources ascend, and schedules start in state 0. A state represents all states that differ from it only in the names
+    of replicas. The event uses the names of the source. The successor is the target with the names `orders[names[i]]`:
+    replica r of the target has the name at position r. `start` is the order of names of the first state.
     """
 
     states: int
@@ -51,7 +51,7 @@ class Transitions:
     def renaming(
         self, renamed_event: Callable[[int, Sequence[int]], int]
     ) -> tuple[list[dict[int, int]], list[list[int]]]:
-        """Return, by order of names, the renamed events, and the order that results from applying a second order."""
+        """Return two tables by order of names: the renamed events, and the orders that result with a second order."""
         numbers = {order: number for number, order in enumerate(self.orders)}
         events = [{event: renamed_event(event, order) for event in self.alphabet} for order in self.orders]
         after = [[numbers[tuple(first[r] for r in second)] for second in self.orders] for first in self.orders]
@@ -100,7 +100,7 @@ def _rows(level: Level) -> npt.NDArray[np.int64]:
 def _successors(
     visited: Visited, levels: Sequence[Level], expansion: Expansion, threads: Threads
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8], Hashes]:
-    """Return for every successor, in order, the row of its parent, the event, and the hash of its key."""
+    """Return the parents' rows, the events, and the hashes of the keys of all successors, in order."""
     parts: dict[tuple[int, int], tuple[Any, ...]] = {}
     for number, level in enumerate(levels):
 
@@ -119,20 +119,20 @@ def _successors(
 
 
 def _numbers(wanted: Hashes, hashes: Hashes) -> Numbers:
-    """Return the number of the state that has each wanted hash. Raises Ambiguous."""
+    """Return the numbers of the states with the wanted hashes. Raises Ambiguous."""
     order = np.argsort(hashes)
     ascending = hashes[order]
     places = np.minimum(np.searchsorted(ascending, wanted), len(order) - 1)
     if (ascending[1:] == ascending[:-1]).any() or (ascending[places] != wanted).any():
-        raise Ambiguous("two states have the same hash: other bounds have other states")
+        raise Ambiguous("two states have the same hash; choose other bounds, which have other states")
     return order[places].astype(np.int32)
 
 
 def _names(found: Hashes, targets: Numbers, in_orders: Sequence[Hashes]) -> npt.NDArray[np.uint8]:
-    """Return for each target the first order of names that gives the hash that was found. Raises Ambiguous."""
+    """Return the first order of names that gives each target the hash that was found. Raises Ambiguous."""
     names = np.full(len(found), len(in_orders), np.uint8)
     for number in reversed(range(len(in_orders))):
         names[in_orders[number][targets] == found] = number
     if (names == len(in_orders)).any():
-        raise Ambiguous("a state has the hash of no state that it is to stand for: other bounds have other states")
+        raise Ambiguous("a successor has the hash of no renamed state; choose other bounds, which have other states")
     return names

@@ -1,4 +1,4 @@
-"""Store the states that a search has visited: packed keys in shards, and for each shard a hash table that finds them.
+"""Store the states that a search has visited: packed keys in shards, and a hash table for each shard.
 
 The hash of a key determines its shard, so threads that fill different shards never share data. Lookups compare whole
 keys, so no collision of hashes can make a search skip a state.
@@ -31,10 +31,10 @@ Array = npt.NDArray[Any]
 
 
 class Visited:
-    """Keys of `halves` 32-bit words by row, and the number of rows of each shard (`sizes`).
+    """The keys of visited states, one row of `halves` 32-bit words each, and the numbers of rows by shard (`sizes`).
 
     Row number i of a shard is `row_of(shard, i)`. The first row of a shard beyond the limit is free for any use. The
-    constructor reserves address space for all rows, and the operating system allocates the pages that are written.
+    constructor reserves address space for all rows. The operating system allocates only the pages that are written.
     """
 
     def __init__(self, halves: int, memory: int) -> None:
@@ -47,7 +47,7 @@ class Visited:
 
     @staticmethod
     def bytes_per_state(halves: int) -> float:
-        """Return the bytes that a state takes when memory is full: its key and its share of the hash table."""
+        """Return the number of bytes for a state when memory is full: its key and its share of the hash table."""
         return 4 * halves + _SLOT / _MOST_LOAD
 
     @property
@@ -89,7 +89,7 @@ class Visited:
         threads.run(tasks, work)
 
     def table_of(self, rows: npt.NDArray[np.int64]) -> Array:
-        """Return a table that holds only some of the rows."""
+        """Return a table that holds only the given rows."""
         most = int(np.bincount(rows >> BLOCK_BITS & (SHARDS - 1), minlength=1).max())
         table = np.zeros((SHARDS, int(most / _MOST_LOAD) + 1), np.uint32)
         compiled(enter)(self.keys, rows, table)
@@ -107,7 +107,7 @@ def shards_of(task: int, tasks: int) -> tuple[int, int]:
 
 
 def row_of(shard, i):  # type: ignore[no-untyped-def]
-    """Return the row of number i of a shard.
+    """Return the row in `keys` of row number i of a shard.
 
     The shards take turns, one block each, so that a small search touches little memory.
     """
@@ -152,13 +152,13 @@ def same(keys, row, others, other):  # type: ignore[no-untyped-def]
     return equal
 
 
-# The lower bits of a slot hold the number of a row of its shard plus 1, because 0 marks an empty slot. The remaining
-# bits hold a part of the hash. A lookup reads a key only if these bits agree. So most keys that differ from the wanted
-# one cost no access to memory, and waiting for memory is the largest cost of a search.
+# The lower bits of a slot hold a row number within the shard plus 1, because 0 marks an empty slot. The remaining bits
+# hold a part of the hash. A lookup reads a key only if these bits agree. So most keys that differ from the wanted key
+# need no access to memory, and waiting for memory is the largest cost of a search.
 
 
 def number_bits(keys):  # type: ignore[no-untyped-def]
-    """Return how many bits of a slot hold the number of a row."""
+    """Return the number of bits in a slot that hold the row number."""
     bits = 0
     while keys.shape[0] >> (SHARD_BITS + bits):
         bits += 1
@@ -172,12 +172,12 @@ def slot_with(hashed, number, bits):  # type: ignore[no-untyped-def]
 
 
 def row_in(slot, hashed, bits):  # type: ignore[no-untyped-def]
-    """Return the row whose number a slot in the table of a hash's shard holds."""
+    """Return the row to which a slot refers. The hash determines the shard."""
     return row_of(shard_of(hashed), (slot & ((np.int64(1) << bits) - 1)) - 1)
 
 
 def may_have(slot, hashed, bits):  # type: ignore[no-untyped-def]
-    """Return whether a slot that is not empty may hold a key, judging by its bits of the hash."""
+    """Return whether a slot may refer to a key, because its bits of the hash agree. The slot must not be empty."""
     return (slot ^ slot_with(hashed, 0, bits)) >> bits == 0
 
 

@@ -1,13 +1,13 @@
 """Pack a state into a key: the values that can differ between states of a search, in as few 64-bit words as possible.
 
-A record has room for five replicas, fifteen records and fifteen epochs. A search of two replicas and three records
-needs a tenth of that. The declarations of the fields decide which elements a key holds. Constants are left out, as are
-fields that no rule can read under the constants of a search, and elements beyond its bounds. Each remaining element
-takes the bits that its greatest value needs. Packing detects a value that does not fit, because such a value would make
-two states one.
+A record of Kafka's model has room for five replicas, fifteen records and seventeen epochs. A search of two replicas and
+three records needs a tenth of this room. The declarations of the fields decide which elements a key holds. A key leaves
+out constants, fields that no rule can read under the constants of a search, and elements beyond the search's bounds.
+Each remaining element takes the bits that its greatest value needs. Packing detects a value that does not fit, because
+such a value would give different states the same key.
 
 The values that belong to a single replica lie together in a key, in chunks that have the same form for every replica.
-symmetry.py puts these chunks in another order. Every other element is a group of its own. Groups fill the words, the
+symmetry.py can change the order of these chunks. Every other element is a group of its own. Groups fill the words, the
 largest groups first.
 """
 
@@ -23,16 +23,16 @@ Table = npt.NDArray[np.int64]
 
 # Rows of a table, which has a column for each element. INDEX is the position in the record, counted in integers of the
 # element's size. SHIFT and BITS are the position and the size in the word of the key. LEAST is the least value, 0 or
-# NONE: a key holds the difference to it. Elements are in the order of the words. END has a column for each word: the
-# number of elements in that word and all words before it.
+# NONE: a key holds the difference from the least value. Elements are in the order of the words. END has a column for
+# each word: the number of elements in this word and all earlier words.
 INDEX, SHIFT, BITS, LEAST, END = range(5)
 
 _WORD_BITS = 64
-_CHUNK_BITS = 32  # of the values of a single replica: smaller chunks leave fewer bits of a word unused, but cost time
+_CHUNK_BITS = 32  # size of a chunk of a replica's values: smaller chunks leave fewer bits unused, but cost time
 
 
 class DoesNotFit(Exception):
-    """A state has a value that does not fit its key: a declaration of the model is wrong, and no search is right."""
+    """A state has a value that does not fit its key. A declaration of the model is wrong, so don't trust a search."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,8 @@ class Place:
 class Layout:
     """The places of a key's elements, the number of its words and half words, and a table for each integer type.
 
-    `halves` leaves out the upper half of the last word if it is empty. `chunks` holds for each chunk of each replica
-    its word, its bit, and its number of bits.
+    `halves` does not count the upper half of the last word if that half is empty. `chunks` holds the word, the bit and
+    the number of bits of each replica's chunks.
     """
 
     places: tuple[Place, ...]
@@ -92,7 +92,7 @@ class Layout:
         return tuple(place.element for place in self.places)
 
     def check(self, p: Interpreted) -> None:
-        """Raise DoesNotFit, with the name of the field, if a value of a state is out of its bounds."""
+        """Raise DoesNotFit, with the name of the field, if a value of the state is outside its declared bounds."""
         for element in self.elements:
             value = getattr(p, element.field.name)
             for i in element.index if len(element.index) < 2 else [element.index]:
@@ -103,7 +103,7 @@ class Layout:
 
 
 def layout_for(starts: Sequence[Interpreted]) -> Layout:
-    """Return the layout for all states that can follow from `starts`, which may differ only in their mechanisms."""
+    """Return the layout for all states reachable from `starts`. These may differ only in their mechanisms."""
     elements = tuple(_elements(starts))
     replicas = range(starts[0].replicas)
     local = [[each for each in elements if each.is_local and each.replicas == (r,)] for r in replicas]
@@ -125,7 +125,7 @@ def layout_for(starts: Sequence[Interpreted]) -> Layout:
 
 
 def _fill(sizes: Sequence[int], room: int) -> list[tuple[int, int]]:
-    """Return (bin, bit) for each of some sizes: the largest first, each into the first bin that has room for it."""
+    """Return a place (bin, bit) for each size. The largest sizes go first, each into the first bin with enough room."""
     used: list[int] = []
     places = [(0, 0)] * len(sizes)
     for i in sorted(range(len(sizes)), key=lambda i: -sizes[i]):
@@ -154,7 +154,7 @@ def _table(places: Sequence[Place], words: int) -> Table:
 
 
 def _elements(starts: Sequence[Interpreted]) -> Iterator[Element]:
-    """Yield every element that may differ between states."""
+    """Yield every element that may distinguish states."""
     p = starts[0]
     for field in p.table.variables:
         if any(field.read(each) for each in starts):
@@ -167,7 +167,7 @@ def _elements(starts: Sequence[Interpreted]) -> Iterator[Element]:
 
 
 def pack_part(records, start, table, words, key, first):  # type: ignore[no-untyped-def]
-    """Add the elements of one table to the words of a key from `first`.
+    """Add the elements of one table to a key. Its words are `words` words of `key` from `first` on.
 
     Returns a number other than 0 if an element does not fit. `records` are integers of the table's size. The state
     begins at `start`.
@@ -186,7 +186,7 @@ def pack_part(records, start, table, words, key, first):  # type: ignore[no-unty
 
 
 def unpack_part(key, first, table, words, records, start):  # type: ignore[no-untyped-def]
-    """Write the elements of one table, from the words of a key from `first`, to where `pack_part` reads them."""
+    """Undo `pack_part`: write the elements of one table from a key to the records, at the positions in the table."""
     element = np.uint64(0)
     for word in range(words):
         packed, end = key[np.uint64(first + word)], np.uint64(table[END, np.uint64(word)])

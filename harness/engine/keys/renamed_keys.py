@@ -1,4 +1,4 @@
-"""Make the keys of states with exchanged names of replicas from the keys themselves, for many states at once."""
+"""Rename the replicas in the keys of many states at once, without unpacking the states."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,7 +15,7 @@ Values = npt.NDArray[np.int64]
 def renamed_keys(layout: Layout, keys: npt.NDArray[np.uint32], names: Sequence[int]) -> npt.NDArray[np.uint32]:
     """Return the keys of the states after renaming each replica r to `names[r]`.
 
-    `keys` has a row for each state. All states are of one protocol.
+    `keys` has a row for each state. All states belong to the same protocol.
     """
     places = {(place.element.field.name, place.element.index): place for place in layout.places}
     words = _joined(keys, layout.words)
@@ -39,7 +39,7 @@ def _halved(words: Values, halves: int) -> npt.NDArray[np.uint32]:
 
 
 def _values(words: Values, place: Place) -> Values:
-    """Return how far an element is above its least value, in each of some states."""
+    """Return the difference between an element and its least value, for each state."""
     values: Any = words[:, place.word] >> place.shift & (1 << place.element.bits) - 1
     return values
 

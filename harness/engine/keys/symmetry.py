@@ -1,12 +1,12 @@
 """Compute one key for all states that differ only in the names of replicas.
 
-The rules treat replicas alike, so one state stands for a class of such states (Clarke, Enders, Filkorn and Jha, 1996).
-Its key is made without renaming the state. The values of each single replica are in chunks of the state's own key.
-Sorting these chunks gives an order of the replicas, mostly the order that they already have. Every other value is
-packed as if the replicas stood in that order. Replicas with equal chunks may stand in any order: the least of the
-resulting keys is the key of the class.
+The rules do not depend on the names of replicas, so one state represents a class of such states (Clarke, Enders,
+Filkorn and Jha, 1996). The key of the class is computed without renaming the state. The values that belong to a single
+replica are in chunks of the state's own key. Sorting these chunks gives an order of the replicas, usually the order
+that they already have. Every other value is packed as if the replicas stood in that order. Replicas with equal chunks
+may stand in any order: the least of the resulting keys is the key of the class.
 
-The model decides whether its rules and properties are that symmetric.
+The model decides whether its rules and properties have this symmetry.
 """
 
 from collections.abc import Sequence
@@ -20,9 +20,9 @@ from epochfuzz.harness.engine.keys.packing import Element, Layout, Place, Table
 from epochfuzz.model.core.fields import NONE, Names
 
 # Columns of a table of the elements that are in no chunk, with a row for each element. _BASE is the position in the
-# record if all replicas in the index are replica A. For each of up to two replicas in the index, there is the replica
-# and the distance to the element of the next one. Then follow the word and the bit in the key, the number of bits, the
-# least value, and whether the value names a replica, a set of replicas, or none.
+# record if all replicas in the index are replica A. An index has up to two replicas. For each of them, two columns hold
+# the replica, and the distance to the element of the next replica. The remaining columns hold the word and the bit in
+# the key, the number of bits, the least value, and whether the value names a replica, a set of replicas, or none.
 _BASE, _FIRST, _BY_FIRST, _SECOND, _BY_SECOND, _WORD, _AT, _WIDTH, _FROM, _SPEAKS_OF = range(10)
 _NOBODY, _ONE, _SOME = range(3)
 _SPOKEN_OF = {Names.NOBODY: _NOBODY, Names.REPLICA: _ONE, Names.REPLICAS: _SOME}
@@ -89,10 +89,10 @@ def room(renaming_tables, words):  # type: ignore[no-untyped-def]
     replicas = orders.shape[1]
     return (
         np.zeros((replicas, chunks.shape[1]), np.int64),
-        # One entry more, always 0, for an element with fewer than two replicas in its index.
+        # One extra entry, always 0, for an element with fewer than two replicas in its index.
         np.zeros(replicas + 1, np.int64),
         np.zeros(replicas + 1, np.int64),
-        # A number that is no replica keeps its value, so that packing finds that it does not fit.
+        # A number that is not a replica keeps its value, so that packing detects that it does not fit.
         np.arange(_MOST_NAMES),
         np.zeros(words, np.int64),
         np.zeros(words, np.int64),
@@ -100,13 +100,13 @@ def room(renaming_tables, words):  # type: ignore[no-untyped-def]
 
 
 def are_wanted(renaming_tables):  # type: ignore[no-untyped-def]
-    """Return whether keys stand for classes of states."""
+    """Return whether keys represent classes of states."""
     _, _, _, orders = renaming_tables
     return orders.shape[0] > 0
 
 
 def take_chunks(key, first, chunks, blocks):  # type: ignore[no-untyped-def]
-    """Write the chunks of each replica, from the words of a key from `first`, to `blocks`."""
+    """Copy the chunks of each replica from a key to `blocks`. The key begins at word `first`."""
     for r in range(blocks.shape[0]):
         for chunk in range(blocks.shape[1]):
             packed = key[first + chunks[r, chunk, 0]] >> chunks[r, chunk, 1]
@@ -114,14 +114,14 @@ def take_chunks(key, first, chunks, blocks):  # type: ignore[no-untyped-def]
 
 
 def put_chunks(blocks, order, chunks, key, first):  # type: ignore[no-untyped-def]
-    """Add the chunks of the replicas, in the given order, to the words of a key from `first`."""
+    """Add the replicas' chunks to a key in the given order. The key begins at word `first`."""
     for i in range(blocks.shape[0]):
         for chunk in range(blocks.shape[1]):
             key[first + chunks[i, chunk, 0]] += blocks[order[i], chunk] << chunks[i, chunk, 1]
 
 
 def pack_rest(records, start, table, order, names, replicas, key):  # type: ignore[no-untyped-def]
-    """Add to a key the elements of one table as they are when the replicas stand in an order.
+    """Add the elements of one table to a key, as if the replicas stood in the given order.
 
     Returns a number other than 0 if an element does not fit.
     """
@@ -137,7 +137,7 @@ def pack_rest(records, start, table, order, names, replicas, key):  # type: igno
             if value != NONE:
                 value = names[np.uint64(value & (_MOST_NAMES - 1))]
         elif speaks_of == _SOME:
-            # Clear the members' bits and set them again by position. Bits beyond stay, so that they don't fit.
+            # Clear the members' bits and set them again by position. Bits of no replica stay, so that they don't fit.
             members, value = value, value >> replicas << replicas
             for r in range(replicas):
                 value |= (members >> order[np.uint64(r)] & 1) << r
@@ -148,7 +148,7 @@ def pack_rest(records, start, table, order, names, replicas, key):  # type: igno
 
 
 def compare(blocks, one, other):  # type: ignore[no-untyped-def]
-    """Return below 0, 0, or above 0 if the chunks of `one` come before, equal, or come after those of `other`."""
+    """Compare the chunks of two replicas. Returns -1 if `one` comes first, 1 if `other` does, 0 if they are equal."""
     for chunk in range(blocks.shape[1]):
         if blocks[one, chunk] != blocks[other, chunk]:
             return -1 if blocks[one, chunk] < blocks[other, chunk] else 1
@@ -173,7 +173,7 @@ def sort(blocks, order):  # type: ignore[no-untyped-def]
 
 
 def pack_in_order(views, starts, renaming_tables, order, names, key):  # type: ignore[no-untyped-def]
-    """Write to a key all values that belong to no single replica, for an order of the replicas.
+    """Write all values outside of chunks to a key, as if the replicas stood in the given order.
 
     Returns a number other than 0 if an element does not fit.
     """
@@ -216,9 +216,10 @@ def is_in_order(order, replicas):  # type: ignore[no-untyped-def]
 
 
 def make_canonical(views, starts, renaming_tables, room_, key, first):  # type: ignore[no-untyped-def]
-    """Replace the key of a state, in the words of a key from `first`, with the key of its class.
+    """Replace the key of a state with the key of its class. The key begins at word `first`.
 
-    Returns a number other than 0 if the key does not fit. The state's bytes and words begin at `starts` of the views.
+    Returns a number other than 0 if a value does not fit. The bytes and words of the state begin at the positions
+    `starts` in the views.
     """
     _, _, chunks, orders = renaming_tables
     blocks, order, tried, names, least, rest = room_

@@ -138,7 +138,7 @@ def _sources_in(package: Path) -> list[Path]:
 
 
 def _digest(sources: Iterable[Path], declared: str = "") -> str:
-    """Return a digest of the contents and the paths of sources. A rule that moves gets another name in the program."""
+    """Return a digest of the contents and paths of sources. Paths count, because they determine the names of rules."""
     digest = hashlib.sha256(f"{numba.__version__}{declared}".encode())
     for source in sources:
         place = source.relative_to(_PACKAGE) if source.is_relative_to(_PACKAGE) else source.name
@@ -149,7 +149,7 @@ def _digest(sources: Iterable[Path], declared: str = "") -> str:
 def _file_name(what: Specialization) -> str:
     """Return the name of a program's file.
 
-    For a program with mutants it includes a digest of their sources, which are not among the model's sources.
+    For a program with mutants the name includes a digest of their sources, which do not belong to the model's sources.
     """
     if what.defects is None:
         return what.name
@@ -238,9 +238,9 @@ def _compiled_as(linked: specializer.Specialized, model: Model | None, what: Spe
 as_kernel = numba.njit(cache=True, nogil=True, error_model="numpy")
 as_kernel_not_kept = numba.njit(nogil=True, error_model="numpy")
 #
-# Numba counts references to an array in every function that takes it as an argument. The two atomic instructions took a
-# quarter of the time of random runs. The kernel holds references to the arrays, so its parts need not count them
-# (`_nrt=False`). But then the parts cannot allocate arrays.
+# Numba counts references to an array in every function that takes the array as an argument. This counting took a
+# quarter of the time of random runs, by two atomic instructions at each call. The kernel holds references to the
+# arrays, so the kernel's parts need not count them (`_nrt=False`). But such parts cannot allocate arrays.
 as_allocating = register_jitable(forceinline=True, no_cfunc_wrapper=True)
 as_inlined = register_jitable(forceinline=True, no_cfunc_wrapper=True, _nrt=False)
 as_called = register_jitable(forceinline=False, no_cfunc_wrapper=True, _nrt=False)

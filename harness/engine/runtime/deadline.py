@@ -13,7 +13,7 @@ class TimeUp(Exception):
 
 
 class Deadline:
-    """The end of work that may take `seconds`, None for no limit. An interruption ends the work too."""
+    """A time limit for some work: `seconds`, or None for no limit. An interruption ends the work too."""
 
     def __init__(self, seconds: float | None, interruption: Interruption | None = None) -> None:
         self.seconds = inf if seconds is None else seconds
@@ -34,11 +34,11 @@ class Deadline:
         return self.remaining == 0.0
 
     def within(self, seconds: float) -> "Deadline":
-        """Return a deadline that many seconds from now, but no later than this one."""
+        """Return a deadline in `seconds` seconds, or at the time of this deadline if that is earlier."""
         return Deadline(min(seconds, self.remaining), self._interruption)
 
     def watching(self, report: Callable[[SearchProgress], None]) -> Callable[[SearchProgress], None]:
-        """Return a report function for a search that raises TimeUp once the time is up."""
+        """Return a report function for a search. The function raises TimeUp after the time is up."""
 
         def watched(progress: SearchProgress) -> None:
             report(progress)

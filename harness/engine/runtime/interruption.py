@@ -9,7 +9,7 @@ from typing import Any
 class Interruption:
     """A context that records the first Ctrl-C in `happened`. A second Ctrl-C interrupts as usual.
 
-    Outside of the main thread it does nothing.
+    Outside of the main thread the context does nothing.
     """
 
     def __init__(self) -> None:

@@ -1,8 +1,8 @@
-"""Run kernels as plain Python if NUMBA_DISABLE_JIT is set, to debug them or to run without Numba.
+"""Run kernels as plain Python if NUMBA_DISABLE_JIT is set, for example to debug them.
 
 Numba computes with 64 bits, whatever the type of an array. NumPy computes with the bits of the array's type, and wraps
-or rejects values that do not fit. So the arrays and records here give kernels Python's integers, which have no limit,
-and store as many bits as the type of the array holds.
+or rejects values that do not fit. So the arrays and records in this module return Python's integers, which have no
+limit. They store a number with as many bits as the array's type has.
 """
 
 import functools
@@ -14,7 +14,7 @@ import numpy as np
 
 
 class _Wide:
-    """An array, or a record of an array, that yields Python's integers. Its parts are views, as with NumPy's arrays."""
+    """An array, or a record of an array, that returns Python's integers. As in NumPy, its parts are views."""
 
     __slots__ = ("_of",)
     _of: Any
@@ -58,7 +58,7 @@ def _raw(value: Any) -> Any:
 
 
 def _stored(value: Any, of: "np.dtype[Any]") -> Any:
-    """Return a number as an array of an integer type stores it: truncated to its bits, as Numba does it."""
+    """Truncate a number to the bits of an array's integer type, as Numba does when it stores the number."""
     if not isinstance(value, int) or of.kind not in "iu":
         return value
     bits = 8 * of.itemsize
@@ -74,7 +74,7 @@ def _made(make: Callable[..., Any]) -> Callable[..., Any]:
     return made
 
 
-# The kernels' `np`. Numbers that a kernel converts explicitly are NumPy's, because their arithmetic is modulo 2^64.
+# The `np` of kernels. Explicit conversions return NumPy's integers, because their arithmetic is modulo 2^64.
 NUMPY = SimpleNamespace(
     **{name: getattr(np, name) for name in ("uint64", "int64", "uint32", "int32", "uint8", "int8", "bool")}
 )
@@ -93,7 +93,7 @@ def interpreted(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _wide_arrays(argument: Any) -> Any:
-    """Return an argument with its arrays made wide. Numbers stay as they are, because seeds are NumPy's integers."""
+    """Wrap the arrays in an argument as _Wide. Numbers stay as they are, because seeds must be NumPy integers."""
     if isinstance(argument, np.ndarray):
         return _Wide(argument)
     return tuple(map(_wide_arrays, argument)) if isinstance(argument, tuple) else argument

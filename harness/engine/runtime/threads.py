@@ -13,7 +13,7 @@ def cores() -> int:
 
 
 class Threads:
-    """Runs numbered tasks on up to `jobs` threads, which start with the first call of more than one task."""
+    """Runs numbered tasks on up to `jobs` threads. The threads start with the first `run` of more than one task."""
 
     def __init__(self, jobs: int) -> None:
         self.jobs = jobs

@@ -11,7 +11,7 @@ _BETWEEN = 64  # states expanded between two calls of `goes_on`
 
 
 class GivenUp(Exception):
-    """The caller gave the search up."""
+    """The caller has given up the search."""
 
 
 def shortest(
@@ -62,7 +62,7 @@ def _search(
 
 
 class _State:
-    """A state that takes the values of one key after the other. Copies would take most of the time of such a search."""
+    """A state that takes the values of one key after another. A search with a copy for each key would be slow."""
 
     def __init__(self, p: Interpreted) -> None:
         self._p = p

@@ -1,8 +1,8 @@
 """Give one form to all schedules that differ only in the names of replicas and the order of independent events.
 
-The result of shrinking depends on the failure that it starts from. One failure shrinks to `produce A` before `crash B`,
-another to the reverse order, a third to the same events with C. These schedules are a single finding. The canonical
-form lists that finding once, and finds it again in a corpus.
+The result of shrinking depends on the failure at the start. One failure shrinks to `produce A` before `crash B`,
+another to the reverse order, a third to the same events with C. These schedules are a single finding. With a canonical
+form, epochfuzz lists the finding once, and recognizes it in a corpus.
 """
 
 from collections.abc import Callable
@@ -16,8 +16,8 @@ from epochfuzz.model.core.model import Protocol, Settings
 def canonical(schedule: bytes, protocol: Protocol, settings: Settings, wanted: int) -> bytes:
     """Return the simplest equivalent of a schedule that breaks a wanted property with its last event.
 
-    The first replica keeps its name, because every schedule starts with it as the leader. The function takes the least
-    schedule over all names of the others: events compare by the model's order, from left to right.
+    The first replica keeps its name, because it leads at the start of every schedule. The function tries all names of
+    the other replicas and takes the least schedule. It compares schedules event by event, in the model's order.
     """
     rank = protocol.model.events.in_order(settings.alphabet()).index
     followers = range(1, settings.replicas)
@@ -31,11 +31,11 @@ def _renamed(schedule: bytes, names: tuple[int, ...]) -> bytes:
 
 
 def _in_order(schedule: bytes, protocol: Protocol, settings: Settings, rank: Callable[[int], int]) -> bytes:
-    """Return the schedule with its independent events in order.
+    """Sort the independent events of a schedule by `rank`.
 
-    Each position has the simplest event that can come that early. The result is the lexicographic normal form of a
-    trace (Anisimov and Knuth, 1979), with one difference. Independence is not a relation between events here. It holds
-    in a state if both orders of two events lead to the same state.
+    Each position has the event of the lowest rank that can move there. The result is the lexicographic normal form of a
+    trace (Anisimov and Knuth, 1979), with one difference: here independence depends on the state. Two events are
+    independent in a state if both orders of the events lead from it to the same state.
     """
     execution = Execution(protocol, settings)
     rest, ordered = schedule, bytearray()
@@ -48,9 +48,9 @@ def _in_order(schedule: bytes, protocol: Protocol, settings: Settings, rank: Cal
 
 
 def _brought_forward(start: Execution, schedule: bytes) -> list[bytes]:
-    """Return the schedules that result from moving an independent event to the front.
+    """Return the schedules that result from moving an event to the front, and the unchanged schedule.
 
-    Such an event is independent of all events before it. The unchanged schedule is included.
+    Only an event that is independent of all events before it can move to the front.
     """
     executions = [start.copy()]
     for event in schedule[:-1]:

@@ -1,7 +1,7 @@
 """Shrink a failure of any length to a schedule of few events that fails in the same way.
 
-Delta debugging takes a fraction of a second, and Hypothesis (simplest.py) a few seconds. Neither proves anything. Only
-exhaustive search proves that no shorter schedule exists (certificates.py).
+Delta debugging takes a fraction of a second, and Hypothesis (simplest.py) takes a few seconds. Neither proves that the
+result is the shortest. Only exhaustive search proves that no shorter schedule exists (certificates.py).
 """
 
 from collections.abc import Sequence
@@ -21,11 +21,12 @@ class DoesNotBreak(ValueError):
 def breaking_prefix(
     schedule: bytes, protocol: Protocol, settings: Settings, wanted: int, holding: Sequence[Protocol] = ()
 ) -> bytes | None:
-    """Return the enabled events of a schedule up to the first that breaks a wanted property; None if no event does.
+    """Return the enabled events of a schedule up to the first event that breaks a wanted property.
 
-    A property that is checked at the end counts after the last event. The function returns None also if one of the
-    protocols `holding` broke any property by then. These protocols must converge from there. If they don't, the
-    function looks for a later event where they do and the wanted property is still broken.
+    A property that is checked at the end counts after the last event. Returns None if no event breaks a wanted
+    property, or if one of the protocols `holding` broke any property earlier or at this event. These protocols must
+    also pass the checks at the end, as if the schedule ended there. If they don't, the function looks for a later event
+    where they do and a wanted property is broken.
     """
     execution = Execution(protocol, settings)
     others = [Execution(other, settings) for other in holding]
@@ -52,7 +53,7 @@ def _end_well(others: Sequence[Execution]) -> bool:
 def shrink(
     schedule: bytes, protocol: Protocol, settings: Settings, wanted: int, holding: Sequence[Protocol] = ()
 ) -> bytes:
-    """Return a schedule as short as Hypothesis can make it that still breaks a wanted property.
+    """Shorten a schedule with Hypothesis, as far as it can. The result still breaks a wanted property.
 
     Raises DoesNotBreak.
     """
@@ -68,12 +69,12 @@ def shrink(
 def trim(
     schedule: bytes, protocol: Protocol, settings: Settings, wanted: int, holding: Sequence[Protocol] = ()
 ) -> bytes:
-    """Return a schedule without the runs of events that it does not need to break a wanted property.
+    """Delete runs of events that a schedule does not need to break a wanted property.
 
     Raises DoesNotBreak.
 
-    Hypothesis deletes events too, but it takes a millisecond for each attempt. Hypothesis is better at replacing events
-    by others, and at deletions that must happen together.
+    Hypothesis deletes events too, but takes a millisecond for each attempt. Its strengths are the replacement of
+    events, and deletions that must happen together.
     """
 
     def breaking(events: bytes) -> bytes | None:
@@ -86,7 +87,7 @@ def trim(
 
 
 def needed_bounds(schedule: bytes, protocol: Protocol, settings: Settings) -> Bounds:
-    """Return the least bounds that enable every event of a schedule: the least first bound, then the least second one.
+    """Return the least bounds that enable every event of a schedule. The first bound is lowered first, then the second.
 
     Counting events would not suffice, because a record that is sent again may need room for one more record in the log.
     """

@@ -17,8 +17,8 @@ def simplest(failing: bytes, alphabet: Sequence[int], fails: Callable[[bytes], b
     """Return a failing schedule of events from the alphabet, if possible a simpler one than the given schedule.
 
     A simpler schedule is shorter, or has events that come earlier in the alphabet. The function encodes the given
-    schedule as the choices that draw it, and saves them where `hypothesis.find` looks for earlier failures. From there
-    on Hypothesis shrinks it as any failing example.
+    schedule as the choices that draw it, and saves them where `hypothesis.find` looks for earlier failures. Hypothesis
+    then shrinks the schedule like any other failing example.
     """
     database = InMemoryExampleDatabase()
     database.save(_KEY, choices_to_bytes(_choices(failing, alphabet)))
@@ -39,8 +39,8 @@ def simplest(failing: bytes, alphabet: Sequence[int], fails: Callable[[bytes], b
 def _choices(schedule: bytes, alphabet: Sequence[int]) -> list[bool | int]:
     """Return the choices that make a list strategy over the alphabet draw the schedule.
 
-    Before each element the strategy draws whether there is another one. Hypothesis does not shrink a saved sequence
-    that it can replay exactly, so the function appends one surplus choice.
+    Before each element the strategy draws whether there is another element. Hypothesis does not shrink a saved sequence
+    of choices that it can replay exactly, so the function appends one surplus choice.
     """
     choices: list[bool | int] = []
     for event in schedule:

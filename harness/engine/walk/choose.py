@@ -1,12 +1,12 @@
-"""Choose schedules for a slow system under test: each is the best of many drawn, by the situations that are still new.
+"""Choose schedules for a slow system under test: out of many random schedules, the one with most new situations.
 
 The model steps thousands of times faster than a system under test. So the chooser draws CANDIDATES for each schedule,
 leaves out events without effect, and takes the candidate with the highest worth per step. The worth of a step falls
 with the number of similar steps chosen before: steps with the same situation (Points.of) at a replica of the same shape
-(Points.shape). The shape describes a replica relative to the others, and does not say how far the partition has come.
-The chooser takes of a candidate the prefix with the highest worth per step, so that no schedule ends in well-known
-steps. In a random schedule, half of the events are not enabled. Here each reason why an event is not enabled gets a
-small share.
+(Points.shape). The shape describes a replica relative to the others, and leaves out the progress of the partition. The
+chooser takes only the prefix of a candidate that has the highest worth per step, so that no schedule ends in well-known
+steps. In a random schedule, half of the events are not enabled. In a chosen schedule, only a few such events remain for
+each reason why an event is not enabled.
 
 The counts start again with each group of GROUP schedules. So schedule number i of seed s depends only on (s, i), the
 protocol and the settings, whichever process runs it.
@@ -28,8 +28,8 @@ MOST_STEPS = 40  # of a schedule; later steps are worth less than a new schedule
 
 _PLACES = 1 << 20  # number of counts, indexed by hash
 _START = 30  # added to the length of a prefix, because otherwise the shortest prefix would always win
-_RARE = 250  # applied events for each event that is sent although it is not enabled, for each reason
-_BITS = 8  # of the number of a refusal
+_RARE = 250  # at least this many events are applied for one event that is sent and not enabled, for each reason
+_BITS = 8  # bits for the number of a refusal
 _MOST_ANSWERS = 1 << _BITS
 _WORTH = 1 << 20  # worth of a step that was never chosen before
 _REFUSED = 1 << 40  # above every situation, so that no refusal is counted as a situation
@@ -53,7 +53,7 @@ class Limits:
 
 
 class Chooser:
-    """Chooses the schedules of a seed. It is fastest if the caller asks for them in order."""
+    """Chooses the schedules of a seed. It is fastest if the caller asks for the schedules in order."""
 
     def __init__(self, protocol: Protocol, settings: Settings, seed: int, limits: Limits) -> None:
         model = protocol.model
@@ -87,7 +87,7 @@ class Chooser:
 
     @property
     def met(self) -> int:
-        """Return how many different situations and shapes the chosen schedules of the group met, counted by hash."""
+        """Return the number of different situations and shapes in the group's chosen schedules, counted by hash."""
         return int(np.count_nonzero(self._counts))
 
 
@@ -102,12 +102,12 @@ def _set_of(verbs: tuple[int, ...]) -> int:
 
 
 def place_of(shape, what):  # type: ignore[no-untyped-def]
-    """Return the index of the count for an event's result at a replica of a shape."""
+    """Return the index in `counts` for `what`, a situation or a rejected event, at a replica of the given shape."""
     return np.int64(generate.scramble(np.uint64(shape) * generate.GAMMA ^ np.uint64(what)) & np.uint64(_PLACES - 1))
 
 
 def refused_at(shape, event, refusal):  # type: ignore[no-untyped-def]
-    """Return the index of the count for an event that was not enabled."""
+    """Return the index in `counts` for an event that was not enabled at a replica of the given shape."""
     return place_of(shape, _REFUSED | (event >> 3) << _BITS | refusal)
 
 
@@ -117,7 +117,7 @@ def weigh(p, drawn, length, limits, unsent, counts, answers, kept, mine, candida
     Returns the worth of its best prefix, the divisor for the worth per step, and the number of events in that prefix.
     """
     steps, with_refused, slow, most_slow = limits
-    worth = sent = applied = slows = 0  # events that are sent and not applied are refused
+    worth = sent = applied = slows = 0  # `sent` includes events that are not enabled, `applied` does not
     best, over, best_sent = 0, 1, 0
     refused = with_refused == 0  # at most one event that is not enabled is sent in each state
     for position in range(length):
@@ -170,7 +170,7 @@ def choose_next(start, seed, number, deck, limits, unsent, counts, answers):  # 
     hand, drawn = generate.room()
     kept, chosen = np.empty(2 * generate.MAX_LENGTH, np.uint8), np.empty(2 * generate.MAX_LENGTH, np.uint8)
     mine = np.zeros(answers.shape[0], np.int64)  # by refusal: the candidate that sent such an event last
-    record = start.copy()  # a parameter would be changed for the caller
+    record = start.copy()  # a copy, because the caller needs the start unchanged
     best, over, chosen_length = 0, 1, 0
     for candidate in range(1, CANDIDATES + 1):
         drawn_length = generate.draw_schedule(seed, np.uint64(number * CANDIDATES + candidate), deck, hand, drawn)

@@ -1,10 +1,10 @@
 """Draw random schedules. Schedule number i of seed s is a function of (s, i) and the deck only.
 
 A configuration has a deck of cards (`deck_for`): single events, and phrases such as an election, its notification and
-the first record. Common cards are in the deck many times. Each schedule deals itself a hand from the deck, with some
-verbs left out, and then draws from the hand. This is swarm testing (Groce et al., 2012): a schedule that never crashes
-a replica can reach deep states elsewhere. The draw does not look at the state of a replica. A protocol skips the events
-that it does not enable, so every protocol runs the same schedules.
+the first record. Common cards are in the deck many times. For each schedule, the generator deals a hand from the deck,
+with some verbs left out, and then draws cards from the hand. This is swarm testing (Groce et al., 2012): a schedule
+that never crashes a replica can reach deep states elsewhere. The draw does not look at the state of a replica. A
+protocol skips the events that it does not enable, so every protocol runs the same schedules.
 """
 
 from collections.abc import Iterable
@@ -24,11 +24,11 @@ _CARDS = 9  # cards drawn from one random word, seven bits each
 
 
 class Deck(NamedTuple):
-    """Cards, the set of verbs of each card, and the sets of verbs to leave out.
+    """Cards, the set of verbs on each card, and the sets of verbs to leave out.
 
-    A card is a single number, so that one load draws it: PHRASE events of a byte each, and above them their count. A
-    schedule leaves out each verb of the set `optional` one time in four. Verbs of `dead` are drawn, and then removed
-    from the schedule.
+    A card is a single number, so that one load draws it. Its low bytes hold up to PHRASE events, and the bits above
+    them hold the number of events. A schedule leaves out each verb of the set `optional` with a probability of one in
+    four. Verbs of `dead` are drawn, and then removed from the schedule.
     """
 
     cards: npt.NDArray[np.int64]
@@ -38,9 +38,9 @@ class Deck(NamedTuple):
 
 
 def deck_for(model: Model, settings: Settings, protocols: Iterable[Protocol] = ()) -> Deck:
-    """Return the deck of some settings: each phrase that they can enable, as often as its weight says.
+    """Return the deck for some settings. It contains each phrase that the settings can enable, as often as its weight.
 
-    The draw depends on the settings alone. The verbs that are possible under none of the protocols are dead.
+    The draw depends only on the settings. Verbs that are not possible under any of the protocols are dead.
     """
     drawn = set(settings.alphabet())
     cards = []
@@ -63,7 +63,7 @@ def _set_of(verbs: Iterable[int]) -> int:
 
 
 def schedule(seed: int, number: int, deck: Deck) -> bytes:
-    """Return schedule `number` of a seed as drawn. It still contains events that are not enabled."""
+    """Return schedule `number` of a seed, as it was drawn. It still contains events that are not enabled."""
     hand, out = room()
     length = compiled(draw_schedule)(np.uint64(seed), np.uint64(number), deck, hand, out)
     return out[:length].tobytes()

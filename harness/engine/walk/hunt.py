@@ -4,9 +4,9 @@ A strategy defines schedule number i of seed s. All strategies draw from the sam
 
 - `uniform`: every event is equally likely.
 - `swarm`: the strategy of every random run, see generate.py.
-- `guided`: a block keeps each schedule that met a situation new to the block. Later schedules of the block begin like a
-  kept one and end differently, as in coverage-guided fuzzers. A block depends on its own schedules only, so a schedule
-  remains a function of (s, i).
+- `guided`: a block keeps each schedule that met a situation new to the block. Most later schedules of the block begin
+  like a kept schedule and end differently, as in coverage-guided fuzzers. A block depends on its own schedules only, so
+  a schedule remains a function of (s, i).
 """
 
 import numpy as np
@@ -24,7 +24,7 @@ _NOT_FOUND = -1
 
 
 class Hunter:
-    """Hunts in one configuration for a schedule that breaks one of the `judged` properties under a protocol."""
+    """Searches for a schedule that breaks one of the `judged` properties, under one protocol and configuration."""
 
     def __init__(self, protocol: Protocol, settings: Settings, judged: int) -> None:
         self.settings = settings
@@ -69,8 +69,8 @@ def draw_uniform(seed, number, alphabet, out):  # type: ignore[no-untyped-def]
 def breaks(p, drawn, length, judged, met):  # type: ignore[no-untyped-def]
     """Run a schedule until it breaks one of the `judged` properties, and keep the enabled events in `drawn`.
 
-    Returns whether it broke one, how many events applied, and how many situations were new to `met`. An empty `met`
-    records no situations.
+    Returns whether the schedule broke a property, the number of events applied, and the number of situations that were
+    new to `met`. An empty `met` records no situations.
     """
     applied = new = 0
     for position in range(length):
@@ -92,7 +92,7 @@ def breaks(p, drawn, length, judged, met):  # type: ignore[no-untyped-def]
 
 
 def begin_as(kept, lengths, count, word, drawn, length):  # type: ignore[no-untyped-def]
-    """Put the prefix of a randomly chosen kept schedule before a drawn schedule. Returns the new length."""
+    """Put the beginning of a randomly chosen kept schedule in front of a drawn schedule. Returns the new length."""
     choice = below(word, 0, count)
     cut = 1 + below(word, 16, lengths[choice])
     rest = min(length, generate.MAX_LENGTH - cut)
@@ -105,7 +105,7 @@ def begin_as(kept, lengths, count, word, drawn, length):  # type: ignore[no-unty
 
 
 def keep(kept, lengths, count, number, drawn, applied):  # type: ignore[no-untyped-def]
-    """Keep the events that a schedule applied, in place of an older schedule if there is no room. Returns the count."""
+    """Keep the events that a schedule applied. A full store loses an older schedule. Returns the number of schedules."""
     place = count if count < _KEPT else number % _KEPT
     for i in range(applied):
         kept[place, i] = drawn[i]

@@ -1,7 +1,8 @@
 """Run random schedules in compiled code, each under every protocol, and check every property after every event.
 
-Schedules run in blocks. A block returns counters, the few schedules that broke each property soonest, and the
-situations that the schedules met. Results of blocks merge in any order, so they do not depend on threads or clusters.
+Schedules run in blocks. A block returns counters, a few schedules that broke each property after the fewest events, and
+the situations that the schedules met. The results of blocks can be merged in any order, so the sum does not depend on
+threads or clusters.
 """
 
 from collections.abc import Sequence
@@ -35,10 +36,10 @@ class Failure:
 class Tally:
     """The results of some schedules. Axes are protocol, then property or goal, then kind of failure, then rank.
 
-    `events` counts applied events, `goals` the schedules that met a goal. `failures` counts the schedules that broke a
-    property, by the kind of situation (Points.kind_of) at the first violation. `shortest` has as rows (length,
-    schedule) the KEPT failures of each kind with the fewest events, ties broken by schedule number. `met`: situations
-    by protocol.
+    `events` counts applied events, and `goals` counts the schedules that reached a goal. `failures` counts the
+    schedules that broke a property, by the kind of situation (Points.kind_of) at the first violation. `shortest` holds
+    the KEPT failures of each kind with the fewest events, as rows (length, schedule). If lengths are equal, lower
+    schedule numbers come first. `met` holds the situations under each protocol.
     """
 
     schedules: int
@@ -63,7 +64,7 @@ class Tally:
 
     @property
     def seen(self) -> np.ndarray:
-        """Return how many schedules broke each property; axes are protocol and property."""
+        """Return the number of schedules that broke each property; axes are protocol and property."""
         return self.failures.sum(axis=2)
 
     def add(self, other: "Tally") -> None:
@@ -115,7 +116,7 @@ class Walker(Generic[_Protocol, _Settings]):
         return tally
 
     def schedule(self, number: int) -> bytes:
-        """Return schedule `number` as drawn."""
+        """Return schedule `number`, as it was drawn."""
         return generate.schedule(self.seed, number, self.deck)
 
     def failing(self, failure: Failure, protocol: Protocol, property_: str) -> bytes:
@@ -124,7 +125,7 @@ class Walker(Generic[_Protocol, _Settings]):
 
 
 def keep_failure(shortest, length, number):  # type: ignore[no-untyped-def]
-    """Insert (length, number) into rows sorted by both, if it is among the first KEPT."""
+    """Insert (length, number) into rows sorted by both, if its place is among the first KEPT rows."""
     place = KEPT
     while place > 0 and (
         shortest[place - 1, 0] > length or (shortest[place - 1, 0] == length and shortest[place - 1, 1] > number)

@@ -11,7 +11,7 @@ import numba
 from epochfuzz.harness.engine.runtime.interruption import Interruption
 from epochfuzz.harness.engine.walk.walk import Tally, Walker
 
-# Schedules of a block: 40 ms, much longer than adding up its tally. Without Numba, a block of 10 takes 250 ms.
+# Schedules in a block. A block takes 40 ms, much longer than the merge of its tally. Without Numba, 10 take 250 ms.
 BLOCK = 10 if numba.config.DISABLE_JIT else 5_000  # type: ignore[attr-defined]
 
 
@@ -33,7 +33,7 @@ def walk(
 ) -> Walked:
     """Run a number of schedules, or run for some seconds, on `jobs` threads. The tally does not depend on the threads.
 
-    Ctrl-C ends the run earlier. The tally is then that of the first schedules, as if the caller had asked for no more.
+    Ctrl-C ends the run earlier. The tally then covers the schedules up to this point, as if no more had been wanted.
     """
     walker.walk(0, 1)  # compile before the clock starts
     tally = Tally.empty(walker.model, len(walker.protocols))

@@ -186,7 +186,7 @@ def leaderless(p: Partition) -> Iterator[str]:
     """Describe the candidates for leader in a healed partition without a leader."""
     candidates = controller.candidates(p)
     if controller.true_leader(p) == NONE and candidates:
-        yield f"healed, nobody leads, though {' and '.join(observation.members(candidates))} could"
+        yield f"healed, no replica leads, though {' and '.join(observation.members(candidates))} could"
 
 
 def unequal(p: Partition) -> Iterator[str]:

@@ -36,7 +36,7 @@ class Effect(Enum):
 
     STARTS = "its process starts"
     ENDS = "its process ends"
-    INFORMS = "it learns a decision"
+    INFORMS = "it learns an update"
 
 
 def _never(p: Any) -> bool:
@@ -116,7 +116,7 @@ class Verb(IntEnum):
     FETCH = _Verb(
         1,
         "partition.replication",
-        "the replica's request reaches its leader, and the answer is on its way",
+        "the replica's request reaches its leader, and the response is on its way",
         dealt=8,
         progress=1,
         heals=Heals.ROUND,
@@ -155,7 +155,7 @@ class Verb(IntEnum):
     NOTIFY = _Verb(
         7,
         "partition.leadership",
-        "the replica learns the controller's next decision",
+        "the replica learns the controller's next leader-and-ISR update",
         dealt=2,
         progress=2,
         effect=Effect.INFORMS,
@@ -165,7 +165,7 @@ class Verb(IntEnum):
     CATCH_UP = _Verb(
         8,
         "partition.leadership",
-        "the replica learns the latest decision, and never the ones before it",
+        "the replica learns the latest leader-and-ISR update, and skips all earlier ones",
         dealt=2,
         effect=Effect.INFORMS,
     )
@@ -207,7 +207,7 @@ class Verb(IntEnum):
     ALTERED = _Verb(
         16,
         "partition.alter_partition",
-        "the replica gets the answer to its AlterPartition request",
+        "the replica gets the response to its AlterPartition request",
         dealt=4,
         progress=8,
         when=requests_isr_changes,
@@ -216,7 +216,7 @@ class Verb(IntEnum):
     RESEND = _Verb(
         17,
         "partition.alter_partition",
-        "the answer to the replica's AlterPartition request is lost, and the request sent again",
+        "the response to the replica's AlterPartition request is lost, and the replica sends the request again",
         dealt=1,
         when=requests_isr_changes,
     )
@@ -239,7 +239,7 @@ class Verb(IntEnum):
     UNFENCE = _Verb(
         20,
         "broker.registration",
-        "the controller hears from the fenced replica again",
+        "the controller receives heartbeats from the fenced replica again",
         dealt=4,
         progress=9,
         when=has_heartbeats,
@@ -248,7 +248,7 @@ class Verb(IntEnum):
     RETRY = _Verb(
         21,
         "clients.producer",
-        "the producer sends its oldest record without an answer again, to the replica",
+        "the producer sends its oldest unacknowledged record again, to the replica",
         dealt=6,
         progress=10,
         setting="retries",
@@ -307,7 +307,7 @@ class Verb(IntEnum):
     RIVAL_NOTIFY = _Verb(
         28,
         "partition.leadership",
-        "the replica learns the old controller's decision",
+        "the replica learns the old controller's update",
         dealt=6,
         setting="controllers",
         at_least=2,
@@ -324,7 +324,7 @@ class Verb(IntEnum):
     EXPIRE_FETCH = _Verb(
         30,
         "partition.delayed_fetch",
-        "the replica's fetch has waited at its leader for long enough, and is answered without records",
+        "the replica's fetch has waited long enough, and its leader responds without records",
         dealt=4,
         progress=14,
         setting="delayed_fetch",

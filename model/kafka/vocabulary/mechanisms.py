@@ -78,7 +78,7 @@ class EpochCache(Choice):
     """The time when the leader epoch cache gets an entry, and the result of a lookup below its first entry."""
 
     ORIGINAL = 0, "at the first append of an epoch; a lookup below the first entry is undefined", "KAFKA-7415"
-    KAFKA_7415 = 1, "also on becoming leader; a lookup below the first entry answers where that one starts"
+    KAFKA_7415 = 1, "also on becoming leader; a lookup below the first entry returns the start of that entry"
 
 
 class Fencing(Choice):
@@ -100,28 +100,28 @@ class RemoteLeo(Choice):
 
     KEPT = (
         0,
-        "its old knowledge: a new leader resets its followers' LEOs, and it is not new (Kafka since 0.9.0.0)",
+        "it keeps its old knowledge, because only a new leader resets its followers' LEOs (Kafka since 0.9.0.0)",
         "docs/findings/re-elected-leader.md",
     )
     FORGOTTEN_IF_MISSED = (
         1,
-        "its old knowledge, but nothing if it has missed an epoch, because another replica may have led",
+        "it keeps its old knowledge unless it has missed an epoch, in which another replica may have led",
     )
-    FORGOTTEN = 2, "nothing, as any leader of a new epoch"
+    FORGOTTEN = 2, "it forgets all of it, like any leader of a new epoch"
 
 
 class Leaderless(Choice):
     """The reaction of a replica to a leader-and-ISR update without a leader."""
 
-    IGNORED = 0, "nothing: role, leader and epoch stay as if it had never come (ZooKeeper)"
+    IGNORED = 0, "none: role, leader and epoch stay as if the update had never arrived (ZooKeeper)"
     OBEYED = 1, "it steps down, and waits for a leader (KRaft)"
 
 
 class Registration(Choice):
     """The reaction of the controller to a replica that returns before its failure was noticed."""
 
-    RESUME = 0, "nothing: it resumes its role in the same epoch (KAFKA-7235)", "KAFKA-7235", "KIP-380"
-    FENCED = 1, "it is taken for failed first: it loses leadership and the ISR (KIP-380)"
+    RESUME = 0, "none: the replica resumes its role in the same epoch (KAFKA-7235)", "KAFKA-7235", "KIP-380"
+    FENCED = 1, "the replica counts as failed first: it loses leadership and its place in the ISR (KIP-380)"
 
 
 class CacheTruncation(Choice):
@@ -129,10 +129,10 @@ class CacheTruncation(Choice):
 
     WITH_LOG = (
         0,
-        "yes: entries at the log end offset stay, and are asked for again and again (KAFKA-10706)",
+        "yes: entries at the log end offset stay, and the follower asks for them again and again (KAFKA-10706)",
         "KAFKA-10706",
     )
-    ALWAYS = 1, "no: entries at or beyond the log end offset go"
+    ALWAYS = 1, "no: it removes entries at or beyond the log end offset"
 
 
 class HighWatermarkTruncation(Choice):
@@ -140,7 +140,7 @@ class HighWatermarkTruncation(Choice):
 
     KEPT = (
         0,
-        "no: the next answer does, or becoming leader (up to Kafka 2.3)",
+        "no: the next response does, or the replica's next election (up to Kafka 2.3)",
         "docs/findings/high-watermark-past-the-log.md",
     )
     LOWERED = 1, "yes, at once"
@@ -149,14 +149,14 @@ class HighWatermarkTruncation(Choice):
 class OutOfRange(Choice):
     """The reaction of a follower whose log is longer than its leader's, while unclean elections are off."""
 
-    HALT = 0, "its process ends, and its log is as it was (up to Kafka 2.0.0)", "KAFKA-7414"
+    HALT = 0, "its process ends, and its log stays as it was (up to Kafka 2.0.0)", "KAFKA-7414"
     CUT = 1, "it truncates its log to the leader's log end offset (KAFKA-7414)"
 
 
 class RemoteLeoOutOfRange(Choice):
     """The leader's note about a follower whose fetch was out of range."""
 
-    UNKNOWN = 0, "that it does not know its LEO (up to Kafka 2.3)"
+    UNKNOWN = 0, "that the follower's LEO is unknown (up to Kafka 2.3)"
     AS_IT_WAS = 1, "nothing"
 
 
@@ -165,12 +165,12 @@ class LateAnswer(Choice):
 
     DIVERGING_ANY = (
         0,
-        "as below, but a response about a divergence truncates in any case (KAFKA-13207)",
+        "as with same_leader, except that a diverging response always truncates the log (KAFKA-13207)",
         "KAFKA-13207",
     )
     SAME_LEADER = (
         1,
-        "it counts if the leader is still the same, and the fetch offset (KAFKA-7164, KAFKA-7786, KAFKA-18991)",
+        "it counts if the leader and the fetch offset are still the same (KAFKA-7164, KAFKA-7786, KAFKA-18991)",
         "KAFKA-7164",
         "KAFKA-7786",
         "KAFKA-18991",
@@ -183,7 +183,7 @@ class LastFetchedEpoch(Choice):
 
     LOST = (
         0,
-        "not after a first response without records: the leader then compares no logs (KAFKA-15510)",
+        "no, if the first response had no records: the leader then compares no logs (KAFKA-15510)",
         "KAFKA-15510",
     )
     KEPT = 1, "yes"
@@ -192,14 +192,14 @@ class LastFetchedEpoch(Choice):
 class DivergingFetch(Choice):
     """The leader's note about a follower whose fetch shows that their logs diverge."""
 
-    COUNTED = 0, "its fetch offset, as if all below were the same (KAFKA-13141)", "KAFKA-13141"
+    COUNTED = 0, "its fetch offset, as if the logs were equal below it (KAFKA-13141)", "KAFKA-13141"
     IGNORED = 1, "nothing"
 
 
 class DivergingHighWatermark(Choice):
     """The follower's use of the high watermark in a diverging response."""
 
-    APPLIED = 0, "it takes it before it truncates its log (KAFKA-14704)", "KAFKA-14704"
+    APPLIED = 0, "it adopts the high watermark before it truncates its log (KAFKA-14704)", "KAFKA-14704"
     IGNORED = 1, "nothing"
 
 
@@ -207,15 +207,15 @@ class IsrChange(Choice):
     """The way a leader changes the ISR."""
 
     ATOMIC = 0, "by a conditional write to ZooKeeper, under its lock"
-    REQUEST = 1, "by a request to the controller, proposed until it is answered (KIP-497)"
+    REQUEST = 1, "by a request to the controller; the change is pending until the response (KIP-497)"
 
 
 class EffectiveIsr(Choice):
     """The ISR that a leader counts for its high watermark while a change is pending."""
 
-    PROPOSED = 0, "the one that it has proposed", "KIP-497"
-    COMMITTED = 1, "the one of before", "KIP-497"
-    MAXIMAL = 2, "both together"
+    PROPOSED = 0, "the ISR that it has proposed", "KIP-497"
+    COMMITTED = 1, "the ISR before the change", "KIP-497"
+    MAXIMAL = 2, "the union of both"
 
 
 class IsrVersion(Choice):
@@ -231,7 +231,7 @@ class IsrAnswer(Choice):
     HIGH_WATERMARK_KEPT = 0, "no (KAFKA-13091)", "KAFKA-13091"
     ADVANCED_WHEN_APPLIED = (
         1,
-        "where the change was made, and not where it was turned down (Kafka to date)",
+        "only if the change was made, not if it was rejected (Kafka to date)",
         "docs/findings/refused-expansion.md",
     )
     ADVANCED = 2, "yes"
@@ -242,7 +242,7 @@ class IsrQueue(Choice):
 
     CLEARED_BY_NEWS = (
         0,
-        "yes, where news of the partition came between: but nothing is sent then (KAFKA-12686)",
+        "yes, after a metadata update, but it does not send the new request (KAFKA-12686)",
         "KAFKA-12686",
     )
     SINGLE = 1, "no"
@@ -251,8 +251,8 @@ class IsrQueue(Choice):
 class IsrDuplicate(Choice):
     """The controller's response to a change of the ISR that it has already made."""
 
-    REFUSED = 0, "that the partition epoch is another by now (KRaft)", "KAFKA-14144"
-    ANSWERED = 1, "that it is made (ZooKeeper's controller)"
+    REFUSED = 0, "an error, because the partition epoch has changed (KRaft)", "KAFKA-14144"
+    ANSWERED = 1, "success (ZooKeeper's controller)"
 
 
 class IsrRefresh(Choice):
@@ -265,8 +265,8 @@ class IsrRefresh(Choice):
 class StaleController(Choice):
     """The reaction of a leader to the response of a controller that is no longer active."""
 
-    FINAL = 0, "that its proposal is rejected, and it waits forever for a later ISR (KAFKA-14154)", "KAFKA-14154"
-    RETRIED = 1, "nothing: it asks the active one"
+    FINAL = 0, "it considers its proposal rejected, and waits forever for a later ISR (KAFKA-14154)", "KAFKA-14154"
+    RETRIED = 1, "none: it sends the request to the active controller"
 
 
 class IsrError(Choice):
@@ -274,11 +274,11 @@ class IsrError(Choice):
 
     STUCK = (
         0,
-        "submit it again, which its own request blocks: nothing is sent, and it stays pending (KAFKA-14010)",
+        "it submits the change again, but its first request blocks the second: the change stays pending (KAFKA-14010)",
         "KAFKA-14010",
     )
-    TAKEN_BACK = 1, "the same, and take it back, although it may have been made (KAFKA-14010)", "KAFKA-14010"
-    RETRIED = 2, "send the request again"
+    TAKEN_BACK = 1, "it withdraws the change, which the controller may have made (KAFKA-14010)", "KAFKA-14010"
+    RETRIED = 2, "it sends the request again"
 
 
 class IsrEligibility(Choice):
@@ -288,7 +288,7 @@ class IsrEligibility(Choice):
     ALIVE = 1, "one that is up and not fenced (KIP-841)", "KIP-903"
     INCARNATION_RACY = (
         2,
-        "also one that has not restarted since it caught up, judged a fetch too late (KAFKA-15221)",
+        "also one that has not restarted since it caught up, but checked a fetch too late (KAFKA-15221)",
         "KAFKA-15221",
     )
     INCARNATION = 3, "also one that has not restarted since it caught up: its broker epoch is the same (KIP-903)"
@@ -297,8 +297,8 @@ class IsrEligibility(Choice):
 class FollowerFenceEpoch(Choice):
     """Selects whether the leader epoch rises when a follower is fenced."""
 
-    BUMPED = 0, "yes (ZooKeeper); in KRaft to 3.5 whenever anybody leaves the ISR, by its leader's request too"
-    KEPT = 1, "no: the ISR of the current decision changes (KAFKA-15021)"
+    BUMPED = 0, "yes (ZooKeeper); in KRaft up to 3.5 also when the leader's request removes a member from the ISR"
+    KEPT = 1, "no: only the ISR of the current update changes (KAFKA-15021)"
 
 
 class HighWatermarkGate(Choice):
@@ -312,8 +312,8 @@ class EligibleLeaders(Choice):
     """Selects whether the controller tracks replicas that left the ISR with every committed record: the ELR."""
 
     NONE = 0, "no", "KIP-966"
-    KEPT_UNCLEAN = 1, "yes, one that may have lost its log in an unclean shutdown too", "KIP-966"
-    KEPT_ABOVE_MIN = 2, "yes, while the ISR has min.insync.replicas without them too", "KIP-966"
+    KEPT_UNCLEAN = 1, "yes, even a replica that may have lost its log in an unclean shutdown", "KIP-966"
+    KEPT_ABOVE_MIN = 2, "yes, even while the ISR has min.insync.replicas without them", "KIP-966"
     TRACKED = 3, "yes, as long as nothing can be committed without them (KIP-966)"
 
 
@@ -355,7 +355,7 @@ class UnknownProducer(Choice):
 class ConsumerPosition(Choice):
     """A consumer's position in the log, and its check of the position at a new leader."""
 
-    OFFSET = 0, "an offset, and it asks nothing", "KIP-320"
+    OFFSET = 0, "an offset, without a check", "KIP-320"
     END_OFFSET = (
         1,
         "also the epoch of its last record: it asks where that epoch ends, and compares offsets (every release)",
@@ -367,7 +367,7 @@ class ConsumerPosition(Choice):
 class ControllerWrites(Choice):
     """A controller's check when it writes an update, because another controller may have taken over."""
 
-    UNCONDITIONAL = 0, "nothing: it overwrites the other controller's decision, which never learns of it"
+    UNCONDITIONAL = 0, "none: it overwrites the other controller's update, and the other controller never learns this"
     VERSIONED = 1, "that the partition is as it knows it: a conditional write (up to Kafka 2.0)", "KAFKA-6082"
     CONTROLLER_EPOCH = 2, "also that it is still the controller: its epoch is the current one (KAFKA-6082)"
 
@@ -375,8 +375,8 @@ class ControllerWrites(Choice):
 class ControllerRequests(Choice):
     """The controllers' requests that a replica obeys."""
 
-    ANY = 0, "any of a later leader epoch"
-    CONTROLLER_EPOCH = 1, "the same, but none of an older controller than the latest that it knows"
+    ANY = 0, "all requests of a later leader epoch"
+    CONTROLLER_EPOCH = 1, "likewise, except requests of a controller older than the latest that it knows"
 
 
 class StableOffset(Choice):
@@ -391,7 +391,7 @@ class FollowerHighWatermark(Choice):
     """A follower's high watermark after it has appended the records of a fetch."""
 
     OWN_END = 0, "its own log end offset, whatever its leader knows to be committed (Fluss)", "docs/findings/fluss.md"
-    LEADERS = 1, "its leader's, as the answer has it, up to its own log end offset"
+    LEADERS = 1, "its leader's high watermark in the response, but at most its own log end offset"
 
 
 MECHANISMS: dict[str, type[Choice]] = {

@@ -57,11 +57,11 @@ class Refusal(IntEnum):
 
     # elect, expire
     EPOCHS_BOUND = 17, "the bound of {epochs} epoch changes is reached", True
-    IS_LEADER = 18, "the controller has {r} as leader already"
+    IS_LEADER = 18, "{r} is the leader already"
     UNCLEAN_ELECTION_OFF = 19, "{r} is not in the ISR, and unclean leader election is off"
     ISR_HAS_LIVE_MEMBER = 20, "{r} is not in the ISR, which has a live member"
     NEITHER_LEADS_NOR_IN_ISR = 21, "{r} neither leads nor is in the ISR"
-    LAST_MEMBER = 22, "{r} is the last member of the ISR, and leads no more"
+    LAST_MEMBER = 22, "{r} is the last member of the ISR, and no longer leads"
 
     # shrink, expand
     NO_TRUE_LEADER = 23, "no live leader is aware of the controller's current epoch"
@@ -109,7 +109,7 @@ class Refusal(IntEnum):
     CONSUMER_OFF = 50, "consumer is off in the configuration"
     NO_READ_REPLICA = (
         51,
-        "{r}'s leader has not seen it at the consumer's position, {position}, and does not send it there",
+        "{r}'s leader has not seen {r} at the consumer's position {position}, and does not send the consumer to {r}",
     )
     CONSUMER_IS_BEHIND = (
         52,
@@ -131,20 +131,20 @@ class Refusal(IntEnum):
     NOTHING_TO_MARK = 61, "{r}'s log does not end in the transaction"
 
     # failover, rival_elect, rival_notify, notify
-    IS_OF_THE_CONTROLLER = 62, "a fail-over of the controller happens to no replica, and is written with A"
+    IS_OF_THE_CONTROLLER = 62, "a fail-over happens to the controller, not to a replica: write the event with replica A"
     HAS_FAILED_OVER = 63, "the controller has failed over already"
     HAS_NOT_FAILED_OVER = 64, "the controller has not failed over"
     CONTROLLER_MOVED = 65, "the old controller's write fails: its controller epoch is no longer the current one"
-    RIVAL_HAS_DECIDED = 66, "the old controller has decided already"
-    BAD_VERSION = 67, "the old controller's conditional write fails: the partition is not as it knows it"
-    IS_RIVAL_LEADER = 68, "the old controller has {r} as leader already"
+    RIVAL_HAS_DECIDED = 66, "the old controller has made its update already"
+    BAD_VERSION = 67, "the old controller's conditional write fails: the partition has changed"
+    IS_RIVAL_LEADER = 68, "{r} is already the leader that the old controller knows"
     NOT_IN_RIVAL_ISR = 69, "{r} is not in the ISR that the old controller knows"
-    RIVAL_HAS_NOT_DECIDED = 70, "the old controller has decided nothing of its own"
+    RIVAL_HAS_NOT_DECIDED = 70, "the old controller has made no update of its own"
     STALE_CONTROLLER_EPOCH = (
         71,
-        "{r} knows the new controller, and rejects this: STALE_CONTROLLER_EPOCH",
+        "{r} knows the new controller, and rejects the old controller's update: STALE_CONTROLLER_EPOCH",
     )
-    KNOWS_LATER_EPOCH = 72, "{r} knows epoch {epoch}, and the old controller's is no later one"
+    KNOWS_LATER_EPOCH = 72, "{r} knows epoch {epoch}, and the old controller's epoch is not later"
 
     # expand
     SHOWN_FENCED = 73, "{true_leader}'s own metadata shows {r} fenced"

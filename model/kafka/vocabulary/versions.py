@@ -37,8 +37,8 @@ _RELEASED = {
 
 # The differences of a version from its protocol.
 _OTHERWISE = {
-    "1.1.0": "an answer with records carries the high watermark as it is after the fetch (KAFKA-7104)",
-    "4.1.0": "who led last is remembered only when the ISR becomes empty (apache/kafka#20629)",
+    "1.1.0": "a response with records carries the high watermark from after the fetch (KAFKA-7104)",
+    "4.1.0": "the controller remembers the last known leader only when the ISR becomes empty (apache/kafka#20629)",
 }
 
 PREFIX = "kafka-"
