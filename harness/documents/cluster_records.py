@@ -1,4 +1,4 @@
-"""Records of runs on a Kafka cluster, which JSON documents contain as they are."""
+"""Records of runs on a Kafka cluster. JSON documents contain these records unchanged."""
 
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum

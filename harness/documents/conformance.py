@@ -35,9 +35,9 @@ class ExplainedNonconformity(Nonconformity, Causes):
 
 
 class Played(TypedDict):
-    """How many transitions are `reachable`, and how many of them were played or differ.
+    """The number of `reachable` transitions, and the numbers of transitions that were played or differ.
 
-    `behind` counts the transitions that only differing ones lead to.
+    `behind` counts the transitions that can be reached only through differing transitions.
     """
 
     reachable: int
@@ -60,9 +60,10 @@ class Transitions(Played):
 
 
 class Unmet(TypedDict):
-    """How many names of a kind the model meets at random, and the names that the system under test never met.
+    """Coverage points of one kind: their number in random runs of the model, and those never met in the system.
 
-    `within_bounds` lists those of `names` that the model meets within the bounds.
+    `names` lists the points that the system under test never met. `within_bounds` lists the part of `names` that the
+    model meets within the bounds.
     """
 
     there_are: int
@@ -71,9 +72,9 @@ class Unmet(TypedDict):
 
 
 class NeverMet(TypedDict):
-    """The branches, transitions and pairs that the system under test was never driven through.
+    """The branches, transitions and pairs that the system under test never went through in this run.
 
-    The bounds are the default ones of `--exhaustive`.
+    The bounds are the defaults of `--exhaustive`.
     """
 
     branches: Unmet

@@ -102,7 +102,7 @@ class BrokerLine(TypedDict):
 
 
 class ClusterRun(TypedDict):
-    """One run of a scenario; `not_reached` names the condition that a step waited for in vain."""
+    """One run of a scenario; `not_reached` names the condition that a step waited for and did not reach."""
 
     verdict: str
     seconds: float
@@ -126,7 +126,7 @@ class Cluster(TypedDict):
 
 
 class PlayedBeside(TypedDict):
-    """The end of a schedule under the model's release; `permitted` by the contract with clients."""
+    """The outcome of a schedule in the model; `permitted`: the contract with clients allows this outcome."""
 
     protocol: str
     ended: str
@@ -134,7 +134,7 @@ class PlayedBeside(TypedDict):
 
 
 class PlayedCase(TypedDict):
-    """A case as it ran on a cluster, and its first difference to the model."""
+    """The run of a case on a cluster, and the first difference from the model."""
 
     id: str
     ended: str
@@ -153,7 +153,7 @@ class ClusterReplay(TypedDict):
 
 
 class FuzzedFinding(TypedDict):
-    """A schedule of `cluster fuzz`, shrunk by replay, and its end in the model."""
+    """A schedule of `cluster fuzz`, shrunk by replays, and its outcome in the model."""
 
     schedule: int
     ended: str
@@ -166,7 +166,7 @@ class FuzzedFinding(TypedDict):
 class PlayedNumbers(TypedDict):
     """The number of schedules and events that were played.
 
-    `ends` counts schedules by their end, `unlike_the_model` the schedules that end differently in the model.
+    `ends` counts schedules by their outcome. `unlike_the_model` counts the schedules with another outcome in the model.
     """
 
     drawn: int
@@ -194,7 +194,7 @@ class ClusterFuzz(FuzzedNumbers):
 
 
 class SightedFinding(FuzzedFinding):
-    """A finding of a campaign on clusters, and how many of its schedules had the same end."""
+    """A finding of a campaign on clusters, and the number of its schedules with the same outcome."""
 
     seen: int
 

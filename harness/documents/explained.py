@@ -22,7 +22,8 @@ class Names(TypedDict):
 class Issue(TypedDict):
     """The document of `explain KAFKA-7395` or `explain KIP-101`.
 
-    `tells_of` lists the choices whose flaw the issue reports, `mentioned_by` the other entries that mention it.
+    `tells_of` lists the choices whose flaws the issue reports. `mentioned_by` lists the other entries that mention the
+    issue.
     """
 
     name: str
@@ -57,7 +58,7 @@ class Entry(TypedDict):
 
 
 class Broken(Causes):
-    """The shortest known schedule that breaks a property of a release; `searched` by the number of replicas."""
+    """The shortest known schedule that breaks a property of a release. The keys of `searched` are replica counts."""
 
     length: int
     certified_minimal: bool

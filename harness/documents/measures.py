@@ -15,7 +15,7 @@ class Spread(TypedDict):
 
 
 class Throughput(TypedDict):
-    """The speed of a subject; `behind` says how many times faster the default is."""
+    """The speed of a subject; `behind` is the factor by which the first subject with the same unit is faster."""
 
     subject: str
     unit: str
@@ -39,7 +39,7 @@ class Searched(TypedDict):
 
 
 class Detected(TypedDict):
-    """The number of schedules that detect a mutant."""
+    """The number of schedules that epochfuzz needs to detect a mutant."""
 
     defect: str
     strategy: str
@@ -92,7 +92,7 @@ class Spark(TypedDict):
 
 
 class Slowest(TypedDict):
-    """The mutant that takes the most schedules."""
+    """The mutant whose detection needs the most schedules."""
 
     defect: str
     schedules: int

@@ -1,4 +1,4 @@
-"""Records that the code passes around and that JSON documents contain as they are."""
+"""Records that the code uses, and that JSON documents contain unchanged."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ class Unseen:
 
 @dataclass(frozen=True)
 class Checked:
-    """The number of blocks that ran more than once, and the number of these that ran in several processes.
+    """The number of blocks that ran more than once, and how many of these blocks ran in several processes.
 
     `memory` is the peak memory of any worker process, in bytes.
     """
@@ -51,7 +51,7 @@ class Discovery:
 
 @dataclass(frozen=True)
 class Scale:
-    """The size of a benchmark: rounds of each throughput, seeds of each hunt, and the largest number of schedules."""
+    """The size of a benchmark: rounds of each speed test, seeds of each hunt, and the largest number of schedules."""
 
     rounds: int
     seeds: int

@@ -193,7 +193,7 @@ class When(TypedDict):
 
 
 class Seen(Line):
-    """The first and the last campaign that saw a finding, and how many of the campaigns that `looked` saw it."""
+    """The first and the last campaign that saw a finding. Of `looked` campaigns, `campaigns` saw the finding."""
 
     known_flaw: str | None
     first_seen: When
@@ -205,7 +205,7 @@ class Seen(Line):
 
 
 class Covered(TypedDict):
-    """How many situations a campaign met, and how many of these no earlier campaign had met."""
+    """The number of situations that a campaign met, and the number that no earlier campaign had met."""
 
     directory: str
     protocol: str

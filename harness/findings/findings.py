@@ -110,7 +110,7 @@ def breaches(protocols: Sequence[Protocol], settings: Configuration, tally: Tall
 
 @dataclass
 class FoundFindings:
-    """The findings of random runs, in the order of the violations, and the violations that Ctrl-C left unshrunk."""
+    """The findings of random runs, in the order of the violations. `unshrunk`: violations not shrunk before Ctrl-C."""
 
     findings: list[Finding] = field(default_factory=list)
     unshrunk: list[Breach] = field(default_factory=list)
@@ -142,8 +142,8 @@ def findings(
 ) -> FoundFindings:
     """Shrink violations and show them at once. Then search for shorter schedules, and prove that none is shorter.
 
-    The function takes about `certify` seconds; None for no limit. With 0, everything is shrunk and nothing is proven.
-    The first Ctrl-C ends it, with the findings so far. `memory` (bytes) bounds each search.
+    The function takes about `certify` seconds; None for no limit. With 0, it shrinks all violations and proves nothing.
+    The first Ctrl-C ends the function, and it returns the findings so far. `memory` (bytes) bounds each search.
     """
     with Interruption() as interruption:
         if certify and of:
@@ -202,7 +202,7 @@ class _Findings:
         self._shown.found(self.known)
 
     def certify(self, memory: int) -> None:
-        """Prove the findings that take little time, shrink the others further, and prove those in the time left."""
+        """Prove the findings whose proofs take little time. Then shrink the others, and prove them in the time left."""
         claims = list(self._found)
         self._shown.doing("certifying")
         prove(claims, self._deadline, memory, QUICK, self._improved)
@@ -237,9 +237,9 @@ class _Findings:
 
 
 def finding(walker: ScheduleEngine, breach: Breach, candidates: int) -> Finding:
-    """Return the finding of a violation. Shrinks the shortest failure of each kind, up to `candidates` of them.
+    """Return the finding for a violation. Shrinks up to `candidates` failures, the shortest of each kind.
 
-    The shortest result is the reproducer, and other results of that length are its variants. Nothing is proven.
+    The shortest result is the reproducer, and other results of the same length are its variants. Nothing is proven.
     """
     protocol, settings = breach.protocol, walker.settings
     wanted = properties.named(breach.property).bit
@@ -255,7 +255,7 @@ def finding(walker: ScheduleEngine, breach: Breach, candidates: int) -> Finding:
 
 
 def certified(found: Sequence[Finding], seconds: float | None, memory: int = CERTIFICATE_MEMORY) -> list[Finding]:
-    """Return the findings of a run, proven within a time limit in seconds; None for no limit."""
+    """Return the findings of a run with proofs, as far as `seconds` allow; None for no limit."""
     claims = {
         Claim(each.protocol, each.witness.settings, properties.named(each.property).bit, each.reproducer.schedule): each
         for each in found
@@ -291,7 +291,7 @@ def improved(known: Finding, reproducer: Reproducer, failure: Failure | None = N
 def as_finding(
     walker: ScheduleEngine, breach: Breach, reproducer: Reproducer, as_short: Sequence[bytes], shrunk: Failure
 ) -> Finding:
-    """Return the finding of a violation, with its reproducer and the other schedules of equal length."""
+    """Return the finding for a violation, with its reproducer and the other schedules of equal length."""
     protocol, settings = breach.protocol, walker.settings
     wanted = properties.named(breach.property).bit
     schedules = [reproducer.schedule, *as_short]

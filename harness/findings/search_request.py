@@ -36,13 +36,13 @@ class SearchRequest:
         return f"{self.protocol.name} · {self.sought} · {self.settings.text()}"
 
     def text(self) -> str:
-        """Return the request as text, which is equal for equal requests."""
+        """Return the request as text. Equal requests have equal texts."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         return json.dumps(values | {"protocol": self.protocol.name, "settings": asdict(self.settings)}, sort_keys=True)
 
     @staticmethod
     def from_text(text: str) -> "SearchRequest":
-        """Return the request of a text. Raises ValueError."""
+        """Return the request that a text describes. Raises ValueError."""
         values = json.loads(text)
         protocol, settings = parse_protocol(values.pop("protocol")), Configuration(**values.pop("settings"))
         return SearchRequest(protocol, settings, **values)

@@ -22,7 +22,7 @@ class Reachable:
 
 
 def reachable(protocol: Protocol, settings: Configuration) -> Reachable:
-    """Return the situations that two replicas can meet with two records, two elections and the faults of the settings.
+    """Return the situations that two replicas meet with two records, two epoch changes and the faults in `settings`.
 
     A situation describes one replica and its leader, so larger clusters can meet every situation of two replicas.
     """

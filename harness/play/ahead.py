@@ -56,7 +56,7 @@ class LookAhead:
         return f"/?{self.position.going(*found).at(self.position.step).query()}"
 
     def run(self) -> None:
-        """Run the search, and set the answer, however the search ends."""
+        """Run the search, and set the answer in every case, even after an error."""
         from epochfuzz.harness.engine.keys.packing import DoesNotFit
         from epochfuzz.harness.engine.runtime.deadline import TimeUp
 
@@ -132,7 +132,7 @@ class Searches:
             return self._latest[0]
 
     def numbered(self, number: int) -> LookAhead | None:
-        """Return the search of a number; None if a later search has started."""
+        """Return the search with this number, or None if a later search has started."""
         return self._latest[1] if self._latest and self._latest[0] == number else None
 
     def cancel(self) -> None:

@@ -24,7 +24,7 @@ replayed = lru_cache(_KEPT)(replay)
 
 @dataclass(frozen=True)
 class Pane:
-    """A step as it looks under some protocols, equal for all of them."""
+    """A step, and the protocols under which it looks like `scene`."""
 
     protocols: tuple[str, ...]
     scene: Scene
@@ -70,13 +70,13 @@ class PossibleEvent:
 
     @property
     def id(self) -> str:
-        """The id of its element on the page, which keeps the focus in place."""
+        """The id of the event's element on the page. A stable id keeps the focus in place."""
         return self.event.replace(" ", "-")
 
 
 @dataclass(frozen=True)
 class ImpossibleEvents:
-    """Events that are not enabled here for equal reasons, with the reasons by protocols."""
+    """Events that are not enabled at the position for the same reasons. Each reason comes with its protocols."""
 
     events: tuple[str, ...]
     reasons: tuple[tuple[tuple[str, ...], str], ...]
@@ -119,7 +119,7 @@ class Board:
 
     @cached_property
     def position(self) -> Position:
-        """The position shown: at most the last step, or one step beyond it if the end shows something more."""
+        """The position that the page shows: at most the last moment of the story."""
         return self._asked.at(min(self._asked.step, len(self.story.moments)))
 
     @property
@@ -140,7 +140,7 @@ class Board:
 
     @cached_property
     def panes(self) -> tuple[Pane, ...]:
-        """The current step as it looks under each protocol. Protocols with equal looks share a pane."""
+        """The current step under each protocol. Protocols with equal scenes share a pane."""
         looks: list[tuple[Scene, list[str]]] = []
         for run in self.runs:
             scene = (*run.scenes, run.ending)[self.position.step]
@@ -212,7 +212,7 @@ class Board:
 
 
 def broken_by(position: Position, protocol: Protocol, settings: Configuration) -> dict[str, int]:
-    """Return the properties that the events up to a position broke under a protocol, each with its step."""
+    """Return the properties that are broken up to a position, and the step that first broke each of them."""
     return replayed(position.here, protocol, settings).first_broken
 
 

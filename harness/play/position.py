@@ -1,6 +1,6 @@
 """The position of a user of `play`, as the query of a URL: the schedule, the step, protocols, and settings.
 
-Schedules that the user left for another one are in the query as well.
+The query also contains the schedules that the user has abandoned for another schedule.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,14 +15,14 @@ from epochfuzz.model.kafka.vocabulary.names import nearest
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, Protocol, ProtocolError, parse_protocol
 
 MOST_PROTOCOLS = 24
-MOST_BRANCHES = 8  # the oldest one is dropped
+MOST_BRANCHES = 8  # if there are more, the oldest branches are dropped
 
 _SETTINGS = vars(Configuration())
 _KEYS = ("case", "protocol", *_SETTINGS, "events", "step", "branch")
 
 
 class BadPosition(ValueError):
-    """An address that encodes no position. The message says why."""
+    """An address that does not encode a position. The message says why."""
 
 
 @dataclass(frozen=True)

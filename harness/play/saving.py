@@ -14,13 +14,13 @@ class CannotSave(Exception):
 
 
 class IsThere(CannotSave):
-    """A file of that name already exists."""
+    """A file with this name already exists."""
 
 
 def save(position: Position, slug: str, why: str, directory: Path, *, replace: bool) -> Path:
     """Write the whole schedule as a case, and return the file. Raises CannotSave.
 
-    Its expectations are the current results under every reference design and under the protocols of the position. An
+    The case expects the current results, under every reference design and under the protocols of the position. An
     existing file is replaced only if `replace` is true.
     """
     if not position.events:
@@ -40,7 +40,7 @@ def save(position: Position, slug: str, why: str, directory: Path, *, replace: b
 
 
 def _why(position: Position) -> str:
-    """Return the story under the first protocol that breaks a property, or under the first protocol."""
+    """Describe the run of the first protocol that breaks a property, or else the run of the first protocol."""
     runs = Board(position).runs
     telling = next((run for run in runs if run.broken), runs[0])
     return f"Under {telling.protocol.name}: {telling.description}"

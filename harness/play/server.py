@@ -1,7 +1,8 @@
-"""The server of the page: on the loopback interface only, for a single user, and without a network.
+"""The server of the page. It listens on the loopback interface only, and serves a single user.
 
-Any page in the browser can send requests to this server. The Host header reveals a page with another name (DNS
-rebinding). The Origin header reveals a page of another origin that requests a write or a search.
+Any page in the browser can send requests to this server. If a page reaches the server by another host name (DNS
+rebinding), the Host header shows this name. If a page of another origin requests a write or a search, the Origin header
+shows that origin. The server rejects both.
 """
 
 import json
@@ -92,7 +93,7 @@ class Application:
         try:
             response = self._answered(request)
         except SecurityError:
-            response = Response("this is epochfuzz play, and not the host in the request\n", 400, mimetype="text/plain")
+            response = Response("this is epochfuzz play; the request names another host\n", 400, mimetype="text/plain")
         except HTTPException as error:
             response = self._mistake(error)
         response.headers.update(_HEADERS)
@@ -102,7 +103,7 @@ class Application:
         _ = request.host  # raises SecurityError for an untrusted Host
         endpoint, arguments = _URLS.bind_to_environ(request.environ).match()
         if request.method == "POST" and request.headers.get("Origin") != request.host_url.rstrip("/"):
-            raise Forbidden("this is done from the page of epochfuzz play itself, and from no other")
+            raise Forbidden("only the page of epochfuzz play may send this request")
         answer: Callable[..., Response] = getattr(self, f"_{endpoint}")
         return answer(request, **arguments)
 

@@ -1,9 +1,9 @@
-"""Find the choices of a protocol that a schedule needs to break a property, by replaying it with other choices.
+"""Find the choices of a protocol that make a schedule break a property, by replaying the schedule with other choices.
 
-A set of choices is a cause if two conditions hold: with a sound choice in place of each, the schedule no longer breaks
-the property, and no smaller set has this effect. Several sets may have the smallest size, and all of them are causes.
-The replays interpret the rules, because compiling the rules for hundreds of protocols would take longer than the few
-events.
+A set of choices is a cause if two conditions hold. With a sound choice in place of each choice in the set, the schedule
+no longer breaks the property. And no smaller set has this effect. Several sets may have the smallest size, and all of
+them are causes. The replays interpret the rules, because a replay has few events, and compiling the rules for hundreds
+of protocols would take longer.
 """
 
 from collections.abc import Iterator, Sequence
@@ -109,7 +109,7 @@ class Causes:
 
     @property
     def reason(self) -> str | None:
-        """Why the finding was to be expected, or None if it is new."""
+        """The reason to expect the finding, or None if the finding is new."""
         if self.status is CauseStatus.NEW:
             return None
         return self.text if self.status is CauseStatus.KNOWN else f"suspected, without an issue of Kafka's: {self.text}"
@@ -118,7 +118,7 @@ class Causes:
     def sentence(self) -> str:
         """The causes of the finding, and the meaning of each."""
         if not self.sets:
-            return "No choice of the protocol's is known to be why: replaced by sound ones, all of them break it too."
+            return "No choice of the protocol explains this: with sound choices, the property still breaks."
         meanings = dict.fromkeys(f"{each.text}: {each.meaning}." for together in self.sets for each in together)
         return f"Because of {self.text}. {' '.join(meanings)}"
 
@@ -167,7 +167,7 @@ def gives_way_to(property_: str, protocol: Protocol, settings: Configuration) ->
 
 
 def reason(schedule: bytes, protocol: Protocol, settings: Configuration, property_: str) -> str | None:
-    """Return why a protocol of Kafka was to be expected to break a property with a schedule, or None.
+    """Return the reason to expect that a schedule breaks a property under a protocol, or None if there is no reason.
 
     Returns None for a protocol that is assembled from single mechanisms.
     """
@@ -233,9 +233,9 @@ class _Healing:
         return fault.name in gives_way_to(self._property, self._protocol, self._settings)
 
     def _needed(self) -> tuple[str, ...]:
-        """Return a smaller set that still keeps the property, if replacing all choices keeps it.
+        """Return a set of mechanisms whose sound choices keep the property, if the sound choices of all keep it.
 
-        The set cannot lose any further choice.
+        The function starts with all mechanisms, and removes each one that the set does not need.
         """
         needed = list(self._sound)
         for name in self._sound:
@@ -262,8 +262,8 @@ class _Healing:
 def _as_in_base(protocol: Protocol, applying: Sequence[str]) -> dict[str, tuple[Choice, ...]]:
     """Return the choices of the base protocol of a text such as `kafka-3.6:isr_refresh=none`.
 
-    Returns only the mechanisms in ALTERNATIVES that the text replaces. Neither of their choices is unsound by itself,
-    but the combination may be.
+    Returns only the mechanisms in ALTERNATIVES that the text replaces. Each of their choices is sound by itself, but
+    may be unsound together with other choices.
     """
     base = parse_protocol(protocol.name.partition(":")[0])
     return {
@@ -274,7 +274,7 @@ def _as_in_base(protocol: Protocol, applying: Sequence[str]) -> dict[str, tuple[
 
 
 def _breaking(schedule: bytes, protocol: Protocol, settings: Configuration, wanted: int) -> bytes | None:
-    """Return the schedule up to the event that breaks a wanted property, or None if no event does."""
+    """Return the schedule up to the event that breaks a wanted property, or None if no event breaks one."""
     p = initial(protocol, settings)
     now = wanted & ~properties.AT_END
     for number, event in enumerate(schedule, start=1):

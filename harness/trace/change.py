@@ -54,13 +54,13 @@ def listed(replica_set: int) -> str:
 
 
 def joined(words: Iterable[str]) -> str:
-    """Return `A, B and C`."""
+    """Join words for a sentence: `A, B and C`."""
     *others, last = words
     return f"{', '.join(others)} and {last}" if others else last
 
 
 def decision(p: State) -> str:
-    """Return the controller's leader-and-ISR update after it considers a replica failed."""
+    """Describe the update that the controller makes after the failure of a replica."""
     leader = controller.leader(p)
     led_by = "has no leader" if leader == NONE else f"keeps leader {REPLICA_NAMES[leader]}"
     return f"epoch {p.controller_epoch} {led_by}, ISR {isr_of(p)}"

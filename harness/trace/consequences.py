@@ -124,7 +124,7 @@ def _waiting(c: Change) -> Iterator[str]:
             yield f"the producer of {records(begun[r])} waits for {name}'s HW"
         ended = c.before.waiting[r] & ~c.after.waiting[r] & ~c.after.acked & ~elsewhere
         if ended and not c.after.up[r]:
-            yield f"the producer of {records(ended)}, which waited there, has no answer"
+            yield f"the producer of {records(ended)}, which waited there, gets no response"
         elif ended and not stored(c.after, r) & ended & _committed(c.after, r):
             yield f"the producer of {records(ended)} gets NOT_LEADER_OR_FOLLOWER from {name}"
 
@@ -162,7 +162,7 @@ def _lossy_failures(c: Change) -> Iterator[str]:
     """Yield the reason why the guarantees permit losses from this step on."""
     if promises.are_void(c.after) and not promises.are_void(c.before):
         if events.verb_of(c.event) is Verb.ELECT:
-            yield f"whoever had all records has shut down uncleanly, and not all kept them: {_PERMITTED}"
+            yield f"the replicas with all records shut down uncleanly, and one has lost records: {_PERMITTED}"
         else:
             yield f"{_lossy(c.after)}: {_PERMITTED}"
 

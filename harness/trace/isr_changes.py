@@ -37,7 +37,7 @@ def _change(c: Change, leader: int, what: str, reason: str) -> Iterator[str]:
         return
     yield f"{name} proposes to {what} the ISR, to be {listed(c.after.pending_isr[leader])}: {reason}"
     if c.before.alter[leader] != Alter.NOTHING:
-        yield "but it sends nothing, for it has an earlier AlterPartition request under way"
+        yield "but it sends nothing, because it has an earlier AlterPartition request in flight"
     elif c.after.alter_current[leader]:
         yield "its AlterPartition request is on its way"
     else:
@@ -95,16 +95,16 @@ def altered(c: Change) -> Iterator[str]:
     """Describe the response to an AlterPartition request that a leader receives."""
     p, r, answer = c.before, c.r, answer_under_way(c.before, c.r)
     if not p.alter_mine[r]:
-        yield f"the answer to {c.name} comes too late, for it has nothing pending of the kind any more: {answer}"
+        yield f"the answer to {c.name} comes too late, because it no longer has a pending proposal: {answer}"
     elif p.alter[r] == Alter.APPLIED:
         since = "" if p.alter_current[r] else ", though the partition has changed again since"
         yield f"{c.name} learns that its proposal is applied: its ISR is now {listed(c.after.isr[r])}{since}"
     elif p.alter[r] == Alter.NEW_EPOCH:
-        yield f"{c.name} drops the answer, which is of an epoch that it does not lead yet: it waits for news of that"
+        yield f"{c.name} drops the answer, which names an epoch that it does not lead yet: it waits for the update"
     elif p.alter[r] == Alter.REVERTED:
         yield f"{c.name} takes its proposal back: its ISR stays {listed(c.after.isr[r])}"
     else:
-        yield f"{c.name} learns that its proposal is refused: ISR {listed(p.pending_isr[r])} stays pending until news"
+        yield f"{c.name}'s proposal is refused: ISR {listed(p.pending_isr[r])} stays pending until the next update"
 
 
 def resend(c: Change) -> Iterator[str]:
@@ -115,8 +115,8 @@ def resend(c: Change) -> Iterator[str]:
 
 def refuse(c: Change) -> Iterator[str]:
     """Describe the response of a controller that is no longer active."""
-    yield f"a controller that is active no more refuses {c.name}'s proposal of ISR {listed(c.before.alter_isr[c.r])}"
-    yield f"{c.name} will take that for final"
+    yield f"a controller that is no longer active rejects {c.name}'s proposal of ISR {listed(c.before.alter_isr[c.r])}"
+    yield f"{c.name} treats this as final"
 
 
 def learned(c: Change) -> Iterator[str]:
@@ -126,8 +126,8 @@ def learned(c: Change) -> Iterator[str]:
     heard = p.shown_fenced[r] & ~c.after.shown_fenced[r]
     for who, verb, what in (
         (fenced, _are(fenced), "fenced"),
-        (heard, _are(heard), "fenced no more"),
-        (registered, _have(registered), "registered anew"),
+        (heard, _are(heard), "no longer fenced"),
+        (registered, _have(registered), "registered again"),
     ):
         if who:
             yield f"the metadata log tells {c.name} that {joined(members(who))} {verb} {what}"
@@ -148,7 +148,7 @@ def given_up(c: Change) -> Iterator[str]:
 
 def _given_up(c: Change) -> str:
     under_way = ", though its request is still under way" if c.after.alter[c.r] != Alter.NOTHING else ""
-    return f"{c.name} waits no more for ISR {listed(c.before.pending_isr[c.r])}, which it has proposed{under_way}"
+    return f"{c.name} no longer waits for ISR {listed(c.before.pending_isr[c.r])}, which it has proposed{under_way}"
 
 
 def request_under_way(p: State, r: int) -> str:
@@ -177,7 +177,7 @@ def joined_incomplete(c: Change) -> str:
     proposer = c.r if requests_isr_changes(c.after) else controller.true_leader(c.before)
     joining = joined(members(after & ~before))
     leader = REPLICA_NAMES[proposer]
-    return f"{joining} joins the ISR without all that is below the HW of {leader}, which proposed it"
+    return f"{joining} joins the ISR without all records below the HW of {leader}, which proposed it"
 
 
 def _are(replica_set: int) -> str:

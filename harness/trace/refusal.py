@@ -54,7 +54,7 @@ class RefusalFacts:
 
     @property
     def true_leader(self) -> str:
-        """The leader that the controller has elected."""
+        """The leader of the controller's current epoch, if it is up and knows this epoch."""
         return _name(controller.true_leader(self._p))
 
     @property

@@ -39,7 +39,7 @@ class Run:
     """A schedule and its effects under one protocol.
 
     `first_broken` maps each broken property to the number of the event that broke it first. A property that is checked
-    at the end, such as `convergence`, has the number of the last event. It is checked on `healed`, the state of the
+    at the end, such as `convergence`, has the number of the last event. This check uses `healed`, the state of the
     partition after all faults have stopped.
     """
 
@@ -90,7 +90,7 @@ class Run:
 
     @property
     def description(self) -> str:
-        """The run in words: a numbered sentence for each step, and one for the end if a property broke there."""
+        """The run in words: a numbered sentence for each step, and another sentence if a property broke at the end."""
         sentences = [f"({scene.number}) {scene.sentence}" for scene in self.scenes[1:]]
         return " ".join([*sentences, self.ending.sentence] if self.ends_broken else sentences)
 
@@ -107,13 +107,13 @@ class Run:
 
     @property
     def permitted(self) -> list[str]:
-        """The properties that broke, as the guarantees to clients permit."""
+        """The properties that broke and may break, because the guarantees to clients permit it."""
         allowed = properties.permitted(self.settings)
         return [name for name in properties.NAMES if name in self.first_broken and name in allowed]
 
     @property
     def at(self) -> int | None:
-        """The number of the event that first broke a property, or None if none did.
+        """The number of the event that first broke a property, or None if no event broke one.
 
         A property that only warns of a future loss counts only if no other property broke.
         """

@@ -13,7 +13,7 @@ def failover(c: Change) -> Iterator[str]:
     """Describe that another broker becomes the controller."""
     yield f"another broker becomes controller, at epoch {c.after.controller_epoch} as the old one, which does not know"
     if not rival_decides(c.after):
-        yield "whatever that one still decides, its writes fail: they carry an earlier controller epoch"
+        yield "all further writes of the old controller fail: they carry an earlier controller epoch"
 
 
 def rival_elect(c: Change) -> Iterator[str]:
@@ -40,7 +40,7 @@ def two_leaders(c: Change) -> Iterator[str]:
         for other in range(r):
             if _of_one_epoch(c.after, r, other) and not _of_one_epoch(c.before, r, other):
                 names = f"{REPLICA_NAMES[other]} and {REPLICA_NAMES[r]}"
-                yield f"{names} both lead epoch {c.after.known_epoch[r]}, and no leader epoch tells them apart"
+                yield f"{names} both lead epoch {c.after.known_epoch[r]}, and no leader epoch distinguishes them"
 
 
 def is_of_rival(p: State, r: int) -> bool:
@@ -49,7 +49,7 @@ def is_of_rival(p: State, r: int) -> bool:
 
 
 def describe(p: State) -> str:
-    """Return the deposed controller's view if it differs, as in `old: C leads e1, ISR A,B,C`. Otherwise empty."""
+    """Return the deposed controller's view, as in `old: C leads e1, ISR A,B,C`. Empty if there is nothing to show."""
     if p.rival == Rival.ABSENT:
         return ""
     if not rival_overwrites(p) or p.rival == Rival.DEPOSED:

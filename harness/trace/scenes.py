@@ -74,7 +74,7 @@ class RecordCell:
 
 @dataclass(frozen=True)
 class Missing:
-    """A guaranteed record that is missing at its offset, on a replica that clients would ask for it."""
+    """A guaranteed record that is missing at its offset, on a replica that should have it."""
 
     offset: int
     record: str
@@ -84,15 +84,15 @@ class Missing:
 class ReplicaScene:
     """One replica after a step. `cut` holds the records that the step truncated, as they were before.
 
-    On the true leader, `missing` holds every guaranteed record that it lacks. On other replicas, it holds those below
-    the replica's own high watermark whose offset has another record. `flushed` and `checkpointed` are None without
-    power loss and asynchronous checkpoints, because they are irrelevant then. `changed` names the fields that the step
+    On the true leader, `missing` holds every guaranteed record that the leader lacks. On other replicas, `missing`
+    holds only guaranteed records with an offset below the replica's own high watermark. `flushed` and `checkpointed`
+    are None if the settings have no power loss or no asynchronous checkpoints. `changed` names the fields that the step
     changed, as far as no other field shows the change.
 
-    `remote_leos` has the other replicas' log end offsets that a leader knows, by name, without unknown ones.
-    `answered_by` is the sender of the response `in_flight`. `isr` and `pending_isr` are the leader's own. They are None
-    if a leader cannot have another ISR than the controller. `request` is the message in flight between the leader and
-    the controller, empty if there is none.
+    `remote_leos` pairs the name of each other replica with the LEO that the leader knows. Replicas with an unknown LEO
+    are left out. `answered_by` is the sender of the response `in_flight`. `isr` and `pending_isr` are the leader's own.
+    They are None if a leader's ISR cannot differ from the controller's ISR. `request` is the message in flight between
+    the leader and the controller, empty if there is none.
     """
 
     name: str
@@ -130,8 +130,8 @@ class ReplicaScene:
 class ControllerScene:
     """The controller's current leader and ISR, and the replicas that may lead without the ISR.
 
-    `elr` and `last_known_leader` are None if the protocol doesn't track them. `changed` says whether the step changed
-    leader, epoch or ISR.
+    `elr` and `last_known_leader` are None if the protocol doesn't track them. `changed`: the step changed the leader,
+    the epoch or the ISR.
     """
 
     leader: str | None
@@ -146,7 +146,7 @@ class ControllerScene:
 
 @dataclass(frozen=True)
 class ConsumerScene:
-    """The consumer: its next offset, that offset before the step, and the epoch that it knows."""
+    """The consumer: its next offset after and before the step, and the epoch that it knows."""
 
     position: int
     previous_position: int
@@ -194,9 +194,9 @@ def narrate(run: Run) -> tuple[Scene, ...]:
 
 
 def narrate_ending(run: Run) -> Scene:
-    """Return the scene after all faults have stopped (healing.py). `convergence` is checked there.
+    """Return the scene after all faults have stopped (healing.py), where `convergence` is checked.
 
-    The scene lists the differences between the replicas.
+    The scene lists the differences between the replicas, and other violations of properties checked at the end.
     """
     before = run.steps[-1].state if run.steps else run.start
     judged = [each for each in PROPERTIES if each.at_end]

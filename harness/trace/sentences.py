@@ -1,7 +1,7 @@
 """Describe a step in the words of a Kafka engineer, as clauses derived from the states before and after it.
 
-A description has two parts. The first describes the event itself, by verb. The second describes its consequences, which
-read alike whatever their cause: a high watermark moved, a record was committed, a record is lost.
+A description has two parts. The first part describes the event itself, by verb. The second part describes the
+consequences, in the same words for every verb: a high watermark moved, a record was committed, a record is lost.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -41,7 +41,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, Phase, State
 
 
 def clauses(change: Change) -> tuple[str, ...]:
-    """Return the effects of an enabled event as clauses, which can stand alone or together make a sentence."""
+    """Return the effects of an enabled event as clauses. A drawing may show them separately or as one sentence."""
     return (
         *_about(change),
         *consequences.of(change),
@@ -66,7 +66,7 @@ def _fetch(c: Change) -> Iterator[str]:
     p, r = c.before, c.r
     leader = REPLICA_NAMES[p.known_leader[r]]
     if p.flight[r] != Flight.NOTHING:
-        yield f"{c.name} waits no more for {REPLICA_NAMES[answered_by(p, r)]}'s answer: {in_flight(p, r)}"
+        yield f"{c.name} no longer waits for {REPLICA_NAMES[answered_by(p, r)]}'s answer: {in_flight(p, r)}"
     if c.after.flight[r] == Flight.OUT_OF_RANGE:
         yield f"{c.name} fetches from offset {p.leo[r]}, {_beyond(c, leader)}: out of range"
     elif c.after.flight[r] == Flight.DIVERGING:
@@ -115,7 +115,7 @@ def _fetch_records(c: Change, leader: str) -> Iterator[str]:
 def _receive(c: Change) -> Iterator[str]:
     p, r = c.before, c.r
     if not flight.counts(p, r):
-        yield f"{c.name} does not take the response for one that it waits for: {in_flight(p, r)}; {_why_not_counted(c)}"
+        yield f"{c.name} ignores a response that it does not wait for: {in_flight(p, r)}; {_why_not_counted(c)}"
         return
     if p.flight_old[r]:
         yield f"the response outlives the decision that {c.name} has learned since it asked"
@@ -181,7 +181,7 @@ def _receive_epoch_end(c: Change) -> Iterator[str]:
 
 
 def _reason_by_epoch(c: Change) -> str:
-    """Return why an epoch response makes c.r truncate at that offset. See truncation.py for the rules."""
+    """Return why the response about an epoch's end makes the replica truncate its log. See truncation.py."""
     p, r = c.before, c.r
     leader = REPLICA_NAMES[answered_by(p, r)]
     epoch, end = p.flight_epoch[r], p.flight_offset[r]
@@ -220,7 +220,7 @@ def _restart(c: Change) -> Iterator[str]:
     if decides(c):
         yield f"the controller takes {c.name} for failed first: {decision(c.after)}"
     if is_struck(c):
-        yield f"{c.name} is no eligible leader replica, for it did not shut down cleanly and may have lost records"
+        yield f"{c.name} is not an eligible leader replica: its shutdown was not clean, and may have lost records"
     yield f"{c.name} is up again, and knows no leader yet; {disk(c)}"
 
 
@@ -307,7 +307,7 @@ def _shutdown(c: Change) -> Iterator[str]:
 
 
 def _unfence(c: Change) -> Iterator[str]:
-    yield f"the controller hears from {c.name} again, which is fenced no more"
+    yield f"the controller receives heartbeats from {c.name} again and unfences it"
 
 
 def _flush(c: Change) -> Iterator[str]:
@@ -320,7 +320,7 @@ def _checkpoint(c: Change) -> Iterator[str]:
 
 def _lapse(c: Change) -> Iterator[str]:
     seen = c.before.caught_up[c.r]
-    which = f", and {c.name} takes {listed(seen)} for caught up no longer" if seen else ""
+    which = f", and {c.name} no longer considers {listed(seen)} caught up" if seen else ""
     yield f"the lag time passes at {c.name} (replica.lag.time.max.ms){which}"
 
 
@@ -338,7 +338,7 @@ def _retry(c: Change) -> Iterator[str]:
     if c.after.leo[c.r] > c.before.leo[c.r]:
         yield f"{appends(c)} in epoch {c.after.known_epoch[c.r]}{outdated(c.before, c.after.known_epoch[c.r])}"
     else:
-        yield f"{c.name} takes m{record} for one that it has, and appends nothing"
+        yield f"{c.name} recognizes m{record} as a record that it has, and appends nothing"
 
 
 def _consume(c: Change) -> Iterator[str]:

@@ -20,7 +20,7 @@ class Parting:
 
     number: int
     event: str
-    under: tuple[tuple[str, str], tuple[str, str]]  # the protocol, and the effects of the step only under this protocol
+    under: tuple[tuple[str, str], tuple[str, str]]  # each protocol, and the effects that the step has only under it
 
     @property
     def sentence(self) -> str:
@@ -30,10 +30,10 @@ class Parting:
 
 @dataclass(frozen=True)
 class Moment:
-    """One step of a story: its scene under each protocol, or a single scene if all look equal.
+    """One step of a story: its scene under each protocol, or a single scene if the scenes are equal.
 
-    If a property breaks at the end, the last moment is not a step. It shows the partition after all faults have
-    stopped.
+    If a property breaks at the end, the last moment is not a step. This moment shows the partition after all faults
+    have stopped.
     """
 
     number: int
@@ -59,7 +59,7 @@ class Moment:
 
 @dataclass(frozen=True)
 class Story:
-    """Runs of one schedule. `parting` compares the first run with another one, and is None if all look like the first.
+    """Runs of one schedule. `parting` is the first difference between the first run and another, None without one.
 
     A drawing shows one or two runs.
     """
@@ -71,7 +71,7 @@ class Story:
 
     @property
     def longest_log(self) -> int:
-        """The number of offsets that a drawing needs. No log reaches beyond, neither before nor after a truncation."""
+        """The number of offsets that a drawing needs: the length of the longest log before or after any step."""
         scenes = [scene for moment in self.moments for scene in moment.scenes]
         return max((max(r.leo, r.previous_leo) for scene in scenes for r in scene.replicas), default=0)
 
@@ -94,9 +94,10 @@ def _moment(scenes: tuple[Scene, ...], parts_at: Parting | None) -> Moment:
 
 
 def most_contrasting(runs: Sequence[Run]) -> tuple[Run, ...]:
-    """Return the two runs to show: the first run that breaks a property and is followed by one that breaks none.
+    """Return two neighbouring runs to show: the first run of the pair breaks a property, the second breaks none.
 
-    Without such a pair, return the first two runs.
+    If there are several such pairs, the function returns the first pair. If there are none, it returns the first two
+    runs.
     """
     for broken, held in pairwise(runs):
         if broken.broken and not held.broken:
@@ -107,8 +108,9 @@ def most_contrasting(runs: Sequence[Run]) -> tuple[Run, ...]:
 def parting(run_a: Run, run_b: Run) -> Parting | None:
     """Return the first observable difference between two runs of the same schedule, or None if there is none.
 
-    The comparison skips leader epoch caches. They differ from the start between some reference designs, and matter only
-    once a log or a leader differs. It also skips parts that only one of the protocols has.
+    The comparison skips leader epoch caches. Between some reference designs, the caches differ from the start, but this
+    difference matters only after a log or a leader differs. The comparison also skips parts that only one of the
+    protocols has.
     """
     for scene_a, scene_b, step_a, step_b in zip(
         run_a.scenes[1:], run_b.scenes[1:], run_a.steps, run_b.steps, strict=True

@@ -23,15 +23,15 @@ def end(decision: str) -> Callable[[Change], Iterator[str]]:
             marker = observation.log_entries(c.after, r)[-1][0]
             yield f"{c.name} appends the marker {observation.record_name(c.after, marker)} at offset {p.leo[r]}"
         elif p.transaction == Transaction.OPEN:
-            yield f"{c.name} has no part of it to mark"
+            yield f"{c.name} appends no marker"
         else:
-            yield "nothing of it is left in any log to be marked"
+            yield "no log has a record of it any more, so it ends without a marker"
 
     return describe
 
 
 def consequences(c: Change) -> Iterator[str]:
-    """Describe the begin or end of a transaction, and the changes of the last stable offset."""
+    """Describe the beginning or the end of a transaction, and the changes of the last stable offset."""
     before, after = c.before, c.after
     if not after.transactions:
         return
@@ -63,7 +63,7 @@ _STATES = {
 
 
 def describe(p: State) -> str:
-    """Return the transaction as drawings show it: `transaction m0,m1 open`. Empty if there is none."""
+    """Return the transaction as drawings show it: `transaction m0,m1 open`. Empty if there is no transaction."""
     if p.transaction == Transaction.NONE:
         return ""
     names = ",".join(f"m{record}" for record in _members(p))

@@ -82,7 +82,7 @@ def cuts(c: Change, reason: str, verb: str = "truncates") -> str:
 
 
 def although(c: Change, cut: list[int]) -> str:
-    """Say that a truncated record was committed, and name the replica that committed it. Empty if none was."""
+    """Return a clause that a truncated record was committed on a replica. Empty if no truncated record was."""
     for record in cut:
         if record in c.readable_on and not is_marker(c.before, record):
             return f", although m{record} was committed on {c.readable_on[record]}"
@@ -116,14 +116,14 @@ def is_struck(c: Change) -> bool:
 
 
 def forgotten(c: Change) -> Iterator[str]:
-    """Yield the requests that a replica no longer waits for, as a leader and as a follower."""
+    """Describe the responses that a replica no longer waits for, as a leader and as a follower."""
     yield from isr_changes.given_up(c)
     if c.before.flight[c.r] != Flight.NOTHING:
         yield f"the response in flight to {c.name} is discarded: {in_flight(c.before, c.r)}"
 
 
 def outdated(p: State, epoch: int) -> str:
-    """Say that the controller is at a later epoch. Empty if it is not."""
+    """Return a clause that the controller is at a later epoch than `epoch`. Empty if it is not."""
     return f", although the controller is at epoch {p.controller_epoch}" if epoch < p.controller_epoch else ""
 
 
@@ -134,7 +134,7 @@ def own_last_epoch(p: State, r: int) -> str:
 
 
 def epoch_answered(p: State, r: int) -> int:
-    """Return the epoch of an epoch response. Since KIP-279 the response has it, before it is the requested epoch."""
+    """Return the epoch in a response about an epoch's end. Before KIP-279 it is the epoch that the follower named."""
     return int(p.flight_epoch[r] if p.flight_epoch[r] != NONE else epoch_cache.latest_epoch(p, r))
 
 

@@ -140,8 +140,8 @@ def document(
 ) -> "documents.Run":
     """Return the JSON form of a run.
 
-    `saved` maps the index of a finding to its case file. `proven` has for each finding the result of the proof in the
-    model.
+    `saved` maps the index of a finding to its case file. `proven` contains, for each finding, the result of the proof
+    in the model.
     """
     return {
         "conforms": conformance.conforms,
@@ -198,9 +198,9 @@ def _nonconformity_json(
 
 
 def _proven(sent: bytes, proof: Reproducer | None) -> "parts.Proof":
-    """Return the proof that the schedule which the adapter received is a shortest one.
+    """Return the proof about the length of `sent`, the schedule that the adapter received.
 
-    The search may have found a shorter schedule. Then the sent schedule is not certified minimal.
+    If the search found a shorter schedule, `sent` is not certified minimal.
     """
     plain = (proof or Reproducer(sent, certified_minimal=False, searched=0)).plain()
     if proof is not None and proof.schedule != sent:
@@ -209,20 +209,20 @@ def _proven(sent: bytes, proof: Reproducer | None) -> "parts.Proof":
 
 
 def never_applied(conformance: Conformance, plan: Plan) -> list[str]:
-    """Return the verbs that can be enabled and that no schedule applied, including unsupported ones."""
+    """Return the verbs that can be enabled but were never applied, including verbs that the adapter doesn't support."""
     starts = _starts(plan)
     return [verb.text for verb in Verb if any(map(verb.possible, starts)) and not conformance.shown.applied[verb.text]]
 
 
 def never_shown(conformance: Conformance, plan: Plan) -> list[str]:
-    """Return the fields that have a meaning in this plan and that no observation had."""
+    """Return the fields that have a meaning in this plan but are missing in all observations."""
     return [field for field in _fields(plan) if not conformance.shown.fields[field]]
 
 
 def never_met(conformance: Conformance, plan: Plan) -> "documents.NeverMet | None":
     """Return the coverage points that the run never reached, or None if the run did not record them.
 
-    The points that exist are estimated by random schedules in the model, under any of the protocols.
+    Random schedules in the model estimate which points exist, under any of the protocols.
     """
     if conformance.shown.met is None or plan.judged_by is not JudgedBy.LOCKSTEP:
         return None
@@ -256,9 +256,9 @@ def judged(conformance: Conformance, plan: Plan) -> list[str]:
 
 
 def not_judged(conformance: Conformance, plan: Plan) -> dict[str, list[str]]:
-    """Return the properties that could not be checked, each with the fields that no observation had.
+    """Return the properties that could not be checked, each with the fields that are missing in all observations.
 
-    A property that no observation can show has no fields.
+    The list of fields is empty for a property that no observation can show.
     """
     shown = {field for field, count in conformance.shown.fields.items() if count}
     missing = {name: [field for field in BY_NAME[name].seen_in if field not in shown] for name in _properties(plan)}
@@ -266,7 +266,7 @@ def not_judged(conformance: Conformance, plan: Plan) -> dict[str, list[str]]:
 
 
 def _properties(plan: Plan) -> list[str]:
-    """Return the properties that can break in this plan and that the guarantees to clients include."""
+    """Return the properties that can break in this plan, without violations that the guarantees to clients permit."""
     if plan.judged_by is not JudgedBy.PROMISES:
         return []
     permitted = properties.permitted(plan.settings)
@@ -324,7 +324,7 @@ def _times(seen: int) -> str:
 
 
 def _beside(run: Run, nonconformity: ConformanceFinding) -> Table:
-    """Return all differences at the end of the schedule as a table. The oracle reports only the first one."""
+    """Return all differences at the end of the schedule as a table. The oracle reports only the first difference."""
     applied, observation = nonconformity.answers[-1]
     model = {"applied": run.steps[-1].applied, **beside(run.steps[-1].state, observation)}
     judge = LockStep(nonconformity.protocol, nonconformity.trial.settings)

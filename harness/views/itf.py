@@ -21,7 +21,7 @@ def trace(run: Run, source: str) -> str:
 
 
 def document(run: Run, source: str, transitions: Sequence[int] = ()) -> dict[str, Any]:
-    """Return the trace as plain data, with the transition number of each event if `transitions` has them."""
+    """Return the trace as plain data. `transitions` may give the number of the transition for each event."""
     states = [run.start, *(step.state for step in run.steps)]
     shown = [variables(scene, state) for scene, state in zip(run.scenes, states, strict=True)]
     told = f"{run.protocol.name} {captions.verdict(run)}"

@@ -14,7 +14,7 @@ from epochfuzz.harness.views.summary import standing
 
 
 class _Live(Progress):
-    """Progress, below lines about the findings so far."""
+    """A progress display, with lines about the findings so far above it."""
 
     lines: Sequence[Text] = ()
 

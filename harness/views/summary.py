@@ -37,7 +37,7 @@ def finding_json(finding: Finding) -> "walks.Finding":
 
 
 def goals_json(protocols: Sequence[Protocol], met: np.ndarray) -> dict[str, dict[str, int]]:
-    """Return for each protocol the number of schedules that met each goal. `met` has axes protocol and goal."""
+    """Return the number of schedules that met each goal, by protocol. `met` has axes protocol and goal."""
     return {
         protocol.name: dict(zip(model_goals.NAMES, (int(count) for count in row), strict=True))
         for protocol, row in zip(protocols, met, strict=True)
@@ -72,7 +72,7 @@ def pace(walked: Walked) -> str:
 
 
 def witnesses(findings: Sequence[Finding]) -> list[Finding]:
-    """Return for each protocol the finding with the shortest reproducer, and of equally short ones the most severe."""
+    """Return one finding for each protocol: the shortest, or the most severe of equally short ones."""
     shortest: dict[Protocol, Finding] = {}
     for finding in findings:
         best = shortest.setdefault(finding.protocol, finding)
@@ -184,7 +184,7 @@ def _goal(count: int, asked: bool) -> Text:
 
 
 def reproducer(finding: Finding, also: Sequence[str] = ()) -> RenderableType:
-    """Return a finding's timeline, next to another protocol's if that loses nothing on the same events.
+    """Return a finding's timeline, next to the timeline of a protocol that keeps the property, if there is one.
 
     `also` names further properties with the same reproducer.
     """
@@ -207,10 +207,10 @@ def proof(finding: Finding) -> str:
 
 
 def print_reproducers(out: Console, findings: Sequence[Finding], *, trace: bool = False) -> None:
-    """Print every distinct reproducer once, whatever the number of properties it breaks, and a known bug in one line.
+    """Print every distinct reproducer once, even if it breaks several properties. A known bug takes one line.
 
-    Unexpected findings are drawn step by step, and with `trace` all findings are. The first finding is printed last,
-    and unexpected ones follow the known bugs, because a terminal shows the end of the output.
+    Unexpected findings are drawn step by step. With `trace`, all findings are drawn. The first finding is printed last,
+    and unexpected findings follow the known bugs, because a terminal shows the end of the output.
     """
     together = by_reproducer(findings)
     is_drawn = [trace or any(finding.known_flaw is None for finding in same) for same in together]

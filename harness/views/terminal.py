@@ -55,7 +55,7 @@ def timeline(run: Run) -> RenderableType:
 
 
 def side_by_side(run_a: Run, run_b: Run) -> RenderableType:
-    """Return two runs of one schedule. A step that looks equal under both is drawn once, any other under each."""
+    """Return two runs of one schedule. A step that looks equal in both runs is drawn once, any other step twice."""
     return draw(story_of(run_a, run_b))
 
 
@@ -172,7 +172,7 @@ def _replica(replica: ReplicaScene, controller: ControllerScene) -> Iterator[Tex
 
 
 def _log(replica: ReplicaScene) -> Iterator[Text]:
-    """Yield the records of a log with their epochs, then the truncated records, then the missing ones."""
+    """Yield the records of a log with their epochs, and also its truncated and missing records."""
     epoch = None
     for cell in replica.log:
         label = "" if cell.epoch == epoch else f"e{cell.epoch}"

@@ -1,8 +1,8 @@
 """Write a TLA+ trace: a module that defines one sequence of states for each protocol.
 
-A state is a record. A replica's variable is a function of the replica, as in the public TLA+ specifications of Kafka's
-replication. The module is a constant module: TLC evaluates its assumptions, which restate the verdicts, without a
-specification. A specification can also follow the sequence as its behaviour.
+A state is a record. A variable of replicas is a function from replicas to values, as in the public TLA+ specifications
+of Kafka's replication. The module is a constant module: TLC evaluates its assumptions without a specification, and the
+assumptions restate the verdicts. A specification can also follow the sequence as its behaviour.
 """
 
 import re
@@ -38,7 +38,7 @@ WellFormed(behaviour) ==
 
 
 class ByReplica(dict[str, Any]):
-    """A function of the replica, by the replica's name."""
+    """A function from replicas to values, by the replica's name."""
 
 
 def trace_module(title: str, why: str, runs: Sequence[Run]) -> str:
@@ -88,7 +88,7 @@ def _state(scene: Scene, p: Partition) -> Iterator[str]:
 def variables(scene: Scene, p: Partition) -> dict[str, Any]:
     """Return the variables of a state by their TLA+ names: dicts are records, frozensets are sets, lists are sequences.
 
-    A replica's variable is a `ByReplica`, a function of the replica.
+    A variable of replicas is a `ByReplica`.
     """
     shown = observe(p)
 

@@ -1,4 +1,4 @@
-"""Describe the transitions within bounds: how many exist, were played, differ, or are written as test sequences."""
+"""Describe the transitions within bounds: the numbers that exist, were played, differ, or were written to files."""
 
 from collections.abc import Iterator
 from pathlib import Path

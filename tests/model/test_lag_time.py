@@ -131,5 +131,5 @@ def test_a_timeline_says_for_whom_the_high_watermark_waits_and_when_the_lag_time
         "outside the ISR."
     )
     assert last_sentence(WAITS, "kip-320", lag_time=True) == waits
-    lapses = "The lag time passes at A (replica.lag.time.max.ms), and A takes B for caught up no longer."
+    lapses = "The lag time passes at A (replica.lag.time.max.ms), and A no longer considers B caught up."
     assert last_sentence(f"{WAITS}, lapse A", "kip-320", lag_time=True) == lapses

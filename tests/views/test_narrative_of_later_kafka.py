@@ -49,7 +49,7 @@ REFUSED = "fetch B, expire B, unfence B, notify A, expire B, expand B, produce A
         (
             "kip-497",
             f"{SHRINKS}, elect B, alter A, altered A",
-            "A learns that its proposal is refused: ISR A stays pending until news.",
+            "A's proposal is refused: ISR A stays pending until the next update.",
         ),
         (
             "kip-497:isr_version=unchecked",
@@ -97,12 +97,12 @@ REFUSED = "fetch B, expire B, unfence B, notify A, expire B, expand B, produce A
         (
             "kip-497:stale_controller=final",
             f"{SHRINKS}, refuse A",
-            "A controller that is active no more refuses A's proposal of ISR A; A will take that for final.",
+            "A controller that is no longer active rejects A's proposal of ISR A; A treats this as final.",
         ),
         (
             "kip-497:stale_controller=final",
             f"{SHRINKS}, refuse A, altered A",
-            "A learns that its proposal is refused: ISR A stays pending until news; "
+            "A's proposal is refused: ISR A stays pending until the next update; "
             "leader A has ISR A pending, and nothing under way will ever answer.",
         ),
         (
@@ -113,7 +113,7 @@ REFUSED = "fetch B, expire B, unfence B, notify A, expire B, expand B, produce A
         (
             "kip-841",
             f"{SHRINKS}, alter A, altered A",
-            "A drops the answer, which is of an epoch that it does not lead yet: it waits for news of that.",
+            "A drops the answer, which names an epoch that it does not lead yet: it waits for the update.",
         ),
         (
             "kip-903",
@@ -124,26 +124,26 @@ REFUSED = "fetch B, expire B, unfence B, notify A, expire B, expand B, produce A
         (
             "kip-497",
             f"{SHRINKS}, expire B, notify A",
-            "A learns that it leads on, in epoch 1; A waits no more for ISR A, which it has proposed, "
+            "A learns that it leads on, in epoch 1; A no longer waits for ISR A, which it has proposed, "
             "though its request is still under way; A's HW rises to 1; m0 is committed and acknowledged.",
         ),
         (
             "kip-497",
             f"{SHRINKS}, alter A, expire A, elect A, notify A, altered A",
-            "The answer to A comes too late, for it has nothing pending of the kind any more: ISR A applied.",
+            "The answer to A comes too late, because it no longer has a pending proposal: ISR A applied.",
         ),
         (
             "kip-497:isr_queue=cleared_by_news",
             f"{SHRINKS}, expire B, notify A, notify B, fetch B, receive B, fetch B, expand B",
             "A proposes to take B into the ISR, to be A,B: it has seen B at offset 1, and its own HW is 1; "
-            "but it sends nothing, for it has an earlier AlterPartition request under way; "
+            "but it sends nothing, because it has an earlier AlterPartition request in flight; "
             "leader A has ISR A,B pending, and nothing under way will ever answer.",
         ),
         (
             "kip-497:effective_isr=committed",
             "expire B, notify A, notify B, fetch B, expand B, produce A, alter A",
             "The controller applies A's proposal: ISR A,B; B is in the ISR without m0, which is below A's HW; "
-            "B joins the ISR without all that is below the HW of A, which proposed it.",
+            "B joins the ISR without all records below the HW of A, which proposed it.",
         ),
     ],
 )
@@ -206,14 +206,13 @@ DIVERGES = "produce A, elect B, notify A, notify B, produce B"
         (
             "kip-595:late_answer=same_leader",
             "produce A, elect B, notify A, notify B, fetch A, crash B, elect A, notify A, receive A",
-            "A does not take the response for one that it waits for: diverges, e0 ends at 0; "
+            "A ignores a response that it does not wait for: diverges, e0 ends at 0; "
             "B gave it, and A leads itself now.",
         ),
         (
             "kip-595:late_answer=same_leader",
             "produce A, fetch B, expire B, notify B, receive B",
-            "B does not take the response for one that it waits for: m0, HW 0; "
-            "it has restarted since, with an empty log.",
+            "B ignores a response that it does not wait for: m0, HW 0; it has restarted since, with an empty log.",
         ),
     ],
 )
@@ -235,7 +234,7 @@ def test_a_high_watermark_that_comes_with_a_divergence_is_seen_before_the_cut():
             "B's session with the controller expires, so that it is fenced: epoch 0 keeps leader A, ISR A; "
             "the ELR is B now.",
         ),
-        ("expire B, unfence B", "The controller hears from B again, which is fenced no more."),
+        ("expire B, unfence B", "The controller receives heartbeats from B again and unfences it."),
         (
             "expire B, expire A",
             "A's session with the controller expires, so that it is fenced: epoch 1 has no leader, ISR empty; "
@@ -250,7 +249,7 @@ def test_a_high_watermark_that_comes_with_a_divergence_is_seen_before_the_cut():
         (
             "crash B, restart B",
             "The controller takes B for failed first: epoch 0 keeps leader A, ISR A; "
-            "B is no eligible leader replica, for it did not shut down cleanly and may have lost records; "
+            "B is not an eligible leader replica: its shutdown was not clean, and may have lost records; "
             "B is up again, and knows no leader yet; its disk has an empty log with HW 0.",
         ),
         (
@@ -269,7 +268,8 @@ def test_a_high_watermark_that_comes_with_a_divergence_is_seen_before_the_cut():
         ),
         (
             "crash B, restart B, notify A, notify B, fetch B, expire B, notify A, crash B, restart B, notify A",
-            "The metadata log tells A that B is fenced no more; the metadata log tells A that B has registered anew.",
+            "The metadata log tells A that B is no longer fenced; "
+            "the metadata log tells A that B has registered again.",
         ),
         (
             "produce A, fetch B, receive B, expire B, notify A",
@@ -294,5 +294,5 @@ def test_the_last_known_leader_may_have_lost_what_the_contract_does_not_promise_
     schedule = f"{COMMITTED}, power_loss B, restart B, crash A, restart A, elect A"
     said = last_sentence(schedule, "kip-966", min_insync_replicas=2, power_loss=True)
     assert said.endswith(
-        "whoever had all records has shut down uncleanly, and not all kept them: losses are permitted from now on."
+        "the replicas with all records shut down uncleanly, and one has lost records: losses are permitted from now on."
     )

@@ -96,7 +96,7 @@ def test_protocols_that_never_part_say_so():
 def test_protocols_that_part_only_once_faults_have_stopped_say_so():
     lines = printed(side_by_side(run(UNEQUAL, "kip-101"), run(UNEQUAL)))
     assert lines[0] == "kip-101 breaks convergence after step 7"
-    assert "They do not part in these steps: convergence is judged after them" in lines[2]
+    assert "They do not part in these steps: convergence is checked after them" in lines[2]
 
 
 def test_what_does_not_converge_is_drawn_healed_with_what_differs():

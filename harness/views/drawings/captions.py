@@ -45,7 +45,7 @@ def role(replica: ReplicaScene) -> str:
 
 
 def moved(name: str, previous: int, current: int, arrow: str = "->") -> str:
-    """Return a number of a replica, with its value before the step if that differs: `HW 1->2`."""
+    """Return a number of a replica. If the step changed the number, the old value comes first: `HW 1->2`."""
     return f"{name} {current}" if previous == current else f"{name} {previous}{arrow}{current}"
 
 
@@ -57,7 +57,7 @@ def remote_leos(replica: ReplicaScene) -> list[str]:
 
 
 def on_disk(replica: ReplicaScene) -> list[str]:
-    """Return the offsets on disk, if a fault can fall back to them: `flushed 1`, `checkpoint 0`."""
+    """Return the offsets on disk to which a replica can fall back: `flushed 1`, `checkpoint 0`."""
     flushed = [] if replica.flushed is None else [f"flushed {replica.flushed}"]
     return flushed if replica.checkpointed is None else [*flushed, f"checkpoint {replica.checkpointed}"]
 
@@ -90,7 +90,7 @@ def given_by(replica: ReplicaScene) -> str:
 
 
 def proposal(replica: ReplicaScene, controller: ControllerScene) -> list[str]:
-    """Return a leader's ISR if the controller has another one, and the ISR that it proposed: `pending ISR A`."""
+    """Return a leader's ISR if it differs from the controller's, and the ISR that it proposed: `pending ISR A`."""
     leads = replica.role in (Role.LEADER, Role.ZOMBIE)
     knows = [f"knows ISR {_set(replica.isr)}"] if leads and replica.isr not in (None, controller.isr) else []
     return [*knows, f"pending ISR {_set(replica.pending_isr)}"] if replica.pending_isr else knows
@@ -127,7 +127,7 @@ def permitted(run: Run) -> str:
 
 
 def _permitted_loss(run: Run) -> str:
-    """Return the records lost after more lossy failures than a guarantee covers, or an empty text.
+    """Return the records that were lost after more lossy failures than KIP-966 tolerates, or an empty text.
 
     No property counts such a loss as a violation.
     """
@@ -145,7 +145,7 @@ def verdict(run: Run) -> str:
 def no_parting(runs: tuple[Run, ...]) -> str:
     """Return the sentence about two runs that look equal at every step."""
     if any(run.ends_broken for run in runs):
-        return "They do not part in these steps: convergence is judged after them, once all faults have stopped."
+        return "They do not part in these steps: convergence is checked after them, when all faults have stopped."
     return "They do not part."
 
 

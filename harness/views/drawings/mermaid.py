@@ -1,7 +1,8 @@
 """Draw a story as a sequence diagram in Mermaid's text form, which some Markdown viewers render.
 
 The participants are the replicas and the controller. From the first difference between two protocols, the diagram
-continues in an `alt` block with a branch for each. The effect of a step is a note, in the words of all other drawings.
+continues in an `alt` block with a branch for each protocol. The effect of a step is a note, in the same words as in
+other drawings.
 """
 
 import textwrap
@@ -98,7 +99,7 @@ def _over(names: Sequence[str], text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return text in wrapped lines, without the characters that end a statement."""
+    """Return text in wrapped lines, with commas in place of semicolons, which would end a statement."""
     return "<br/>".join(textwrap.wrap(text.replace(";", ","), _LINE, break_long_words=False))
 
 

@@ -93,7 +93,7 @@ def _part(line: ET.Element, content: str, classes: str = "") -> None:
 
 @dataclass(frozen=True)
 class _Note:
-    """A note under a replica's name, with the arrow before it if there is one."""
+    """A note under a replica's name. `arrow` is the path of an arrow before the note, empty for none."""
 
     said: str
     arrow: str = ""

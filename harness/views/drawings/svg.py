@@ -21,7 +21,7 @@ _CHARACTER = 6.0  # slightly more than the width of an average character
 
 
 def drawing(story: Story, title: str, steps: Container[int] | None = None) -> str:
-    """Return the text of an SVG file, with drawings of only `steps` if given, so that it fits on a screen."""
+    """Return the text of an SVG file. `steps` limits the drawing to some steps, so that it fits on a screen."""
     return Sheet(story).drawn(title, steps)
 
 

@@ -41,7 +41,7 @@ def page(
     """Return the report of a random run and its results. `reproduce` is the command that runs the same schedules again.
 
     `unreached` maps a protocol's text to the reachable situations that the run did not meet, if a search has found
-    them. `about` has further facts about the run.
+    them. `about` contains further facts about the run.
     """
     settings = walker.settings
     together = summary.by_reproducer(findings)
@@ -121,7 +121,7 @@ def _goal(count: int, asked: bool) -> TableCell:
 
 
 def _exhibit(same: Sequence[Finding], walker: ScheduleEngine) -> Exhibit:
-    """Return the exhibit of findings with one reproducer."""
+    """Return the exhibit for findings that share a reproducer."""
     first = same[0]
     case = case_for(first, walker.seed, "A walk")
     story = first.witness.story(first.protocol, first.property)

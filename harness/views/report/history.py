@@ -36,7 +36,7 @@ def _found(history: History) -> Mapping[str, Sequence[int]]:
 
 
 def _covered(history: History) -> Mapping[str, Sequence[int | None]]:
-    """Return for each protocol the number of situations met up to each campaign, None for other campaigns."""
+    """Return the number of situations met up to each campaign, by protocol; None for campaigns without the protocol."""
     by_subject: dict[str, dict[str, int]] = {}
     for each in history.growth:
         by_subject.setdefault(str(each.subject), {})[each.campaign.directory] = each.so_far

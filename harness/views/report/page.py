@@ -36,10 +36,9 @@ class TableRow:
 
 @dataclass(frozen=True)
 class Exhibit:
-    """A schedule to step through. `remark` comments on expected violations.
+    """A schedule that the reader can step through. `remark` comments on expected violations.
 
-    `case` is the text of its case file, which `command` reads from standard input. `file` is the name under which to
-    save it.
+    `case` is the text of its case file, which `command` reads from standard input. `file` is a name for the saved file.
     """
 
     id: str
@@ -55,10 +54,10 @@ class Exhibit:
 
 @dataclass(frozen=True)
 class CoverageSection:
-    """The situations of the protocols that a random run has met, and those that remain.
+    """The situations that a random run has met, and the situations that it has not met.
 
     `met` counts situations by protocol. `unreached` lists the reachable situations that were not met, if known. `curve`
-    is the number of situations met under all protocols together, after each number of schedules. `estimate` is the
+    is the number of situations met under all protocols together, by the number of schedules. `estimate` is the
     probability that one more such schedule shows something new.
     """
 

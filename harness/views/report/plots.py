@@ -26,7 +26,7 @@ _STYLE = Style(
 
 
 def options(**others: Any) -> dict[str, Any]:
-    """Return the options of every plot, together with the given ones."""
+    """Return the options that all plots share, together with the given options."""
     common = {
         "style": _STYLE,
         "js": [],
