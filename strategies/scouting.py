@@ -9,8 +9,8 @@ progress, interrupted by a few disturbances. PCT rests on the observation that m
 with fewer disturbances break a property less often, but the failing ones are shorter. `hw` loses a record by a restart
 and an election in nine events, or by three elections in ten events. Removing events from the second schedule never
 results in the first. So a scout uses a few more disturbances and takes the shortest failure. With six disturbances and
-a hundred events to try, a second of scouting finds the loss 29 times, of these 10 times in nine events. With two
-disturbances and forty events it finds the loss 2 times.
+a hundred events to try, a second of scouting finds the loss 29 times, and 10 of these schedules have nine events. With
+two disturbances and forty events it finds the loss 2 times.
 """
 
 import random

@@ -13,7 +13,7 @@ Failing = Callable[[bytes], bytes | None]
 
 
 def shortest(schedule: bytes, failing: Failing) -> bytes:
-    """Shorten a failing schedule until no pass makes it shorter. The passes remove runs, rename, and remove pairs."""
+    """Shorten a failing schedule until no pass helps. The passes remove runs, rename replicas, and remove pairs."""
     schedule = without_runs(schedule, failing)
     for other in (*renamings(schedule), *without_pairs(schedule)):
         shorter = failing(other)
@@ -38,7 +38,7 @@ def without_runs(schedule: bytes, failing: Failing) -> bytes:
 
 
 def without_pairs(schedule: bytes) -> Iterator[bytes]:
-    """Yield the schedule without two of its events, for each pair, such as a crash and the restart after it."""
+    """Yield every schedule that lacks two of the events, such as a crash and the restart after it."""
     for i, j in combinations(range(len(schedule)), 2):
         yield schedule[:i] + schedule[i + 1 : j] + schedule[j + 1 :]
 

@@ -13,7 +13,7 @@ class NotEnabled(TypedDict):
 
 
 class Judged(TypedDict):
-    """The verdict on a case under a protocol, and its differences to the verdict that the case expects."""
+    """The verdict on a case under a protocol, and its differences from the verdict that the case expects."""
 
     broken: list[str]
     permitted: list[str]

@@ -60,7 +60,7 @@ class Transitions(Played):
 
 
 class Unmet(TypedDict):
-    """Coverage points of one kind: their number in random runs of the model, and those never met in the system.
+    """Coverage points of one kind: their number in random runs of the model, and those that the system never met.
 
     `names` lists the points that the system under test never met. `within_bounds` lists the part of `names` that the
     model meets within the bounds.

@@ -72,7 +72,7 @@ class Position:
         return self._on(gone, len(gone))
 
     def along(self, branch: bytes) -> "Position":
-        """Return the position on another schedule, at the current step or at the end of their common prefix."""
+        """Return the position on another schedule: the current step, but at most the end of the common prefix."""
         shared = next((i for i, (a, b) in enumerate(zip(self.events, branch, strict=False)) if a != b), len(branch))
         return self._on(branch, min(shared, self.step))
 

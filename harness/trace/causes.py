@@ -66,7 +66,7 @@ class Cause:
 
     @property
     def page(self) -> str | None:
-        """The page that suspects the cause, or None if no page does."""
+        """The page of this project that suspects the cause, or None if there is no such page."""
         return next(filter(_is_page, self.told_by), None)
 
     @property

@@ -85,9 +85,9 @@ class ReplicaScene:
     """One replica after a step. `cut` holds the records that the step truncated, as they were before.
 
     On the true leader, `missing` holds every guaranteed record that the leader lacks. On other replicas, `missing`
-    holds only guaranteed records with an offset below the replica's own high watermark. `flushed` and `checkpointed`
-    are None if the settings have no power loss or no asynchronous checkpoints. `changed` names the fields that the step
-    changed, as far as no other field shows the change.
+    holds only guaranteed records with an offset below the replica's own high watermark. `flushed` is None unless power
+    loss is on in the settings, and `checkpointed` is None unless asynchronous checkpoints are on. `changed` names the
+    fields that the step changed, as far as no other field shows the change.
 
     `remote_leos` pairs the name of each other replica with the LEO that the leader knows. Replicas with an unknown LEO
     are left out. `answered_by` is the sender of the response `in_flight`. `isr` and `pending_isr` are the leader's own.

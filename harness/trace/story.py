@@ -59,7 +59,7 @@ class Moment:
 
 @dataclass(frozen=True)
 class Story:
-    """Runs of one schedule. `parting` is the first difference between the first run and another, None without one.
+    """Runs of one schedule. `parting` is the first difference between the first run and another run, if there is one.
 
     A drawing shows one or two runs.
     """

@@ -25,13 +25,13 @@ class Execution:
         return self.model.events.possible(self.state)
 
     def apply(self, event: int) -> bool:
-        """Apply an event. Returns False if the event is not enabled; then at most coverage goals have changed."""
+        """Apply an event. Returns False, and changes at most the coverage goals, if the event is not enabled."""
         return self._rules.step(self.state, event) == APPLIED
 
     def attempt(self, event: int) -> int:
         """Apply an event and return APPLIED, or the reason why the event is not enabled.
 
-        The model defines the numbers of the reasons. If the event is not enabled, at most coverage goals have changed.
+        The model defines the numbers of the reasons. An event that is not enabled changes at most the coverage goals.
         """
         return self._rules.step(self.state, event)
 

@@ -2,7 +2,7 @@
 
 The interpreted form of a state is an object whose fields are Python ints, or lists or grids of ints. The compiled form
 is one NumPy record with the same field names. Rules cannot distinguish the two forms: `p.leo[r]`,
-`p.remote_leos[leader, follower]` and `p.produced += 1` mean the same on both.
+`p.remote_leos[leader, follower]` and `p.produced += 1` work on both.
 
 The interpreted form has no NumPy scalars, because they would overflow. The compiled form is a record, because Numba
 turns a record into plain memory. A tuple of arrays would cost a reference count for each array at every call.
@@ -28,7 +28,7 @@ State = Any
 
 
 class Names(Enum):
-    """The kinds of values by the replicas that they name. Renaming replicas changes a value that names replicas."""
+    """Selects whether a value names a replica, a set of replicas, or none. Renaming replicas changes such names."""
 
     NOBODY = "of no replica"
     REPLICA = "of one, by its number, or of NONE"
@@ -55,7 +55,7 @@ class Kind(Protocol):
 
 @dataclass(frozen=True)
 class Axis:
-    """One index of a field: its size in every state, and the number of indices in use under a state's constants.
+    """One index of a field: its size, and the number of values that it takes under a state's constants.
 
     `of_replicas`: the index is a replica. `narrow`: the elements of a table with this index are bytes, see
     `Field.integer`.
@@ -82,8 +82,8 @@ class Field:
     """One field: its name, the range of its elements, its indices, and its initial value.
 
     `read` is a condition on the constants of a state. The condition is true if a rule or a property can distinguish two
-    values of the field. If the condition is false, searches leave the field out of their keys, and a test checks that
-    they may. `narrow`: each element fits into a byte, see `integer`.
+    values of the field. If the condition is false, searches leave the field out of their keys. A test checks that this
+    is safe. `narrow`: each element fits into a byte, see `integer`.
     """
 
     name: str

@@ -120,9 +120,9 @@ def _all_alike(p: State, r: int) -> int:
 class Points:
     """Coverage: the situation of each applied event, as a number below `most`.
 
-    `before` reads a replica before an event. `before` must be cheap, because most events are not enabled. `of` maps a
-    state, the event just applied to it, and the result of `before` to the situation. `kind_of` maps a situation to a
-    number below `kinds`, which is coarse enough to group failures. `shape` describes a replica in relation to the
+    `before` reads the state of a replica before an event. It must be cheap, because most events are not enabled. `of`
+    maps a state, the event just applied to it, and the result of `before` to the situation. `kind_of` maps a situation
+    to a number below `kinds`, which is coarse enough to group failures. `shape` describes a replica in relation to the
     others in less than 62 bits. The choice of schedules treats two rejections of an event as equal if the replicas have
     equal shapes and the reasons are equal.
     """
@@ -173,9 +173,9 @@ def _nothing_to_forget(p: State) -> None:
 
 @dataclass(frozen=True)
 class SpecializationRules:
-    """The inputs of the linker: source files, a choice of programs, and the rules to call instead of inlining them.
+    """The inputs of the linker: source files, and functions that choose the program and the rules that are not inlined.
 
-    Kernels of a model that is built from declarations depend on these too. `declared` is their text.
+    If a model is built from declarations, its kernels depend on them too. `declared` is the text of these declarations.
     """
 
     sources: tuple[Path, ...]

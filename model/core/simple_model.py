@@ -53,7 +53,7 @@ def up_to(constant: str) -> Holds:
 
 @dataclass(frozen=True)
 class Verb:
-    """A kind of event at a replica: its rule, which names the verb, and its number of copies in the deck."""
+    """A kind of event at a replica. The rule's name is the verb. `dealt` is the number of copies in the deck."""
 
     rule: Callable[[State, int], int]
     dealt: int = 1

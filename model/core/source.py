@@ -66,7 +66,7 @@ def _written(code: CodeType) -> ast.FunctionDef:
 
 @cache
 def _definitions(file: str) -> dict[int, ast.FunctionDef]:
-    """Return the functions of a file, by the number of their first line, which is the first decorator's if any."""
+    """Return the functions of a file, by the number of the line where they begin, including decorators."""
     tree = ast.parse(Path(file).read_text(encoding="utf-8"), file)
     return {min([node.lineno, *(each.lineno for each in node.decorator_list)]): node for node in _functions(tree)}
 

@@ -98,7 +98,7 @@ class _Defined:
         self._lock = RLock()
 
     def function(self, function: Rule) -> Rule:
-        """Link a function and the functions that it calls, and return it. Functions called by number follow later."""
+        """Link and return a function, with the functions that it calls. Functions called by number are linked later."""
         with self._lock:
             name = self._linker.add(function)
             while self._linker.linked:

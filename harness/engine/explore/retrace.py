@@ -58,7 +58,7 @@ class Retrace:
         return np.concatenate(rows)
 
     def schedule(self, tables: Sequence[Array], executions: Sequence[Execution], wanted: int = 0) -> bytes:
-        """Return the least schedule through one row of each table. If `wanted` is not 0, one more event breaks it.
+        """Return the least schedule through one row of each table, and unless `wanted` is 0, to a broken state.
 
         The executions run side by side. They begin in the initial states of the search, and the method applies the
         schedule to them. The schedule ends early if a successor does not fit its key. This can happen for one state of

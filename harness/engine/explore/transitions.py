@@ -1,8 +1,8 @@
 """List all transitions between the states within bounds, as arrays.
 
 With symmetry one state represents all states that differ from it only in the names of replicas, as in a search. A
-successor of such a state is usually a renamed copy of another such state. The module finds the renaming by a comparison
-of keys. It distinguishes states by 64-bit hashes, and detects two states with the same hash.
+successor of a representative is usually a renamed copy of another representative. The module finds the renaming by a
+comparison of keys. It distinguishes states by 64-bit hashes, and detects two states with the same hash.
 """
 
 from collections.abc import Callable, Sequence
@@ -51,7 +51,7 @@ class Transitions:
     def renaming(
         self, renamed_event: Callable[[int, Sequence[int]], int]
     ) -> tuple[list[dict[int, int]], list[list[int]]]:
-        """Return two tables by order of names: the renamed events, and the orders that result with a second order."""
+        """Return two tables by order of names: the renamed events, and the result of a second order after the first."""
         numbers = {order: number for number, order in enumerate(self.orders)}
         events = [{event: renamed_event(event, order) for event in self.alphabet} for order in self.orders]
         after = [[numbers[tuple(first[r] for r in second)] for second in self.orders] for first in self.orders]
@@ -134,5 +134,5 @@ def _names(found: Hashes, targets: Numbers, in_orders: Sequence[Hashes]) -> npt.
     for number in reversed(range(len(in_orders))):
         names[in_orders[number][targets] == found] = number
     if (names == len(in_orders)).any():
-        raise Ambiguous("a successor has the hash of no renamed state; choose other bounds, which have other states")
+        raise Ambiguous("no renamed state has the hash of a successor; choose other bounds, which have other states")
     return names

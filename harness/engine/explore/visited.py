@@ -177,7 +177,7 @@ def row_in(slot, hashed, bits):  # type: ignore[no-untyped-def]
 
 
 def may_have(slot, hashed, bits):  # type: ignore[no-untyped-def]
-    """Return whether a slot may refer to a key, because its bits of the hash agree. The slot must not be empty."""
+    """Return whether the bits in a slot agree with the hash of a key. The slot must not be empty."""
     return (slot ^ slot_with(hashed, 0, bits)) >> bits == 0
 
 

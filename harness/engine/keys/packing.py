@@ -103,7 +103,7 @@ class Layout:
 
 
 def layout_for(starts: Sequence[Interpreted]) -> Layout:
-    """Return the layout for all states reachable from `starts`. These may differ only in their mechanisms."""
+    """Return the layout for all states reachable from `starts`. The starts may differ only in their mechanisms."""
     elements = tuple(_elements(starts))
     replicas = range(starts[0].replicas)
     local = [[each for each in elements if each.is_local and each.replicas == (r,)] for r in replicas]

@@ -34,7 +34,7 @@ class Deadline:
         return self.remaining == 0.0
 
     def within(self, seconds: float) -> "Deadline":
-        """Return a deadline in `seconds` seconds, or at the time of this deadline if that is earlier."""
+        """Return a deadline `seconds` from now, or at the end of this deadline if that is earlier."""
         return Deadline(min(seconds, self.remaining), self._interruption)
 
     def watching(self, report: Callable[[SearchProgress], None]) -> Callable[[SearchProgress], None]:

@@ -35,7 +35,7 @@ def _in_order(schedule: bytes, protocol: Protocol, settings: Settings, rank: Cal
 
     Each position has the event of the lowest rank that can move there. The result is the lexicographic normal form of a
     trace (Anisimov and Knuth, 1979), with one difference: here independence depends on the state. Two events are
-    independent in a state if both orders of the events lead from it to the same state.
+    independent in a state if they lead to the same result in either order.
     """
     execution = Execution(protocol, settings)
     rest, ordered = schedule, bytearray()

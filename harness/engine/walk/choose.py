@@ -1,12 +1,12 @@
-"""Choose schedules for a slow system under test: out of many random schedules, the one with most new situations.
+"""Choose schedules for a slow system under test: out of many random schedules, those with the most new situations.
 
 The model steps thousands of times faster than a system under test. So the chooser draws CANDIDATES for each schedule,
 leaves out events without effect, and takes the candidate with the highest worth per step. The worth of a step falls
 with the number of similar steps chosen before: steps with the same situation (Points.of) at a replica of the same shape
 (Points.shape). The shape describes a replica relative to the others, and leaves out the progress of the partition. The
 chooser takes only the prefix of a candidate that has the highest worth per step, so that no schedule ends in well-known
-steps. In a random schedule, half of the events are not enabled. In a chosen schedule, only a few such events remain for
-each reason why an event is not enabled.
+steps. In a random schedule, half of the events are not enabled. A chosen schedule keeps only a few of these events, at
+most one for each reason.
 
 The counts start again with each group of GROUP schedules. So schedule number i of seed s depends only on (s, i), the
 protocol and the settings, whichever process runs it.

@@ -38,7 +38,9 @@ class Deck(NamedTuple):
 
 
 def deck_for(model: Model, settings: Settings, protocols: Iterable[Protocol] = ()) -> Deck:
-    """Return the deck for some settings. It contains each phrase that the settings can enable, as often as its weight.
+    """Return the deck for some settings. The weight of a phrase is the number of its copies in the deck.
+
+    The deck contains all phrases that the settings can enable.
 
     The draw depends only on the settings. Verbs that are not possible under any of the protocols are dead.
     """

@@ -105,7 +105,7 @@ def begin_as(kept, lengths, count, word, drawn, length):  # type: ignore[no-unty
 
 
 def keep(kept, lengths, count, number, drawn, applied):  # type: ignore[no-untyped-def]
-    """Keep the events that a schedule applied. A full store loses an older schedule. Returns the number kept."""
+    """Keep the events that a schedule applied. They may replace an older schedule. Returns the number of schedules."""
     place = count if count < _KEPT else number % _KEPT
     for i in range(applied):
         kept[place, i] = drawn[i]

@@ -90,7 +90,7 @@ class Tally:
 
 
 class Walker(Generic[_Protocol, _Settings]):
-    """Runs the schedules of one seed under protocols on the same configuration. Safe to share between threads."""
+    """Runs the schedules of one seed under several protocols with one configuration. Threads may share a Walker."""
 
     def __init__(self, protocols: Sequence[_Protocol], settings: _Settings, seed: int) -> None:
         self.protocols = tuple(protocols)

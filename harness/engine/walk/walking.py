@@ -33,7 +33,7 @@ def walk(
 ) -> Walked:
     """Run a number of schedules, or run for some seconds, on `jobs` threads. The tally does not depend on the threads.
 
-    Ctrl-C ends the run earlier. The tally then covers the schedules up to this point, as if no more had been wanted.
+    Ctrl-C ends the run earlier. The tally then covers the schedules that ran, as if the caller had asked only for them.
     """
     walker.walk(0, 1)  # compile before the clock starts
     tally = Tally.empty(walker.model, len(walker.protocols))

@@ -67,7 +67,7 @@ def shutdown(p: State, r: int) -> int:
 def unfence(p: State, r: int) -> int:
     """Unfence r, because the controller receives its heartbeats again.
 
-    While r was fenced, r did not notice this.
+    r did not notice that it was fenced.
     """
     if not has_heartbeats(p):
         return Refusal.DOES_NOT_HAPPEN

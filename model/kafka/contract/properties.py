@@ -210,13 +210,13 @@ def _never(settings: Configuration) -> bool:
 class Property:
     """A property: the function that checks it, and the texts and the exception for a violation.
 
-    `violations` yields a sentence for each violation in a state. `failure` names the exception of state machines.
-    `permitted` tells whether the contract with clients allows a violation under some settings. `at_end`: the property
-    is checked on a healed state. `is_warning`: a violation is not a loss, but may lead to one. `applies` tells whether
-    anything can break the property under the constants of a state. `yields_to` lists settings for faults that may break
-    the property under any protocol. `seen_in` lists the fields of an observation (observation.py) that show a
-    violation. `seen_in` is empty if the check needs more than an observation has: pending changes, responses in flight,
-    waiting requests, or the leader's knowledge of its followers.
+    `violations` yields a sentence for each violation in a state. `failure` names the exception that state machines
+    raise. `permitted` tells whether the contract with clients allows a violation under some settings. `at_end`: the
+    property is checked on a healed state. `is_warning`: a violation is not a loss, but may lead to a loss. `applies`
+    tells whether anything can break the property under the constants of a state. `yields_to` lists settings for faults
+    that may break the property under any protocol. `seen_in` lists the fields of an observation (observation.py) that
+    show a violation. `seen_in` is empty if the check needs facts that no observation contains: pending changes,
+    responses in flight, waiting requests, or the leader's knowledge of its followers.
     """
 
     name: str

@@ -72,7 +72,7 @@ def duplicated(p: Partition) -> Iterator[str]:
 
 
 def out_of_order(p: Partition) -> Iterator[str]:
-    """Describe each record of the true leader, below its high watermark, that follows a later one."""
+    """Describe each record below the true leader's high watermark that follows a later record."""
     latest = NONE
     for record in _readable_offsets(p):  # in the order of their first offsets
         if record < latest:

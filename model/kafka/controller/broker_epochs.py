@@ -13,7 +13,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Alter, State
 
 
 def note_restart(p: State, r: int) -> None:
-    """Record that each leader's knowledge of r, and each request that names r as a member, have an old broker epoch.
+    """Mark each leader's knowledge of r, and each request that names r as a member, as outdated.
 
     A rejected request counts too, because it may be sent again with its old broker epochs.
     """

@@ -108,7 +108,7 @@ def expire(p: State, r: int) -> int:
 
 
 def may_end_session(p: State, r: int) -> bool:
-    """Return whether the end of r's session needs no leader epoch beyond the bound of the run."""
+    """Return whether r's session may end within the bound on leader epochs."""
     return p.controller_epoch < p.epochs or not takes_an_epoch(p, r)
 
 

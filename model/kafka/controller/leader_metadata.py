@@ -19,7 +19,7 @@ from epochfuzz.model.kafka.vocabulary.state import State
 
 
 def why_not_eligible(p: State, leader: int, r: int) -> int:
-    """Return why the leader's metadata keeps it from proposing r for the ISR, or APPLIED if it does not."""
+    """Return why the leader's metadata does not allow it to propose r for the ISR, or APPLIED if it does."""
     if p.shown_fenced[leader] >> r & 1:
         return Refusal.SHOWN_FENCED
     return Refusal.SHOWN_OTHERWISE if p.shown_otherwise[leader] >> r & 1 else APPLIED
@@ -45,7 +45,7 @@ def learn(p: State, leader: int) -> None:
 
 
 def forget(p: State, r: int) -> None:
-    """Clear r's metadata about its followers. r has stopped leading the current epoch, or is about to read it again."""
+    """Clear r's metadata about its followers, because r no longer leads the current epoch, or reads it again."""
     p.shown_fenced[r] = 0
     p.shown_outdated[r] = 0
     p.shown_otherwise[r] = 0

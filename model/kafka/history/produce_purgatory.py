@@ -5,8 +5,8 @@ request, and whether the replica leads (Partition.checkEnoughReplicasReachOffset
 replica's leadership ends. Otherwise the request completes when another record is committed at its offset
 (ReplicaManager.completeDelayedOperationsWhenNotPartitionLeader).
 
-If requests fail when leadership ends, and no record is sent twice, then one request waits for each record that the
-leader has appended and not committed. In this case promises.py does not need to track the requests one by one.
+If requests fail when leadership ends, and no record is sent twice, then exactly one request waits for each record that
+the leader has appended and not committed. In this case promises.py does not need to track the requests one by one.
 """
 
 from epochfuzz.model.kafka.storage import log

@@ -1,7 +1,7 @@
 """The reference model: an ideal log that never crashes and keeps every guarantee to clients.
 
 A record is *exposed* once it was readable on a replica that presumed leadership, and *acked* once its producer got an
-acknowledgement. The model remembers both sets through all failures. The properties compare the replicas with them.
+acknowledgement. The model remembers these records through all failures, and the properties look for them on replicas.
 """
 
 from epochfuzz.model.kafka.history import ideal_log, produce_purgatory
@@ -25,7 +25,7 @@ def remember_produced(p: State, r: int) -> int:
 def note_offset(p: State, record: int, offset: int) -> None:
     """Note the offset of a record in the log of the leader that received it.
 
-    With retries this is the leader that received it last, otherwise the first.
+    If a producer retries, the last leader that received the record counts; otherwise there is only one.
     """
     # Four bits for each record: clear the old offset, then set the new one.
     p.record_offset = p.record_offset & ~(15 << (4 * record)) | offset << (4 * record)
@@ -59,7 +59,7 @@ def expose(p: State, r: int, start: int) -> None:
 def answer_producers(p: State, r: int, start: int) -> None:
     """Respond to the producers of the records from `start` to the high watermark of r.
 
-    r has appended these records itself. Markers are skipped, because the coordinator waits for the responses to them.
+    r has appended these records itself. Markers are skipped, because the coordinator gets the responses to markers.
     """
     if p.led_from[r] <= p.high_watermark[r]:
         p.led_from[r] = 0

@@ -80,9 +80,9 @@ def alter(p: State, r: int) -> int:
 
 
 def answer_outdated(p: State, r: int) -> None:
-    """Respond to a request with an outdated partition epoch, as a rule with a rejection.
+    """Handle a request whose partition epoch is outdated: the controller rejects it.
 
-    ZooKeeper's controller responds with success if the ISR already equals the proposal.
+    There is one exception: ZooKeeper's controller responds with success if the ISR already equals the proposal.
     """
     if p.isr_duplicate == IsrDuplicate.ANSWERED and is_made_already(p, r):
         p.alter[r] = Alter.APPLIED
@@ -199,7 +199,7 @@ def resend(p: State, r: int) -> int:
 
 
 def refuse(p: State, r: int) -> int:
-    """Respond to r's request with an error from a controller that is no longer active. r sends no request then.
+    """Respond to r's request with an error from a controller that is no longer active. r does not send it again.
 
     In KRaft the error is FENCED_LEADER_EPOCH (KAFKA-14154). A ZooKeeper controller responds UNKNOWN_SERVER_ERROR if its
     session has expired. The leader then submits the request again, but AlterIsrManager drops it: it still has the first

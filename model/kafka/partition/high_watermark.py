@@ -117,8 +117,8 @@ def note_caught_up(p: State, leader: int, follower: int, offset: int) -> None:
 def due(p: State, leader: int) -> int:
     """Return the HW that the leader must have reached by now, even if it waits as long as its rules allow.
 
-    More than replica.lag.time.max.ms passes before every event of the model, unless `lag_time` is on. If less time
-    passes, a leader waits for a replica that was caught up within it and may join the ISR
+    More than replica.lag.time.max.ms passes before every event of the model, unless `lag_time` is on. With `lag_time` a
+    leader waits for a replica that was caught up within this time and may join the ISR
     (Partition.maybeIncrementLeaderHW, shouldWaitForReplicaToJoinIsr). Up to 3.5 the leader also waits for a replica
     that may not join the ISR (KAFKA-15021).
     """

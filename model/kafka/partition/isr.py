@@ -1,4 +1,4 @@
-"""In-sync replicas: the true leader shrinks the ISR when a follower lags, and expands it when one has caught up.
+"""In-sync replicas: the true leader shrinks the ISR when a follower lags, and expands it when a replica catches up.
 
 A change of the ISR changes the controller's current update and keeps the leader epoch. Only in KRaft 3.3 to 3.5 a
 shrink opens a leader epoch (in_force.shrinking_opens_epoch). Up to Kafka 2.6 the leader makes the change itself, by a

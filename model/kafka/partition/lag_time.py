@@ -1,4 +1,4 @@
-"""The lag time (`replica.lag.time.max.ms`): the leader knows which followers were caught up within it.
+"""The lag time (`replica.lag.time.max.ms`): the leader knows which followers were caught up within this time.
 
 A leader's high watermark waits for the ISR, and for each replica outside the ISR that was caught up within the lag time
 (Partition.maybeIncrementLeaderHW since Kafka 0.10.2). A member leaves the ISR if it was not caught up within the lag
@@ -69,8 +69,8 @@ def forget_fetches(p: State, leader: int) -> None:
 def is_waited_for(p: State, leader: int, r: int) -> bool:
     """Return whether the leader's high watermark waits for r, which was caught up within the lag time.
 
-    r is outside the ISR. Since 3.6 the leader does not wait for a replica that has not fetched, because the leader does
-    not know its broker epoch, so the replica may not join the ISR (isBrokerEpochIsrEligible).
+    r is outside the ISR. Since 3.6 the leader does not wait for a replica that has not fetched. Such a replica may not
+    join the ISR, because the leader does not know its broker epoch (isBrokerEpochIsrEligible).
     """
     if not p.caught_up[leader] >> r & 1:
         return False

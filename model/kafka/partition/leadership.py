@@ -35,7 +35,7 @@ def notify(p: State, r: int) -> int:
 
 
 def catch_up(p: State, r: int) -> int:
-    """Let r learn the latest leader-and-ISR update and skip those in between."""
+    """Let r learn the latest leader-and-ISR update and skip the updates before it."""
     if not p.up[r]:
         return Refusal.IS_DOWN
     if p.controller_epoch - p.known_epoch[r] < 2:
@@ -128,9 +128,9 @@ def become_leader(p: State, r: int) -> None:
 def stay_leader(p: State, r: int, epoch_missed: bool) -> None:
     """Continue to lead in a later epoch. Kafka's leader keeps the LEOs of its followers from the earlier epoch.
 
-    Kafka 0.10.2 to trunk keep them (Partition.makeLeader, isNewLeader), and some protocols of the model fix this. Every
-    leader forgets when replicas outside the ISR were caught up, so they have to fetch before they join the ISR
-    (Replica.resetReplicaState).
+    All releases from 0.10.2 to trunk do this (Partition.makeLeader, isNewLeader). Some protocols of the model fix this
+    flaw. But every leader forgets when replicas outside the ISR were caught up, so these replicas have to fetch before
+    they join the ISR (Replica.resetReplicaState).
     """
     p.goals |= Goal.LEADER_STAYED
     p.fetched[r] = 0

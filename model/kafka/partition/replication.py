@@ -1,7 +1,8 @@
 """Replication: a leader appends a produced record, followers fetch it, and the responses arrive or are lost.
 
 A follower has one request at a time. The response carries the leader's state at the time when the leader responded. The
-response stays in flight until it arrives or is dropped, or until the follower crashes or learns an update.
+response stays in flight until it arrives or is dropped, or until the follower crashes. Under most protocols, it is also
+discarded when the follower learns an update (flight.py).
 """
 
 from epochfuzz.model.kafka.controller import broker_epochs
@@ -212,9 +213,9 @@ def apply_answer(p: State, follower: int) -> None:
 def apply_out_of_range(p: State, follower: int, end: int) -> None:
     """Truncate the follower's log to the leader's LEO. Up to Kafka 2.0.0 the follower's process may end instead.
 
-    While unclean elections are off, ReplicaFetcherThread.handleOffsetOutOfRange ended the process, so that no records
-    were lost. It truncates only if the leader's log is shorter. The leader's log is shorter unless the leader has lost
-    its own epoch (KAFKA-13207).
+    Up to 2.0.0 ReplicaFetcherThread.handleOffsetOutOfRange ends the process if unclean elections are off, so that no
+    records are lost. It truncates only if the leader's log is shorter. The leader's log is always shorter unless the
+    leader has lost its own epoch (KAFKA-13207).
     """
     if p.late_answer == LateAnswer.DIVERGING_ANY and end >= p.leo[follower]:
         return

@@ -1,8 +1,8 @@
 """Truncation on fetch (KIP-595; Fetch version 12, Kafka 2.8): a follower fetches at once, and truncates if it must.
 
 Each fetch carries the epoch of the follower's last record. If that epoch ends before the fetch offset on the leader,
-the leader responds with the end offset in place of records. The follower truncates its log, and its next fetch asks
-again. So KIP-279's loop of requests becomes a loop of fetches.
+the leader responds with the end offset in place of records. The follower truncates its log and fetches again, possibly
+with an older epoch. So a loop of fetches replaces the loop of requests in KIP-279.
 """
 
 from epochfuzz.model.kafka.partition import high_watermark, truncation
@@ -27,8 +27,8 @@ def begin_fetching(p: State, follower: int) -> None:
 def note_response(p: State, follower: int, has_epoch: bool) -> None:
     """Set the last fetched epoch from a response that has records or sets a new fetch offset.
 
-    Kafka 3.5.1 to 3.6.2 also set it from a first response without records, which has no epoch. KAFKA-15080 made a fetch
-    state from that response because the lag was empty, and the fix of KAFKA-15510 keeps the epoch
+    Kafka 3.5.1 to 3.6.2 also set it from a first response without records, which has no epoch. Since KAFKA-15080 such a
+    response makes a new fetch state, because the lag was empty. The fix of KAFKA-15510 keeps the epoch in this state
     (AbstractFetcherThread.processFetchRequest).
     """
     if not loses_last_fetched_epoch(p):
@@ -85,7 +85,7 @@ def apply_diverging(p: State, follower: int, epoch: int, end: int) -> None:
     """Truncate the follower's log to the end of the last common epoch, as far as the follower can tell.
 
     AbstractFetcherThread.getOffsetTruncationState. Up to 3.4.0 the follower first adopted the leader's high watermark
-    from the response, which brings no records (KAFKA-14704). Then the truncation lowers it again.
+    from the response, which brings no records (KAFKA-14704). The truncation then lowers the high watermark again.
     """
     if p.diverging_high_watermark == DivergingHighWatermark.APPLIED and not is_taken(p, follower):
         high_watermark.advance_follower(p, follower, p.flight_count[follower])

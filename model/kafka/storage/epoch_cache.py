@@ -1,8 +1,8 @@
 """The leader epoch cache: the start offset of each leader epoch, as in the file `leader-epoch-checkpoint`.
 
 Entries (epoch, start offset) are kept oldest first. `cache_size[r]` is their number, and `cache_epoch[r, i]` and
-`cache_start[r, i]` hold entry i. The rules need no other field of `p` except the mechanism `epoch_cache`. They put no
-bound on offsets or on the number of entries.
+`cache_start[r, i]` hold entry i. The functions need no other field of `p` except the mechanism `epoch_cache`. They work
+for any offsets and any number of entries.
 """
 
 from epochfuzz.model.kafka.vocabulary.mechanisms import EpochCache

@@ -51,8 +51,8 @@ def why_not_appended(p: State, r: int, record: int) -> int:
 def is_out_of_sequence(p: State, r: int, record: int) -> bool:
     """Return whether leader r rejects the sequence number of a record that it does not have.
 
-    ProducerAppendInfo.checkSequence. Since KIP-360 a log may begin with any record of a producer. Such a log may have
-    the next record without this one.
+    ProducerAppendInfo.checkSequence. Since KIP-360 a log may begin with any record of a producer. If such a log has the
+    next record but not this one, this record is out of sequence.
     """
     if p.unknown_producer == UnknownProducer.ANY_SEQUENCE:
         if not knows_producer(p, r):

@@ -85,7 +85,7 @@ class LeaderEpochCache:
             epoch_cache.truncate_from_end(self, 0, end_offset)
 
     def truncate_from_start(self, start_offset: int) -> None:
-        """Remove the epochs that end at or below `start_offset`, after retention. The first one left starts there."""
+        """Remove the epochs that retention has deleted, up to `start_offset`. The first epoch left starts there."""
         begun = [entry for entry in self.entries if entry[1] <= start_offset]
         if not begun:
             return

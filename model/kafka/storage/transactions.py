@@ -106,8 +106,8 @@ def is_open(p: State, r: int) -> bool:
 def delivered(p: State, r: int) -> int:
     """Return the records below the LSO of r that a read_committed consumer gets.
 
-    The consumer does not get the records of aborted transactions. The broker lists those for the consumer, from the
-    markers in r's log (UnifiedLog.read, TransactionIndex).
+    The consumer does not get the records of aborted transactions. The broker tells the consumer which transactions are
+    aborted, from the markers in r's log (UnifiedLog.read, TransactionIndex).
     """
     end = last_stable_offset(p, r)
     # Read backwards, because a marker follows the records of its transaction.

@@ -58,7 +58,7 @@ def loses_last_fetched_epoch(p: Any) -> bool:
 
 
 def keeps_positions(p: Any) -> bool:
-    """Return whether a leader that stays leader in a later epoch may keep its knowledge of its followers."""
+    """Return whether a re-elected leader may keep its knowledge of its followers from the earlier epoch."""
     return bool(p.remote_leo != RemoteLeo.FORGOTTEN)
 
 
@@ -160,7 +160,7 @@ def falls_back_to_last_known_leader(p: Any) -> bool:
 def tracks_waiting(p: Any) -> bool:
     """Return whether the state must record the waiting acks=all requests of each replica.
 
-    Otherwise a request waits for each record that a leader has appended and not committed.
+    Otherwise exactly one request waits for each record that a leader has appended and not committed.
     """
     return bool(p.retries or p.pending_produce == PendingProduce.KEPT)
 

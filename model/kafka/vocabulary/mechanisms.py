@@ -1,4 +1,4 @@
-"""Mechanisms: the differences between designs and releases of the protocol, each a choice that you can make alone.
+"""Mechanisms: the differences between designs and releases of the protocol. You can choose each of them separately.
 
 A mechanism is declared once, as the enumeration of its choices. The oldest or worst choice is the first, and the sound
 choice is the last. The rules compare the constants of a state with the choices: `p.fencing == Fencing.EPOCH`.
@@ -256,7 +256,7 @@ class IsrDuplicate(Choice):
 
 
 class IsrRefresh(Choice):
-    """Selects whether a leader learns changes of the ISR from any source but the responses to its requests."""
+    """Selects whether a leader learns changes of the ISR from sources other than the responses to its requests."""
 
     NONE = 0, "no (ZooKeeper)"
     METADATA = 1, "yes: the metadata log brings them (KRaft)"

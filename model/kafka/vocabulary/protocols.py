@@ -1,7 +1,7 @@
 """Protocols: a choice for every mechanism.
 
 A reference design ("generation") is a design with its fixes, as its KIP intended it. The declaration of a reference
-design lists its changes to the design before it. A release is a protocol that shipped, with its flaws. The declaration
+design lists its changes to the previous design. A release is a protocol that shipped, with its flaws. The declaration
 of a release lists its differences from its reference design.
 """
 
@@ -103,7 +103,7 @@ class Protocol:
 
     @property
     def constants(self) -> SimpleNamespace:
-        """An object with the number of each choice as an attribute, which has the name of the mechanism."""
+        """An object with an attribute for each mechanism: the number of this protocol's choice."""
         return SimpleNamespace(**self.numbers())
 
     def changed(self, name: str, *changes: Choice) -> "Protocol":
@@ -303,8 +303,8 @@ RELEASES: dict[str, Protocol] = {
 # Systems that re-implement the protocol, in the versions in their names. They are releases like Kafka's, but the table
 # of releases does not list them, because that table is about Kafka.
 #
-# Apache Fluss: Kafka's replica code of 3.x, without leader epochs between replicas. It sends no update without a
-# leader if a replica can be elected, and misses no end of a session (CoordinatorEventProcessor).
+# Apache Fluss: Kafka's replica code of 3.x, without leader epochs between replicas. Its coordinator sends no update
+# without a leader if a replica can be elected, and notices the end of every session (CoordinatorEventProcessor).
 _FLUSS = _HW.changed(
     "fluss-0.9.1",
     TruncateWhen.EACH_EPOCH,
@@ -335,7 +335,7 @@ def parse_protocol(text: str) -> Protocol:
 
 
 def _named(name: str) -> Protocol:
-    """Return the protocol of a name. A version of Kafka keeps its own name."""
+    """Return the protocol with a name. If the name is a version of Kafka, the protocol keeps this name."""
     if name in NAMED:
         return NAMED[name]
     if not name.startswith(versions.PREFIX):
