@@ -109,7 +109,7 @@ class LookAhead:
         asked = names if self.property == ANY else [self.property]
         why = causes(self.position.going(*found).events, self.protocol, self.position.settings, asked[0])
         is_expected = self.protocol.is_named and why.reason is not None
-        expected = f"{why.sentence}" if is_expected else f"It should hold: this is news. {why.sentence}"
+        expected = f"{why.sentence}" if is_expected else f"No known flaw explains this. {why.sentence}"
         return f"After {_events(len(found))} more, {self.protocol.name} breaks {' and '.join(asked)}. {expected}"
 
 

@@ -160,7 +160,7 @@ class Application:
     def _numbered(self, number: int) -> LookAhead:
         search = self.searches.numbered(number)
         if search is None:
-            raise NotFound("that search is over: a later one took its place")
+            raise NotFound("this search has ended, because a later search has replaced it")
         return search
 
     def _save(self, request: Request) -> Response:

@@ -296,7 +296,7 @@ def test_a_server_that_has_ended_is_missed(browser: Browser, directory: Path) ->
     server.shutdown()
     serving.join()
     click(left, "produce A")
-    expect(left.locator("#lost")).to_contain_text("does not answer any more")
+    expect(left.locator("#lost")).to_contain_text("no longer responds")
     left.close()
 
 

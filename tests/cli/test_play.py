@@ -82,7 +82,7 @@ def test_whatever_was_clicked_there_is_a_page(there: Position) -> None:
     client = Client(Application(there, Path()))
     answer = client.get(f"/?{there.query()}", headers=OURS)
     assert answer.status_code == 200
-    assert "Why not the others" in answer.text
+    assert "Events that are not enabled" in answer.text
 
 
 def test_every_event_is_either_a_choice_or_refused_with_a_reason() -> None:

@@ -1,12 +1,12 @@
 "use strict";
-// The page works without this script, link by link. With it, what a link leads to takes the place of what is there:
-// nothing jumps, the focus stays, and keys step. Searching and saving need it.
+// The page works without this script: each link loads a new page. The script replaces the content of the page instead.
+// So nothing jumps, the focus stays, and keys step through the schedule. Searching and saving need the script.
 
 const page = () => document.querySelector("main");
-let search = null; // the number of the one that is running
+let search = null; // the number of the running search
 let visits = 0;
-let arrived = Promise.resolve(); // where the links that were followed lead
-let released = Promise.resolve(); // the button that is held down
+let arrived = Promise.resolve(); // resolves when the page of the last link is shown
+let released = Promise.resolve(); // resolves when the pressed button is released
 
 async function visit(address, remember = true) {
   stop();
@@ -14,7 +14,7 @@ async function visit(address, remember = true) {
   const response = await ask(address);
   const text = await response.text();
   await released;
-  if (visit !== visits) return; // a later one is on its way
+  if (visit !== visits) return; // a later visit is on its way
   const next = new DOMParser().parseFromString(text, "text/html");
   const focused = document.activeElement?.id;
   const opened = new Map([...document.querySelectorAll("details[id]")].map((each) => [each.id, each.open]));
@@ -27,8 +27,8 @@ async function visit(address, remember = true) {
   prepare();
 }
 
-// Clicks and keys may come faster than answers. Each waits for the page that the one before leads to, and means what its
-// link is there; one that is there no more leads nowhere.
+// Clicks and keys may come faster than responses. Each click waits for the page of the previous click, and follows the
+// link with the same id on that page. If that page has no such link, the click does nothing.
 function follow(link) {
   const go = () => {
     const address = link.id ? document.getElementById(link.id)?.href : link.href;
@@ -42,11 +42,11 @@ async function ask(address, options) {
     return await fetch(address, options);
   } catch {
     document.getElementById("lost").hidden = false;
-    return new Promise(() => {}); // nothing more comes of this
+    return new Promise(() => {}); // never resolves, so the caller does nothing more
   }
 }
 
-// For those who listen: the step, and what it did.
+// Announce the step and its effect to screen readers.
 function say() {
   const step = document.getElementById("step");
   if (!step) return;
@@ -64,7 +64,8 @@ document.addEventListener("click", (event) => {
   follow(link);
 });
 
-// Of a link that is replaced while it is pressed there would be no click. One comes in the task of its pointerup.
+// If a link is replaced while it is pressed, the browser sends no click. So `visit` waits until the button is released.
+// The click comes in the same task as the pointerup.
 addEventListener("pointerdown", (event) => {
   if (event.button !== 0) return;
   released = new Promise((resolve) => {
@@ -104,13 +105,13 @@ async function post(address, form = new FormData()) {
   return { answer: text?.textContent ?? `epochfuzz answered ${response.status}` };
 }
 
-// Ends the search that is running, if any: the question it answers is not asked any more.
+// Cancel the running search, if there is one, and ignore its result.
 function stop() {
   if (search !== null) post(`/search/${search}/cancel`);
   search = null;
 }
 
-// Asks for the search to end, and waits for what it has to say.
+// Cancel the running search, and still show its result.
 function cancel() {
   if (search !== null) post(`/search/${search}/cancel`);
 }
@@ -125,7 +126,7 @@ async function start(form) {
   while (search === begun.search) {
     const response = await ask(`/search/${begun.search}`);
     if (search !== begun.search) return;
-    const seen = response.ok ? await response.json() : { answer: "A later search took the place of this one." };
+    const seen = response.ok ? await response.json() : { answer: "A later search has replaced this one." };
     if (seen.answer) {
       search = null;
       busy(box, false, seen.answer);
@@ -150,7 +151,7 @@ function offer(box, seen) {
   link.className = "button";
   link.id = "take";
   link.href = seen.address;
-  link.textContent = "Go this way, step by step";
+  link.textContent = "Step through this schedule";
   box.append(way, link);
 }
 

@@ -1,5 +1,5 @@
 "use strict";
-// Without this script every step is shown, one below the other; with it, one at a time.
+// Without this script the page shows all steps, one below the other. With the script it shows one step at a time.
 document.documentElement.classList.add("scripted");
 
 class Timeline {
@@ -27,7 +27,7 @@ class Timeline {
     this.steps.forEach((step, i) => step.classList.toggle("shown", i === this.number));
     this.marks.forEach((mark, i) => (i === this.number)
       ? mark.setAttribute("aria-current", "step") : mark.removeAttribute("aria-current"));
-    const ends = this.steps.at(-1).dataset.end; // the last one may show what comes after the schedule
+    const ends = this.steps.at(-1).dataset.end; // the last step may show the partition after the schedule
     const last = this.steps.length - (ends ? 2 : 1);
     this.output.textContent = this.number > last ? `${ends}, after step ${last}` : `step ${this.number} of ${last}`;
     for (const where of ["first", "back"]) this.buttons[where].disabled = this.number === 0;
@@ -40,7 +40,7 @@ class Timeline {
   }
 }
 
-let current = null; // the timeline that keys step through: the one used last, the first one before that
+let current = null; // the timeline that keys step through: the timeline used last, at first the first timeline
 const timelines = [...document.querySelectorAll(".timeline")].map((element) => new Timeline(element));
 current = timelines[0] ?? null;
 
@@ -51,7 +51,7 @@ document.addEventListener("keydown", (event) => {
   current.go(KEYS[event.key]);
 });
 
-// A link to a step shows it: #m1-loss-16.
+// A link to a step, such as #m1-loss-16, shows the step.
 function follow() {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   for (const timeline of timelines) {
@@ -73,7 +73,7 @@ for (const button of document.querySelectorAll(".copy")) {
       await navigator.clipboard.writeText(code.textContent);
       button.textContent = "Copied";
     } catch {
-      getSelection().selectAllChildren(code); // where the clipboard is refused, ready to be copied by hand
+      getSelection().selectAllChildren(code); // if the browser denies the clipboard, select the text so that the user can copy it
       button.textContent = "Selected";
     }
     setTimeout(() => { button.textContent = "Copy"; }, 1500);
