@@ -114,13 +114,15 @@ def _seen(text: str, needles: Sequence[str], time: int | None, origin: str | Non
     for i, message in enumerate(messages):
         until = messages[i + 1].start if i + 1 < len(messages) else len(text)
         follows = text[message.end : min(until, message.end + _TAIL)]
-        whole = _AFTER_A_VALUE if message.ends_with_a_value else _AFTER_A_STOP
-        if not message.is_open and whole.match(follows) is None:
-            failed += 1
-            continue
-        ends = text[max(message.end, until - _HEAD) : until] if message.is_open else follows
+        if message.is_open:
+            logger = _LAST_LOGGER.search(text, max(message.end, until - _HEAD), until)
+        else:
+            logger = _LOGGER.match(follows)
+            if logger is None and _is_cut(message, follows):
+                failed += 1
+                continue
         head = text[max(floor, message.start - _HEAD) : message.start]
-        found.append(_sighting(head, message, follows, ends, keys))
+        found.append(_sighting(head, message, follows, logger[1] if logger else None, keys))
         floor = message.end
     if time is not None or origin is not None:
         found = [_with(each, time, origin) for each in found]
@@ -151,6 +153,12 @@ def _seen_inside(
     return found, failed
 
 
+def _is_cut(message: MatchedMessage, follows: str) -> bool:
+    """Return whether the text behind a message shows that its last value or word continues."""
+    whole = _AFTER_A_VALUE if message.ends_with_a_value else _AFTER_A_STOP
+    return whole.match(follows) is None
+
+
 def _unescaped(match: "re.Match[str]") -> str:
     if match[1]:
         code = int(match[1], 16)
@@ -158,7 +166,7 @@ def _unescaped(match: "re.Match[str]") -> str:
     return _ESCAPED.get(match[2], match[2])
 
 
-def _sighting(head: str, message: MatchedMessage, follows: str, ends: str, keys: str) -> MessageSighting:
+def _sighting(head: str, message: MatchedMessage, follows: str, logger: str | None, keys: str) -> MessageSighting:
     usual = _USUAL.fullmatch(head)
     origin = None
     if usual is not None:
@@ -167,11 +175,9 @@ def _sighting(head: str, message: MatchedMessage, follows: str, ends: str, keys:
         found = times.times_in(head)
         time = found[0][2] if len(found) == 1 else _nearest([at for _, _, at in found])
         origin = _origin(head, found)
-    named = _LAST_LOGGER.search(ends) if message.is_open else _LOGGER.match(follows)
     is_closed = bool(follows) and not follows.isspace()
     if time is None and is_closed and not message.is_open:
         time = _nearest([at for _, _, at in times.times_in(follows)][:1])
-    logger = named[1] if named else None
     return MessageSighting(message, time, origin, logger, is_closed, (keys, head, follows))
 
 

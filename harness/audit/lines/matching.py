@@ -7,7 +7,7 @@ grows with its number of needles only, and after _FAILURES of them that stand in
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
@@ -21,14 +21,11 @@ _FAILURES = 12  # needles in a line that stand in no message
 _MESSAGES = 64  # of a line
 _LARGEST = (1 << 31) - 1
 
-_PARTITION = (
-    r"(?:\[(?P<old_topic>[\w.-]{1,249}),(?P<old_partition>\d{1,10})\]"
-    r"|(?P<topic>[\w.-]{1,249})-(?P<partition>\d{1,10})(?!\d))"
-)
+# `t-0`, and `[t,0]` up to 1.0
+_PARTITION = r"(?P<old>\[)?(?P<topic>[\w.-]{1,249})(?(old),|-)(?P<partition>\d{1,10})(?!\d)(?(old)\])"
 _OFFSETS = frozenset(("offset", "end_offset", "last_offset", "high_watermark"))
 _NUMBERS = _OFFSETS | {"leader_epoch", "partition_epoch", "leader", "previous_leader", "previous_epoch", "broker"}
 _GREATEST: Final = dict.fromkeys((*_NUMBERS, "partition"), _LARGEST) | dict.fromkeys(_OFFSETS, (1 << 63) - 2)
-_RENAMED: Final = {"old_topic": "topic", "old_partition": "partition"}
 _GROUPS = {
     "partition": _PARTITION,
     "topic_id": r"(?:Some\()?(?P<topic_id>[\w-]{22})\)?",
@@ -83,9 +80,11 @@ class _Shape:
     wording: Wording | None
     after: re.Pattern[str]
     before: re.Pattern[str]
+    words: str  # the fixed words from the needle on
     head: str  # the words with which it begins, if any stand before the needle
     is_whole: bool  # whether it begins with the needle
-    fields: tuple[tuple[str, int | None], ...]  # of the groups of both patterns: name, and the greatest number
+    fields: tuple[str, ...]  # of the groups of both patterns
+    numbers: tuple[tuple[str, int], ...]  # those fields that are numbers, and the greatest one that Kafka allows
     ends_with_a_value: bool
     is_open: bool
 
@@ -124,23 +123,21 @@ def _shape(template: str, needle: str, wording: Wording | None) -> _Shape:
         boundary = r"(?<=[\]:] )"
     before = re.compile(rf"{boundary}{_pattern(template[:at], False)}\Z", re.ASCII)
     after = re.compile(_pattern(template[at:], True), re.ASCII)
+    fields = tuple(
+        name for part in (before, after) for name in sorted(part.groupindex, key=part.groupindex.__getitem__)
+    )
     return _Shape(
         wording,
         after,
         before,
+        template[at:].partition("{")[0],
         template[:at].partition("{")[0],
         at == 0,
-        (*_fields_of(before), *_fields_of(after)),
+        fields,
+        tuple((field, _GREATEST[field]) for field in fields if field in _GREATEST),
         _ENDS_WITH_A_VALUE.search(template) is not None,
         _OPEN.search(template) is not None,
     )
-
-
-def _fields_of(pattern: re.Pattern[str]) -> Iterator[tuple[str, int | None]]:
-    """Yield the field of each group of a pattern, and the greatest number that Kafka allows, None for a text."""
-    for name, _ in sorted(pattern.groupindex.items(), key=lambda pair: pair[1]):
-        field = _RENAMED.get(name, name)
-        yield field, _GREATEST.get(field)
 
 
 @cache
@@ -152,8 +149,7 @@ def _shapes() -> dict[str, tuple[_Shape, ...]]:
 
 def messages_in(text: str, needles: Iterable[str] = NEEDLES) -> tuple[list[MatchedMessage], int]:
     """Return the messages in a text, in order, and how many places have the words of one and could not be read."""
-    places = [(at, needle) for needle in needles for at in _occurrences(text, needle)]
-    places.sort()
+    places = _places(text, needles)
     found: list[MatchedMessage] = []
     failed = failures = until = 0
     for at, needle in places:
@@ -176,20 +172,24 @@ def messages_in(text: str, needles: Iterable[str] = NEEDLES) -> tuple[list[Match
 _FACTS = ("Kafka version", "Cluster ID = ", "Incarnation ")  # of a file, and not of a partition
 
 
-def _occurrences(text: str, needle: str) -> list[int]:
-    """Return the first places of a needle, as many as can matter."""
-    at = text.find(needle)
-    found: list[int] = []
-    while at >= 0 and len(found) < _MESSAGES + _FAILURES:
-        found.append(at)
-        at = text.find(needle, at + len(needle))
-    return found
+def _places(text: str, needles: Iterable[str]) -> list[tuple[int, str]]:
+    """Return the first places of each needle, as many as can matter, in order."""
+    places: list[tuple[int, str]] = []
+    for needle in needles:
+        at, most = text.find(needle), len(places) + _MESSAGES + _FAILURES
+        while at >= 0 and len(places) < most:
+            places.append((at, needle))
+            at = text.find(needle, at + len(needle))
+    places.sort()
+    return places
 
 
 def _message(text: str, at: int, needle: str, floor: int) -> MatchedMessage | int | None:
     """Return the message that has a needle at a place; its end if it says nothing; None if it is in no wording."""
     window = max(floor, at - _BEFORE)
     for shape in _shapes()[needle]:
+        if not text.startswith(shape.words, at):
+            continue
         begins = text.rfind(shape.head, window, at) if shape.head else at if shape.is_whole else window
         if begins < 0:
             continue
@@ -204,7 +204,7 @@ def _message(text: str, at: int, needle: str, floor: int) -> MatchedMessage | in
             continue
         if shape.wording is None:
             return after.end()
-        said = _said(shape.fields, before.groups() + after.groups())
+        said = _said(shape, before.groups() + after.groups())
         if said is None:
             continue
         start, end = _start(text, before.start(), floor), after.end()
@@ -251,15 +251,13 @@ def broker_of(text: str, start: int = 0) -> int | None:
     return None if found is None else int(found[found.lastindex or 0])  # each branch has one group
 
 
-def _said(fields: tuple[tuple[str, int | None], ...], texts: tuple[str | None, ...]) -> dict[str, Any] | None:
+def _said(shape: _Shape, texts: tuple[str | None, ...]) -> dict[str, Any] | None:
     """Return the fields of an event. Returns None if a number is greater than Kafka allows."""
-    said: dict[str, Any] = {}
-    for (field, greatest), text in zip(fields, texts, strict=True):
-        if text is None:
-            continue
-        if greatest is None:
-            said[field] = text
-        elif text == "None":
+    said: dict[str, Any] = dict(zip(shape.fields, texts, strict=True))
+    said.pop("old", None)
+    for field, greatest in shape.numbers:
+        text = said[field]
+        if text == "None":
             said[field] = None
         elif -1 <= (number := int(text)) <= greatest:
             said[field] = number

@@ -5,7 +5,7 @@ Logs are mostly of other things. Lines are looked for by needles that every word
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import IO
 
@@ -36,8 +36,17 @@ _LOOKED_AT = 64  # chunks in which a line of a broker's is looked for that speak
 _OWN = "__cluster_metadata"  # KRaft's log of metadata, which is replicated by other rules
 _YEAR = 300 * times.DAY
 
+
+def _grouped(keys: Iterable[bytes]) -> bytes:
+    """Return a pattern of all keys. Keys with the same first letter share a branch, which is faster."""
+    rests: dict[bytes, list[bytes]] = {}
+    for key in keys:
+        rests.setdefault(key[:1], []).append(re.escape(key[1:]))
+    return b"|".join(letter + b"(?:" + b"|".join(rest) + b")" for letter, rest in rests.items())
+
+
 _IN_BYTES = {key.encode(): needles for key, needles in LOOKED_FOR.items()}
-_CAPITAL = re.compile(b"|".join(re.escape(key) for key in _IN_BYTES if key[:1].isupper()))
+_CAPITAL = re.compile(_grouped(key for key in _IN_BYTES if key[:1].isupper()))
 _OTHERS = tuple(key for key in _IN_BYTES if not key[:1].isupper())
 # Lines of a broker's, by their logger or by what Kafka puts before their message.
 _BROKERS = re.compile(
@@ -248,9 +257,10 @@ class LogReader:
         self._time = time
         if time < times.DAY:
             return
-        facts, key = self.facts, (whose, times.is_dated(time))
+        facts, is_dated = self.facts, times.is_dated(time)
+        key = (whose, is_dated)
         last = self._last.get(key, time)
-        if time < last - BACK and (times.is_dated(time) or time > last - _YEAR):
+        if time < last - BACK and (is_dated or time > last - _YEAR):
             facts.back = line if facts.back is None else facts.back
             facts.backs += 1
         self._last[key] = time
