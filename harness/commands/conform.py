@@ -178,6 +178,8 @@ def _request(context: typer.Context, settings: Configuration) -> _Request:
     given, named = options.given(context), context.params
     if named["exhaustive"]:
         options.refuse_given(context, _OF_SCHEDULES, "--exhaustive plays tours, and draws no schedules")
+        if named["campaign"] is not None and named["for_"] is not None:
+            raise BadInput("--for can't be combined with --exhaustive --campaign: Ctrl-C ends it, and it resumes")
     else:
         options.refuse_given(context, _OF_TOURS, "they are for the tours of --exhaustive")
         if named["campaign"] is None:
@@ -292,8 +294,8 @@ def _on_this_machine(asked: _Request, plan: "Plan") -> "tuple[Conformance, Unfin
         kept = KeptRunner(asked.cases, plan, processes)
         if kept.done:
             asked.out.print(
-                f"resuming after {kept.done:,} schedules and cases, which are kept in {kept.unfinished.path}; remove that"
-                " file to begin again, such as with another build of the system under test",
+                f"resuming after {kept.done:,} schedules and cases, which are kept in {kept.unfinished.path}; remove"
+                " that file to begin again, such as with another build of the system under test",
                 markup=False, soft_wrap=True,
             )  # fmt: skip
         return run(plan, kept, progress.doing), kept.unfinished
@@ -389,6 +391,9 @@ def _show_end(ending: _Ending, plan: "Plan", conformance: "Conformance") -> None
         return
     for line in transitions.summary(conformance, plan, ending.kept) if tours else report.summary(conformance, plan):
         out.print(line, markup=False, soft_wrap=tours)
+    drawn = plan.schedules * len(plan.protocols)
+    if ending.asked.campaign is not None and ending.asked.seconds is not None and conformance.schedules < drawn:
+        out.print(f"--for ended the run after {conformance.schedules:,} of {drawn:,} schedules")
     out.print(f"reproduce: {again}", markup=False, soft_wrap=True)
 
 

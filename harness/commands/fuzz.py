@@ -94,8 +94,9 @@ def fuzz(
     )
     if model is not None:
         return _own(context, asked, model)
+    wanted = options.parse_property(property_)
     if breaks is not None or holds is not None:
-        return _distinguish(context, asked, breaks, holds)
+        return _distinguish(context, asked, breaks, holds, wanted)
     _refuse_what_is_not_used(context)
     _refuse_two_ends(asked)
     asked = asked.saved_by(Saving.asked(out_, new, corpus))
@@ -127,10 +128,9 @@ def _own(context: typer.Context, asked: FuzzRequest, model: str) -> int:
     return commands.fuzz(walked, json=asked.json)
 
 
-def _distinguish(context: typer.Context, asked: FuzzRequest, breaks: str | None, holds: str | None) -> int:
+def _distinguish(context: typer.Context, asked: FuzzRequest, breaks: str | None, holds: str | None, wanted: int) -> int:
     if breaks is None or holds is None:
         raise BadInput("--breaks and --holds go together: the protocol to break, and the one that must hold")
-    wanted = options.parse_property(context.params["property_"])
     _refuse_what_is_not_used(context)
     (to_break,), (to_hold,) = options.parse_protocols([breaks]), options.parse_protocols([holds])
     if to_break.numbers() == to_hold.numbers():
