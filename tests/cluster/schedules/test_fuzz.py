@@ -108,6 +108,8 @@ def test_what_a_run_has_come_to_is_told_in_a_line() -> None:
 class InterruptedPlayer(Player):
     """Receives Ctrl-C before it plays one schedule more than it should."""
 
+    is_first = True
+
     def __init__(self, schedules: int) -> None:
         super().__init__(["elect B"])
         self.left = schedules
