@@ -144,6 +144,8 @@ def refuse_given(context: typer.Context, names: Iterable[str], instead: str) -> 
 def configured(**defaults: int) -> Callable[[Callable[..., int]], Callable[..., int]]:
     """Give a command an option for every setting, and pass it the Configuration as `settings`.
 
+    The `params` of the command's `context` hold the other arguments as the command receives them.
+
     `defaults` overrides defaults of Configuration for this command. A value outside its range raises BadInput, which
     names the option.
     """
@@ -156,6 +158,8 @@ def configured(**defaults: int) -> Callable[[Callable[..., int]], Callable[..., 
                 settings = Configuration(**values)
             except ConfigurationError as error:
                 raise BadInput(f"{_option(error.key)}: {error}") from None
+            if "context" in arguments:  # its values are the words of the command line, not yet paths and enums
+                arguments["context"].params |= {each: arguments[each] for each in arguments if each != "context"}
             return command(settings=settings, **arguments)
 
         own = [p for p in inspect.signature(command).parameters.values() if p.name != "settings"]

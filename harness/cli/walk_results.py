@@ -73,11 +73,12 @@ def end_walk(ending: Ending, walker: ScheduleEngine, walked: Walked, found: Sequ
 
 @contextmanager
 def interruptible(
-    out: Console, walker: Walker[Protocol, Configuration], walked: Walked, what: Sequence[str]
+    out: Console, walker: Walker[Protocol, Configuration], walked: Walked, what: Sequence[str], kept: Path | None = None
 ) -> Iterator[None]:
     """Print the violations so far and the command to resume if Ctrl-C ends the random runs or this block.
 
-    `what` holds the options that select the protocols. Raises KeyboardInterrupt after Ctrl-C.
+    `what` holds the options that select the protocols. `kept` is the file from which the same command resumes; None if
+    there is none. Raises KeyboardInterrupt after Ctrl-C.
     """
     try:
         if walked.interrupted:
@@ -88,6 +89,8 @@ def interruptible(
             out.print(summary.unshrunk(breach), soft_wrap=True)
         again = reproduction(what, walker.settings, walked.tally.schedules, walker.seed)
         out.print(summary.pace(walked))
+        if kept is not None:
+            out.print(f"these schedules are kept in {kept}: repeat the command to continue after them", soft_wrap=True)
         out.print("to shrink and show these, or to continue with more --schedules:")
         out.print(again, soft_wrap=True)
         raise

@@ -17,6 +17,7 @@ from epochfuzz.harness.cluster.broker.installation import DEFAULT_RELEASE, refus
 from epochfuzz.harness.cluster.errors import ClusterError
 from epochfuzz.harness.environment import extras
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -55,6 +56,32 @@ Examples:
 """,
 )
 
+Schedules = Annotated[int | None, typer.Option("--schedules", min=1, help="How many schedules to run.")]
+For = Annotated[str | None, typer.Option("--for", help="Run for that long instead: 30s, 5m, 8h.")]
+UntilStable = Annotated[
+    float | None,
+    typer.Option(
+        "--until-stable",
+        help="Run until one more schedule shows something new with less than this probability; --schedules or --for"
+        " may end the run earlier.",
+    ),
+]
+WithEngine = Annotated[
+    Engine,
+    typer.Option(
+        "--engine",
+        help="Compiled random schedules, runs of a Hypothesis state machine, or schedules on a Kafka cluster for each"
+        " worker.",
+    ),
+]
+OwnMachine = Annotated[
+    str | None,
+    typer.Option("--machine", help="With --engine hypothesis: a state machine of your own, as module:Name."),
+]
+Release = Annotated[
+    str | None,
+    typer.Option("--release", help=f"With --engine cluster: the release of Kafka; {DEFAULT_RELEASE} if left out."),
+]
 Out = Annotated[str, typer.Option("--out", help="The campaign's directory: any URI that Spark can write.")]
 
 
@@ -66,33 +93,13 @@ def run(
     settings: Configuration,
     out: Out,
     protocol: options.Protocols = ["hw", "kip-101"],  # noqa: B006 - typer only reads the default
-    schedules: Annotated[int | None, typer.Option("--schedules", min=1, help="How many schedules to run.")] = None,
-    for_: Annotated[str | None, typer.Option("--for", help="Run for that long instead: 30s, 5m, 8h.")] = None,
-    until_stable: Annotated[
-        float | None,
-        typer.Option(
-            "--until-stable",
-            help="Run until one more schedule shows something new with less than this probability; --schedules or"
-            " --for may end the run earlier.",
-        ),
-    ] = None,
+    schedules: Schedules = None,
+    for_: For = None,
+    until_stable: UntilStable = None,
     seed: options.Seed = None,
-    engine: Annotated[
-        Engine,
-        typer.Option(
-            "--engine",
-            help="Compiled random schedules, runs of a Hypothesis state machine, or schedules on a Kafka cluster for"
-            " each worker.",
-        ),
-    ] = Engine.WALK,
-    machine: Annotated[
-        str | None,
-        typer.Option("--machine", help="With --engine hypothesis: a state machine of your own, as module:Name."),
-    ] = None,
-    release: Annotated[
-        str | None,
-        typer.Option("--release", help=f"With --engine cluster: the release of Kafka; {DEFAULT_RELEASE} if left out."),
-    ] = None,
+    engine: WithEngine = Engine.WALK,
+    machine: OwnMachine = None,
+    release: Release = None,
     master: campaigns.Master = None,
     remote: campaigns.Remote = None,
     certify: options.Certify = options.CERTIFY,
@@ -110,58 +117,89 @@ def run(
     - `epochfuzz campaign run --out /tmp/c --engine cluster --release 4.3.1 --replicas 3 --for 8h --master local[2]`
     - `epochfuzz campaign run --out /tmp/c --schedules 10000000 --seed 7 --json`
     """
-    protocols = options.parse_protocols(protocol)
-    if schedules is not None and for_ is not None:
-        raise BadInput("--schedules and --for both say when to stop: give only one")
-    seconds = options.parse_duration(for_) if for_ is not None else None
-    if machine is not None and engine is not Engine.HYPOTHESIS:
-        raise BadInput("--machine is a Hypothesis state machine: give --engine hypothesis as well")
-    if release is not None and engine is not Engine.CLUSTER:
-        raise BadInput("--release is a Kafka to play schedules on: give --engine cluster as well")
-    if until_stable is not None and engine is not Engine.WALK:
-        raise BadInput("--until-stable counts situations, which only --engine walk does")
-    if until_stable is not None and not 0 < until_stable < 1:
-        raise BadInput(f"--until-stable is a probability, such as 1e-5; got {until_stable:g}")
-    if schedules is None and seconds is None and until_stable is None:
-        seconds = DEFAULT_SECONDS
-    if seed is None:
-        seed = secrets.randbelow(1 << 32)
-
+    asked = _asked(context, settings)
     if engine is Engine.CLUSTER:
         options.refuse_given(context, _NOT_OF_CLUSTERS, "--engine cluster plays --release with Kafka's defaults")
-        begin_on_clusters = _on_clusters(out, release or DEFAULT_RELEASE, settings.replicas, seed, schedules, seconds)
-        return _finish(begin_on_clusters, _Where(out, master, remote, None, [], json))
-
-    options.say_what_versions_stand_for(console(json), protocols)
+        begin = _on_clusters(out, release or DEFAULT_RELEASE, asked)
+        return _finish(begin, _Where(out, master, remote, None, [], json))
+    options.say_what_versions_stand_for(console(json), asked.protocols)
     if engine is Engine.WALK:
         from epochfuzz.harness.cli.first_finding import show_first_finding
 
-        show_first_finding(console(json), protocols, settings)
+        show_first_finding(console(json), asked.protocols, settings)
+    begin = _of_the_model(out, asked, engine, machine)
+    return _finish(begin, _Where(out, master, remote, options.parse_certify(certify), known_cases(corpus), json))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Asked:
+    """The schedules that a campaign runs, and the limits that end it: schedules, seconds, and a probability."""
+
+    protocols: list[Protocol]
+    settings: Configuration
+    seed: int
+    schedules: int | None
+    seconds: float | None
+    stable: float | None
+
+
+def _asked(context: typer.Context, settings: Configuration) -> _Asked:
+    """Return the request of the options. Raises BadInput for options that exclude each other."""
+    named = context.params
+    engine, stable, seed, seconds = named["engine"], named["until_stable"], named["seed"], None
+    protocols = options.parse_protocols(named["protocol"])
+    if named["schedules"] is not None and named["for_"] is not None:
+        raise BadInput("--schedules and --for both say when to stop: give only one")
+    if named["for_"] is not None:
+        seconds = options.parse_duration(named["for_"])
+    if named["machine"] is not None and engine is not Engine.HYPOTHESIS:
+        raise BadInput("--machine is a Hypothesis state machine: give --engine hypothesis as well")
+    if named["release"] is not None and engine is not Engine.CLUSTER:
+        raise BadInput("--release is a Kafka to play schedules on: give --engine cluster as well")
+    if stable is not None and engine is not Engine.WALK:
+        raise BadInput("--until-stable counts situations, which only --engine walk does")
+    if stable is not None and not 0 < stable < 1:
+        raise BadInput(f"--until-stable is a probability, such as 1e-5; got {stable:g}")
+    return _Asked(
+        protocols=protocols,
+        settings=settings,
+        seed=secrets.randbelow(1 << 32) if seed is None else seed,
+        schedules=named["schedules"],
+        seconds=DEFAULT_SECONDS if named["schedules"] is None and seconds is None and stable is None else seconds,
+        stable=stable,
+    )
+
+
+def _of_the_model(
+    out: str, asked: _Asked, engine: Engine, machine: str | None
+) -> Callable[["SparkSession"], "Campaign[Any]"]:
+    """Return the function that starts a campaign of random runs or of state machines."""
 
     def begin(spark: "SparkSession") -> "Campaign[Any]":
         from epochfuzz.harness.campaign.run.campaign import Campaign
         from epochfuzz.harness.campaign.run.kinds import work_of
         from epochfuzz.harness.campaign.walks.parameters import MACHINES, Parameters
 
-        asked = Parameters(tuple(protocols), settings, seed, schedules, seconds, until_stable)
+        parameters = Parameters(
+            tuple(asked.protocols), asked.settings, asked.seed, asked.schedules, asked.seconds, asked.stable
+        )
         if engine is Engine.HYPOTHESIS:
-            asked = replace(asked, engine=engine.value, block=MACHINES)
+            parameters = replace(parameters, engine=engine.value, block=MACHINES)
         if machine is not None:
-            asked = replace(asked, machine=machine, protocols=())
-        return Campaign.start(spark, out, work_of(asked.row()))
+            parameters = replace(parameters, machine=machine, protocols=())
+        return Campaign.start(spark, out, work_of(parameters.row()))
 
-    return _finish(begin, _Where(out, master, remote, options.parse_certify(certify), known_cases(corpus), json))
+    return begin
 
 
-def _on_clusters(
-    out: str, release: str, replicas: int, seed: int, schedules: int | None, seconds: float | None
-) -> Callable[["SparkSession"], "Campaign[Any]"]:
+def _on_clusters(out: str, release: str, asked: _Asked) -> Callable[["SparkSession"], "Campaign[Any]"]:
     """Return the function that starts a campaign on clusters. Raises BadInput and MissingExtra."""
     from epochfuzz.harness.cluster.broker.cluster import NAMES
 
     extras.require("cluster")
     with as_bad_input(ClusterError):
         refuse_no_release(release)
+    replicas = asked.settings.replicas
     if replicas > len(NAMES):
         raise BadInput(f"--replicas: a cluster has {len(NAMES)} brokers; got {replicas}")
 
@@ -173,8 +211,8 @@ def _on_clusters(
 
         protocol = protocol_of(release) or protocol_of(DEFAULT_RELEASE)
         assert protocol is not None
-        asked = ClusterParameters(release, protocol.name, replicas, seed, schedules, seconds)
-        return Campaign.start(spark, out, Clusters(asked))
+        parameters = ClusterParameters(release, protocol.name, replicas, asked.seed, asked.schedules, asked.seconds)
+        return Campaign.start(spark, out, Clusters(parameters))
 
     return begin
 

@@ -21,12 +21,26 @@ if TYPE_CHECKING:
     from epochfuzz.harness.cases.case import Case
     from epochfuzz.harness.cluster.broker.installation import Installation
     from epochfuzz.harness.cluster.schedules.beside import Beside
+    from epochfuzz.harness.cluster.schedules.fuzz import Fuzzer
+    from epochfuzz.harness.cluster.schedules.player import Player
     from epochfuzz.harness.documents import evidence
     from epochfuzz.harness.documents.cluster_records import Playing
+    from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 
 _SEEDS = 32  # bits of a random seed
 
 Release = Annotated[str, typer.Option("--release", help="The release of Kafka; Maven fetches its jars, once.")]
+Selected = Annotated[
+    Selection,
+    typer.Option(
+        "--selection",
+        help="Draw at random, or choose schedules that meet rare goals or cover the most new situations.",
+    ),
+]
+Save = Annotated[
+    Path | None,
+    typer.Option("--save", help="The directory for the cases of findings; a killed run resumes from there."),
+]
 Home = Annotated[
     Path | None, typer.Option("--kafka-home", help="A Kafka on this machine instead, as a distribution unpacks.")
 ]
@@ -83,14 +97,8 @@ def fuzz(
     kafka_home: Home = None,
     replicas: Annotated[int, typer.Option("--replicas", min=2, max=3, help="Replicas of the partition.")] = 3,
     seed: options.Seed = None,
-    selection: Annotated[
-        Selection,
-        typer.Option(
-            "--selection",
-            help="Draw at random, or choose schedules that meet rare goals or cover the most new situations.",
-        ),
-    ] = Selection.RANDOM,
-    save: Annotated[Path | None, typer.Option("--save", help="The directory for the cases of findings.")] = None,
+    selection: Selected = Selection.RANDOM,
+    save: Save = None,
     json: options.Json = False,
 ) -> int:
     """Play random schedules on Kafka; shrink each schedule that loses a record, and keep it as a case.
@@ -102,43 +110,61 @@ def fuzz(
     - `epochfuzz cluster fuzz --for 30m`
     - `epochfuzz cluster fuzz --for 8h --replicas 2 --seed 1 --save build/found`
     """
-    from epochfuzz.harness.cases.folder import CaseDirectory
-    from epochfuzz.harness.cluster.schedules.beside import protocol_of
-    from epochfuzz.harness.cluster.schedules.fuzz import Fuzzer
     from epochfuzz.harness.cluster.schedules.fuzzed import describe
     from epochfuzz.harness.cluster.schedules.player import Player
+    from epochfuzz.harness.jobs.unfinished import ProgressError
     from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 
     seconds = options.parse_duration(for_)
     printing = console(json)
-    drawn = secrets.randbits(_SEEDS) if seed is None else seed
-    with as_ctrl_c(), as_bad_input(ClusterError):
+    with as_ctrl_c(), as_bad_input(ClusterError), as_bad_input(ProgressError):
         kafka = _kafka(release, kafka_home)
-        protocol = protocol_of(kafka.release) or protocol_of(DEFAULT_RELEASE)
-        assert protocol is not None
-        try:
-            folder = None if save is None else CaseDirectory(save)
-        except OSError as error:
-            raise BadInput(f"--save: {save} cannot be made: {error.strerror}") from None
-        printing.print(f"Kafka {kafka.release}, seed {drawn}", markup=False)
         with Player(kafka, None) as player:
-            fuzzer = Fuzzer(
-                player,
-                protocol,
-                Configuration(replicas=replicas),
-                drawn,
-                lambda case: None if folder is None else (folder.save(case), None)[1],
-                selection,
-            )
+            fuzzer = _fuzzer(player, kafka, Configuration(replicas=replicas), seed, seconds, selection, save)
+            printing.print(f"Kafka {kafka.release}, seed {fuzzer.seed}", markup=False)
+            if fuzzer.result.schedules:
+                printing.print(f"resuming after {fuzzer.result.schedules:,} schedules", markup=False)
             try:
                 fuzzer.run(seconds, lambda line: printing.print(line, markup=False, soft_wrap=True))
             except KeyboardInterrupt:
-                printing.print("stopped", markup=False)
+                printing.print("stopped" if save is None else "stopped; the same command resumes", markup=False)
     printing.print(describe(fuzzer.result), markup=False, soft_wrap=True)
     if json:
-        document: evidence.ClusterFuzz = {"release": kafka.release, "seed": drawn, **fuzzer.result.plain()}
+        document: evidence.ClusterFuzz = {"release": kafka.release, "seed": fuzzer.seed, **fuzzer.result.plain()}
         print_json(document)
     return Exit.BROKEN if any(each.model is not each.ended for each in fuzzer.result.findings) else 0
+
+
+def _fuzzer(
+    player: "Player",
+    kafka: "Installation",
+    settings: "Configuration",
+    seed: int | None,
+    seconds: float,
+    selection: Selection,
+    save: Path | None,
+) -> "Fuzzer":
+    """Return the run, which resumes an unfinished run of the same request in the directory of --save.
+
+    Raises BadInput and ProgressError.
+    """
+    from epochfuzz.harness.cases.folder import CaseDirectory
+    from epochfuzz.harness.cluster.schedules.beside import protocol_of
+    from epochfuzz.harness.cluster.schedules.fuzz import Fuzzer, request
+    from epochfuzz.harness.jobs.unfinished import UnfinishedRun
+
+    protocol = protocol_of(kafka.release) or protocol_of(DEFAULT_RELEASE)
+    assert protocol is not None
+    asked = request(kafka.release, protocol, settings, seconds, selection)
+    try:
+        folder = None if save is None else CaseDirectory(save)
+    except OSError as error:
+        raise BadInput(f"--save: {save} cannot be made: {error.strerror}") from None
+    if seed is None and save is not None:
+        seed = asked.seed_in(save)
+    drawn = secrets.randbits(_SEEDS) if seed is None else seed
+    unfinished = None if save is None else UnfinishedRun(save, asked, drawn)
+    return Fuzzer(player, protocol, settings, drawn, None if folder is None else folder.save, selection, unfinished)
 
 
 def _kafka(release: str, home: Path | None) -> "Installation":

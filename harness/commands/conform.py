@@ -12,7 +12,7 @@ from rich.console import Console
 from epochfuzz.harness.cli import options
 from epochfuzz.harness.cli.campaigns import Master, Remote, spark_session
 from epochfuzz.harness.cli.environment.signals import as_ctrl_c
-from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json
+from epochfuzz.harness.cli.output import BadInput, Exit, as_bad_input, console, print_json
 from epochfuzz.harness.conform.oracle.judge import JudgedBy
 from epochfuzz.harness.conform.run.selection import SMALL, Selection
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from epochfuzz.harness.conform.run.plan import Plan
     from epochfuzz.harness.conform.run.run import Conformance
     from epochfuzz.harness.documents import conformance as documents
+    from epochfuzz.harness.engine.explore.certificates import Reproducer
+    from epochfuzz.harness.jobs.unfinished import UnfinishedRun
 
 _CORPUS = Path("corpus")
 _OUT = Path("conform-cases")
@@ -33,7 +35,64 @@ _PROCESSES_FOR = 50
 _TOURS_FOR = 2_000  # test sequences are short, and a new process is slow
 
 _OF_SCHEDULES = ("schedules", "seed", "selection", "corpus")
-_OF_TOURS = ("refused", "for_")
+_OF_TOURS = ("refused",)
+
+
+Command = Annotated[list[str], typer.Argument(help="The command that speaks the conformance protocol, after --.")]
+Judge = Annotated[
+    JudgedBy,
+    typer.Option("--judge", help="Check against the model, field by field, or only the guarantees to clients."),
+]
+Schedules = Annotated[int, typer.Option("--schedules", min=0, help="Number of schedules to draw.")]
+Selected = Annotated[
+    Selection,
+    typer.Option(
+        "--selection",
+        help="Run schedules as drawn, or choose those that cover the most new situations in the model.",
+    ),
+]
+EveryTransition = Annotated[
+    bool,
+    typer.Option(
+        "--exhaustive",
+        help="Play every transition within --replicas, --records and --epochs (if left out: 2, 1 and 2), and draw"
+        " nothing.",
+    ),
+]
+Refused = Annotated[
+    bool,
+    typer.Option("--refused", help="With --exhaustive, also send every event that is not enabled, once in each state."),
+]
+For = Annotated[
+    str | None,
+    typer.Option(
+        "--for",
+        metavar="DURATION",
+        help="With --exhaustive or --campaign, the time to play, such as 60s or 8h.",
+    ),
+]
+MaxFailures = Annotated[
+    int | None, typer.Option("--max-failures", min=1, help="Stop once that number of schedules has failed.")
+]
+Jobs = Annotated[int | None, typer.Option("--jobs", min=1, help="Processes of the adapter at a time; 1 if left out.")]
+ProcessesFor = Annotated[
+    int, typer.Option("--processes-for", min=1, help="Schedules after which an adapter process is replaced.")
+]
+Timeout = Annotated[float, typer.Option("--timeout", min=0.01, help="Seconds to wait for a reply.")]
+Corpus = Annotated[list[Path] | None, typer.Option("--corpus", help="Cases to run first; ./corpus if there is one.")]
+KnownDifferences = Annotated[Path | None, typer.Option("--known", help="A file that lists known differences.")]
+Out = Annotated[
+    Path,
+    typer.Option("--out", help="The directory for cases of findings; a killed run resumes from there."),
+]
+InCampaign = Annotated[
+    str | None,
+    typer.Option(
+        "--campaign",
+        callback=options.needs("spark"),
+        help="Run the command on Spark's workers, and keep the results in this directory.",
+    ),
+]
 
 
 @options.configured()
@@ -41,69 +100,24 @@ def conform(
     *,
     settings: Configuration,
     context: typer.Context,
-    command: Annotated[list[str], typer.Argument(help="The command that speaks the conformance protocol, after --.")],
+    command: Command,
     protocol: options.Protocols = ["kip-320"],  # noqa: B006 - typer only reads the default
-    judge: Annotated[
-        JudgedBy,
-        typer.Option("--judge", help="Check against the model, field by field, or only the guarantees to clients."),
-    ] = JudgedBy.LOCKSTEP,
-    schedules: Annotated[int, typer.Option("--schedules", min=0, help="Number of schedules to draw.")] = 2_000,
+    judge: Judge = JudgedBy.LOCKSTEP,
+    schedules: Schedules = 2_000,
     seed: options.Seed = None,
-    selection: Annotated[
-        Selection,
-        typer.Option(
-            "--selection",
-            help="Run schedules as drawn, or choose those that cover the most new situations in the model.",
-        ),
-    ] = Selection.RANDOM,
-    exhaustive: Annotated[
-        bool,
-        typer.Option(
-            "--exhaustive",
-            help="Play every transition within --replicas, --records and --epochs (if left out: 2, 1 and 2), and draw"
-            " nothing.",
-        ),
-    ] = False,
-    refused: Annotated[
-        bool,
-        typer.Option(
-            "--refused", help="With --exhaustive, also send every event that is not enabled, once in each state."
-        ),
-    ] = False,
-    for_: Annotated[
-        str | None,
-        typer.Option(
-            "--for",
-            metavar="DURATION",
-            help="With --exhaustive, the time to play, such as 60s or 8h; the same command resumes.",
-        ),
-    ] = None,
-    max_failures: Annotated[
-        int | None, typer.Option("--max-failures", min=1, help="Stop once that number of schedules has failed.")
-    ] = None,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", min=1, help="Processes of the adapter at a time; 1 if left out.")
-    ] = None,
-    processes_for: Annotated[
-        int, typer.Option("--processes-for", min=1, help="Schedules after which an adapter process is replaced.")
-    ] = _PROCESSES_FOR,
-    timeout: Annotated[float, typer.Option("--timeout", min=0.01, help="Seconds to wait for a reply.")] = 5.0,
-    corpus: Annotated[
-        list[Path] | None, typer.Option("--corpus", help="Cases to run first; ./corpus if there is one.")
-    ] = None,
+    selection: Selected = Selection.RANDOM,
+    exhaustive: EveryTransition = False,
+    refused: Refused = False,
+    for_: For = None,
+    max_failures: MaxFailures = None,
+    jobs: Jobs = None,
+    processes_for: ProcessesFor = _PROCESSES_FOR,
+    timeout: Timeout = 5.0,
+    corpus: Corpus = None,
     certify: options.Certify = options.CERTIFY,
-    known: Annotated[Path | None, typer.Option("--known", help="A file that lists known differences.")] = None,
-    cases_out: Annotated[
-        Path, typer.Option("--out", help="The directory for cases of findings, and for the progress of --exhaustive.")
-    ] = _OUT,
-    campaign: Annotated[
-        str | None,
-        typer.Option(
-            "--campaign",
-            callback=options.needs("spark"),
-            help="Run the command on Spark's workers, and keep the results in this directory.",
-        ),
-    ] = None,
+    known: KnownDifferences = None,
+    cases_out: Out = _OUT,
+    campaign: InCampaign = None,
     master: Master = None,
     remote: Remote = None,
     json: options.Json = False,
@@ -121,83 +135,184 @@ def conform(
     - `epochfuzz conform --campaign build/tonight --schedules 1000000 --seed 7 -- /usr/local/bin/my-subject`
     - `epochfuzz conform --campaign build/all --exhaustive --records 2 -- /usr/local/bin/my-subject`
     """
-    protocols = options.parse_protocols(protocol)
-    limit = None if for_ is None else options.parse_duration(for_)
-    if exhaustive:
+    asked = _request(context, settings)
+    plan = _plan(context, settings, asked)
+    asked.out.print(plan.settings.text() if exhaustive else f"seed {plan.seed} · {plan.settings.text()}")
+    options.say_what_versions_stand_for(asked.out, plan.protocols)
+    with as_ctrl_c():
+        return _run(asked, plan)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Request:
+    """The options of the command that don't belong to the plan. `certify` is in seconds; None: no limit.
+
+    `resumes` is true if a killed run of drawn schedules resumes from the directory `cases`.
+    """
+
+    out: Console
+    json: bool
+    exhaustive: bool
+    refused: bool
+    for_: str | None
+    seconds: float | None
+    jobs: int
+    corpus: list[Path] | None
+    known: Path | None
+    cases: Path
+    resumes: bool
+    campaign: str | None
+    master: str | None
+    remote: str | None
+    certify: float | None
+
+    def again(self, plan: "Plan") -> str:
+        """Return the command line that repeats or resumes the run."""
+        if self.exhaustive:
+            return _tours_line(plan, self.known, self.refused, self.for_, self.cases, self.campaign)
+        return _command_line(plan, self)
+
+
+def _request(context: typer.Context, settings: Configuration) -> _Request:
+    """Return the request of the options. Raises BadInput for options that exclude each other."""
+    given, named = options.given(context), context.params
+    if named["exhaustive"]:
         options.refuse_given(context, _OF_SCHEDULES, "--exhaustive plays tours, and draws no schedules")
-        if len(protocols) > 1:
-            raise BadInput("--exhaustive plays the transitions of one protocol: give one --protocol")
-        settings, schedules, seed = _small(context, settings), 0, 0
-        processes_for = processes_for if "processes_for" in options.given(context) else _TOURS_FOR
+        if named["campaign"] is not None and named["for_"] is not None:
+            raise BadInput("--for can't be combined with --exhaustive --campaign: Ctrl-C ends it, and it resumes")
     else:
         options.refuse_given(context, _OF_TOURS, "they are for the tours of --exhaustive")
-    if campaign is None and (master or remote):
+        if named["campaign"] is None:
+            options.refuse_given(context, ("for_",), "it is for --exhaustive and for --campaign")
+    if named["campaign"] is None and (named["master"] or named["remote"]):
         raise BadInput("--master and --remote say where a campaign runs: give --campaign DIR as well")
-    if campaign is not None and jobs is not None:
+    if named["campaign"] is not None and named["jobs"] is not None:
         raise BadInput("--jobs is for this machine; with --campaign, Spark says how many processes there are")
-    if campaign is not None and limit is not None:
-        raise BadInput("--for: no effect here: end a campaign with Ctrl-C, and the same command resumes it")
-    proving = options.parse_certify(certify)
-    cases = [] if exhaustive else _load(corpus)
-    differences = _load_known(known)
-    if seed is None:
-        seed = secrets.randbelow(1 << 32)
+    return _Request(
+        out=console(named["json"]),
+        json=named["json"],
+        exhaustive=named["exhaustive"],
+        refused=named["refused"],
+        for_=named["for_"],
+        seconds=None if named["for_"] is None else options.parse_duration(named["for_"]),
+        jobs=named["jobs"] or 1,
+        corpus=named["corpus"],
+        known=named["known"],
+        cases=named["cases_out"],
+        resumes="cases_out" in given and not named["exhaustive"] and named["campaign"] is None,
+        campaign=named["campaign"],
+        master=named["master"],
+        remote=named["remote"],
+        certify=options.parse_certify(named["certify"]),
+    )
 
-    # Imported here, so that help and errors are printed before anything is compiled.
-    from epochfuzz.harness.conform.exhaustive.crew import Exhaustive, TourRequest
-    from epochfuzz.harness.conform.exhaustive.tour_progress import KeptError
+
+# Imported inside the functions, so that help and errors are printed before anything is compiled.
+
+
+def _plan(context: typer.Context, settings: Configuration, asked: _Request) -> "Plan":
+    """Return the plan of the options. Without --seed, its seed is that of an unfinished run, or a random one.
+
+    Raises BadInput.
+    """
+    named = context.params
+    protocols = options.parse_protocols(named["protocol"])
+    if asked.exhaustive and len(protocols) > 1:
+        raise BadInput("--exhaustive plays the transitions of one protocol: give one --protocol")
+    cases, known = [] if asked.exhaustive else _load(asked.corpus), _load_known(asked.known)
+
+    from epochfuzz.harness.conform.run.kept_runner import request
+    from epochfuzz.harness.conform.run.plan import Plan
+    from epochfuzz.harness.jobs.unfinished import ProgressError
+
+    processes_for = named["processes_for"]
+    if asked.exhaustive and "processes_for" not in options.given(context):
+        processes_for = _TOURS_FOR
+    plan = Plan(
+        command=tuple(named["command"]),
+        protocols=protocols,
+        settings=_small(context, settings) if asked.exhaustive else settings,
+        schedules=0 if asked.exhaustive else named["schedules"],
+        seed=0 if asked.exhaustive else named["seed"] or 0,
+        cases=cases,
+        judged_by=named["judge"],
+        patience=named["timeout"],
+        max_failures=named["max_failures"],
+        processes_for=processes_for,
+        known=known,
+        selection=named["selection"],
+    )
+    if asked.exhaustive or named["seed"] is not None:
+        return plan
+    with as_bad_input(ProgressError):
+        seed = request(plan).seed_in(asked.cases) if asked.resumes else None
+    return replace(plan, seed=secrets.randbelow(1 << 32) if seed is None else seed)
+
+
+def _run(asked: _Request, plan: "Plan") -> int:
+    """Run the plan, and show its results. Returns the exit code. Raises BadInput."""
     from epochfuzz.harness.conform.protocol.discrepancy import SubjectUnable
     from epochfuzz.harness.conform.protocol.process import CommandError
-    from epochfuzz.harness.conform.run.plan import Plan
+    from epochfuzz.harness.engine.explore.explore import MemoryEnded
+    from epochfuzz.harness.jobs.unfinished import ProgressError
+
+    again = asked.again(plan)
+    try:
+        with as_bad_input(ProgressError):
+            if asked.campaign is not None:
+                asked.out.print(f"kept in {asked.campaign}; resume with: {again}", markup=False, soft_wrap=True)
+                conformance, unfinished = _in_campaign(asked, plan, asked.campaign), None
+            else:
+                conformance, unfinished = _on_this_machine(asked, plan)
+            code = _end(_Ending(asked, again, None if unfinished is None else unfinished.path), plan, conformance)
+            if unfinished is not None and not asked.exhaustive:
+                unfinished.forget()
+            return code
+    except (SubjectUnable, CommandError) as error:
+        raise _unusable(error) from None
+    except MemoryEnded as error:
+        raise BadInput(f"{error}; play fewer, with smaller --replicas, --records or --epochs") from None
+
+
+def _on_this_machine(asked: _Request, plan: "Plan") -> "tuple[Conformance, UnfinishedRun | None]":
+    """Run the plan with processes of this machine. Returns the results, and the file in which they are kept, if any."""
+    from epochfuzz.harness.conform.exhaustive.crew import Exhaustive, TourRequest
+    from epochfuzz.harness.conform.run.kept_runner import KeptRunner
     from epochfuzz.harness.conform.run.run import run
     from epochfuzz.harness.conform.run.workers import Processes
-    from epochfuzz.harness.engine.explore.explore import MemoryEnded
     from epochfuzz.harness.views.progress import show_search
 
-    out = console(json)
-    plan = Plan(
-        tuple(command),
-        protocols,
-        settings,
-        schedules,
-        seed,
-        cases,
-        judge,
-        timeout,
-        max_failures,
-        processes_for,
-        differences,
-        selection,
-    )
-    again = _command_line(plan, corpus, known, campaign)
-    if exhaustive:
-        again = _tours_line(plan, known, refused, for_, cases_out, campaign)
-    out.print(settings.text() if exhaustive else f"seed {seed} · {settings.text()}")
-    options.say_what_versions_stand_for(out, protocols)
-    if campaign is not None:
-        out.print(f"kept in {campaign}; resume with: {again}", markup=False, soft_wrap=True)
-    kept = None
-    with as_ctrl_c():
-        try:
-            if campaign is not None:
-                conformance = _campaign(plan, campaign, master, remote, exhaustive, refused)
-            else:
-                shrinking = proving / 2 / len(protocols) if proving else None  # the other half is for proofs
-                with show_search(out) as progress:
-                    processes = Processes(jobs or 1, progress.doing, shrinking)
-                    if exhaustive:
-                        tours = Exhaustive(TourRequest(refused, limit, cases_out), processes)
-                        conformance = run(plan, tours, progress.doing)
-                        kept = tours.keeper.path if tours.keeper else None
-                    else:
-                        conformance = run(plan, processes, progress.doing)
-        except (SubjectUnable, CommandError) as error:
-            raise _unusable(error) from None
-        except KeptError as error:
-            raise BadInput(f"--out: {error}") from None
-        except MemoryEnded as error:
-            raise BadInput(f"{error}; play fewer, with smaller --replicas, --records or --epochs") from None
-        return _end(_Ending(out, again, cases_out, proving, json, exhaustive, kept), plan, conformance)
+    shrinking = asked.certify / 2 / len(plan.protocols) if asked.certify else None  # the other half is for proofs
+    with show_search(asked.out) as progress:
+        processes = Processes(asked.jobs, progress.doing, shrinking)
+        if asked.exhaustive:
+            tours = Exhaustive(TourRequest(asked.refused, asked.seconds, asked.cases), processes)
+            conformance = run(plan, tours, progress.doing)
+            return conformance, None if tours.kept is None else tours.kept.unfinished
+        if not asked.resumes:
+            return run(plan, processes, progress.doing), None
+        kept = KeptRunner(asked.cases, plan, processes)
+        if kept.done:
+            asked.out.print(
+                f"resuming after {kept.done:,} schedules and cases, which are kept in {kept.unfinished.path}; remove"
+                " that file to begin again, such as with another build of the system under test",
+                markup=False, soft_wrap=True,
+            )  # fmt: skip
+        return run(plan, kept, progress.doing), kept.unfinished
+
+
+def _in_campaign(asked: _Request, plan: "Plan", directory: str) -> "Conformance":
+    with spark_session(asked.master, asked.remote, works_in=directory) as spark:
+        from epochfuzz.harness.campaign.conformance.conformance_job import Trials
+        from epochfuzz.harness.campaign.conformance.tours_job import Tours
+        from epochfuzz.harness.campaign.run.campaign import Campaign
+        from epochfuzz.harness.campaign.run.progress import CampaignProgress
+
+        work: Trials = Tours(plan, asked.refused) if asked.exhaustive else Trials(plan)
+        campaign = Campaign.start_or_load(spark, directory, work)
+        campaign.work.seconds = asked.seconds
+        with CampaignProgress.on(console(json_wanted=True), campaign.work) as progress:
+            return campaign.run(progress)
 
 
 def _small(context: typer.Context, settings: Configuration) -> Configuration:
@@ -209,57 +324,25 @@ def _small(context: typer.Context, settings: Configuration) -> Configuration:
 
 @dataclass(frozen=True)
 class _Ending:
-    """The requested outputs of a run. `again` is the command line that repeats or resumes the run.
+    """The end of a run. `again` is the command line that repeats or resumes the run.
 
-    `tours` is true if the run played test sequences instead of schedules. Their progress is in the file `kept`, or in a
-    campaign.
+    `kept` is the file in which the progress of a local run is kept; None if it is not kept, or kept by a campaign.
     """
 
-    out: Console
+    asked: _Request
     again: str
-    cases: Path
-    proving: float | None
-    json: bool
-    tours: bool
     kept: Path | None
 
 
 def _end(ending: _Ending, plan: "Plan", conformance: "Conformance") -> int:
     """Show and save the results. Returns the exit code. Raises KeyboardInterrupt at the end of an interrupted run."""
-    from epochfuzz.harness.conform.run.proofs import proofs
-    from epochfuzz.harness.engine.runtime.interruption import Interruption
-    from epochfuzz.harness.views import conformance as report
-    from epochfuzz.harness.views import transitions
-
-    out, again, proving, tours = ending.out, ending.again, ending.proving, ending.tours
-    with out.status("certifying"), Interruption() as interruption:
-        known = conformance.nonconformities
-        proven = proofs(known, 0 if conformance.interrupted else proving and proving / 2, interruption)
-    conformance.interrupted |= interruption.happened
-    saved = {}
-    for number, (nonconformity, proof) in enumerate(zip(known, proven, strict=True)):
-        out.print(report.nonconformity_text(nonconformity, proof))
-        if nonconformity.sighting.sent and not nonconformity.known_flaw:
-            saved[number] = _save(nonconformity, plan.seed, ending.cases)
-            out.print(f"saved as {saved[number]}", markup=False)
+    asked, out = ending.asked, ending.asked.out
+    proven, saved = _prove_and_save(asked, plan, conformance)
+    _show_end(ending, plan, conformance)
     if conformance.interrupted:
-        ended = transitions.interrupted(conformance, ending.kept) if tours else report.interrupted(conformance, plan)
-        for line in ended:
-            out.print(line, markup=False, soft_wrap=True)
-        out.print(f"to continue, and to shrink all failures: {again}", markup=False, soft_wrap=True)
         raise KeyboardInterrupt
-    for line in transitions.summary(conformance, plan, ending.kept) if tours else report.summary(conformance, plan):
-        out.print(line, markup=False, soft_wrap=tours)
-    out.print(f"reproduce: {again}", markup=False, soft_wrap=True)
-    if ending.json:
-        document = report.document(conformance, plan, saved, proven)
-        if tours:
-            played = transitions.document(conformance, plan)
-            of_tours: documents.Exhaustive = {**document, "transitions": played, "reproduce": again}
-            print_json(of_tours)
-        else:
-            of_schedules: documents.Conform = {**document, "reproduce": again}
-            print_json(of_schedules)
+    if asked.json:
+        _print_document(ending, plan, conformance, saved, proven)
     if conformance.ended_by is not None:
         raise _unusable(conformance.ended_by)
     if not conformance.conforms:
@@ -270,6 +353,70 @@ def _end(ending: _Ending, plan: "Plan", conformance: "Conformance") -> int:
     return Exit.AS_EXPECTED
 
 
+def _prove_and_save(
+    asked: _Request, plan: "Plan", conformance: "Conformance"
+) -> "tuple[list[Reproducer | None], dict[int, Path]]":
+    """Prove the shortest lengths of the findings, show each, and save those that no known bug explains.
+
+    Returns the proofs, and the files of the saved findings by the numbers of the findings.
+    """
+    from epochfuzz.harness.conform.run.proofs import proofs
+    from epochfuzz.harness.engine.runtime.interruption import Interruption
+    from epochfuzz.harness.views import conformance as report
+
+    proving = asked.certify
+    with asked.out.status("certifying"), Interruption() as interruption:
+        known = conformance.nonconformities
+        proven = proofs(known, 0 if conformance.interrupted else proving and proving / 2, interruption)
+    conformance.interrupted |= interruption.happened
+    saved = {}
+    for number, (nonconformity, proof) in enumerate(zip(known, proven, strict=True)):
+        asked.out.print(report.nonconformity_text(nonconformity, proof))
+        if nonconformity.sighting.sent and not nonconformity.known_flaw:
+            saved[number] = _save(nonconformity, plan.seed, asked.cases)
+            asked.out.print(f"saved as {saved[number]}", markup=False)
+    return proven, saved
+
+
+def _show_end(ending: _Ending, plan: "Plan", conformance: "Conformance") -> None:
+    from epochfuzz.harness.views import conformance as report
+    from epochfuzz.harness.views import transitions
+
+    out, again, tours = ending.asked.out, ending.again, ending.asked.exhaustive
+    if conformance.interrupted:
+        ended = transitions.interrupted(conformance, ending.kept) if tours else report.interrupted(conformance, plan)
+        for line in ended:
+            out.print(line, markup=False, soft_wrap=True)
+        out.print(f"to continue, and to shrink all failures: {again}", markup=False, soft_wrap=True)
+        return
+    for line in transitions.summary(conformance, plan, ending.kept) if tours else report.summary(conformance, plan):
+        out.print(line, markup=False, soft_wrap=tours)
+    drawn = plan.schedules * len(plan.protocols)
+    if ending.asked.campaign is not None and ending.asked.seconds is not None and conformance.schedules < drawn:
+        out.print(f"--for ended the run after {conformance.schedules:,} of {drawn:,} schedules")
+    out.print(f"reproduce: {again}", markup=False, soft_wrap=True)
+
+
+def _print_document(
+    ending: _Ending,
+    plan: "Plan",
+    conformance: "Conformance",
+    saved: dict[int, Path],
+    proven: "list[Reproducer | None]",
+) -> None:
+    from epochfuzz.harness.views import conformance as report
+    from epochfuzz.harness.views import transitions
+
+    document = report.document(conformance, plan, saved, proven)
+    if ending.asked.exhaustive:
+        played = transitions.document(conformance, plan)
+        of_tours: documents.Exhaustive = {**document, "transitions": played, "reproduce": ending.again}
+        print_json(of_tours)
+    else:
+        of_schedules: documents.Conform = {**document, "reproduce": ending.again}
+        print_json(of_schedules)
+
+
 def _unusable(error: "SubjectUnable | CommandError") -> BadInput:
     """Return the error of a system under test that cannot run the request, or cannot start."""
     from epochfuzz.harness.conform.protocol.discrepancy import SubjectUnable
@@ -277,21 +424,6 @@ def _unusable(error: "SubjectUnable | CommandError") -> BadInput:
     if isinstance(error, SubjectUnable):
         return BadInput(f"the system under test cannot run this protocol and configuration: {error}")
     return BadInput(str(error))
-
-
-def _campaign(
-    plan: "Plan", directory: str, master: str | None, remote: str | None, exhaustive: bool, refused: bool
-) -> "Conformance":
-    with spark_session(master, remote, works_in=directory) as spark:
-        from epochfuzz.harness.campaign.conformance.conformance_job import Trials
-        from epochfuzz.harness.campaign.conformance.tours_job import Tours
-        from epochfuzz.harness.campaign.run.campaign import Campaign
-        from epochfuzz.harness.campaign.run.progress import CampaignProgress
-
-        work: Trials = Tours(plan, refused) if exhaustive else Trials(plan)
-        campaign = Campaign.start_or_load(spark, directory, work)
-        with CampaignProgress.on(console(json_wanted=True), campaign.work) as progress:
-            return campaign.run(progress)
 
 
 def _load(paths: list[Path] | None) -> list["Case"]:
@@ -326,14 +458,16 @@ def _save(nonconformity: "ConformanceFinding", seed: int, directory: Path) -> Pa
         raise BadInput(f"--out: {error.filename}: {error.strerror}") from None
 
 
-def _command_line(plan: "Plan", corpus: list[Path] | None, known: Path | None, campaign: str | None) -> str:
-    words = _words(plan, known, options.words_of(plan.settings), _PROCESSES_FOR)
+def _command_line(plan: "Plan", asked: _Request) -> str:
+    words = _words(plan, asked.known, options.words_of(plan.settings), _PROCESSES_FOR)
     if plan.selection is not Selection.RANDOM:
         words += ["--selection", plan.selection]
-    for path in corpus or []:
+    for path in asked.corpus or []:
         words += ["--corpus", str(path)]
-    if campaign is not None:
-        words += ["--campaign", campaign]
+    if asked.resumes:
+        words += ["--out", str(asked.cases)]
+    if asked.campaign is not None:
+        words += ["--campaign", asked.campaign, *(["--for", asked.for_] if asked.for_ else [])]
     return shlex.join([*words, "--schedules", str(plan.schedules), "--seed", str(plan.seed), "--", *plan.command])
 
 

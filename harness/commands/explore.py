@@ -32,6 +32,33 @@ class ToursAs(Enum):
     ITF = "itf"
 
 
+Depth = Annotated[int | None, typer.Option("--depth", min=1, help="Length of the longest schedules to search.")]
+Memory = Annotated[
+    float, typer.Option("--memory", min=0.1, help="Memory for states, in GiB; with --out, for Spark's own Java.")
+]
+Jobs = Annotated[int | None, typer.Option("--jobs", min=1, help="Threads; all cores if left out.")]
+Symmetry = Annotated[
+    bool,
+    typer.Option("--symmetry/--no-symmetry", help="Search one state for all that differ in the names of replicas."),
+]
+Out = Annotated[
+    str | None,
+    typer.Option("--out", callback=_NEEDS_SPARK, help="Search on Spark, and keep the levels in this directory."),
+]
+Resume = Annotated[
+    str | None, typer.Option("--resume", callback=_NEEDS_SPARK, help="Resume the search in this directory.")
+]
+Tests = Annotated[
+    Path | None,
+    typer.Option(
+        "--tests", help="Don't search: write test sequences along every transition, with the expected observations."
+    ),
+]
+Format = Annotated[
+    ToursAs, typer.Option("--format", help="With --tests, lines of JSON, or traces in ITF, a file each.")
+]
+
+
 @options.configured(records=3, epochs=3)
 def explore(
     *,
@@ -39,37 +66,17 @@ def explore(
     context: typer.Context,
     protocol: Annotated[str, options.protocol_option("--protocol", "-p", help="The protocol to search.")] = "",
     property_: options.Property = "no-committed-loss",
-    depth: Annotated[
-        int | None, typer.Option("--depth", min=1, help="Length of the longest schedules to search.")
-    ] = None,
-    memory: Annotated[
-        float, typer.Option("--memory", min=0.1, help="Memory for states, in GiB; with --out, for Spark's own Java.")
-    ] = 4.0,
-    jobs: Annotated[int | None, typer.Option("--jobs", min=1, help="Threads; all cores if left out.")] = None,
+    depth: Depth = None,
+    memory: Memory = 4.0,
+    jobs: Jobs = None,
     model: options.OwnModel = None,
-    symmetry: Annotated[
-        bool,
-        typer.Option("--symmetry/--no-symmetry", help="Search one state for all that differ in the names of replicas."),
-    ] = True,
-    out: Annotated[
-        str | None,
-        typer.Option("--out", callback=_NEEDS_SPARK, help="Search on Spark, and keep the levels in this directory."),
-    ] = None,
-    resume: Annotated[
-        str | None,
-        typer.Option("--resume", callback=_NEEDS_SPARK, help="Resume the search in this directory."),
-    ] = None,
+    symmetry: Symmetry = True,
+    out: Out = None,
+    resume: Resume = None,
     master: campaigns.Master = None,
     remote: campaigns.Remote = None,
-    tests: Annotated[
-        Path | None,
-        typer.Option(
-            "--tests", help="Don't search: write test sequences along every transition, with the expected observations."
-        ),
-    ] = None,
-    format_: Annotated[
-        ToursAs, typer.Option("--format", help="With --tests, lines of JSON, or traces in ITF, a file each.")
-    ] = ToursAs.JSONL,
+    tests: Tests = None,
+    format_: Format = ToursAs.JSONL,
     json: options.Json = False,
 ) -> int:
     """Visit every state within bounds, nearest first: a shortest counterexample, or the proof that there is none.

@@ -56,11 +56,11 @@ def steps(nonconformity: ConformanceFinding) -> RenderableType:
 
 def interrupted(conformance: Conformance, plan: Plan) -> Iterator[str]:
     """Yield the results of a run that Ctrl-C ended, in lines: unshrunk failures, and the number of schedules run."""
-    for protocol, failed, seen in conformance.unshrunk:
+    for protocol, failed in conformance.unshrunk:
         flaw = failed.known_flaw(protocol)
         yield (
             f"{failed.fault.kind} under {protocol.name}: {failed.fault.sentence}; after {len(failed.sighting.sent)}"
-            f" events of {_origin(failed.trial)}, not shrunk, seen {_times(seen)}"
+            f" events of {_origin(failed.trial)}, not shrunk, seen {_times(failed.seen)}"
             + (f"; known bug: {flaw}" if flaw else "")
         )
     yield f"interrupted after {conformance.schedules:,} of {plan.schedules:,} schedules of seed {plan.seed}"

@@ -58,7 +58,7 @@ def summary(conformance: Conformance, plan: Plan, kept: Path | None) -> Iterator
 
 def interrupted(conformance: Conformance, kept: Path | None) -> Iterator[str]:
     """Yield the results of a run that Ctrl-C ended, in lines. The run can resume from the file `kept`."""
-    for protocol, failed, _ in conformance.unshrunk:
+    for protocol, failed in conformance.unshrunk:
         yield f"{failed.fault.kind} under {protocol.name}: {failed.fault.sentence}; not shrunk"
     if conformance.toured is not None:
         of_all = conformance.toured.applied

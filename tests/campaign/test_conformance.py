@@ -19,6 +19,7 @@ from epochfuzz.harness.campaign.store.errors import CampaignError, sentence
 from epochfuzz.harness.campaign.store.local_tables import LocalTables
 from epochfuzz.harness.cases.corpus import load_corpus
 from epochfuzz.harness.conform.protocol.discrepancy import DiscrepancyKind
+from epochfuzz.harness.conform.run import block_rows
 from epochfuzz.harness.conform.run.block import run_block
 from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.harness.conform.run.run import Conformance, run
@@ -164,7 +165,7 @@ def test_a_subject_that_does_not_do_the_same_again_is_found_out_by_its_second_ru
 
 
 def test_a_block_that_differs_the_second_time_names_the_first_schedule_that_does():
-    first = rows.block_row("kip-320", 1, run_block(DEFECTIVE.block_of(KIP_320, 1)))
+    first = block_rows.block_row("kip-320", 1, run_block(DEFECTIVE.block_of(KIP_320, 1)))
     assert first["failed"]
     one, *others = first["failed"]
     failed = unstable(first, first | {"failed": others}, DEFECTIVE, DEFECTIVE.trials(KIP_320, 1))
@@ -209,9 +210,9 @@ def test_no_process_of_the_subject_is_left(spark, tmp_path):
 
 def test_what_came_of_a_block_is_the_same_after_it_was_kept():
     for number in range(DEFECTIVE.blocks):
-        row = rows.block_row("kip-320", number, run_block(DEFECTIVE.block_of(KIP_320, number)))
+        row = block_rows.block_row("kip-320", number, run_block(DEFECTIVE.block_of(KIP_320, number)))
         (read,) = pa.Table.from_pylist([row], rows.BLOCKS).to_pylist()
-        assert rows.block_row("kip-320", number, rows.block_result(read, DEFECTIVE)) == row
+        assert block_rows.block_row("kip-320", number, block_rows.block_result(read, DEFECTIVE)) == row
 
 
 def test_a_plan_is_the_same_after_it_was_sent():

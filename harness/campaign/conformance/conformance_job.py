@@ -16,6 +16,7 @@ from epochfuzz.harness.campaign.conformance import kept_rows, rows
 from epochfuzz.harness.campaign.run.job import BlockRange, Counts, Job
 from epochfuzz.harness.campaign.run.status import SoFar
 from epochfuzz.harness.campaign.store.local_tables import LocalTables
+from epochfuzz.harness.conform.run import block_rows
 from epochfuzz.harness.conform.run.block import MOST_UNJUDGED, run_block
 from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.harness.conform.run.run import Conformance, Runner, run
@@ -90,7 +91,7 @@ class Trials(Job[Conformance]):
         """Run the trials of a block. Raises SubjectUnable and CommandError."""
         index, within = divmod(number, self.plan.blocks)
         protocol = self.plan.protocols[index]
-        return rows.block_row(protocol.name, within, run_block(self.plan.block_of(protocol, within)))
+        return block_rows.block_row(protocol.name, within, run_block(self.plan.block_of(protocol, within)))
 
     def number(self) -> Column:
         """Return the number of a block."""

@@ -1,5 +1,6 @@
 """Conformance tasks outside blocks. They start processes of the system under test on the worker."""
 
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -12,6 +13,7 @@ from epochfuzz.harness.conform.exhaustive.counts import counts
 from epochfuzz.harness.conform.exhaustive.crew import no_answer, verbs_of
 from epochfuzz.harness.conform.exhaustive.tour_progress import TourProgress
 from epochfuzz.harness.conform.protocol.discrepancy import SubjectFailed
+from epochfuzz.harness.conform.run import block_rows
 from epochfuzz.harness.conform.run.conformance_finding import conformance_finding
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
@@ -22,9 +24,10 @@ def shrink_sightings(argument: dict[str, Any], numbers: Batches) -> Batches:
     assert isinstance(asked, Trials)
     protocol = parse_protocol(argument["protocol"])
     for number in each(numbers):
-        failed, seen = argument["failed"][number]
-        row = rows.nonconformity_row(conformance_finding(asked.plan, protocol, rows.failed(failed, asked.plan), seen))
-        yield pa.RecordBatch.from_pylist([row], schema=rows.NONCONFORMITIES)
+        row, seen = argument["failed"][number]
+        one = replace(block_rows.failed(row, asked.plan), seen=seen)
+        found = rows.nonconformity_row(conformance_finding(asked.plan, protocol, one))
+        yield pa.RecordBatch.from_pylist([found], schema=rows.NONCONFORMITIES)
 
 
 def ask_subject(text: str, numbers: Batches) -> Batches:
@@ -39,9 +42,9 @@ def ask_subject(text: str, numbers: Batches) -> Batches:
             verbs = verbs_of(asked.plan, asked.protocol)
         except SubjectFailed as failed:
             (one,) = no_answer(asked.plan, asked.protocol, failed.fault).failed
-            row: dict[str, Any] = {"events": None, "failed": rows.failed_row(one), "transitions": None}
+            row: dict[str, Any] = {"events": None, "failed": block_rows.failed_row(one), "transitions": None}
         else:
             found = asked.graph_of(verbs)
-            standing = TourProgress.of_none(found)
+            standing = TourProgress.of_none(found, asked.protocol)
             row = {"events": verbs, "failed": None, "transitions": counts(found, standing, refused=False).reachable}
         yield pa.RecordBatch.from_pylist([row], schema=rows.SUBJECT)

@@ -7,6 +7,7 @@ from typing import Any
 from epochfuzz.harness.campaign.conformance import rows
 from epochfuzz.harness.campaign.run.job import Counts
 from epochfuzz.harness.campaign.store.local_tables import LocalTables
+from epochfuzz.harness.conform.run import block_rows
 from epochfuzz.harness.conform.run.block import FailedTrial
 from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.harness.documents.records import CampaignFinding
@@ -34,7 +35,7 @@ def found(kept: LocalTables, plan: Plan) -> tuple[CampaignFinding, ...]:
     """
     if kept.is_finished:
         return tuple(_nonconformity(row, plan) for row in kept.read_rows("findings", rows.NONCONFORMITIES))
-    failed = ((row["protocol"], rows.failed(each, plan)) for row in _each_once(kept) for each in row["failed"])
+    failed = ((row["protocol"], block_rows.failed(each, plan)) for row in _each_once(kept) for each in row["failed"])
     by_cause: dict[tuple[str, str], CampaignFinding] = {}
     for protocol, one in failed:
         new = _failure(protocol, one)
@@ -63,7 +64,7 @@ def _failure(protocol: str, one: FailedTrial) -> CampaignFinding:
 
 
 def _nonconformity(row: dict[str, Any], plan: Plan) -> CampaignFinding:
-    one = rows.failed(row["failure"], plan)
+    one = block_rows.failed(row["failure"], plan)
     cause, length = _cause(*one.fault.signature), len(one.sighting.sent)
     return CampaignFinding(row["protocol"], cause, row["seen"], length, is_shrunk=True, known_flaw=row["known_flaw"])
 

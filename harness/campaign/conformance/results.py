@@ -13,6 +13,7 @@ from epochfuzz.harness.campaign.spark import versions
 from epochfuzz.harness.campaign.spark.workers import Workers
 from epochfuzz.harness.campaign.store import blocks, determinism
 from epochfuzz.harness.conform.protocol.discrepancy import Discrepancy, DiscrepancyKind
+from epochfuzz.harness.conform.run import block_rows
 from epochfuzz.harness.conform.run.block import BlockResult, FailedTrial, Trial
 from epochfuzz.harness.conform.run.conformance_finding import ConformanceFinding
 from epochfuzz.harness.conform.run.drive import ConformanceFailure
@@ -44,7 +45,7 @@ class CampaignRunner:
         Spark reads one partition at a time, so memory doesn't grow with the number of blocks.
         """
         for first, again in self._rows(protocol, 0, plan.blocks):
-            result = rows.block_result(first, plan)
+            result = block_rows.block_result(first, plan)
             if again is not None:
                 result.failed.append(unstable(first, again, plan, plan.trials(protocol, first["number"])))
             yield result
@@ -59,7 +60,7 @@ class CampaignRunner:
             yield row.asDict(recursive=True), self._twice.get((protocol.name, row["number"]))
 
     def nonconformities(
-        self, plan: Plan, protocol: Protocol, failed: Sequence[tuple[FailedTrial, int]]
+        self, plan: Plan, protocol: Protocol, failed: Sequence[FailedTrial]
     ) -> Iterator[ConformanceFinding]:
         """Yield a nonconformity for each failed trial.
 
@@ -75,14 +76,14 @@ class CampaignRunner:
         """Return how many of the results have been read."""
         return conformance.progress
 
-    def _shrunk(self, protocol: Protocol, failed: Sequence[tuple[FailedTrial, int]]) -> list[dict[str, Any]]:
+    def _shrunk(self, protocol: Protocol, failed: Sequence[FailedTrial]) -> list[dict[str, Any]]:
         if not failed:
             return []
         spark = self._directory.spark
         argument = {
             "work": self._work.text,
             "protocol": protocol.name,
-            "failed": [(rows.failed_row(one), seen) for one, seen in failed],
+            "failed": [(block_rows.failed_row(one), one.seen) for one in failed],
         }
         numbers = spark.range(0, len(failed), 1, len(failed))
         shrunk = Workers(spark).map(numbers, _SHRINK, argument, rows.NONCONFORMITIES)
@@ -117,7 +118,7 @@ def unstable(first: dict[str, Any], again: dict[str, Any], plan: Plan, trials: I
                     for row in (first, again))  # fmt: skip
         for one, other in zip_longest(*of_trial):
             if _judged(one) != _judged(other):
-                sent = rows.failed(one or other, plan).sighting.sent
+                sent = block_rows.failed(one or other, plan).sighting.sent
                 return FailedTrial(
                     trial, ConformanceFailure(_fault(_sentence(one, plan), _sentence(other, plan)), sent)
                 )
@@ -134,7 +135,7 @@ def _judged(failed: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _sentence(failed: dict[str, Any] | None, plan: Plan) -> str:
-    return "nothing is wrong" if failed is None else rows.failed(failed, plan).fault.sentence
+    return "nothing is wrong" if failed is None else block_rows.failed(failed, plan).fault.sentence
 
 
 def _sum(row: dict[str, Any]) -> str:

@@ -1,7 +1,6 @@
-"""Rows: blocks and failures as plain data, for Spark and Parquet."""
+"""The schemas of a conformance campaign's tables, and the rows of tours and findings."""
 
 import json
-from collections import Counter
 from dataclasses import asdict
 from typing import Any
 
@@ -9,13 +8,11 @@ import pyarrow as pa
 
 from epochfuzz.harness.conform.exhaustive.tour_block import TourResult
 from epochfuzz.harness.conform.protocol import wire
-from epochfuzz.harness.conform.protocol.discrepancy import Discrepancy, DiscrepancyKind
-from epochfuzz.harness.conform.run.block import BlockResult, FailedTrial, Trial
+from epochfuzz.harness.conform.run.block import FailedTrial
+from epochfuzz.harness.conform.run.block_rows import block_row, failed, failed_row, result_fields
 from epochfuzz.harness.conform.run.conformance_finding import ConformanceFinding
-from epochfuzz.harness.conform.run.drive import ConformanceFailure, Exercise
 from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from epochfuzz.model.kafka.vocabulary.events import parse_schedule, schedule_texts
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 _NUMBERS = ("played", "differing", "bound")  # columns with numbers of transitions, in a block of test sequences
@@ -79,60 +76,6 @@ NONCONFORMITIES = pa.schema(
 )
 
 
-def failed_row(failed: FailedTrial) -> dict[str, Any]:
-    """Return a failed trial as a row."""
-    fault, trial = failed.fault, failed.trial
-    return {
-        "schedule": trial.number,
-        "case": trial.case,
-        "tour": trial.tour,
-        "kind": str(fault.kind),
-        "field": fault.field,
-        "expected": json.dumps(fault.expected),
-        "observed": json.dumps(fault.observed),
-        "output": fault.output,
-        "events": schedule_texts(failed.sighting.sent),
-    }
-
-
-def failed(row: dict[str, Any], plan: Plan) -> FailedTrial:
-    """Return the failed trial of a row."""
-    expected, observed = json.loads(row["expected"]), json.loads(row["observed"])
-    fault = Discrepancy(DiscrepancyKind(row["kind"]), row["field"], expected, observed, row["output"])
-    events, tour = parse_schedule(row["events"]), row.get("tour")  # null in campaigns from before test sequences
-    if tour is not None:
-        trial = Trial(events, plan.settings, known=plan.known, tour=tour)
-    elif row["case"] is not None:
-        trial = plan.case_trial(next(case for case in plan.cases if case.id == row["case"]))
-    else:
-        trial = plan.trial(events, row["schedule"])
-    return FailedTrial(trial, ConformanceFailure(fault, events))
-
-
-def block_row(protocol: str, number: int, result: BlockResult) -> dict[str, Any]:
-    """Return the results of a block as a row."""
-    return {
-        "protocol": protocol,
-        "number": number,
-        "schedules": result.schedules,
-        "cases": result.cases,
-        "steps": result.shown.steps,
-        "applied": list(result.shown.applied.items()),
-        "fields": list(result.shown.fields.items()),
-        "met": None if result.shown.met is None else list(result.shown.met.items()),
-        "failed": [failed_row(each) for each in result.failed],
-        "unable": list(result.unable.items()),
-        "unexpected": result.unexpected,
-        "unjudged": result.unjudged,
-        "given_up": result.given_up,
-    }
-
-
-def block_result(row: dict[str, Any], plan: Plan) -> BlockResult:
-    """Return the results of a block from its row."""
-    return BlockResult(**_of_every_block(row, plan))
-
-
 def tours_row(protocol: str, number: int, result: TourResult) -> dict[str, Any]:
     """Return the results of a block of test sequences as a row."""
     numbers: dict[str, Any] = {name: sorted(getattr(result, name)) for name in _NUMBERS}
@@ -142,21 +85,7 @@ def tours_row(protocol: str, number: int, result: TourResult) -> dict[str, Any]:
 def tours_result(row: dict[str, Any], plan: Plan) -> TourResult:
     """Return the results of a block of test sequences from its row."""
     numbers: dict[str, Any] = {name: set(row[name]) for name in _NUMBERS}
-    return TourResult(**_of_every_block(row, plan), **numbers)
-
-
-def _of_every_block(row: dict[str, Any], plan: Plan) -> dict[str, Any]:
-    return {
-        "shown": Exercise(
-            row["steps"],
-            Counter(dict(row["applied"])),
-            Counter(dict(row["fields"])),
-            None if row["met"] is None else Counter(dict(row["met"])),
-        ),
-        "failed": [failed(each, plan) for each in row["failed"]],
-        "unable": dict(row["unable"]),
-        **{name: row[name] for name in ("schedules", "cases", "unexpected", "unjudged", "given_up")},
-    }
+    return TourResult(**result_fields(row, plan), **numbers)
 
 
 def nonconformity_row(nonconformity: ConformanceFinding) -> dict[str, Any]:

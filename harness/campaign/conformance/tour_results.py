@@ -14,6 +14,7 @@ from epochfuzz.harness.conform.exhaustive.crew import no_answer
 from epochfuzz.harness.conform.exhaustive.rounds import Round, rounds
 from epochfuzz.harness.conform.exhaustive.tour_block import TourResult
 from epochfuzz.harness.conform.exhaustive.tour_progress import TourProgress
+from epochfuzz.harness.conform.run import block_rows
 from epochfuzz.harness.conform.run.block import MOST_UNJUDGED, BlockResult
 from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.harness.conform.run.run import Conformance
@@ -31,7 +32,7 @@ def stages(campaign: "Campaign[Conformance]", work: Tours) -> Iterator[BlockRang
     if subject["events"] is None:
         return
     graph = work.graph_of(subject["events"])
-    standing = TourProgress.of_none(graph)
+    standing = TourProgress.of_none(graph, work.protocol)
     unexpected = unjudged = 0
     for each, first in _numbered(rounds(graph, standing), work.plan):
         work.tell(subject["events"], each, first, standing.before.shown.steps + sum(each.lengths))
@@ -55,10 +56,10 @@ class TourResults(CampaignRunner):
         """Yield the results of the test sequences of all rounds, in order."""
         subject = _subject(self._campaign, self._tours)
         if subject["events"] is None:
-            yield no_answer(plan, protocol, rows.failed(subject["failed"], plan).fault)
+            yield no_answer(plan, protocol, block_rows.failed(subject["failed"], plan).fault)
             return
         graph = self._tours.graph_of(subject["events"])
-        standing, is_complete = TourProgress.of_none(graph), False
+        standing, is_complete = TourProgress.of_none(graph, protocol), False
         try:
             for each, first in _numbered(rounds(graph, standing), plan):
                 for result in self.results_of(each, first):

@@ -6,6 +6,7 @@ one of many schedules to play (ModelFuzz: Gulcan et al., 2024). The model has no
 """
 
 from collections import Counter
+from typing import Any
 
 from epochfuzz.harness.cluster.schedules.events import EVENTS
 from epochfuzz.harness.cluster.schedules.fuzzed import DRAWN_FOR_ONE
@@ -39,6 +40,14 @@ class ClusterChooser:
         self._deck: Deck = deck_for(KAFKA, settings, [protocol])
         self._broken: set[frozenset[str]] = set()  # the sets of properties that chosen schedules broke in the model
         self._met: Counter[int] = Counter()  # for each goal, the number of chosen schedules that met it
+
+    def memory(self) -> dict[str, Any]:
+        """Return what the choices so far have left behind, as JSON. `remember` takes it."""
+        return {"broken": sorted(map(sorted, self._broken)), "met": sorted(self._met.items())}
+
+    def remember(self, memory: dict[str, Any]) -> None:
+        """Choose as if this chooser had made the choices of another one with the same seed."""
+        self._broken, self._met = set(map(frozenset, memory["broken"])), Counter(dict(memory["met"]))
 
     @property
     def drawn_for_one(self) -> int:

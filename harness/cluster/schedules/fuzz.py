@@ -1,26 +1,43 @@
 """Play random schedules on a cluster one by one. The model chooses them, replay shrinks them, and cases keep them."""
 
-import itertools
 import time
 from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
 
 from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.cluster.schedules.beside import beside, settings_of
 from epochfuzz.harness.cluster.schedules.choose import ClusterChooser
 from epochfuzz.harness.cluster.schedules.ends import FINDINGS
-from epochfuzz.harness.cluster.schedules.fuzzed import ClusterFinding, Fuzzed
+from epochfuzz.harness.cluster.schedules.fuzzed import ClusterFinding, Fuzzed, as_json, from_json
 from epochfuzz.harness.cluster.schedules.fuzzed_case import case_of
 from epochfuzz.harness.cluster.schedules.player import Player
 from epochfuzz.harness.cluster.schedules.shorten import shortened
 from epochfuzz.harness.conform.run.selection import Selection
 from epochfuzz.harness.documents.cluster_records import Ended, Playing
+from epochfuzz.harness.jobs.unfinished import Request, UnfinishedRun
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import schedule_texts
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 
+def request(release: str, protocol: Protocol, settings: Configuration, seconds: float, selection: Selection) -> Request:
+    """Return the request of a run: everything but its seed."""
+    parameters = {
+        "release": release,
+        "protocol": protocol.name,
+        "configuration": asdict(settings),
+        "seconds": seconds,
+        "selection": str(selection),
+    }
+    return Request("cluster-fuzz", parameters)
+
+
 class Fuzzer:
-    """Play the schedules of a seed. `keep` receives the case of the first finding of each kind."""
+    """Play the schedules of a seed. `keep` receives the case of the first finding of each kind.
+
+    With `unfinished`, the run resumes after the schedules that are kept there, and keeps its own.
+    """
 
     def __init__(
         self,
@@ -28,25 +45,40 @@ class Fuzzer:
         protocol: Protocol,
         settings: Configuration,
         seed: int,
-        keep: Callable[[Case], None],
+        keep: Callable[[Case], object] | None,
         selection: Selection = Selection.RANDOM,
+        unfinished: UnfinishedRun | None = None,
     ) -> None:
         self.result = Fuzzed()
-        self._player, self._protocol, self._settings, self._seed = player, protocol, settings, seed
+        self._turn = 0
+        self._player, self._protocol, self._settings, self.seed = player, protocol, settings, seed
         self._keep = keep
         self._chooser = ClusterChooser(protocol, settings, seed, selection)
-        self._kinds: set[tuple[Ended, Ended]] = set()
+        self._unfinished = unfinished
+        if unfinished is not None:
+            unfinished.load(self._resume)
+        self._kinds = {(each.ended, each.model) for each in self.result.findings}
+
+    def _resume(self, document: dict[str, Any]) -> None:
+        self.result = from_json(document["result"])
+        self._chooser.remember(document["chooser"])
+        self._turn = document["turn"]
 
     def run(self, seconds: float, say: Callable[[str], None]) -> Fuzzed:
         """Play schedules for `seconds`. A schedule in progress is played to its end."""
-        began = time.monotonic()
-        turns = itertools.count()
+        began = time.monotonic() - self.result.seconds
         while time.monotonic() - began < seconds:
-            chosen = self._chooser.turn(next(turns))
-            self.result.drawn += self._chooser.drawn_for_one
+            chosen = self._chooser.turn(self._turn)
             if chosen is not None:
                 self._one(*chosen, say)
                 self.result.seconds = time.monotonic() - began
+            self.result.drawn += self._chooser.drawn_for_one
+            self._turn += 1
+            if self._unfinished is not None:
+                kept = {"turn": self._turn, "chooser": self._chooser.memory(), "result": as_json(self.result)}
+                self._unfinished.save(kept)
+        if self._unfinished is not None:
+            self._unfinished.forget()
         return self.result
 
     def _one(self, number: int, events: bytes, say: Callable[[str], None]) -> None:
@@ -59,7 +91,8 @@ class Fuzzer:
             finding = self._shrunk(number, events, playing)
             self._kinds.add(kind)
             self.result.findings.append(finding)
-            self._keep(case_of(finding, self._protocol, self._settings, self._seed))
+            if self._keep is not None:
+                self._keep(case_of(finding, self._protocol, self._settings, self.seed))
             say(f"  {'; '.join(schedule_texts(finding.events))} (the model: {finding.model})")
 
     def _play(self, events: bytes) -> Playing:

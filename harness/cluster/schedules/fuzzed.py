@@ -2,11 +2,11 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from epochfuzz.harness.cluster.schedules.ends import unlike
 from epochfuzz.harness.documents.cluster_records import Ended
-from epochfuzz.model.kafka.vocabulary.events import schedule_texts
+from epochfuzz.model.kafka.vocabulary.events import parse_schedule, schedule_texts
 
 if TYPE_CHECKING:
     from epochfuzz.harness.documents import evidence
@@ -78,6 +78,28 @@ class Fuzzed:
             self.not_reached.append(f"schedule {number}: {why}")
         elif ended is not model:
             self.unlike[unlike(ended, model)] += 1
+
+
+def as_json(result: Fuzzed) -> dict[str, Any]:
+    """Return the results so far as JSON, for `from_json`."""
+    return vars(result) | {"findings": [each.plain() for each in result.findings]}
+
+
+def from_json(document: dict[str, Any]) -> Fuzzed:
+    """Return the results of a document that `as_json` wrote."""
+    findings = [
+        ClusterFinding(
+            number=row["schedule"],
+            events=parse_schedule(row["events"]),
+            shrunk_from=row["shrunk_from"],
+            ended=Ended(row["ended"]),
+            why=row["why"],
+            model=Ended(row["model"]),
+        )
+        for row in document["findings"]
+    ]
+    ends = Counter({Ended(name): count for name, count in document["ends"].items()})
+    return Fuzzed(**document | {"ends": ends, "unlike": Counter(document["unlike"]), "findings": findings})
 
 
 def describe(result: Fuzzed) -> str:

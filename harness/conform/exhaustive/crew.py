@@ -10,7 +10,7 @@ from epochfuzz.harness.conform.exhaustive.counts import Toured, toured
 from epochfuzz.harness.conform.exhaustive.graph import Graph, graph
 from epochfuzz.harness.conform.exhaustive.rounds import Round, rounds
 from epochfuzz.harness.conform.exhaustive.tour_block import Share, TourBlock, TourResult
-from epochfuzz.harness.conform.exhaustive.tour_progress import Keeper, TourProgress
+from epochfuzz.harness.conform.exhaustive.tour_progress import KeptTours, TourProgress
 from epochfuzz.harness.conform.protocol import wire
 from epochfuzz.harness.conform.protocol.discrepancy import Discrepancy, SubjectFailed
 from epochfuzz.harness.conform.protocol.subject import CommandSubject
@@ -39,11 +39,11 @@ class TourRequest:
 class Exhaustive:
     """Play all transitions with the processes of this machine.
 
-    `keeper` is None until the run has begun.
+    `kept` is None until the run has begun.
     """
 
     def __init__(self, asked: TourRequest, processes: Processes) -> None:
-        self.keeper: Keeper | None = None
+        self.kept: KeptTours | None = None
         self.toured: Toured | None = None
         self._is_complete = False
         self._asked, self._processes = asked, processes
@@ -65,16 +65,20 @@ class Exhaustive:
             yield no_answer(plan, protocol, failed.fault)
             return
         found = graph(protocol, plan.settings, verbs, self._asked.refused)
-        keeper = self.keeper = Keeper(self._asked.directory, plan, protocol, found)
-        kept = keeper.load()
-        standing = kept or TourProgress.of_none(found)
+        kept = self.kept = KeptTours(self._asked.directory, plan, protocol, found)
+        before = kept.load()
+        standing = before or TourProgress.of_none(found, protocol)
         try:
-            yield from self._results(plan, protocol, found, standing, kept is not None)
+            yield from self._results(plan, protocol, found, standing, before is not None)
         finally:
+            if self._is_complete:
+                kept.unfinished.forget()
+            elif standing.before.schedules:
+                kept.save(standing)
             self.toured = toured(found, standing, self._is_complete)
 
     def nonconformities(
-        self, plan: Plan, protocol: Protocol, failed: Sequence[tuple[FailedTrial, int]]
+        self, plan: Plan, protocol: Protocol, failed: Sequence[FailedTrial]
     ) -> Iterator[ConformanceFinding]:
         """Return one finding for each failed test sequence."""
         return self._processes.nonconformities(plan, protocol, failed)
@@ -86,7 +90,7 @@ class Exhaustive:
     def _results(
         self, plan: Plan, protocol: Protocol, found: Graph, standing: TourProgress, goes_on: bool
     ) -> Generator[BlockResult]:
-        assert self.keeper is not None
+        assert self.kept is not None
         self._processes.seconds = standing.seconds
         if goes_on:
             yield standing.before
@@ -96,12 +100,12 @@ class Exhaustive:
                 for result in results:
                     assert isinstance(result, TourResult)
                     standing.add(result, self._processes.seconds)
-                    self.keeper.save(standing)
+                    if self.kept.unfinished.is_due:
+                        self.kept.save(standing)
                     yield result
             if self._is_late:
                 return
         self._is_complete = True
-        self.keeper.forget()
 
     def _blocks(self, plan: Plan, protocol: Protocol, each: Round, standing: TourProgress) -> Iterator[TourBlock]:
         planned = standing.before.shown.steps + sum(each.lengths)

@@ -5,7 +5,7 @@ or on the machine. A block and its result can be pickled.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 from epochfuzz.harness.conform.oracle.judge import JudgedBy
@@ -70,17 +70,25 @@ class Block:
         return f"{result.cases + result.schedules:,} of {len(self.trials):,} schedules of this process"
 
 
+Signature = tuple[DiscrepancyKind, str, bool]
+
+
 @dataclass(frozen=True)
 class FailedTrial:
-    """A failed trial, with a failure that it showed."""
+    """A failed trial, with a failure that it showed. `seen` counts the trials with the same signature so far."""
 
     trial: Trial
     sighting: ConformanceFailure
+    seen: int = 1
 
     @property
     def fault(self) -> Discrepancy:
         """The discrepancy."""
         return self.sighting.fault
+
+    def signature(self, protocol: Protocol) -> Signature:
+        """Return the part in which failures with one cause agree. Known and unknown failures never agree."""
+        return *self.fault.signature, self.known_flaw(protocol) is not None
 
     def known_flaw(self, protocol: Protocol) -> str | None:
         """Return why a violation, a difference or an exit was to be expected, or None if it was not.
@@ -126,6 +134,31 @@ class BlockResult:
         self.unexpected += any(one.known_flaw(protocol) is None for one in failed)
         self.unjudged += any(one.fault.kind not in JUDGED for one in failed)
         self.given_up = self.unjudged >= MOST_UNJUDGED or any(map(_is_hopeless, driven.sightings))
+
+    def include(self, other: "BlockResult", protocol: Protocol) -> None:
+        """Add the result of another block. Of failures with the same signature, the first shortest one stays."""
+        self.schedules += other.schedules
+        self.cases += other.cases
+        self.shown.add(other.shown)
+        self.failed = shortest([*self.failed, *other.failed], protocol)
+        self.unable |= other.unable
+        self.unexpected += other.unexpected
+        self.unjudged += other.unjudged
+        self.given_up |= other.given_up
+
+
+def shortest(failed: Iterable[FailedTrial], protocol: Protocol) -> list[FailedTrial]:
+    """Return the first shortest failed trial of each signature. Its `seen` counts all trials with that signature."""
+    by_signature: dict[Signature, FailedTrial] = {}
+    for one in failed:
+        signature = one.signature(protocol)
+        known = by_signature.get(signature)
+        if known is None:
+            by_signature[signature] = one
+        else:
+            best = one if len(one.sighting.sent) < len(known.sighting.sent) else known
+            by_signature[signature] = replace(best, seen=known.seen + one.seen)
+    return list(by_signature.values())
 
 
 def run_block(

@@ -53,7 +53,7 @@ class ConformanceFinding:
 
 
 def conformance_finding(
-    plan: Plan, protocol: Protocol, failed: FailedTrial, seen: int, seconds: float = MOST_SECONDS
+    plan: Plan, protocol: Protocol, failed: FailedTrial, seconds: float = MOST_SECONDS
 ) -> ConformanceFinding:
     """Repeat a failure on a fresh process, shrink it within `seconds`, and return the finding.
 
@@ -71,7 +71,7 @@ def conformance_finding(
             setting, sighting, answers = plainer, shrunk, answers_to_shrunk
     trial = failed.trial.under(setting.settings)
     flaw = FailedTrial(trial, sighting).known_flaw(protocol)
-    return ConformanceFinding(protocol, sighting, answers, trial, len(failed.sighting.sent), seen, flaw)
+    return ConformanceFinding(protocol, sighting, answers, trial, len(failed.sighting.sent), failed.seen, flaw)
 
 
 def _in_plain_configuration(

@@ -6,16 +6,15 @@ their results are taken in order.
 """
 
 import math
-from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from typing import Protocol as Interface
 
-from epochfuzz.harness.conform.protocol.discrepancy import DiscrepancyKind, SubjectUnable
+from epochfuzz.harness.conform.protocol.discrepancy import SubjectUnable
 from epochfuzz.harness.conform.protocol.process import CommandError
-from epochfuzz.harness.conform.run.block import MOST_UNJUDGED, BlockResult, FailedTrial
+from epochfuzz.harness.conform.run.block import MOST_UNJUDGED, BlockResult, FailedTrial, shortest
 from epochfuzz.harness.conform.run.conformance_finding import ConformanceFinding
 from epochfuzz.harness.conform.run.drive import Exercise
 from epochfuzz.harness.conform.run.plan import Plan
@@ -47,7 +46,7 @@ class Conformance:
     seconds: float = 0.0
     ended_by: SubjectUnable | CommandError | None = None
     interrupted: bool = False
-    unshrunk: list[tuple[Protocol, FailedTrial, int]] = field(default_factory=list)
+    unshrunk: list[tuple[Protocol, FailedTrial]] = field(default_factory=list)
     toured: "Toured | None" = None
 
     def add(self, result: BlockResult, seconds: float) -> None:
@@ -103,12 +102,9 @@ class Runner(Interface):
         """
 
     def nonconformities(
-        self, plan: Plan, protocol: Protocol, failed: Sequence[tuple[FailedTrial, int]]
+        self, plan: Plan, protocol: Protocol, failed: Sequence[FailedTrial]
     ) -> Iterator[ConformanceFinding]:
-        """Return a finding for each failed trial.
-
-        Each failed trial is given with the number of schedules that showed its signature.
-        """
+        """Return a finding for each failed trial."""
 
     def progress(self, conformance: Conformance) -> str:
         """Return the progress after a result."""
@@ -133,7 +129,7 @@ def run(plan: Plan, crew: Runner, report: Callable[[str], None] = lambda doing: 
             _shrink(plan, protocol, crew, conformance, failed, report)
         except KeyboardInterrupt:
             conformance.interrupted = True
-            conformance.unshrunk = [(protocol, one, seen) for one, seen in failed.to_shrink()]
+            conformance.unshrunk = [(protocol, one) for one in failed.to_shrink()]
         finally:
             conformance.toured = crew.toured
         if conformance.interrupted or conformance.ended_by is not None:
@@ -177,33 +173,21 @@ def _run_blocks(
 
 
 class _Failed:
-    """The shortest failure of each signature, the number of times it was seen, and the counts of BlockResult.
-
-    Known and unknown failures never share a signature.
-    """
+    """The shortest failure of each signature, and the counts of BlockResult."""
 
     def __init__(self, protocol: Protocol) -> None:
         self._protocol = protocol
-        self.seen: Counter[tuple[DiscrepancyKind, str, bool]] = Counter()
+        self._shortest: list[FailedTrial] = []
         self.unexpected = 0
         self.unjudged = 0
         self.shrunk = 0  # the number of failures already shrunk
-        self._shortest: dict[tuple[DiscrepancyKind, str, bool], FailedTrial] = {}
 
     def add(self, result: BlockResult) -> None:
         self.unexpected += result.unexpected
         self.unjudged += result.unjudged
-        for one in result.failed:
-            signature = self._signature(one)
-            self.seen[signature] += 1
-            known = self._shortest.get(signature)
-            if known is None or len(one.sighting.sent) < len(known.sighting.sent):
-                self._shortest[signature] = one
+        self._shortest = shortest([*self._shortest, *result.failed], self._protocol)
 
-    def to_shrink(self) -> list[tuple[FailedTrial, int]]:
-        """Return the shortest failures that are not yet shrunk, each with the count of its signature."""
-        shortest = sorted(self._shortest.values(), key=lambda one: len(one.sighting.sent))[:MOST_NONCONFORMITIES]
-        return [(one, self.seen[self._signature(one)]) for one in shortest[self.shrunk :]]
-
-    def _signature(self, one: FailedTrial) -> tuple[DiscrepancyKind, str, bool]:
-        return *one.fault.signature, one.known_flaw(self._protocol) is not None
+    def to_shrink(self) -> list[FailedTrial]:
+        """Return the shortest failures that are not yet shrunk."""
+        by_length = sorted(self._shortest, key=lambda one: len(one.sighting.sent))
+        return by_length[self.shrunk : MOST_NONCONFORMITIES]

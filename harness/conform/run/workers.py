@@ -34,6 +34,7 @@ class Processes:
         self, jobs: int = 1, report: Callable[[str], None] = lambda doing: None, shrinking: float | None = None
     ) -> None:
         self.seconds = 0.0
+        self.interrupted = False  # by Ctrl-C: the results that follow are parts of blocks, or leave out a block
         self.toured = None  # this crew draws schedules, and plays no test sequences
         self._jobs = jobs
         self._shrinking = shrinking
@@ -52,13 +53,13 @@ class Processes:
                 yield result
 
     def nonconformities(
-        self, plan: Plan, protocol: Protocol, failed: Sequence[tuple[FailedTrial, int]]
+        self, plan: Plan, protocol: Protocol, failed: Sequence[FailedTrial]
     ) -> Iterator[ConformanceFinding]:
         """Yield a finding for each failed trial, each within its share of the time."""
         deadline = Deadline(self._shrinking)
-        for number, (one, seen) in enumerate(failed):
+        for number, one in enumerate(failed):
             share = deadline.remaining / (len(failed) - number)
-            yield conformance_finding(plan, protocol, one, seen, min(share, MOST_SECONDS))
+            yield conformance_finding(plan, protocol, one, min(share, MOST_SECONDS))
 
     def progress(self, conformance: Conformance) -> str:
         """Return the progress of the run."""
@@ -70,6 +71,7 @@ class Processes:
             try:
                 run_block(block, self._report, result)
             except KeyboardInterrupt:
+                self.interrupted = True
                 yield result
                 raise
             yield result
@@ -79,25 +81,25 @@ class Processes:
         self._report(f"starting {self._jobs} processes of the adapter")
         with ProcessPoolExecutor(self._jobs, multiprocessing.get_context("spawn"), _leave_on_sigterm) as pool:
             try:
-                yield from _in_order(pool, blocks, 2 * self._jobs)
+                yield from self._in_order(pool, blocks)
             finally:
                 pool.shutdown(wait=False, cancel_futures=True)
                 for worker in set(multiprocessing.active_children()) - others:
                     worker.terminate()
 
-
-def _in_order(pool: ProcessPoolExecutor, blocks: Iterable[Block], ahead: int) -> Generator[BlockResult]:
-    running: deque[Future[BlockResult]] = deque()
-    try:
-        for block in blocks:
-            running.append(pool.submit(run_block, block))
-            if len(running) >= ahead:
+    def _in_order(self, pool: ProcessPoolExecutor, blocks: Iterable[Block]) -> Generator[BlockResult]:
+        running: deque[Future[BlockResult]] = deque()
+        try:
+            for block in blocks:
+                running.append(pool.submit(_run_block, block))
+                if len(running) >= 2 * self._jobs:
+                    yield _of_first(running)
+            while running:
                 yield _of_first(running)
-        while running:
-            yield _of_first(running)
-    except KeyboardInterrupt:
-        yield from (each.result() for each in running if each.done() and each.exception() is None)
-        raise
+        except KeyboardInterrupt:
+            self.interrupted = True
+            yield from (each.result() for each in running if each.done() and each.exception() is None)
+            raise
 
 
 def _of_first(running: deque[Future[BlockResult]]) -> BlockResult:
@@ -105,6 +107,17 @@ def _of_first(running: deque[Future[BlockResult]]) -> BlockResult:
     result = running[0].result()
     running.popleft()
     return result
+
+
+def _run_block(block: Block) -> BlockResult:
+    """Run a block in a process of the pool. After SIGTERM, end the process instead of a return to the pool.
+
+    The executor takes the SystemExit of `_leave` for the result of the block, and would take the next block.
+    """
+    try:
+        return run_block(block)
+    except SystemExit as leaving:
+        os._exit(int(leaving.code or 0))
 
 
 def _leave_on_sigterm() -> None:
@@ -115,6 +128,7 @@ def _leave_on_sigterm() -> None:
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second one would interrupt the end of the adapter
     sys.exit(128 + number)
 
 

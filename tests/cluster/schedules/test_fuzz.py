@@ -1,6 +1,8 @@
 """Random schedules for a cluster: the same for the same seed, short of what does nothing, shrunk by replay."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,9 +13,11 @@ from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.cluster.schedules.beside import protocol_of
 from epochfuzz.harness.cluster.schedules.choose import ClusterChooser
 from epochfuzz.harness.cluster.schedules.events import EVENTS
-from epochfuzz.harness.cluster.schedules.fuzz import Fuzzer
-from epochfuzz.harness.cluster.schedules.fuzzed import describe
+from epochfuzz.harness.cluster.schedules.fuzz import Fuzzer, request
+from epochfuzz.harness.cluster.schedules.fuzzed import Fuzzed, describe
+from epochfuzz.harness.conform.run.selection import Selection
 from epochfuzz.harness.documents.cluster_records import Ended, Playing
+from epochfuzz.harness.jobs.unfinished import UnfinishedRun
 from epochfuzz.harness.trace.replay import replay
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule, schedule_texts, verb_of
@@ -99,3 +103,47 @@ def test_what_a_run_has_come_to_is_told_in_a_line() -> None:
     assert describe(result) == (
         "3 schedules, 30 events in 10 s (3.0 a second, with 0 replays to shrink): 2 KEPT, 1 NOT REACHED"
     )
+
+
+class InterruptedPlayer(Player):
+    """Receives Ctrl-C before it plays one schedule more than it should."""
+
+    is_first = True
+
+    def __init__(self, schedules: int) -> None:
+        super().__init__(["elect B"])
+        self.left = schedules
+
+    def play(self, settings: object, schedule: Sequence[str]) -> Playing:
+        if not self.left and self.is_first:
+            raise KeyboardInterrupt
+        self.is_first = False
+        return super().play(settings, schedule)
+
+
+def interrupted(directory: Path, schedules: int) -> Fuzzed:
+    """Play as many schedules, and stop at the next one. Their replays for shrinking don't count."""
+    assert PROTOCOL is not None
+    asked = request("4.3.1", PROTOCOL, SETTINGS, 60.0, Selection.RANDOM)
+    player: Any = InterruptedPlayer(schedules)
+    run: Any = Fuzzer(player, PROTOCOL, SETTINGS, 1, None, unfinished=UnfinishedRun(directory, asked, 1))
+    one = run._one
+
+    def counted(*arguments: Any) -> None:
+        player.is_first = True
+        one(*arguments)
+        player.left -= 1
+
+    run._one = counted
+    with pytest.raises(KeyboardInterrupt):
+        run.run(60.0, lambda line: None)
+    result: Fuzzed = run.result
+    return result
+
+
+def test_a_run_that_resumes_plays_the_schedules_and_has_the_findings_of_a_whole_one(tmp_path: Path) -> None:
+    whole = interrupted(tmp_path / "whole", 6)
+    parts = [interrupted(tmp_path / "parts", schedules) for schedules in (2, 1, 3)]
+    assert [part.schedules for part in parts] == [2, 3, 6]
+    assert whole.findings
+    assert replace(parts[-1], seconds=0) == replace(whole, seconds=0)

@@ -1,0 +1,93 @@
+"""Results of blocks as plain data, for the tables of campaigns and for the progress of local runs."""
+
+import json
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+from epochfuzz.harness.conform.protocol.discrepancy import Discrepancy, DiscrepancyKind
+from epochfuzz.harness.conform.run.block import BlockResult, FailedTrial, Trial
+from epochfuzz.harness.conform.run.drive import ConformanceFailure, Exercise
+from epochfuzz.harness.conform.run.plan import Plan
+from epochfuzz.model.kafka.vocabulary.events import parse_schedule, schedule_texts
+
+
+def failed_row(failed: FailedTrial) -> dict[str, Any]:
+    """Return a failed trial as a row."""
+    fault, trial = failed.fault, failed.trial
+    return {
+        "schedule": trial.number,
+        "case": trial.case,
+        "tour": trial.tour,
+        "kind": str(fault.kind),
+        "field": fault.field,
+        "expected": json.dumps(fault.expected),
+        "observed": json.dumps(fault.observed),
+        "output": fault.output,
+        "events": schedule_texts(failed.sighting.sent),
+    }
+
+
+def failed(row: dict[str, Any], plan: Plan) -> FailedTrial:
+    """Return the failed trial of a row."""
+    expected, observed = json.loads(row["expected"]), json.loads(row["observed"])
+    fault = Discrepancy(DiscrepancyKind(row["kind"]), row["field"], expected, observed, row["output"])
+    events, tour = parse_schedule(row["events"]), row.get("tour")  # null in campaigns from before test sequences
+    if tour is not None:
+        trial = Trial(events, plan.settings, known=plan.known, tour=tour)
+    elif row["case"] is not None:
+        trial = plan.case_trial(next(case for case in plan.cases if case.id == row["case"]))
+    else:
+        trial = plan.trial(events, row["schedule"])
+    return FailedTrial(trial, ConformanceFailure(fault, events))
+
+
+def block_row(protocol: str, number: int, result: BlockResult) -> dict[str, Any]:
+    """Return the results of a block as a row."""
+    return {
+        "protocol": protocol,
+        "number": number,
+        "schedules": result.schedules,
+        "cases": result.cases,
+        "steps": result.shown.steps,
+        "applied": list(result.shown.applied.items()),
+        "fields": list(result.shown.fields.items()),
+        "met": None if result.shown.met is None else list(result.shown.met.items()),
+        "failed": [failed_row(each) for each in result.failed],
+        "unable": list(result.unable.items()),
+        "unexpected": result.unexpected,
+        "unjudged": result.unjudged,
+        "given_up": result.given_up,
+    }
+
+
+def block_result(row: dict[str, Any], plan: Plan) -> BlockResult:
+    """Return the results of a block from its row."""
+    return BlockResult(**result_fields(row, plan))
+
+
+def sum_row(result: BlockResult) -> dict[str, Any]:
+    """Return the sum of the results of several blocks, for `sum_fields`. Failures keep the count of their signature."""
+    return block_row("", 0, result) | {"failed": [failed_row(each) | {"seen": each.seen} for each in result.failed]}
+
+
+def sum_fields(row: dict[str, Any], plan: Plan) -> dict[str, Any]:
+    """Return the fields of BlockResult from a row of `sum_row`."""
+    return result_fields(row, plan) | {
+        "failed": [replace(failed(each, plan), seen=each["seen"]) for each in row["failed"]]
+    }
+
+
+def result_fields(row: dict[str, Any], plan: Plan) -> dict[str, Any]:
+    """Return the fields of BlockResult from the row of a block of any kind."""
+    return {
+        "shown": Exercise(
+            row["steps"],
+            Counter(dict(row["applied"])),
+            Counter(dict(row["fields"])),
+            None if row["met"] is None else Counter(dict(row["met"])),
+        ),
+        "failed": [failed(each, plan) for each in row["failed"]],
+        "unable": dict(row["unable"]),
+        **{name: row[name] for name in ("schedules", "cases", "unexpected", "unjudged", "given_up")},
+    }

@@ -1,0 +1,100 @@
+"""Run the blocks of a plan on this machine, and keep their results, so that the same command resumes the run."""
+
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from epochfuzz.harness.conform.run import block_rows
+from epochfuzz.harness.conform.run.block import BlockResult, FailedTrial
+from epochfuzz.harness.conform.run.conformance_finding import ConformanceFinding
+from epochfuzz.harness.conform.run.plan import Plan
+from epochfuzz.harness.conform.run.run import Conformance
+from epochfuzz.harness.conform.run.workers import Processes
+from epochfuzz.harness.jobs.unfinished import Request, UnfinishedRun
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
+
+
+def request(plan: Plan) -> Request:
+    """Return the request of a plan: everything but its seed."""
+    return Request("conform", {name: value for name, value in plan.document().items() if name != "seed"})
+
+
+@dataclass
+class _Finished:
+    """The number of finished blocks of a protocol, and the sum of their results."""
+
+    blocks: int = 0
+    sum: BlockResult = field(default_factory=BlockResult)
+
+
+class KeptRunner:
+    """Run blocks with the processes of this machine, and keep the results in a directory. Raises ProgressError."""
+
+    def __init__(self, directory: Path, plan: Plan, processes: Processes) -> None:
+        self.toured = None  # this runner draws schedules, and plays no test sequences
+        self.unfinished = UnfinishedRun(directory, request(plan), plan.seed)
+        self._processes = processes
+        before = self.unfinished.load(lambda kept: (float(kept["seconds"]), _finished(kept["protocols"], plan)))
+        processes.seconds, self._finished = before or (0.0, {})
+
+    @property
+    def done(self) -> int:
+        """The number of finished schedules and cases, of earlier processes and of this one."""
+        return sum(each.sum.schedules + each.sum.cases for each in self._finished.values())
+
+    @property
+    def seconds(self) -> float:
+        """The time spent running blocks, in seconds, including earlier runs."""
+        return self._processes.seconds
+
+    def results(self, plan: Plan, protocol: Protocol) -> Generator[BlockResult]:
+        """Yield the results of the plan's blocks for a protocol, in order.
+
+        If the run resumes an earlier one, the first result is the sum of the blocks of that run.
+        """
+        finished = self._finished.setdefault(protocol.name, _Finished())
+        if finished.blocks:
+            yield finished.sum
+        blocks = (plan.block_of(protocol, number) for number in range(finished.blocks, plan.blocks))
+        try:
+            with closing(self._processes.run(blocks)) as results:
+                for result in results:
+                    self._keep(finished, protocol, result)
+                    yield result
+        finally:
+            self._save()
+
+    def nonconformities(
+        self, plan: Plan, protocol: Protocol, failed: Sequence[FailedTrial]
+    ) -> Iterator[ConformanceFinding]:
+        """Return a finding for each failed trial."""
+        return self._processes.nonconformities(plan, protocol, failed)
+
+    def progress(self, conformance: Conformance) -> str:
+        """Return the progress of the run."""
+        return conformance.progress
+
+    def _keep(self, finished: _Finished, protocol: Protocol, result: BlockResult) -> None:
+        """Add the result of the next block. A block that Ctrl-C ended runs again when the run is resumed."""
+        if self._processes.interrupted:
+            return
+        finished.blocks += 1
+        finished.sum.include(result, protocol)
+        if self.unfinished.is_due:
+            self._save()
+
+    def _save(self) -> None:
+        protocols = {
+            name: {"blocks": each.blocks, "sum": block_rows.sum_row(each.sum)} for name, each in self._finished.items()
+        }
+        self.unfinished.save({"seconds": self.seconds, "protocols": protocols})
+
+
+def _finished(protocols: dict[str, Any], plan: Plan) -> dict[str, _Finished]:
+    """Return the finished blocks by the name of the protocol."""
+    return {
+        name: _Finished(row["blocks"], BlockResult(**block_rows.sum_fields(row["sum"], plan)))
+        for name, row in protocols.items()
+    }

@@ -1,0 +1,1 @@
+"""What the local runs of all kinds of work share."""

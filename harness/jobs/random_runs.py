@@ -1,0 +1,80 @@
+"""Random runs that can be resumed: the tally of the first schedules is kept while the run goes on."""
+
+import base64
+import io
+import zipfile
+import zlib
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from epochfuzz.harness.engine.coverage.coverage import Coverage
+from epochfuzz.harness.engine.walk import walking
+from epochfuzz.harness.engine.walk.walk import Tally, Walker
+from epochfuzz.harness.engine.walk.walking import Report, Walked
+from epochfuzz.harness.jobs.unfinished import Request, UnfinishedRun
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
+
+_ARRAYS = ("events", "failures", "goals", "shortest")  # the fields of a tally that are arrays
+
+
+def request(
+    kind: str, protocols: Sequence[Protocol], settings: Configuration, schedules: int | None, seconds: float | None
+) -> Request:
+    """Return the request of a random run that `schedules` or `seconds` ends."""
+    names = [protocol.name for protocol in protocols]
+    parameters = {"protocols": names, "configuration": asdict(settings), "schedules": schedules, "seconds": seconds}
+    return Request(kind, parameters)
+
+
+class KeptWalk:
+    """A random run that is kept in a directory. `before` is what an earlier process has done of it.
+
+    Raises ProgressError.
+    """
+
+    def __init__(self, directory: Path, asked: Request, seed: int) -> None:
+        self.unfinished = UnfinishedRun(directory, asked, seed)
+        self.before = self.unfinished.load(lambda kept: Walked(_tally(kept["tally"]), float(kept["seconds"])))
+
+    def walk(
+        self, walker: Walker[Any, Any], schedules: int | None, seconds: float | None, threads: int, report: Report
+    ) -> Walked:
+        """Run the remaining schedules as walking.walk does, and keep the results. Raises ProgressError."""
+
+        def keep(tally: Tally, elapsed: float) -> None:
+            report(tally, elapsed)
+            if self.unfinished.is_due:
+                self._save(Walked(tally, elapsed))
+
+        walked = walking.walk(walker, schedules, seconds, threads, keep, self.before)
+        self._save(walked)
+        return walked
+
+    def _save(self, walked: Walked) -> None:
+        self.unfinished.save({"seconds": walked.seconds, "tally": _text(walked.tally)})
+
+
+def _text(tally: Tally) -> str:
+    """Return a tally as text, which `_tally` reads."""
+    met = {f"{place} {name}": column for place, each in enumerate(tally.met) for name, column in vars(each).items()}
+    arrays = {name: getattr(tally, name) for name in _ARRAYS}
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, schedules=tally.schedules, **arrays, **met)
+    return base64.b64encode(buffer.getvalue()).decode()
+
+
+def _tally(text: str) -> Tally:
+    """Return the tally of a text that `_text` wrote. Raises ValueError and KeyError for any other text."""
+    try:
+        with np.load(io.BytesIO(base64.b64decode(text)), allow_pickle=False) as read:
+            arrays = {name: read[name] for name in _ARRAYS}
+            columns = [each.name for each in fields(Coverage)]
+            met = [Coverage(*(read[f"{place} {name}"] for name in columns)) for place in range(len(arrays["events"]))]
+            return Tally(schedules=int(read["schedules"]), met=met, **arrays)
+    except (OSError, zipfile.BadZipFile, zlib.error) as error:
+        raise ValueError(str(error)) from None

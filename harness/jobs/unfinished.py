@@ -1,0 +1,102 @@
+"""Keep the progress of a local run in a file of its output directory, so that the same command resumes it.
+
+A killed run loses the work of its last few seconds. Each write replaces the whole file, so a reader never sees a part
+of it. The file disappears when the run has ended and its results are written.
+"""
+
+import hashlib
+import json
+import os
+import time
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from epochfuzz.harness.environment.version import model_digest
+
+_PAUSE = 2.0  # seconds between two writes: the work that a killed run loses
+_DIGITS = 12  # hexadecimal digits that tell requests apart
+
+Progress = TypeVar("Progress")
+
+
+class ProgressError(Exception):
+    """The progress of a run cannot be saved or read. The message says where and why."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a run was asked for: its kind, and all parameters that its results depend on, except the seed."""
+
+    kind: str
+    parameters: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """The name of the request: equal for equal requests."""
+        text = json.dumps(dict(self.parameters), sort_keys=True)
+        return f"{self.kind}-{hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]}"
+
+    def seed_in(self, directory: Path) -> int | None:
+        """Return the seed of the latest unfinished run of this request in a directory; None if there is none."""
+        with _as_progress_error():
+            files = sorted(directory.glob(f"{self.name}-*.json"), key=os.path.getmtime)
+        seeds = (file.stem.rpartition("-")[2] for file in reversed(files))
+        return next((int(seed) for seed in seeds if seed.isdecimal()), None)
+
+
+class UnfinishedRun:
+    """The progress of one run in its file. `seed` is None if the request has no seed.
+
+    `rules` identifies the rules of the model, and whatever else must be equal when the run resumes.
+    """
+
+    def __init__(self, directory: Path, request: Request, seed: int | None = None, rules: str | None = None) -> None:
+        name = request.name if seed is None else f"{request.name}-{seed}"
+        self.path = directory / f"{name}.json"
+        self._rules = rules or model_digest()
+        self._written = time.monotonic()
+
+    def load(self, read: Callable[[dict[str, Any]], Progress]) -> Progress | None:
+        """Return the saved progress, which `read` makes from its document; None if there is none to resume.
+
+        A run that began under other rules cannot be resumed, and neither can a damaged file. Raises ProgressError.
+        """
+        if not self.path.exists():
+            return None
+        try:
+            with _as_progress_error():
+                document = json.loads(self.path.read_text(encoding="utf-8"))
+            return read(document) if document["rules"] == self._rules else None
+        except (ValueError, KeyError, TypeError, zlib.error):
+            return None
+
+    @property
+    def is_due(self) -> bool:
+        """True if the last write was long enough ago for the next one."""
+        return time.monotonic() - self._written >= _PAUSE
+
+    def save(self, document: Mapping[str, Any]) -> None:
+        """Save the progress. Raises ProgressError."""
+        temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}")
+        with _as_progress_error():
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            temporary.write_text(json.dumps({"rules": self._rules, **document}), encoding="utf-8")
+            os.replace(temporary, self.path)
+        self._written = time.monotonic()
+
+    def forget(self) -> None:
+        """Delete the saved progress, because the run has ended. Raises ProgressError."""
+        with _as_progress_error():
+            self.path.unlink(missing_ok=True)
+
+
+@contextmanager
+def _as_progress_error() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise ProgressError(f"the progress cannot be kept in {error.filename}: {error.strerror}") from None
