@@ -24,7 +24,7 @@ _CASTAGNOLI = 0x82F63B78
 class Sending:
     """A produce request, in flight or completed. A completed one has an element in `acknowledged` or `refused`.
 
-    `sequence` is the sequence number of an idempotent producer, or None for another producer.
+    `sequence` is the sequence number of an idempotent producer, or None for a producer without idempotence.
     """
 
     def __init__(
