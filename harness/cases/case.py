@@ -1,7 +1,7 @@
 """A case: one schedule, the reason why it matters, and its expected result under each protocol.
 
 A case is stored as a YAML file that people read and write. `load_case` rejects unknown keys and values, because a
-misspelt expectation would otherwise expect nothing. `load_case` reads the text that `dump_case` writes as an equal
+misspelt expectation would otherwise expect nothing. From the text that `dump_case` writes, `load_case` makes an equal
 case.
 """
 
@@ -39,7 +39,7 @@ class Expectation:
 
     Each property in `broken` must break, the first of them after event `at`. Other properties may break as well,
     because one broken guarantee often breaks others. An empty `broken` is stronger: no property may break. If
-    `permitted` is given, it lists all properties that break in ways that the contract with clients permits.
+    `permitted` is given, exactly its properties must break in ways that the guarantees to clients permit.
     """
 
     broken: tuple[str, ...]
@@ -121,7 +121,7 @@ def load_case(path: str | Path) -> Case:
 
 
 def dump_case(case: Case) -> str:
-    """Return the text of a case file. `load_case` reads it as an equal case, which has the same text."""
+    """Return the text of a case file. From this text, `load_case` makes an equal case."""
     content: dict[str, Any] = {
         "schema": SCHEMA,
         "id": case.id,
