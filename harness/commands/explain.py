@@ -112,7 +112,7 @@ def _explain_issue(out: Console, name: str, json: bool) -> int:
 
 
 def _explain_releases(out: Console, json: bool) -> int:
-    """Print the release matrix: the properties that each release and each reference design keeps and breaks."""
+    """Print the release matrix: the properties that each release and each reference design holds and breaks."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for column in releases.HEAD:
         narrowest = max(map(len, surveyed())) if column == releases.HEAD[0] else None

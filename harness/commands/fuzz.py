@@ -132,7 +132,7 @@ class _Walk:
         return replace(self, certify=options.parse_certify(certify))
 
     def within(self, schedules: int | None = None, seconds: float | None = None) -> "_Walk":
-        """Return the request, with limits unless it already has one."""
+        """Return the request with these limits, or unchanged if it already has a limit."""
         is_bounded = self.schedules is not None or self.seconds is not None
         return self if is_bounded else replace(self, schedules=schedules, seconds=seconds)
 
