@@ -61,7 +61,8 @@ class OnSystem(Expectation):
 class CheckedState:
     """The expected observation after event number `after` (0: at the start) under one protocol.
 
-    `observation` has the shape of model/kafka/contract/observation.py `observe`. Keys that it lacks are not compared.
+    `observation` has the shape of model/kafka/contract/observation.py `observe`. Keys that are missing in it are not
+    compared.
     """
 
     after: int
@@ -74,7 +75,7 @@ class Case:
     """A schedule of event bytes with its settings, its story, and its expectations by protocol text.
 
     `systems` holds expectations for third-party systems, by name. A replay of the case does not need the systems.
-    `provenance` is the tool's record of the origin of the case.
+    `provenance` describes the origin of the case. epochfuzz writes it.
     """
 
     id: str

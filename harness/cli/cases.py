@@ -43,7 +43,7 @@ def protocols_for(case: Case, asked: Sequence[str] | None) -> Sequence[str]:
 
 
 def exit_code(judged_cases: Sequence[JudgedCase]) -> Exit:
-    """Return the exit code of a command that checked cases. A fingerprint that differs takes precedence."""
+    """Return the exit code of a command that checked cases. A differing fingerprint takes precedence over verdicts."""
     if any(judged.drifted for judged in judged_cases):
         return Exit.INTERNAL
     return Exit.AS_EXPECTED if all(judged.as_expected for judged in judged_cases) else Exit.BROKEN

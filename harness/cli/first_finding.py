@@ -18,7 +18,7 @@ _SOUGHT = properties.named("no-committed-loss")
 
 
 def show_first_finding(out: Console, protocols: Sequence[Protocol], settings: Configuration) -> None:
-    """Compile the kernels of random runs, and show a shortest schedule that loses a record in the meantime."""
+    """While the kernels of random runs compile, search for a shortest schedule that loses a record, and show it."""
     warming = Warming()
     try:
         if warming.goes_on:

@@ -102,7 +102,7 @@ class Recorder:
         return next((line for line in reversed(self.lines(name)) if line.kind != "truncation"), None)
 
     def _succeeded_at(self, leader: LogLine) -> float:
-        """Return the time when the next leader logged that it leads, or infinity."""
+        """Return the time of the next leader's first log line as a leader, or infinity."""
         leaders = [line for name in self._brokers for line in self.lines(name) if line.kind == "leader"]
         return min((line.at for line in leaders if line.epoch > leader.epoch), default=math.inf)
 

@@ -70,8 +70,9 @@ def run(
 ) -> int:
     """Play a scenario on Kafka, and say whether an acknowledged record was lost.
 
-    Kafka is unpatched unless you give `--repair`. Its processes connect directly. The settings are Kafka's defaults.
-    All processes listen on 127.0.0.1 only. Only downloads and the directory of `--out` remain on the machine.
+    Kafka is unpatched unless you give `--repair`. Its processes connect to each other directly. The settings are
+    Kafka's defaults. All processes listen on 127.0.0.1 only. Only downloads and the directory of `--out` remain on the
+    machine.
 
     Examples:
 

@@ -101,7 +101,7 @@ def compared(partition: DiskPartition, budget: ReadBudget) -> Compared:
 
 
 def _bounded(replica: DiskReplica, partition: DiskPartition) -> DiskReplica:
-    """Return the replica, or an empty one if its latest leader epoch is missing in a complete metadata log.
+    """Return the replica, or an empty one if complete metadata logs end before the replica's latest leader epoch.
 
     Such a replica was copied later, or is damaged. It proves nothing.
     """

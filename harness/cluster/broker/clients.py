@@ -159,7 +159,7 @@ def read_all(bootstrap: str, topic: str, partitions: int = 1) -> list[ConsumedRe
 
 
 class Admin:
-    """An operator's client. A new one knows only the given brokers."""
+    """An operator's client. A new client knows only the given brokers."""
 
     def __init__(self, bootstrap: str) -> None:
         settings: Any = _QUIET | {"bootstrap.servers": bootstrap}  # the type stub has no logger

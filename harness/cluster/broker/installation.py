@@ -113,6 +113,6 @@ def locked(directory: Path) -> Iterator[Path]:
 def _all_there(listed: Path) -> bool:
     """Return whether the class path was written and all its jars still exist.
 
-    A user may have emptied the local Maven repository since.
+    A user may have emptied the local Maven repository since then.
     """
     return listed.exists() and all(Path(jar).exists() for jar in listed.read_text().strip().split(os.pathsep))

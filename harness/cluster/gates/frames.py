@@ -37,7 +37,7 @@ class RequestKind(StrEnum):
 
 @dataclass(frozen=True)
 class Header:
-    """The fields of a request header that all versions share. `size` is in bytes, without tagged fields."""
+    """The fields of a request header that all versions share. `size` is the number of bytes without tagged fields."""
 
     key: int
     version: int

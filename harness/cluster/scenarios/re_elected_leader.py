@@ -195,7 +195,7 @@ class _Scenario:
             yield f"consumer: {error}"
 
     def _evidence(self) -> list[tuple[str, str]]:
-        """Return the log lines about leaders and truncations, in the order of the machine's clock."""
+        """Return the log lines about leaders and truncations, in the order of time."""
         found = [
             (line.at, name, line.text)
             for name in self.cluster.brokers

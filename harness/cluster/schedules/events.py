@@ -148,7 +148,11 @@ def catch_up(stage: Stage, name: str) -> str:
 
 
 def elect(stage: Stage, name: str) -> str:
-    """Have a replica elected. A dead leader's session ends first, after which the controller may elect by itself."""
+    """Have a replica elected.
+
+    If the leader is dead, wait until its session has ended, because the controller may then elect the replica by
+    itself. If the replica still does not lead, request its election.
+    """
     partition, number = stage.partition(), stage.node(name).number
     if partition.leader == number:
         raise Nothing(f"{name} already leads, according to the controller")

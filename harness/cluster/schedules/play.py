@@ -33,7 +33,7 @@ def play(
 ) -> Playing:
     """Play a schedule of event texts on a new topic, open all gates, and determine the outcome.
 
-    Raises ClusterError if the cluster breaks down, and NotReached if it cannot be made ready.
+    Raises ClusterError if the cluster breaks down, and NotReached if it cannot prepare the topic.
     """
     began = time.monotonic()
     playing = Playing()

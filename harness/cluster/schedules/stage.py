@@ -84,7 +84,7 @@ class Stage:
         return [each for each in self.cluster.metadata.look().decisions if each.offset >= self.learned[name]]
 
     def knows_unfenced(self, name: str, number: int) -> bool:
-        """Return whether a broker considers another one unfenced, because of the updates that it has learned."""
+        """Return whether the updates that a broker has learned leave another broker unfenced."""
         heard = [each for each in self.cluster.metadata.decisions if each.offset < self.learned[name]]
         said = [each.unfences(number) for each in heard if each.is_of(number)]
         return bool(said and said[-1])

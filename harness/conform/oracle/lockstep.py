@@ -97,7 +97,10 @@ def comparable(p: Partition) -> dict[str, Any]:
 
 
 def beside(p: Partition, observation: Observation) -> dict[str, Any]:
-    """Return the model's values to compare with an observation. Acknowledged records are included if it has them."""
+    """Return the model's values to compare with an observation.
+
+    They include the acknowledged records only if the observation does.
+    """
     told = {"producers": {seen.name: seen.value(p, NONE) for seen in PRODUCERS}} if "producers" in observation else {}
     return comparable(p) | told
 

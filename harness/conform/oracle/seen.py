@@ -129,7 +129,7 @@ class SeenPartition:
         self._remember(r, epoch, read_before if led_before else NONE)
 
     def _remember(self, r: int, epoch: int | None, read_before: int) -> None:
-        """Remember the records that consumers can read from replica r, and the writes that r acknowledges with them.
+        """Remember the records that consumers can read from replica r, and the records that r has acknowledged.
 
         `read_before` is the high watermark that r had when it was last seen as the leader, or NONE if it was not the
         leader before.

@@ -117,7 +117,7 @@ class LineProcess:
         self.kill()
 
     def kill(self) -> None:
-        """Kill the process, its group, and the processes outside of the group whose environment has the cookie."""
+        """Kill the process, its group, and all other processes that have the cookie in their environment."""
         atexit.unregister(self.kill)
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)

@@ -52,7 +52,7 @@ class Detection:
 
     @property
     def schedules(self) -> list[int]:
-        """Return the schedules that each seed needed. A seed that missed the mutant counts as `most + 1`."""
+        """Return the number of schedules that each seed needed. A seed that missed the mutant counts as `most + 1`."""
         return [self.most + 1 if hunt.schedules is None else hunt.schedules for hunt in self.hunts]
 
     @property

@@ -46,7 +46,7 @@ class Answer:
 
 @dataclass(slots=True)
 class PeerReplica:
-    """A replica: first its disk, then the state that it loses in a crash."""
+    """The state of a replica: first the fields on its disk, then the fields that a crash clears."""
 
     log: list[PeerRecord] = field(default_factory=list)
     epochs: list[tuple[int, int]] = field(default_factory=list)

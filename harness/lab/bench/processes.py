@@ -48,7 +48,7 @@ class SparkEfficiency:
 
 
 def cold_start(rounds: int) -> ColdStart:
-    """Time the command with an empty cache, and then `rounds` times with the cache that it filled."""
+    """Time the command once with an empty cache, and then `rounds` times with a full cache."""
     with tempfile.TemporaryDirectory(prefix="epochfuzz-bench-") as cache:
         first = first_finding({"XDG_CACHE_HOME": cache})
     with tempfile.TemporaryDirectory(prefix="epochfuzz-bench-") as cache:

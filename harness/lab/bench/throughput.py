@@ -1,4 +1,4 @@
-"""Measure throughput: events applied and checked per second, compared with other tools, and transitions of a search.
+"""Measure the events per second of epochfuzz and of other tools, and the transitions per second of a search.
 
 Every measurement is the processor time of one thread. The subjects take turns, so other load on the machine slows all
 of them by the same factor and leaves their ratios unchanged.
@@ -81,7 +81,7 @@ def walked_as_of_today(number: int, schedules: int = 10_000) -> int:
 
 
 def interpreted(number: int, schedules: int = 60) -> int:
-    """Run the same model and the same schedules as plain Python. Returns the events applied."""
+    """Run the same model and the same schedules as plain Python. Returns the number of applied events."""
     walker = Walker([PROTOCOL], SETTINGS, number)
     applied = 0
     for i in range(schedules):
@@ -97,7 +97,7 @@ def interpreted(number: int, schedules: int = 60) -> int:
 def driven_by_hypothesis(number: int, examples: int = 30) -> int:
     """Run the state machine of strategies/ with random events, without scouting, shrinking or a database.
 
-    Returns the events applied.
+    Returns the number of applied events.
     """
     applied = 0
 
@@ -113,7 +113,7 @@ def driven_by_hypothesis(number: int, examples: int = 30) -> int:
 
 
 def driven_plainly(number: int, schedules: int = 100) -> int:
-    """Run the peer: plain Python with dataclasses, and a seeded random driver. Returns the events applied."""
+    """Run the peer: plain Python with dataclasses and a random driver. Returns the number of applied events."""
     return peer.drive(number, schedules, SETTINGS.replicas)
 
 
@@ -125,7 +125,7 @@ def searched(number: int) -> int:
 def spin_at_random(number: int, seconds: int = 2) -> tuple[int, float]:
     """Let Spin search depth first in random order, with schedules up to the length of the longest random run.
 
-    Returns the transitions, and the seconds that Spin reports.
+    Returns the number of transitions, and the seconds that Spin reports.
     """
     verified = spin.walked(SETTINGS, MAX_LENGTH, number + 1, seconds)
     return verified.transitions, verified.seconds

@@ -4,7 +4,7 @@ The search runs the model and the mutant side by side through all schedules with
 differ. If they never differ, no schedule within these bounds can detect the mutant. `conform --exhaustive` should
 detect the same mutants as the search, although it plays each transition after only one path to its state.
 
-detection.yaml lists the least of BOUNDS that detect each mutant. `python -m
+For each mutant, detection.yaml lists the smallest of BOUNDS that suffice to detect it. `python -m
 epochfuzz.harness.lab.mutants.detection NAME...` prints new entries for the named mutants, or for all without a name.
 """
 
@@ -53,7 +53,7 @@ class MutantDetection:
 
 
 def settings_within(defect: Mutant, bounds: tuple[int, int, int]) -> Configuration:
-    """Return the configuration of the mutant's proof, or the default one, with other bounds."""
+    """Return the configuration of the mutant's proof, or the default configuration, with the given bounds."""
     proof = proofs().get(defect.name)
     replicas, records, epochs = bounds
     return replace(
@@ -172,7 +172,7 @@ def entry(defect: Mutant) -> dict[str, Any]:
 def _by_its_proof(defect: Mutant) -> dict[str, Any] | None:
     """Return the entry for a mutant that the schedule of its proof detects.
 
-    Such a schedule may be too long for the search here.
+    Such a schedule may be too long for an exhaustive search.
     """
     proof = proofs().get(defect.name)
     events = proof and _differs(defect, proof.settings, proof.shortest)

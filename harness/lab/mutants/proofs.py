@@ -119,7 +119,7 @@ def prove(defect: Mutant) -> Proof | None:
 def _proof(defect: Mutant, settings: Configuration, schedule: bytes) -> Proof:
     """Return the proof for a schedule that shows the mutant.
 
-    If the proof in proofs.yaml has a shorter schedule, the new proof starts from that one.
+    If the proof in proofs.yaml has a shorter schedule, the new proof starts from the shorter schedule.
     """
     written = proofs().get(defect.name)
     if written is not None and _unbounded(written.settings) == _unbounded(settings) and _still_holds(defect, written):
