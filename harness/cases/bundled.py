@@ -8,7 +8,7 @@ CORPUS = Path(__file__).resolve().parents[2] / "corpus"  # next to harness/, in 
 
 
 def located(path: Path) -> Path:
-    """Return the file of the bundled case with that id, if the path doesn't exist and is a bare name.
+    """Return the file of a bundled case, if the path doesn't exist and is the id of that case.
 
     Any other path is returned unchanged.
     """

@@ -1,7 +1,7 @@
 """A case: one schedule, the reason why it matters, and its expected result under each protocol.
 
 A case is stored as a YAML file that people read and write. `load_case` rejects unknown keys and values, because a
-misspelt expectation would otherwise expect nothing. `load_case` reads the text that `dump_case` writes as an equal
+misspelt expectation would otherwise expect nothing. From the text that `dump_case` writes, `load_case` makes an equal
 case.
 """
 
@@ -39,7 +39,7 @@ class Expectation:
 
     Each property in `broken` must break, the first of them after event `at`. Other properties may break as well,
     because one broken guarantee often breaks others. An empty `broken` is stronger: no property may break. If
-    `permitted` is given, it lists all properties that break in ways that the contract with clients permits.
+    `permitted` is given, exactly its properties must break in ways that the guarantees to clients permit.
     """
 
     broken: tuple[str, ...]
@@ -61,7 +61,8 @@ class OnSystem(Expectation):
 class CheckedState:
     """The expected observation after event number `after` (0: at the start) under one protocol.
 
-    `observation` has the shape of model/kafka/contract/observation.py `observe`. Keys that it lacks are not compared.
+    `observation` has the shape of model/kafka/contract/observation.py `observe`. Keys that are missing in it are not
+    compared.
     """
 
     after: int
@@ -74,7 +75,7 @@ class Case:
     """A schedule of event bytes with its settings, its story, and its expectations by protocol text.
 
     `systems` holds expectations for third-party systems, by name. A replay of the case does not need the systems.
-    `provenance` is the tool's record of the origin of the case.
+    `provenance` describes the origin of the case. epochfuzz writes it.
     """
 
     id: str
@@ -121,7 +122,7 @@ def load_case(path: str | Path) -> Case:
 
 
 def dump_case(case: Case) -> str:
-    """Return the text of a case file. `load_case` reads it as an equal case, which has the same text."""
+    """Return the text of a case file. From this text, `load_case` makes an equal case."""
     content: dict[str, Any] = {
         "schema": SCHEMA,
         "id": case.id,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Comparison:
-    """`known` holds for each finding, in order, the id of the case that shows it; None if no case does."""
+    """`known` lists the id of the case that shows each finding, or None, in the order of the findings."""
 
     known: tuple[str | None, ...]
     no_longer_seen: tuple[Unseen, ...]
@@ -62,7 +62,7 @@ def is_unreported(finding: Finding) -> bool:
 
 
 def shows(case: Case, finding: Finding) -> bool:
-    """Return whether a case expects the finding's protocol to break its property by the same schedule or a variant."""
+    """Return whether a case expects the violation of a finding, by the finding's schedule or one of its variants."""
     expectation = case.expect.get(finding.protocol.name)
     if expectation is None or finding.property not in expectation.broken:
         return False
@@ -72,16 +72,16 @@ def shows(case: Case, finding: Finding) -> bool:
 
 
 def without_bounds(settings: Configuration) -> dict[str, object]:
-    """Return the settings that findings depend on. It leaves out bounds, which only limit the search."""
+    """Return the settings that influence findings, without the bounds, which only limit the search."""
     bounds = ("records", "epochs")
     return {key: value for key, value in settings.changed().items() if key not in bounds}
 
 
 def comparison_json(findings: Sequence[Finding], comparison: Comparison) -> "walks.Compared":
-    """Return the JSON form.
+    """Return the comparison as plain data for JSON.
 
-    `new` lists findings that are not in the corpus, `known` those that are, with the case, and `no_longer_seen` the
-    missed cases.
+    `new` lists the findings that are not in the corpus. `known` lists the other findings, each with its case.
+    `no_longer_seen` lists the violations that a case expects and the run did not show.
     """
     compared = list(zip(findings, comparison.known, strict=True))
     return {
@@ -92,7 +92,7 @@ def comparison_json(findings: Sequence[Finding], comparison: Comparison) -> "wal
 
 
 def comparison_lines(findings: Sequence[Finding], comparison: Comparison) -> Iterator[str]:
-    """Yield lines for readers."""
+    """Yield the comparison as text: a line for each finding, and for each expected violation that the run missed."""
     for finding, case in zip(findings, comparison.known, strict=True):
         place = "not in the corpus" if case is None else f"in the corpus, as case {case}"
         yield f"{finding.protocol.name} breaks {finding.property}: {place}"

@@ -51,5 +51,5 @@ def _add(cases: dict[str, Case], case: Case) -> None:
 
 
 def covers(kept: Case, other: Case) -> bool:
-    """Return whether a case has another's events and configuration, and expectations for all of its protocols."""
+    """Return whether `kept` has the events and the configuration of `other`, and expects all of its protocols."""
     return kept.events == other.events and kept.settings == other.settings and other.expect.keys() <= kept.expect.keys()

@@ -9,12 +9,12 @@ from epochfuzz.harness.cases.corpus import covers, load_corpus
 
 
 def twin_of(case: Case, kept: Iterable[Case]) -> Case | None:
-    """Return the first of some cases that covers a case; None if there is none."""
+    """Return the first of the kept cases that covers a case, or None if none of them does."""
     return next((other for other in kept if covers(other, case)), None)
 
 
 def under_a_free_id(case: Case, kept: Iterable[Case]) -> Case:
-    """Return the case, with another id if its own is taken."""
+    """Return the case. If another case has the same id, the returned case has a new id."""
     taken = {other.id for other in kept}
     number = 2
     name = case.id

@@ -10,9 +10,9 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 
 def case_for(finding: Finding, seed: int, who: str) -> Case:
-    """Return the case of a finding: the result of its schedule under every protocol of the run, and the reason.
+    """Return a case for a finding, which expects the results of the schedule under every protocol of the run.
 
-    `who` names the finder at the start of the reason, as in `A campaign`.
+    The reason in the case starts with `who`, for example with `A campaign`.
     """
     found = {
         "seed": seed,
@@ -24,14 +24,14 @@ def case_for(finding: Finding, seed: int, who: str) -> Case:
 
 
 def case_of_breach(witness: Witness, protocol: Protocol, property_: str, who: str, found: dict[str, Any]) -> Case:
-    """Return the case of a witness for a property that a protocol breaks. `found` is the start of its provenance."""
+    """Return a case that shows how a protocol breaks a property. Its provenance starts with `found`."""
     why = f"{who} found that {protocol.name} breaks {property_}. {witness.runs[protocol.name].description}"
     about = {"protocol": protocol.name, "property": property_}
     return case_of_witness(witness, f"{protocol.name} {property_}", why, found | about)
 
 
 def case_of_witness(witness: Witness, name: str, why: str, provenance: dict[str, Any]) -> Case:
-    """Return the case of a witness, which expects the results of the witness. `name` becomes its id."""
+    """Return a case that expects the results of a witness. Its id is made of the letters and digits of `name`."""
     runs = witness.runs
     return Case(
         id=re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-"),

@@ -1,4 +1,4 @@
-"""Recording: build a schedule from one enabled event after another, for a case."""
+"""Recording: build the schedule of a case, one enabled event at a time."""
 
 from collections.abc import Iterable
 
@@ -35,7 +35,7 @@ class Recording:
 
     @property
     def scene(self) -> Scene:
-        """The last step, or the start."""
+        """The last step of the schedule, or the start if there is no step."""
         return self.run.scenes[-1]
 
     def enabled(self) -> list[int]:

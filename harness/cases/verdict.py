@@ -15,10 +15,10 @@ from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 class Verdict:
     """The result of a case's schedule under one protocol, and its differences from the expectation, in sentences.
 
-    `at` is the number of the event that first broke an expected property. If no property was expected or none of them
-    broke, it is the number of the event that first broke any property. `drift` is set if the replay's fingerprint
-    differs from the recorded one: the model has changed, or a run is no longer deterministic. A drift is more serious
-    than a mismatch, which concerns the rules of one protocol.
+    `at` is the number of the event that first broke an expected property. If no expected property broke, `at` is the
+    number of the event that first broke any property. `drift` is set if the replay's fingerprint differs from the
+    recorded one: the model has changed, or a run is no longer deterministic. A drift is more serious than a mismatch,
+    which concerns the rules of one protocol.
     """
 
     run: Run

@@ -1,7 +1,7 @@
 """`epochfuzz campaign report`: show the progress or the findings of a campaign, and compare several campaigns.
 
-A local directory is read without Spark, at once, and also while the campaign runs. For any other directory the campaign
-must be finished, because only Spark can read the directory.
+A local directory is read at once and without Spark, even while the campaign runs. Only Spark can read any other
+directory, and the campaign in it must be finished.
 """
 
 from pathlib import Path
@@ -33,9 +33,9 @@ def report(
     corpus: campaigns.Corpus = None,
     json: options.Json = False,
 ) -> int:
-    """Show how far a campaign is, or again what it has found; with --history, how several compare.
+    """Show the progress or the findings of a campaign, or compare several campaigns with --history.
 
-    A campaign on this machine is read at once and without Spark, also while it runs.
+    A campaign on this machine is read at once and without Spark, even while the campaign runs.
 
     Examples:
 

@@ -14,7 +14,7 @@ from epochfuzz.strategies.project import project
 
 @contextmanager
 def mistakes_as_bad_input() -> Iterator[None]:
-    """Turn an error in a case file, or in a protocol for its check, into BadInput."""
+    """Turn an error in a case file or in the name of a protocol into BadInput."""
     try:
         yield
     except CaseError as error:
@@ -34,16 +34,16 @@ def known_cases(corpus: Path | None) -> list[Case]:
 
 
 def protocols_for(case: Case, asked: Sequence[str] | None) -> Sequence[str]:
-    """Return the protocols to check a case under.
+    """Return the names of the protocols for the replay of a case.
 
-    The first list that is not empty is used: the requested protocols, the protocols of the case, those of the project,
-    the reference designs.
+    The result is the first of these lists that is not empty: the requested protocols, the protocols in the case, the
+    protocols of the project, and the reference designs.
     """
     return asked or case.protocols or [protocol.name for protocol in project().protocols] or list(GENERATIONS)
 
 
 def exit_code(judged_cases: Sequence[JudgedCase]) -> Exit:
-    """Return the exit code of a command that checked cases. A replay unlike the recorded one outweighs any verdict."""
+    """Return the exit code of a command that checked cases. A differing fingerprint takes precedence over verdicts."""
     if any(judged.drifted for judged in judged_cases):
         return Exit.INTERNAL
     return Exit.AS_EXPECTED if all(judged.as_expected for judged in judged_cases) else Exit.BROKEN

@@ -1,4 +1,4 @@
-"""Drawing: draw a case for the terminal, or as a file in a format of other tools."""
+"""Drawing: draw a case for the terminal, or write it in a format for other tools."""
 
 import io
 from collections.abc import Sequence
@@ -34,9 +34,9 @@ def refuse_too_long(case: Case) -> None:
 def draw(case: Case, runs: Sequence[Run], format_: Format, title: str) -> str:
     """Return the text of a drawing.
 
-    A TLA+ module has every run, and an ITF trace has one run. The other formats have the two runs that differ most.
-    `title` is the name of the module, which must be the name of its file. Raises BadInput for an ITF trace of several
-    runs.
+    A TLA+ module contains every run, and an ITF trace contains one run. The other formats show the two runs that differ
+    most. `title` is the name of the TLA+ module, which must be the name of its file. Raises BadInput for an ITF trace
+    of several runs.
     """
     from epochfuzz.harness.trace.story import most_contrasting, story_of
     from epochfuzz.harness.views import itf, tla

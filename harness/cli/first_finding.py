@@ -18,7 +18,7 @@ _SOUGHT = properties.named("no-committed-loss")
 
 
 def show_first_finding(out: Console, protocols: Sequence[Protocol], settings: Configuration) -> None:
-    """Compile the kernels of random runs, and show a shortest schedule that loses a record in the meantime."""
+    """While the kernels of random runs compile, search for a shortest schedule that loses a record, and show it."""
     warming = Warming()
     try:
         if warming.goes_on:
@@ -32,7 +32,7 @@ def show_first_finding(out: Console, protocols: Sequence[Protocol], settings: Co
 
 
 def _search(out: Console, protocols: Sequence[Protocol], settings: Configuration, goes_on: Callable[[], bool]) -> None:
-    """Show the first protocol that breaks, unless `goes_on` ends the search before."""
+    """Search the protocols one by one, and show the first violation. `goes_on` returns False to end the search."""
     for protocol in protocols:
         try:
             schedule = uncompiled_search.shortest(protocol, settings, _SOUGHT.bit, SMALL, goes_on)

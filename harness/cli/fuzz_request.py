@@ -47,6 +47,6 @@ class FuzzRequest:
         return replace(self, saving=saving)
 
     def within(self, schedules: int | None = None, seconds: float | None = None) -> "FuzzRequest":
-        """Return the request, with limits unless it already has one."""
+        """Return the request with these limits, or unchanged if it already has a limit."""
         is_bounded = self.schedules is not None or self.seconds is not None
         return self if is_bounded else replace(self, schedules=schedules, seconds=seconds)

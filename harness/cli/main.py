@@ -48,14 +48,14 @@ _COMMANDS = {name: kind for panel in _PANELS.values() for name, kind in panel.it
 
 
 class _Commands(Group):
-    """The commands, loaded on demand. Otherwise, a short command would mainly import the other commands."""
+    """The commands, loaded on demand. A short command would otherwise spend most of its time on other imports."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names, for help and completion."""
         return list(_COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return the command of a name; None if there is none."""
+        """Return the command with this name, or None if there is none."""
         for name in [cmd_name] if cmd_name in _COMMANDS else _COMMANDS:  # an unknown name may resemble any command
             if name not in self.commands:
                 self.commands[name] = _loaded(name)

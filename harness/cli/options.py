@@ -109,7 +109,7 @@ def parse_protocols(texts: list[str]) -> list[Protocol]:
 
 
 def say_what_versions_stand_for(out: Console, protocols: Iterable[Protocol]) -> None:
-    """Print for each named version of Kafka the protocol that models it."""
+    """Print the protocol that models each named version of Kafka."""
     for meaning in dict.fromkeys(versions.meaning(protocol.name) for protocol in protocols):
         if meaning:
             out.print(meaning, markup=False, soft_wrap=True)
@@ -183,7 +183,7 @@ def _setting(field: "dataclasses.Field[Any]", defaults: dict[str, int]) -> inspe
 
 
 def words_of(settings: Configuration) -> list[str]:
-    """Return the options that give a command these settings, independent of the project's defaults."""
+    """Return the options that give a command these settings, whatever the project's defaults are."""
     said = settings.changed().keys() | project().config.keys()
     words = []
     for setting in dataclasses.fields(settings):

@@ -22,7 +22,7 @@ _UNLIMITED = 10_000
 
 
 class Exit(IntEnum):
-    """The exit codes, equal in every command."""
+    """The exit codes, which are the same in every command."""
 
     AS_EXPECTED = 0
     BROKEN = 1  # a property broke that should hold, or a case differs from its expectation

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from epochfuzz.harness.documents import cases as documents
     from epochfuzz.harness.trace.replay import Run
 
-Reruns = list[tuple[Case, str, "Rerun | str"]]  # under a protocol; a text is the reason why the subject cannot
+Reruns = list[tuple[Case, str, "Rerun | str"]]  # a text is the reason why the adapter can't run a case
 
 
 def replay_by_subject(command: str, cases: Sequence[Case], protocols: Sequence[str] | None, *, json: bool) -> Exit:

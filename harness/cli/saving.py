@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Saving:
-    """The folder for findings, and the corpus for comparison if only new findings are saved; None to save all."""
+    """The directory for findings. If `corpus` is given, only the findings that are new to it are saved."""
 
     folder: CaseDirectory
     corpus: Sequence[Case] | None
 
     @staticmethod
     def asked(directory: Path | None, new: bool, corpus: Path | None) -> "Saving | None":
-        """Return the request of the options, checked before the run; None without --out. Raises BadInput."""
+        """Check the options before the run. Returns the request, or None without --out. Raises BadInput."""
         if corpus is not None and not new:
             raise BadInput("--corpus is what --new compares with: give --new as well")
         if directory is None:

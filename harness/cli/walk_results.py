@@ -32,9 +32,9 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 class Ending:
     """The requested outputs of random runs.
 
-    `report` is the HTML file and `sarif` the SARIF file to write; None for no file. `trace` draws known bugs, too. The
-    report shows the configuration, the facts `about` the run, and, by protocol text, the reachable situations that were
-    `never_met`. `more` holds further keys of the JSON document.
+    `report` is the HTML file and `sarif` the SARIF file to write; None for no file. `trace` draws known bugs, too.
+    `never_met` lists the reachable situations that no schedule met, by protocol text. The report shows them, together
+    with the configuration and the facts in `about`. `more` contains further keys of the JSON document.
     """
 
     out: Console

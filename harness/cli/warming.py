@@ -34,7 +34,7 @@ def _search() -> None:
     explore(_PROTOCOL, settings, 0)  # makes a table grow
 
 
-# By name: the function that compiles, and the kernel whose presence shows that the function has run.
+# For each name, the function that compiles, and the kernel whose presence shows that the function has run.
 WARMED: dict[str, tuple[Callable[[], None], str]] = {
     "search": (_search, "harness_engine_explore_expansion_expand"),
     "walk": (_walk, "harness_engine_walk_walk_walk_block"),

@@ -6,4 +6,4 @@ class ClusterError(Exception):
 
 
 class NotReached(Exception):
-    """A step did not happen within its time limit, so this cluster does not do that step here."""
+    """A step did not happen within its time limit. The message names the condition that was not reached."""

@@ -1,7 +1,7 @@
 """A temporary directory for one cluster, removed when the cluster ends.
 
-The owner of a room holds its lock. A room with a free lock was left behind by a killed process. epochfuzz then kills
-the processes that belong to the room, found by an argument of their command lines, and removes the room.
+The owner of a room holds its lock. If the lock is free, the owner was killed before it could remove the room. epochfuzz
+then removes the room, and kills the processes that have the room's name in their command lines.
 """
 
 import contextlib
@@ -47,9 +47,9 @@ def new_directory(directory: Path) -> Path:
     try:
         directory.mkdir(parents=True)
     except FileExistsError:
-        raise ClusterError(f"{directory} is there already: name another directory, or remove it") from None
+        raise ClusterError(f"{directory} already exists: name another directory, or remove it") from None
     except OSError as error:
-        raise ClusterError(f"{directory}: cannot be made: {error.strerror}") from None
+        raise ClusterError(f"{directory}: cannot be created: {error.strerror}") from None
     return directory
 
 

@@ -37,7 +37,7 @@ class ScenarioRequest:
 
     @property
     def is_lost(self) -> bool:
-        """True if the run should lose an acknowledged record: on every release, without a fix or a control."""
+        """True if the run should lose an acknowledged record, as every release does without a fix or a control."""
         return self.home is None and self.repair is None and self.variant.control is None
 
     def kafka(self) -> Installation:

@@ -51,7 +51,8 @@ class ScenarioRun:
     ) -> None:
         """Set the verdict: every acknowledged record must be at its offset.
 
-        `left` are the records that a new consumer reads, and `read` those that were read during the run.
+        A record without a known offset may be at any offset. `left` holds the records that a new consumer reads, and
+        `read` the records that were read during the run.
         """
         now = {(each.partition, each.offset): each.value for each in left}
         present = {(each.partition, each.value) for each in left}
@@ -101,7 +102,7 @@ class Recorder:
         return next((line for line in reversed(self.lines(name)) if line.kind != "truncation"), None)
 
     def _succeeded_at(self, leader: LogLine) -> float:
-        """Return when the next leader logged that it leads, or infinity."""
+        """Return the time of the next leader's first log line as a leader, or infinity."""
         leaders = [line for name in self._brokers for line in self.lines(name) if line.kind == "leader"]
         return min((line.at for line in leaders if line.epoch > leader.epoch), default=math.inf)
 

@@ -12,8 +12,9 @@ from epochfuzz.harness.cluster.timeline import ScenarioRun, ScenarioVerdict
 from epochfuzz.harness.documents.cluster_records import Loss, ReachedStep, ReplicaView
 
 LEGEND = (
-    "[m] is below the leader's high watermark, (m) above it; e1 is a leader epoch. Roles are what brokers have logged:"
-    " one that is late says what it last knew. High watermarks are what a leader has logged or served."
+    "[m] is below the leader's high watermark, (m) above it; e1 is a leader epoch. A role is the last one that the"
+    " broker has logged, and may be out of date. A high watermark is the highest one that the leader has logged or"
+    " served."
 )
 _STYLES = {
     ScenarioVerdict.LOST: "bold red",

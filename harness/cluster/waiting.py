@@ -23,5 +23,5 @@ def until(what: str, condition: Callable[[], T], seconds: float, check: Callable
             return found
         check()
         if time.monotonic() > ends:
-            raise NotReached(f"waited {seconds:g} s for this, and it did not come: {what}")
+            raise NotReached(f"not reached within {seconds:g} s: {what}")
         time.sleep(_BETWEEN_LOOKS)

@@ -16,10 +16,10 @@ def bench(
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """Measure throughput against alternatives, and how soon each strategy finds each broken protocol.
+    """Measure the throughput of epochfuzz and of alternatives, and the effort of each strategy to detect a mutant.
 
-    Run it on a machine that does nothing else. It fails if the default strategy misses a broken protocol that complete
-    search has shown to be detectable, or a reproducer is longer than the shortest.
+    Run the command on a machine that does nothing else. It fails if the default strategy misses a mutant that
+    exhaustive search has proven to be detectable, or if a reproducer is longer than the shortest schedule.
 
     Examples:
 

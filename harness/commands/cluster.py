@@ -70,8 +70,9 @@ def run(
 ) -> int:
     """Play a scenario on Kafka, and say whether an acknowledged record was lost.
 
-    Kafka is unpatched unless you give `--repair`. Nothing is between its processes. The settings are Kafka's defaults.
-    All processes listen on 127.0.0.1 only. Nothing remains on the machine except the directory of `--out`.
+    Kafka is unpatched unless you give `--repair`. Its processes connect to each other directly. The settings are
+    Kafka's defaults. All processes listen on 127.0.0.1 only. Only downloads and the directory of `--out` remain on the
+    machine.
 
     Examples:
 

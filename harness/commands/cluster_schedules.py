@@ -58,10 +58,11 @@ def replay(
     keep_data: options.KeepData = False,
     json: options.Json = False,
 ) -> int:
-    """Play cases on Kafka, event by event: each event is a message that is held until its turn.
+    """Play cases on Kafka, event by event. Proxies hold each message until the event that forwards it.
 
     Each step waits for a condition and prints its outcome. The verdict rests on the acknowledgements and reads of
-    clients, compared with the model of the release. A step that the cluster does not perform has a verdict of its own.
+    clients, and is compared with the model of the release. If the cluster does not perform a step, the verdict is NOT
+    REACHED.
 
     Examples:
 
@@ -103,7 +104,7 @@ def fuzz(
 ) -> int:
     """Play random schedules on Kafka; shrink each schedule that loses a record, and keep it as a case.
 
-    Topics are new for each schedule, brokers are not.
+    Each schedule uses a new topic. All schedules use the same brokers, as long as the brokers don't break down.
 
     Examples:
 

@@ -418,7 +418,7 @@ def _print_document(
 
 
 def _unusable(error: "SubjectUnable | CommandError") -> BadInput:
-    """Return the error of a system under test that cannot run the request, or cannot start."""
+    """Return BadInput for an adapter that does not support the protocol and configuration, or that cannot start."""
     from epochfuzz.harness.conform.protocol.discrepancy import SubjectUnable
 
     if isinstance(error, SubjectUnable):

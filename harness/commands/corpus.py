@@ -39,7 +39,7 @@ def add(
     yes: Annotated[bool, typer.Option("--yes", help="Add without asking.")] = False,
     json: options.Json = False,
 ) -> int:
-    """Show a case, and once that is confirmed, keep it in the corpus under found/.
+    """Show each case, ask for confirmation, and save the case in the corpus under found/.
 
     Examples:
 

@@ -112,7 +112,7 @@ def _explain_issue(out: Console, name: str, json: bool) -> int:
 
 
 def _explain_releases(out: Console, json: bool) -> int:
-    """Print the release matrix: the properties that each release and each reference design keeps and breaks."""
+    """Print the release matrix: the properties that each release and each reference design holds and breaks."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for column in releases.HEAD:
         narrowest = max(map(len, surveyed())) if column == releases.HEAD[0] else None
@@ -198,8 +198,8 @@ def _print_example(out: Console, example: Example) -> None:
 def _command_line(example: Example) -> str:
     """Return the command line of an exhaustive search that finds the example, or another of equal length.
 
-    With three replicas a search of two protocols doesn't fit into memory. Such an example is the shortest for its
-    protocol alone.
+    A search of two protocols with three replicas doesn't fit into memory. An example with three replicas is the
+    shortest for its own protocol only.
     """
     search = f"fuzz --breaks {example.under} --holds {example.beside}"
     if example.beside is None or example.settings.replicas > 2:

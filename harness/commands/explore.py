@@ -79,7 +79,7 @@ def explore(
     format_: Format = ToursAs.JSONL,
     json: options.Json = False,
 ) -> int:
-    """Visit every state within bounds, nearest first: a shortest counterexample, or the proof that there is none.
+    """Visit every state within bounds, to find a shortest counterexample or to prove that there is none.
 
     Examples:
 

@@ -49,7 +49,7 @@ def new_case(
     """Record a schedule: see the state, choose among the events that are enabled, and save a case.
 
     Enter the number or the name of an event, such as `3` or `fetch B`, or undo, save or quit. The saved case expects
-    each reference design to do what it does now. A pipe can supply the input.
+    the current result of each reference design. The input can also come from a pipe.
 
     Examples:
 

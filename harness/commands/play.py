@@ -45,9 +45,10 @@ def play(
 ) -> int:
     """Try a schedule in a browser: click an event, and see its effect on every protocol, side by side.
 
-    The page is served to this machine alone, and needs no network. It says why the other events cannot happen, goes
-    back, branches, swaps protocols and configuration, searches for the shortest way to a broken property, and saves a
-    case. Its address says where you are: reload it, keep it, pass it on. Ctrl-C ends it.
+    epochfuzz serves the page to this machine only, and the page needs no network. On the page you can see why other
+    events are not enabled, go back, branch, change the protocols and the configuration, search for the shortest way to
+    a broken property, and save a case. The address contains the position, so you can reload, keep or share the page.
+    Ctrl-C stops the server.
 
     Examples:
 

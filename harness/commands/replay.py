@@ -58,7 +58,7 @@ def replay(
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """Replay case files, and say whether each protocol does what the case expects.
+    """Replay case files, and check whether each protocol gives the results that the case expects.
 
     Examples:
 

@@ -31,7 +31,7 @@ def report(
 ) -> int:
     """Replay case files, and write one HTML file that shows each of them step by step.
 
-    It needs no network and no server: open it, mail it, print it.
+    You can open, mail and print the file without a network and without a server.
 
     Examples:
 

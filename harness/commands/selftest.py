@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def selftest(seed: options.Seed = None, json: options.Json = False) -> int:
-    """Make a mutant of the model, one at a time, and see that random schedules kill it.
+    """Plant one mutant after another in the model, and check that random schedules detect each of them.
 
     Examples:
 

@@ -222,7 +222,7 @@ def _choice(mechanism: str, choice: Choice) -> list[str]:
 
 
 def _span(holders: list[str]) -> str:
-    """Return the reference designs and the releases that have a choice, each run from its first to its last."""
+    """Return the protocols that have a choice. Consecutive releases or designs are written as `first to last`."""
     runs = [_runs([name for name in names if name in holders], list(names)) for names in (GENERATIONS, RELEASES)]
     others = [name for name in OTHER_SYSTEMS if name in holders]
     return ", ".join(filter(None, [*runs, *others]))
@@ -291,7 +291,7 @@ def _corpus() -> list[Case]:
 def _case_of(protocol: str, property_: str) -> Case | None:
     """Return the case with the fewest events that breaks the property under the protocol.
 
-    Only cases with faults that the survey has too count.
+    Cases with unclean elections or a power loss do not count, because the survey leaves these faults out.
     """
     cases = [
         case

@@ -12,7 +12,7 @@ _INDENTED = 4  # columns of indentation that mark code in a docstring
 
 
 def sections() -> Iterator[str]:
-    """Yield the paragraphs of the page: for each name its declaration, its docstring, and its members."""
+    """Yield the paragraphs of the page: the declaration, the docstring and the members of each name."""
     for name in epochfuzz.__all__:
         if name.startswith("__"):
             continue
@@ -52,7 +52,7 @@ def _signature(function: ast.FunctionDef) -> str:
 
 
 def _parts(arguments: str) -> Iterator[str]:
-    """Yield the parameters in a list of parameters, which may have commas in brackets."""
+    """Split a list of parameters at its commas, except for the commas in brackets."""
     depth, begun = 0, 0
     for place, letter in enumerate(arguments):
         depth += (letter in "[(") - (letter in "])")

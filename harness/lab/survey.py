@@ -1,8 +1,9 @@
 """Survey the releases: list the properties that a release breaks, and the lengths of the shortest known violations.
 
-`python -m epochfuzz.harness.lab.survey [PROTOCOL ...]`, in a checkout, repeats the survey, for some protocols or
-for those whose rules have changed since. A survey of all protocols takes some hours. Its results are in survey.yaml of
-harness/reference. The page of releases and `epochfuzz explain releases` read them.
+`python -m epochfuzz.harness.lab.survey [PROTOCOL ...]`, in a checkout, repeats the survey for the named protocols.
+Without a name, it repeats the survey for the protocols whose rules have changed since their last survey. A survey of
+all protocols takes some hours. Its results are in survey.yaml of harness/reference. The page of releases and `epochfuzz
+explain releases` read them.
 """
 
 import functools
@@ -75,7 +76,7 @@ class Surveyor:
         return ReleaseVerdicts(found, judged, tuple(self.complete), rules_digest(self.protocol, judged))
 
     def take(self, settings: Configuration, events: tuple[str, ...]) -> None:
-        """Note the properties that a schedule breaks, provided that the survey has its faults too."""
+        """Note the properties that a schedule breaks, if the survey covers them in the schedule's configuration."""
         schedule = parse_schedule(events)
         for each in properties.PROPERTIES:
             if not is_of_the_survey(each, settings) or each.name in properties.permitted(settings):
@@ -85,7 +86,7 @@ class Surveyor:
                 self._note(each.bit, settings, prefix)
 
     def _note(self, wanted: int, settings: Configuration, schedule: bytes) -> None:
-        """Keep a schedule that breaks a property, unless one that is as short is known."""
+        """Keep a schedule that breaks a property, unless a known schedule is as short."""
         (name,) = properties.names(wanted)
         known = self.broken.get(name)
         if known is None or len(schedule) < len(known.events):
@@ -95,7 +96,7 @@ class Surveyor:
             self.broken[name] = Broken(settings, tuple(schedule_texts(simplest)), {})
 
     def _walk(self, settings: Configuration, schedules: int) -> None:
-        """Note the shortest schedule, after shrinking, for each property that random schedules break."""
+        """Run random schedules, and note the shortest shrunk schedule for each property that they break."""
         walker = Walker([self.protocol], settings, seed=0)
         for breach in breaches([self.protocol], settings, walker.walk(0, schedules)):
             wanted = properties.named(breach.property).bit
@@ -148,9 +149,10 @@ class Surveyor:
     def _explore(
         self, settings: Configuration, names: Sequence[str], memory: int, *, bounded: bool = True
     ) -> dict[str, Exploration]:
-        """Return the results of one search for all properties.
+        """Search for violations of several properties. Returns the result of the search for each property.
 
-        Each property that is checked only at the end takes a search of its own.
+        One search covers all properties that are checked after every event. Each property that is checked only at the
+        end requires its own search.
         """
         together = [name for name in names if not properties.named(name).at_end]
         alone = [[name] for name in names if properties.named(name).at_end]
@@ -175,7 +177,8 @@ class Surveyor:
 def is_of_the_survey(property_: Property, settings: Configuration) -> bool:
     """Return whether the survey covers a property in a configuration.
 
-    It covers the plain configuration, and one with clients for properties that nothing breaks in the plain one.
+    It covers every property in the plain configuration. In a configuration with clients, it covers only the properties
+    that apply to no protocol in the plain configuration.
     """
     plain = Configuration(replicas=settings.replicas, records=settings.records, epochs=settings.epochs)
     if settings == plain:
@@ -187,7 +190,7 @@ def is_of_the_survey(property_: Property, settings: Configuration) -> bool:
 
 
 def stale() -> list[str]:
-    """Return the protocols whose rules have changed since their survey, or that have none."""
+    """Return the protocols whose rules have changed since their survey, or that were never surveyed."""
     rows = surveyed()
     return [
         name
@@ -207,7 +210,7 @@ def kept() -> list[Kept]:
 
 
 def beaten(rows: Mapping[str, ReleaseVerdicts], kept: Iterable[Kept]) -> Iterator[str]:
-    """Yield a sentence for each schedule that breaks a property that should hold, or breaks it sooner than recorded."""
+    """Yield a sentence for each schedule that breaks a property unexpectedly, or in fewer events than recorded."""
     schedules = [(settings, parse_schedule(events)) for settings, events in kept]
     for name, row in rows.items():
         for settings, schedule in schedules:
@@ -265,7 +268,7 @@ def shortened(name: str, row: ReleaseVerdicts, kept: Sequence[Kept]) -> ReleaseV
 
 
 def main(wanted: Sequence[str]) -> None:
-    """Survey some protocols again, until no schedule that is found for one beats another's."""
+    """Survey some protocols again. The schedules found for one protocol also shorten the schedules of the others."""
     rows = dict(surveyed()) if FILE.exists() else {}
     for name in wanted or stale():
         rows[name] = Surveyor(NAMED[name], kept()).survey()

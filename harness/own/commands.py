@@ -1,4 +1,4 @@
-"""Commands on a user's own model: fuzz, explore, shrink and replay. Fields and events alone describe its runs."""
+"""Commands on a user's own model: fuzz, explore, shrink and replay. They describe runs by events and changed fields."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -156,7 +156,7 @@ def fuzz(asked: OwnWalk, *, json: bool) -> int:
 
 
 def _findings(asked: OwnWalk, walker: Walker[Any, Any], tally: Tally, deadline: Deadline) -> Iterator[_Finding]:
-    """Yield the broken properties, each shrunk and proven within an equal share of the remaining time."""
+    """Yield a shrunk finding for each broken property. Each proof gets an equal share of the remaining time."""
     names = asked.model.judgement.names
     broken = [(at, bit) for at in range(len(asked.protocols)) for bit in range(len(names)) if tally.seen[at, bit]]
     for number, (at, bit) in enumerate(broken):
@@ -170,7 +170,10 @@ def _findings(asked: OwnWalk, walker: Walker[Any, Any], tally: Tally, deadline: 
 def _reproducer(
     schedule: bytes, protocol: Protocol, settings: Any, wanted: int, memory: int, deadline: Deadline
 ) -> certificates.Reproducer:
-    """Return a schedule that breaks a wanted property, shrunk, in canonical form and proven. Raises DoesNotBreak."""
+    """Shrink a schedule that breaks a wanted property, make it canonical, and try to prove it before the deadline.
+
+    Raises DoesNotBreak.
+    """
     if deadline.is_past:
         shrunk = shrinking.trim(schedule, protocol, settings, wanted)
         made = certificates.Reproducer(shrunk, False, 0)

@@ -56,7 +56,7 @@ def settings_of(model: Model, given: Mapping[str, Any]) -> Any:
 
 
 def wanted_of(model: Model, property_: str | None) -> int:
-    """Return the set with the named property, by default with the most severe property. Raises BadInput."""
+    """Return the set of the named property, or of the most severe property if none is named. Raises BadInput."""
     names = model.judgement.names
     if property_ is not None and property_ not in names:
         raise BadInput(f"--property: unknown property {property_!r}; the properties are {', '.join(names)}")

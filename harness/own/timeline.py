@@ -21,7 +21,7 @@ class OwnRun:
 
 
 def describe(schedule: bytes, protocol: Protocol, settings: Any) -> OwnRun:
-    """Replay a schedule, and describe each event in a line.
+    """Replay a schedule, and describe each event in one line.
 
     An event that is not enabled is marked. Properties that are checked at the end come last.
     """

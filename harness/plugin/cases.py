@@ -1,4 +1,4 @@
-"""Case files as pytest items: one per protocol, which fails with a drawing instead of a traceback."""
+"""Case files as pytest items, one per protocol. A failed item shows a drawing instead of a traceback."""
 
 import os
 import shlex
@@ -24,7 +24,7 @@ class CaseFile(pytest.File):
     """A case file."""
 
     def collect(self) -> Iterator["CaseItem"]:
-        """Yield one item for each protocol: those of the command line, of the case, or of the project."""
+        """Yield one item per protocol. The command line, or else the case, or else the project lists the protocols."""
         try:
             case = load_case(self.path)
         except CaseError as error:
@@ -40,7 +40,7 @@ class CaseFile(pytest.File):
 
 
 class CaseItem(pytest.Item):
-    """A case, to replay under one protocol and to compare with its expectations."""
+    """A case under one protocol. The test replays the case, and checks its expectations."""
 
     def __init__(self, *, case: Case, protocol: str, **kwargs: Any) -> None:
         super().__init__(**kwargs)

@@ -1,7 +1,7 @@
 """Failures of state machines: add a timeline and a case to the report, for replay without Hypothesis.
 
-A test suite's own exception doesn't refer to a machine. The machine is in a frame of the exception's traceback. It
-belongs to the example that Hypothesis has shrunk, because Hypothesis raises the exception of its last run.
+A test suite's own exception doesn't refer to a machine. The machine is in a frame of the exception's traceback. This
+machine ran the shrunk example, because Hypothesis raises the exception of its last run.
 """
 
 import sys
@@ -23,9 +23,9 @@ _MOST_SAID = 300  # characters of an exception's message
 
 
 def sections(error: BaseException, directory: Path | None) -> Iterator[tuple[str, str]]:
-    """Yield (title, text) of each section for the report of an exception; none if no machine raised it.
+    """Yield the sections for the report of an exception, as pairs (title, text). There are none without a machine.
 
-    The cases are saved in the directory, if one is given.
+    If a directory is given, the cases are saved in it.
     """
     if isinstance(error, BaseExceptionGroup):  # Hypothesis groups several failures of one machine
         for each in error.exceptions:
@@ -86,7 +86,7 @@ def _said(error: BaseException) -> str:
 
 
 def _title(case: Case, directory: Path | None) -> str:
-    """Return the title of the section, which says where the case was saved."""
+    """Save the case if a directory is given, and return the title of its section, which names the file."""
     if directory is None:
         return "the case; --epochfuzz-save saves it"
     try:

@@ -1,7 +1,7 @@
 """The pytest plugin: collect case files as tests, one for each case and protocol.
 
-pytest loads the plugin in every project of an environment with epochfuzz. The plugin therefore costs no time until a
-case is collected: the first case imports cases.py, which replays cases.
+pytest loads the plugin in every project whose environment contains epochfuzz. The plugin therefore costs no time until
+a case is collected. The first case imports cases.py, which replays cases.
 """
 
 import re
@@ -130,7 +130,7 @@ def protocols(config: pytest.Config) -> list[str]:
 
 
 def _read_project(config: pytest.Config) -> None:
-    """Read the project's defaults, starting from the rootdir wherever pytest was called. Raises UsageError."""
+    """Read the project's defaults, searching from the rootdir and not from the current directory. Raises UsageError."""
     from epochfuzz.strategies.project import ProjectError, look_in, project
 
     look_in(config.rootpath)

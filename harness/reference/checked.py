@@ -1,6 +1,6 @@
-"""Read the jars that checked rows of the table of releases (checked.yaml).
+"""Read checked.yaml: the Kafka jars whose lockstep runs checked rows of the table of releases.
 
-The other rows follow from reading the source.
+A row without such a run follows from reading Kafka's source.
 """
 
 import functools

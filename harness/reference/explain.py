@@ -1,7 +1,7 @@
 """Explain each name of the protocol: its meaning, its reason, and a schedule that shows it.
 
-The prose and the schedules are in glossary/, a file for each kind of name. The glossary does not record which protocol
-has which mechanism, or what a schedule breaks: the tables of the model provide both.
+glossary/ contains the prose and the schedules, in one file for each kind of name. The tables of the model provide the
+mechanisms of each protocol, and the properties that a schedule breaks.
 """
 
 import difflib
@@ -21,7 +21,7 @@ from epochfuzz.model.kafka.vocabulary.goals import Goal
 from epochfuzz.model.kafka.vocabulary.mechanisms import MECHANISMS
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, NAMED, OTHER_SYSTEMS, RELEASES, Protocol
 
-# The kinds of names, and the word for several, which is also the name of their file in glossary/.
+# The kinds of names, each with its plural, which is also the name of a file in glossary/.
 KINDS = {
     "property": "properties",
     "mechanism": "mechanisms",
@@ -38,15 +38,15 @@ _MOST_SUGGESTIONS = 3
 
 
 class UnknownName(ValueError):
-    """The glossary does not have a name; the message lists similar names."""
+    """The glossary has no entry for a name. The message lists similar names."""
 
 
 @dataclass(frozen=True)
 class Example:
     """An example of an entry: a schedule of event texts.
 
-    If it `breaks` a property, it is a shortest schedule that does so under the protocol `under` and breaks nothing
-    under `beside`. Any other example needs all of its events.
+    If `breaks` names a property, the example is a shortest schedule that breaks this property under the protocol
+    `under`, and it breaks nothing under `beside`. Any other example needs all of its events.
     """
 
     under: str
@@ -58,7 +58,7 @@ class Example:
 
 @dataclass(frozen=True)
 class GlossaryEntry:
-    """The explanation of a name. A choice of a mechanism, such as `fencing=epoch`, is of the kind mechanism.
+    """The explanation of a name. A mechanism and its choices, such as `fencing=epoch`, have the kind `mechanism`.
 
     Until somebody writes an explanation, `why` is empty and `example` is None. `also` lists synonyms.
     """
@@ -78,7 +78,7 @@ class GlossaryEntry:
 
 @functools.cache
 def glossary() -> dict[str, GlossaryEntry]:
-    """Return every entry by its name, kind after kind, in the order of the vocabulary.
+    """Return all entries by name, in the order of KINDS, and within a kind in the order of the vocabulary.
 
     A name without an explanation in the glossary has the meaning of its declaration. Raises LookupError if the glossary
     explains an undeclared name.
@@ -151,7 +151,7 @@ def subjects() -> list[str]:
 
 
 def by_generation(entry: GlossaryEntry) -> dict[str, str]:
-    """Return the meaning of a name in each generation. For a protocol, return the mechanisms that it is made of.
+    """Return the meaning of a name in each generation. For a protocol, return its choice for each mechanism.
 
     The result is empty for a word or a term, which means the same in all generations.
     """

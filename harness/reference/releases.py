@@ -19,10 +19,10 @@ from epochfuzz.model.kafka.vocabulary.state import initial
 
 FILE = Path(__file__).with_name("survey.yaml")
 
-# Exhaustive searches, one after the other, within bounds on records and epoch changes.
+# The bounds of the exhaustive searches: numbers of records and of epoch changes.
 SEARCHED = (Configuration(records=2, epochs=2), Configuration(records=3, epochs=3))
 SEARCHED_WITH_THREE = (Configuration(replicas=3, records=1, epochs=2), Configuration(replicas=3, records=1, epochs=3))
-# For protocols that change the ISR by request, which have many times as many states.
+# The bounds for protocols that change the ISR by request. These protocols have many times as many states.
 SEARCHED_WITH_REQUESTS = (Configuration(records=1, epochs=2), Configuration(records=2, epochs=2))
 SEARCHED_WITH_REQUESTS_AND_THREE = (Configuration(replicas=3, records=1, epochs=1),)
 # For properties that only clients break: producers that retry, consumers that keep a position, transactions.
@@ -38,7 +38,7 @@ SCHEDULES_WITH_CLIENTS = 200_000
 
 
 def searched(protocol: Protocol) -> tuple[Configuration, ...]:
-    """Return the bounds of the complete searches of a protocol."""
+    """Return the bounds of a protocol's exhaustive searches."""
     if requests_isr_changes(protocol.constants):
         return (*SEARCHED_WITH_REQUESTS, *SEARCHED_WITH_REQUESTS_AND_THREE)
     return (*SEARCHED, *SEARCHED_WITH_THREE)
@@ -48,8 +48,8 @@ def searched(protocol: Protocol) -> tuple[Configuration, ...]:
 class Broken:
     """The shortest known schedule that breaks a property, in a configuration.
 
-    `searched` maps numbers of replicas to a length. No schedule with fewer events breaks the property, with any number
-    of records and epochs.
+    `searched` maps a number of replicas to a number of events. With that number of replicas, no schedule with fewer
+    events breaks the property, even with unlimited records and epochs.
     """
 
     settings: Configuration
@@ -128,7 +128,7 @@ def rows() -> list[list[str]]:
 
 
 def short_rows() -> list[list[str]]:
-    """Return the head and the rows of the short table, of releases only: a column for each property of SHORT."""
+    """Return the head and the rows of the short table of releases, with a column for each property of SHORT."""
     chosen = [HEAD.index(name) for name in SHORT]
     shown = [row for row in rows() if row[0] not in GENERATIONS]
     return [

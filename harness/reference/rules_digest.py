@@ -1,7 +1,7 @@
-"""Compute the digest of a protocol's rules, which shows whether results of these rules are still valid.
+"""Compute the digest of a protocol's rules, which shows whether recorded results of the protocol are still valid.
 
-The digest covers the linked rules, so that only their behaviour counts. It ignores names, files, goals that are
-counted, and arguments that are passed and never read.
+The digest covers the linked rules, so that only their behaviour counts. It ignores names, files, the counting of goals,
+and arguments that no rule reads.
 """
 
 import ast
@@ -17,12 +17,12 @@ from epochfuzz.model.kafka.contract import healing, properties
 from epochfuzz.model.kafka.step import step
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
-# The settings that are off in the whole survey, so that rules of these settings change no digest.
+# These settings are off in every survey, so their rules do not influence a digest.
 OFF = {"lag_time": 0, "delayed_fetch": 0}
 
 
 def rules_digest(protocol: Protocol, judged: Iterable[str]) -> str:
-    """Return sixteen hexadecimal digits for the rules of a protocol, and for some properties, by name."""
+    """Return the digest of a protocol's rules and of the checks of some properties, as 16 hexadecimal digits."""
     roots: list[source.Rule] = [step, healing.heal, *(properties.named(name).is_broken for name in judged)]
     linked = specializer.specialize(roots, protocol.numbers() | OFF)
     kept = {each.name for each in linked if each.origin in roots}
@@ -40,14 +40,14 @@ def _pickled(linked: specializer.Specialized) -> bytes:
 
 
 def simplified(rules: Sequence[ast.FunctionDef], kept: Collection[str]) -> list[ast.FunctionDef]:
-    """Return rules without calls of empty rules, and with rules that only return an expression inlined.
+    """Remove calls of empty rules, and inline rules that only return an expression.
 
-    So the digest stays equal if a rule is split, or gains a condition that no protocol of today needs. `kept` are the
-    names of the rules to begin with.
+    The digest therefore stays the same if a rule is split, or if it gains a condition that no current protocol needs.
+    The rules named in `kept` are never removed or inlined.
     """
     done: list[ast.FunctionDef] = []
     simplifier = _Simplifier()
-    for rule in rules:  # each comes after those that it calls
+    for rule in rules:  # each rule comes after the rules that it calls
         rule = simplifier.visit(rule)
         body = [each for each in rule.body if not isinstance(each, ast.Pass)]
         if rule.name not in kept and all(isinstance(each, ast.Return) and each.value is None for each in body):
@@ -60,7 +60,7 @@ def simplified(rules: Sequence[ast.FunctionDef], kept: Collection[str]) -> list[
 
 
 class _Simplifier(ast.NodeTransformer):
-    """Simplifies one rule after the other, with the results of the rules before it."""
+    """Simplifies rules one by one, and uses the results for earlier rules in later rules."""
 
     def __init__(self) -> None:
         self.empty: set[str] = set()
@@ -133,7 +133,7 @@ class _Anonymous(ast.NodeTransformer):
 
 
 def leave_out_unread(rules: Sequence[ast.FunctionDef]) -> None:
-    """Remove parameters that a rule does not read, unless the argument of some call contains a call itself."""
+    """Remove parameters that a rule does not read, unless a caller passes the result of a call for the parameter."""
     read = {rule.name: _Read(rule) for rule in rules}
     while unread := _unread(read):
         for name, each in list(read.items()):

@@ -144,7 +144,7 @@ def test_every_node_ends_with_the_cluster_paused_or_not(
 
 def test_a_condition_that_does_not_come_is_named(tmp_path: Path, no_kafka: Installation) -> None:
     cluster = Cluster(no_kafka, tmp_path, tmp_path / "logs")
-    with pytest.raises(NotReached, match=r"waited 0\.01 s for this, and it did not come: B has m"):
+    with pytest.raises(NotReached, match=r"not reached within 0\.01 s: B has m"):
         cluster.until("B has m", lambda: False, 0.01)
 
 

@@ -17,7 +17,7 @@ from epochfuzz.harness.documents.cluster_records import Loss
 
 LOST = ScenarioRun(ScenarioVerdict.LOST, 28.0, 7, [Loss("m", 0, 4, "z", was_read=True)])
 KEPT = ScenarioRun(ScenarioVerdict.KEPT, 28.0, 8)
-NOT_REACHED = ScenarioRun(why="waited 20 s for this, and it did not come: C leads")
+NOT_REACHED = ScenarioRun(why="not reached within 20 s: C leads")
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_a_run_that_did_not_come_to_it_is_inconclusive(plays: Any, epochfuzz: An
     plays(NOT_REACHED)
     ended = epochfuzz("cluster", "run", "re-elected-leader")
     assert ended.code == 4
-    assert "NOT REACHED: waited 20 s" in ended.out
+    assert "NOT REACHED: not reached within 20 s" in ended.out
 
 
 def test_json_counts_verdicts_and_has_every_run(plays: Any, epochfuzz: Any) -> None:
@@ -104,4 +104,4 @@ def test_a_directory_of_an_earlier_run_is_not_written_over(
     monkeypatch.setattr(installation, "from_maven", lambda release: no_kafka)
     (tmp_path / "run-1").mkdir()
     message = refusal(epochfuzz, "re-elected-leader", "--out", tmp_path)
-    assert "run-1 is there already: name another directory, or remove it" in message
+    assert "run-1 already exists: name another directory, or remove it" in message

@@ -1,6 +1,6 @@
-"""The small text files of a data directory: who the broker is, topic ids, epochs, high watermarks.
+"""The small text files of a data directory: broker id, topic ids, leader epochs, high watermarks and other offsets.
 
-These files have no checksum, so each line must have exactly Kafka's form.
+These files have no checksum, so each line must have exactly Kafka's format.
 """
 
 import os
@@ -42,7 +42,7 @@ class LogDirectory:
     path: str
     broker: int | None = None
     cluster: str | None = None
-    high_watermarks: dict[tuple[str, int], tuple[int, int]] = field(default_factory=dict)  # and the line
+    high_watermarks: dict[tuple[str, int], tuple[int, int]] = field(default_factory=dict)  # offset and line
     recovery_points: dict[tuple[str, int], tuple[int, int]] = field(default_factory=dict)
     log_starts: dict[tuple[str, int], tuple[int, int]] = field(default_factory=dict)
     cleaned: dict[tuple[str, int], tuple[int, int]] = field(default_factory=dict)
@@ -72,7 +72,7 @@ def directory_of(path: str) -> LogDirectory:
 
 
 def _read_meta(read: LogDirectory) -> None:
-    """Read who the broker is: broker.id up to version 0, node.id in version 1 (BrokerMetadataCheckpoint)."""
+    """Read the broker's id: broker.id up to version 0, node.id in version 1 (BrokerMetadataCheckpoint)."""
     if not has(read.path, META):
         return
     file = os.path.join(read.path, META)
@@ -92,9 +92,10 @@ def _read_meta(read: LogDirectory) -> None:
 
 
 def _lines(text: str) -> list[list[str]]:
-    """Return the fields of the entries of a checkpoint: version 0, their number, and as many lines.
+    """Return the fields of each entry in a checkpoint. Raises Unreadable for an invalid text, as CheckpointFile does.
 
-    Raises Unreadable for any other text, as CheckpointFile does. A broker makes the file before it has an entry.
+    Line 1 is the version 0, line 2 the number of entries, and each further line is an entry. An empty text has no
+    entries, because a broker creates the file before its first entry.
     """
     if not text:
         return []
@@ -123,7 +124,7 @@ def _offsets(text: str) -> dict[tuple[str, int], tuple[int, int]]:
 
 
 def epochs_of(path: str) -> list[EpochEntry] | None:
-    """Return the epochs of a partition's directory, None if it has no checkpoint. Raises Unreadable."""
+    """Return the epochs in the checkpoint of a partition, or None if there is no checkpoint. Raises Unreadable."""
     if not has(path, EPOCHS):
         return None
     found: list[EpochEntry] = []

@@ -1,7 +1,7 @@
-"""__consumer_offsets: the positions that consumers committed, with the leader epoch of the record that they read last.
+"""__consumer_offsets: the positions that consumers committed, with the leader epoch of the last record that they read.
 
-All commits that compaction has left are read, not only the last of each group: after a loss a consumer commits a lower
-position, and the earlier commit is the evidence.
+Audit reads all commits that compaction has left, not only the last commit of each group. After a loss, a consumer
+commits a lower position, and the earlier commit is the evidence of the loss.
 """
 
 from collections.abc import Iterable
@@ -26,23 +26,23 @@ _FIRST_WITH_EPOCH, _FIRST_FLEXIBLE, _NEWEST = 3, 4, 4
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A position that a group committed for a partition, and where the commit stands."""
+    """A position that a group committed for a partition, and the place of the commit in a file."""
 
     group: str
     topic: str
     partition: int
     position: int
-    leader_epoch: int  # of the last record that was read, -1 if the consumer did not say
+    leader_epoch: int  # of the last record that was read, -1 if the commit does not contain it
     time: int
     file: str
     byte: int  # or the line of a dump
-    broker: int | None  # whose disk has it
-    is_text: bool = False  # of a dump
+    broker: int | None  # the owner of the disk
+    is_text: bool = False  # the file is a dump
 
 
 @dataclass
 class Commits:
-    """The greatest position for each partition and leader epoch, in one copy of a partition of __consumer_offsets."""
+    """The greatest committed position per partition and leader epoch, in a copy of a __consumer_offsets partition."""
 
     greatest: dict[tuple[str, int, int], Commit] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
@@ -56,7 +56,7 @@ class Commits:
 
 
 def commits_of(where: LocatedReplica, broker: int | None, topics: Iterable[tuple[str, int]]) -> Commits:
-    """Read a copy of a partition of __consumer_offsets, for the partitions whose logs are known."""
+    """Read the commits for the partitions in `topics` from a copy of a __consumer_offsets partition."""
     found, wanted = Commits(), frozenset(topics)
     for file in where.segments:
         try:
@@ -92,7 +92,7 @@ def still_stands(commit: Commit) -> bool:
 
 
 def _commit(record: DiskRecord, place: tuple[str, int, int | None]) -> Commit | None:
-    """Return the commit of a record, None for tombstones and for groups. Raises Malformed."""
+    """Return the commit in a record, or None for tombstones and group metadata. Raises MalformedRecords."""
     if record.key is None or record.value is None:
         return None
     key, value = Bytes(record.key), Bytes(record.value)

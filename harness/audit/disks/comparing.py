@@ -1,8 +1,9 @@
-"""Comparing: what the replicas of one partition show together.
+"""Compare the replicas of one partition, and find committed records that a later leader does not have.
 
-A record below a high watermark stays at its offset in the log of every later leader. So if one replica ends its history
-with leader epoch x, and another has an epoch after x, the other one must have every record that the first one knew to
-be committed. That takes no clocks, and holds for copies that were made at different times.
+A record below a high watermark stays at its offset in the log of every later leader. Suppose that x is the latest
+leader epoch of one replica, and that another replica has a later epoch. The second replica must then have every record
+that the first replica knew to be committed. This conclusion needs no clocks, and holds for copies that were made at
+different times.
 """
 
 from collections import defaultdict
@@ -20,7 +21,7 @@ from epochfuzz.harness.audit.lines.events import Event, MessageKind
 
 @dataclass(frozen=True)
 class _Loss:
-    """Committed records that a later leader does not have: offsets from `first` to `last`, as of `epoch`."""
+    """Committed records, at offsets `first` to `last`, that the leader of a later `epoch` does not have."""
 
     first: int
     last: int
@@ -28,12 +29,12 @@ class _Loss:
     by: DiskReplica  # the log of a later leader
     told: str
     evidence: tuple[Event, ...]
-    deleted_below: bool  # whether the later log begins here, so that more may have been lost before
+    deleted_below: bool  # the later log begins at `first`, so more may have been lost below
 
 
 @dataclass(frozen=True)
 class _Committed:
-    """How much of a log was committed: all `below` an offset, and nothing else if `is_exact`."""
+    """The committed part of a log: the records at offsets below `below`, and no other record if `is_exact`."""
 
     below: int = 0
     told: str = ""
@@ -51,7 +52,7 @@ class Compared:
 
 @dataclass(frozen=True)
 class DiskPartition:
-    """All that the disks hold about one partition."""
+    """All data about one partition that the disks contain."""
 
     topic: str
     number: int
@@ -65,14 +66,14 @@ class DiskPartition:
         return f"{self.topic}-{self.number}"
 
     def histories(self, topic_id: str | None) -> Iterator[tuple[MetadataLog, PartitionHistory]]:
-        """Yield the history of one life of the partition from each copy of the metadata log."""
+        """Yield the history of the partition with this topic id, from each copy of the metadata log."""
         for log in self.metadata:
             if topic_id is not None and (topic_id, self.number) in log.partitions:
                 yield log, log.partitions[topic_id, self.number]
 
 
 def compared(partition: DiskPartition, budget: ReadBudget) -> Compared:
-    """Compare the replicas of a partition, and take the batches that it reads a second time from the audit's budget."""
+    """Compare the replicas of a partition. `budget` limits the batches that the whole audit reads a second time."""
     result = Compared()
     usable = [_bounded(replica, partition) for replica in partition.replicas if replica.is_usable]
     different = _different(partition, usable, budget, result)
@@ -100,7 +101,10 @@ def compared(partition: DiskPartition, budget: ReadBudget) -> Compared:
 
 
 def _bounded(replica: DiskReplica, partition: DiskPartition) -> DiskReplica:
-    """Return a replica; one with an epoch that no controller has given out is damaged, and proves nothing."""
+    """Return the replica, or an empty one if complete metadata logs end before the replica's latest leader epoch.
+
+    Such a replica was copied later, or is damaged. It proves nothing.
+    """
     known = [history.state.epoch for _, history in partition.histories(replica.topic_id)]
     if known and replica.latest > max(known) and all(log.is_whole for log in partition.metadata):
         replica.problems.append(
@@ -112,9 +116,10 @@ def _bounded(replica: DiskReplica, partition: DiskPartition) -> DiskReplica:
 
 
 def _same_life(one: DiskReplica, other: DiskReplica) -> bool | None:
-    """Return whether two logs are of the same life of a topic; None if that cannot be known.
+    """Return whether two logs belong to the same topic, and not to a topic that was deleted and created again.
 
-    Topic ids say so since 2.8 (KIP-516). Without them, a batch that both have says so.
+    Since 2.8, topic ids decide (KIP-516). Without topic ids, a batch that both logs contain shows that the topic is the
+    same. Returns None if there is no such batch.
     """
     ids = {one.topic_id, other.topic_id}
     if None not in ids:
@@ -128,7 +133,7 @@ def _same_life(one: DiskReplica, other: DiskReplica) -> bool | None:
 def _different(
     partition: DiskPartition, usable: Sequence[DiskReplica], budget: ReadBudget, result: Compared
 ) -> list[frozenset[str]]:
-    """Find replicas with different batches of one leader epoch at one offset. Returns the paths of each two."""
+    """Find pairs of replicas with different batches of a leader epoch at one offset. Returns the paths of each pair."""
     differences = [
         found
         for one, other in combinations(usable, 2)
@@ -149,7 +154,7 @@ def _different(
 
 
 def _divergence(old: DiskReplica, new: DiskReplica) -> int | None:
-    """Return the first offset with different records in the two logs, None if there is none."""
+    """Return the first offset of `old` that `new` lacks or has with another leader epoch, None if there is none."""
     begins = max(old.start, new.start)
     points = {begins, new.end, *(each.start for each in (*old.epochs, *new.epochs))}
     for offset in sorted(point for point in points if begins <= point < old.end):
@@ -193,7 +198,7 @@ def _lost(
 
 
 def _committed(partition: DiskPartition, old: DiskReplica, later: Epoch) -> _Committed:
-    """Return how much of a log was committed when a later leader was elected, why, and what shows it."""
+    """Return the part of a log that was committed when a later leader was elected, with the reason and evidence."""
     alone = _was_alone(partition, old, later)
     if alone is not None:
         told = (
@@ -206,14 +211,14 @@ def _committed(partition: DiskPartition, old: DiskReplica, later: Epoch) -> _Com
         return _Committed()
     told = f"The high watermark of {old.who} was {known:,}, with leader epoch {old.latest}"
     led = any(history.leaders.get(old.latest) == old.broker for _, history in partition.histories(old.topic_id))
-    # A follower's high watermark lags behind that of its leader, and a broker that is killed writes none at its end.
+    # A follower's high watermark lags behind its leader's, and a killed broker does not write its last one.
     return _Committed(known, told, (old.shows_high_watermark(),), is_exact=led and old.directory.ended_cleanly)
 
 
 def _was_alone(partition: DiskPartition, old: DiskReplica, later: Epoch) -> tuple[MetadataLog, PartitionState] | None:
     """Return the state before an unclean election, if this replica was then the only member of the ISR.
 
-    Its log up to its end is committed then, unless min.insync.replicas holds the high watermark back (KIP-966).
+    In that state, its whole log was committed, unless min.insync.replicas held the high watermark back (KIP-966).
     """
     for log, history in partition.histories(old.topic_id):
         if history.alone.get(old.latest) != old.broker or old.broker is None:
@@ -228,10 +233,10 @@ def _was_alone(partition: DiskPartition, old: DiskReplica, later: Epoch) -> tupl
 
 
 def _lost_by_commits(partition: DiskPartition, usable: Sequence[DiskReplica], result: Compared) -> Iterator[_Loss]:
-    """Find positions of consumers beyond the start offset of a later leader epoch.
+    """Find committed positions of consumers that are beyond the start offset of a later leader epoch.
 
-    The commit has the epoch of the record that the consumer read last. A later epoch can only start at the position
-    or after it, unless the record is gone.
+    A commit contains the leader epoch of the last record that the consumer read. Unless this record was lost, every
+    later epoch starts at the committed position or after it.
     """
     for commit in partition.commits:
         for new in usable:
@@ -280,7 +285,7 @@ def _has_one_life(partition: DiskPartition, replica: DiskReplica) -> bool:
 
 
 def _merged(partition: DiskPartition, losses: Sequence[_Loss]) -> Iterator[PartitionFinding]:
-    """Return one finding for all that shows the same loss: of the same life, as of the same epoch."""
+    """Merge the losses with the same topic id and the same later leader epoch into one finding each."""
     by_epoch: dict[tuple[str, int], list[_Loss]] = defaultdict(list)
     for loss in losses:
         by_epoch[loss.by.topic_id or "", loss.epoch.number].append(loss)
@@ -312,10 +317,10 @@ def _merged(partition: DiskPartition, losses: Sequence[_Loss]) -> Iterator[Parti
 def _unclean_elections(
     partition: DiskPartition, usable: Sequence[DiskReplica], result: Compared
 ) -> Iterator[PartitionFinding]:
-    """Find elections of brokers that were in neither the ISR nor the ELR, as the metadata log has them.
+    """Find elections in the metadata log of brokers that were in neither the ISR nor the ELR.
 
-    A deposed controller may have written an election that never counted. So a second copy of the log, a later record
-    of the partition, or the log of a replica has to have the epoch as well.
+    A deposed controller may have written an election that never took effect. So something else must confirm the
+    election: a second copy of the metadata log, a later leader epoch of the partition, or the log of a replica.
     """
     seen: dict[tuple[str, int], list[tuple[MetadataLog, PartitionHistory, PartitionState, PartitionState]]] = (
         defaultdict(list)

@@ -1,4 +1,4 @@
-"""An audit of data directories: read them, put the replicas of each partition together, compare them."""
+"""Audit data directories: read their files, and compare the replicas of each partition."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -30,7 +30,7 @@ class DiskAudit:
 
     directories: list[str] = field(default_factory=list)
     brokers: set[int] = field(default_factory=set)
-    clusters: dict[str, str] = field(default_factory=dict)  # by cluster id, a directory of it
+    clusters: dict[str, str] = field(default_factory=dict)  # a directory of each cluster, by cluster id
     partitions: int = 0
     replicas: int = 0
     segments: int = 0
@@ -50,7 +50,7 @@ class DiskAudit:
         )
 
     def plain(self) -> "evidence.Disks":
-        """For JSON."""
+        """Return the counts as plain data for JSON."""
         return {
             "directories": self.directories,
             "replicas": self.replicas,
@@ -64,7 +64,7 @@ def _counted(number: int, what: str, one: str = "", many: str = "s") -> str:
 
 
 def in_this_process(files: Sequence[str], report: Report) -> Iterable[Segment]:
-    """Read segments one after the other."""
+    """Read segments one after the other, without Spark."""
     for number, file in enumerate(files, start=1):
         report(f"reading {file}, {number:,} of {len(files):,}")
         yield segment_of(file)
@@ -118,7 +118,7 @@ def _replicas(
     report: Report,
     read: ReadSegments,
 ) -> Replicas:
-    """Read the segments of all replicas, and put each replica together."""
+    """Read the segments of all replicas, and return the replicas of each partition."""
     own = [(directory, place) for directory, place in places if place.topic not in (METADATA, OFFSETS)]
     files = [file for _, place in own for file in place.segments]
     segments = {segment.file: segment for segment in read(files, report)}
@@ -140,7 +140,7 @@ def _replicas(
 
 
 def _name_topics(replicas: Replicas, logs: Sequence[MetadataLog]) -> None:
-    """Give replicas without partition.metadata, as in dumps, the only topic id that their topic ever had."""
+    """Set the topic id of replicas without partition.metadata, such as dumps, if their topic has had only one id."""
     for (topic, _), own in replicas.items():
         ids = {topic_id for log in logs for topic_id in log.ids_of(topic)}
         if len(ids) == 1 and all(log.is_whole for log in logs):
@@ -175,7 +175,7 @@ def _compare(
 
 
 def _missing(partition: DiskPartition) -> list[str]:
-    """Say which replicas of a partition are on disks that are not here."""
+    """Return messages about replicas of a partition that are not on the audited disks."""
     here = {replica.broker for replica in partition.replicas}
     gaps = []
     if None in here:

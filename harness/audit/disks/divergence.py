@@ -1,8 +1,9 @@
 """Divergence: two replicas with different batches of one leader epoch at the same offsets.
 
-Only the leader of an epoch appends, and followers copy its batches byte by byte. So two intact batches that differ show
-two leaders of one epoch, or a follower that kept its own records. A file that was put into a directory from elsewhere
-looks alike. The two logs therefore need another batch in common, and both high watermarks have to cover the difference.
+Only the leader of an epoch appends, and followers copy its batches byte by byte. If two intact batches differ, the
+epoch had two leaders, or a follower kept its own records. A file that was copied into a directory from elsewhere would
+show such a difference too. Audit therefore reports a divergence only if the two logs have another batch in common, and
+if both high watermarks are above the difference.
 """
 
 import os
@@ -18,7 +19,7 @@ from epochfuzz.harness.audit.disks.segments import NAME, BatchHeader, Damage, Ep
 from epochfuzz.harness.audit.judgement.findings import PartitionFinding, What
 from epochfuzz.harness.audit.lines.events import Event
 
-_MOST = 500_000  # batches that one audit reads a second time; of further epochs only the first and last are compared
+_MOST = 500_000  # batches that one audit reads a second time; then it compares only the ends of epochs
 _CLEANED = 0x40  # attribute of a batch that the log cleaner has written
 
 
@@ -29,7 +30,7 @@ class ReadBudget:
         self._left = batches
 
     def take(self, batches: int) -> bool:
-        """Return whether so many batches may be read, and count them if so."""
+        """Reduce the budget by a number of batches. Returns False, and reduces nothing, if too few are left."""
         if batches > self._left:
             return False
         self._left -= batches
@@ -46,7 +47,7 @@ class BatchPlace:
 
 @dataclass(frozen=True)
 class Difference:
-    """The batches of one leader epoch that differ between two replicas. `is_alike`: some other batch is the same."""
+    """The differing batches of one leader epoch in two replicas. `is_alike` is True if any other batch is equal."""
 
     one: DiskReplica
     other: DiskReplica
@@ -60,12 +61,12 @@ class Difference:
 
     @cached_property
     def wrong_checksum(self) -> BatchPlace | None:
-        """The first batch whose bytes are not those that were written, or None. Reads the two batches, once."""
+        """The first of the two batches in `first` whose checksum is wrong, or None. Reads the batches only once."""
         return next((each for each in self.first if not _is_intact(each)), None)
 
     @cached_property
     def is_certain(self) -> bool:
-        """Return whether no damage, no compaction and no file from elsewhere explains the difference."""
+        """True if neither damage nor compaction nor a file from elsewhere can explain the difference."""
         marks = [each.high_watermark for each in (self.one, self.other)]
         one, other = (place.batch for place in self.first)
         return (
@@ -78,7 +79,7 @@ class Difference:
 
 
 def difference_of(one: DiskReplica, other: DiskReplica, budget: ReadBudget) -> Difference | None:
-    """Return the difference between two replicas in the first leader epoch that has one, or None."""
+    """Return the difference between two replicas in the first leader epoch that differs, or None."""
     if one.is_compacted or other.is_compacted:
         return None
     runs = {each.number: each.run for each in one.epochs if each.run is not None}
@@ -97,7 +98,7 @@ def difference_of(one: DiskReplica, other: DiskReplica, budget: ReadBudget) -> D
 def _compared(
     one: tuple[DiskReplica, EpochRun], other: tuple[DiskReplica, EpochRun], budget: ReadBudget
 ) -> tuple[int, tuple[tuple[BatchPlace, BatchPlace], ...]]:
-    """Return how many batches of two runs are the same, and those with the same base offset that differ."""
+    """Return the number of equal batches in two runs, and the pairs that differ at the same base offset."""
     first = max(run.first.base for _, run in (one, other))
     last = min(run.last.base for _, run in (one, other))
     if first <= last and budget.take(one[1].batches + other[1].batches):
@@ -117,7 +118,7 @@ def _ends(run: EpochRun) -> Iterator[BatchPlace]:
 
 
 def _batches(replica: DiskReplica, run: EpochRun, first: int, last: int) -> Iterator[BatchPlace]:
-    """Yield the batches of a run with base offsets from `first` to `last`, or its ends if its files are dumps."""
+    """Yield the batches of a run with base offsets from `first` to `last`. For a dump, yield only the run's ends."""
     try:
         names = [each for each in entries(replica.path) if each.is_file and NAME.fullmatch(each.name)]
     except Unreadable:
@@ -141,7 +142,7 @@ def _batches(replica: DiskReplica, run: EpochRun, first: int, last: int) -> Iter
 
 
 def _is_cleaned(batch: BatchHeader) -> bool:
-    """Return whether the log cleaner may have changed a batch: it marks it, or removes records from it."""
+    """Return whether the log cleaner may have changed a batch. It marks a batch, or removes records from it."""
     return bool(batch.attributes & _CLEANED) or batch.records != batch.last - batch.base + 1
 
 
@@ -157,7 +158,7 @@ def _is_intact(place: BatchPlace) -> bool:
 
 
 def divergences(topic: str, partition: int, differences: Sequence[Difference]) -> Iterator[PartitionFinding]:
-    """Yield one finding for all replicas that differ at the same offset of the same leader epoch."""
+    """Yield one finding for each leader epoch and offset where replicas differ. All differences must be certain."""
     groups: dict[tuple[str | None, int, int], list[Difference]] = defaultdict(list)
     for each in differences:
         batch = each.first[0].batch

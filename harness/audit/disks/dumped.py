@@ -1,8 +1,8 @@
 """The output of kafka-dump-log.sh: headers as text, and records of the metadata and of consumers' positions as JSON.
 
 DumpLogSegments prints `Dumping FILE` and then a line for each batch. With --cluster-metadata-decoder and
---offsets-decoder a line for each record follows, whose payload is JSON (since 3.0 and 3.9). Checksums are not printed
-as bytes, so `isvalid` has to do.
+--offsets-decoder a line for each record follows, whose payload is JSON (since 3.0 and 3.9). A dump does not contain the
+bytes that a checksum covers, so audit relies on `isvalid`.
 """
 
 import json
@@ -55,12 +55,12 @@ class Dumped:
 class _Section:
     """The lines about one file."""
 
-    path: str  # as the text has it; nothing there is read
+    path: str  # as in the dump; audit does not read this path
     lines: list[tuple[int, str]] = field(default_factory=list)
 
 
 def dumped(file: str, broker: int | None) -> Dumped:
-    """Read a dump."""
+    """Read a dump of segments that a broker has on its disk."""
     found = Dumped()
     by_replica: dict[str, list[Segment]] = {}
     logs: dict[str, MetadataLog] = {}
@@ -114,7 +114,7 @@ def _sections(file: str) -> Iterator[_Section]:
 
 
 def _batches(section: _Section) -> Iterator[BatchHeader]:
-    """Yield the batches of a section; their position is the line. Raises Damage."""
+    """Yield the batches of a section. The position of a batch is its line in the dump. Raises Damage."""
     least_offset = least_epoch = 0
     for number, line in section.lines:
         if line.startswith("|"):
@@ -145,7 +145,7 @@ def _payloads(section: _Section) -> Iterator[tuple[int, int, int, Any, Any]]:
 
 
 def _parsed(text: str) -> Any:
-    """Return the value of a text of JSON, None if the text is not JSON."""
+    """Return the value of a JSON text, or None if the text is not JSON."""
     try:
         return json.loads(text, parse_int=_int)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Access to files of a data directory: regular files only, without following links, and never more than a bound."""
+"""Read files of a data directory: only regular files, no links, and never more than a fixed number of bytes."""
 
 import os
 import stat
@@ -24,7 +24,7 @@ class DirectoryEntry:
 
 
 def entries(directory: str) -> list[DirectoryEntry]:
-    """Return the entries of a directory, by name. Raises Unreadable."""
+    """Return the entries of a directory, sorted by name. Raises Unreadable."""
     try:
         with os.scandir(directory) as scanned:
             found = [
@@ -39,7 +39,7 @@ def entries(directory: str) -> list[DirectoryEntry]:
 
 
 def has(directory: str, name: str) -> bool:
-    """Return whether a directory holds a regular file of a name."""
+    """Return whether a directory contains a regular file with this name."""
     try:
         return stat.S_ISREG(os.lstat(os.path.join(directory, name)).st_mode)
     except (OSError, ValueError):
@@ -50,7 +50,7 @@ def has(directory: str, name: str) -> bool:
 def opened(path: str) -> Iterator[int]:
     """Open a regular file to read, and yield its descriptor. Raises Unreadable.
 
-    O_NONBLOCK: a pipe that was put in the place of the file since it was listed must not hang the audit.
+    With O_NONBLOCK, the audit does not hang if a pipe has replaced the file since the file was listed.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -73,7 +73,7 @@ def size_of(path: str) -> int:
 
 
 def changed(path: str) -> int:
-    """Return when a file was changed last, in milliseconds; 0 if that is not known."""
+    """Return the time of a file's last change in milliseconds, or 0 if the time is not known."""
     try:
         return max(0, min(os.lstat(path).st_mtime_ns // 1_000_000, 253_402_300_799_000))  # year 9999
     except (OSError, ValueError):
@@ -104,5 +104,5 @@ def _whole(descriptor: int) -> bytes:
 
 
 def reason(error: Exception) -> str:
-    """Return an error in a few words."""
+    """Return a short description of an error."""
     return getattr(error, "strerror", None) or str(error) or type(error).__name__

@@ -1,4 +1,4 @@
-"""Finds data directories among the paths that an operator names, and the replicas in them."""
+"""Find data directories among the paths that an operator names, and the replicas in these directories."""
 
 import hashlib
 import os
@@ -15,7 +15,7 @@ OFFSETS = "__consumer_offsets"
 _PARTITION = re.compile(r"([A-Za-z0-9._-]{1,249})-([0-9]{1,10})")
 _MOST_PARTITION = 2**31 - 1
 _DUMP = b"Dumping "  # the first line of DumpLogSegments
-_DEEPEST = 12  # directories below a path that was named
+_DEEPEST = 12  # levels of directories below a named path
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class LocatedReplica:
 
 @dataclass
 class LocatedDirectory:
-    """A data directory, with the replicas and the dumps in it. `left_out` says which names were not read, and why."""
+    """A data directory with its replicas and dumps. `left_out` lists the paths that were not read, and the reasons."""
 
     path: str
     replicas: list[LocatedReplica] = field(default_factory=list)
@@ -48,7 +48,7 @@ def is_data_directory(path: str) -> bool:
 def is_dump(path: str) -> bool:
     """Return whether a file is the output of kafka-dump-log.sh."""
     if not os.path.isfile(path):
-        return False  # to open a pipe would take what its writer has for the reader of logs
+        return False  # reading from a pipe here would take data from the reader of logs
     try:
         with opened(path) as descriptor:
             return os.pread(descriptor, len(_DUMP), 0) == _DUMP
@@ -80,7 +80,7 @@ def _below(path: str, depth: int) -> Iterator[str]:
 
 
 def located(path: str) -> LocatedDirectory:
-    """Return the replicas of a data directory, or the one replica of a path that is a partition's directory."""
+    """Return the replicas and dumps of a data directory. `path` may also be a partition's directory, or a dump."""
     found = LocatedDirectory(path)
     if is_dump(path):
         found.dumps.append(path)
@@ -105,7 +105,7 @@ def located(path: str) -> LocatedDirectory:
 
 
 def state_of(paths: Iterable[str]) -> str:
-    """Return a text that changes when a segment does; nothing without data directories."""
+    """Return a digest of the sizes and times of all segments, or an empty text if there are no segments."""
     replicas = (replica for path in paths for replica in located(path).replicas)
     files = sorted(file for replica in replicas for file in replica.segments)
     digest = hashlib.sha256()
@@ -131,7 +131,7 @@ def _add(found: LocatedDirectory, path: str, name: str) -> None:
 
 
 def partition_of(name: str) -> tuple[str, int] | None:
-    """Return the topic and partition of a directory, None for a directory of another kind.
+    """Return the topic and partition in a directory's name, or None if the name has another form.
 
     Kafka names the directories of deleted, moved and stray partitions topic-partition.ID-delete, -future and -stray
     (LogManager).

@@ -1,4 +1,4 @@
-"""One audit of logs and disks: findings that both show become one, with the evidence of both."""
+"""Join an audit of logs and an audit of disks. A finding of both becomes one finding, with the evidence of both."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -33,7 +33,7 @@ def joined(logs: Audit | None, disks: DiskAudit) -> Audit:
 
 
 def _merged(findings: Sequence[PartitionFinding]) -> Iterable[PartitionFinding]:
-    """Merge findings that have one kind, partition and leader epoch."""
+    """Merge findings of the same kind, partition and leader epoch."""
     by_key: dict[tuple[object, ...], PartitionFinding] = {}
     for each in findings:
         key = each.what, each.topic, each.partition, each.leader_epoch

@@ -27,7 +27,7 @@ _MOST_MEMBERS = 1000
 
 @dataclass(frozen=True, slots=True)
 class PartitionState:
-    """A partition as the controller has it after one record, and where that record stands."""
+    """The state of a partition after a record of the metadata log, and the place of that record."""
 
     leader: int
     epoch: int
@@ -50,19 +50,19 @@ class PartitionHistory:
     unclean: list[tuple[PartitionState, PartitionState]] = field(default_factory=list)  # just before, and after
     uses_eligible: bool = False
     leaders: dict[int, int] = field(default_factory=dict)  # by leader epoch
-    alone: dict[int, int] = field(default_factory=dict)  # by leader epoch: who alone was in the ISR as the epoch ended
+    alone: dict[int, int] = field(default_factory=dict)  # by epoch: the leader, if it was alone in the ISR at the end
 
 
 @dataclass
 class MetadataLog:
-    """One copy of the metadata log. `is_whole`: it was read from the cluster's first record to its end."""
+    """One copy of the metadata log. `is_whole` is True if it was read from the cluster's first record to its end."""
 
     path: str
     broker: int | None
     is_whole: bool = True
-    is_text: bool = False  # of a dump
+    is_text: bool = False  # the file is a dump
     ends: int = 0
-    names: dict[str, str] = field(default_factory=dict)  # of topic ids, deleted topics as well
+    names: dict[str, str] = field(default_factory=dict)  # by topic id, including deleted topics
     partitions: dict[tuple[str, int], PartitionHistory] = field(default_factory=dict)
     has_eligible: bool = False  # eligible.leader.replicas.version is 1 or more
     least_in_sync: dict[str, int] = field(default_factory=dict)  # min.insync.replicas by topic; "" for the cluster
@@ -78,7 +78,7 @@ class MetadataLog:
 
 
 def metadata_log(where: LocatedReplica, broker: int | None) -> MetadataLog:
-    """Read a copy of the metadata log, from a snapshot on if its start was deleted."""
+    """Read a copy of the metadata log. If its first records were deleted, read a snapshot before the other records."""
     log = MetadataLog(where.path, broker)
     first = int(os.path.basename(where.segments[0])[:20]) if where.segments else 0
     if first > 0 or not where.segments:
@@ -209,7 +209,7 @@ def _change(value: Bytes) -> PartitionChange:
 
 
 def apply_partition(log: MetadataLog, new: PartitionChange, epoch: int, partition_epoch: int, place: Place) -> None:
-    """Apply a PartitionRecord: a partition is new, or a snapshot has it."""
+    """Apply a PartitionRecord, which is about a new partition or comes from a snapshot."""
     leader = NOBODY if new.leader is None else new.leader
     eligible, last_known = new.eligible or (), new.last_known or ()
     state = PartitionState(
@@ -247,8 +247,8 @@ def apply_change(log: MetadataLog, change: PartitionChange, place: Place) -> Non
 def _is_unclean(before: PartitionState, after: PartitionState, change: PartitionChange) -> bool:
     """Return whether a change elects a broker that was neither in the ISR nor in the ELR.
 
-    The last change of a reassignment may take a broker into the ISR and elect it at once, and is clean
-    (PartitionReassignmentReplicas.maybeCompleteReassignment). Before KIP-704 no field calls an election unclean.
+    A change that completes a reassignment may add a broker to the ISR and elect it at once. Such an election is clean
+    (PartitionReassignmentReplicas.maybeCompleteReassignment). Before KIP-704, no field marks an election as unclean.
     """
     if after.leader in before.isr or after.leader in before.eligible:
         return False

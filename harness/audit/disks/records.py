@@ -1,7 +1,7 @@
 """The records of __cluster_metadata and __consumer_offsets, the only topics whose payload is read.
 
-https://kafka.apache.org/documentation/#record. Numbers are bounded by the bytes that there are, and a batch counts
-only with the right checksum.
+https://kafka.apache.org/documentation/#record describes the format. A size that exceeds the remaining bytes is an
+error. `is_intact` checks the checksum of a batch.
 """
 
 import os
@@ -13,7 +13,7 @@ from epochfuzz.harness.audit.disks.files import opened
 from epochfuzz.harness.audit.disks.segments import HEADER, BatchHeader, Damage, headers
 
 LARGEST_BATCH = 64 << 20  # bytes, also unpacked
-_CHECKED_FROM = 21  # bytes: what the checksum covers begins with the attributes
+_CHECKED_FROM = 21  # bytes: the checksum covers the attributes and all that follows
 _CODEC, _CONTROL = 0x07, 0x20
 _NONE, _GZIP = 0, 1
 _CODECS = {2: "snappy", 3: "lz4", 4: "zstd"}
@@ -34,7 +34,7 @@ class DiskRecord:
 
 
 class Bytes:
-    """Reads fields from front to back. Raises Malformed where there are not enough bytes."""
+    """Read fields from front to back. Raises MalformedRecords if too few bytes are left."""
 
     def __init__(self, data: bytes) -> None:
         self._data, self._at = data, 0
@@ -71,7 +71,7 @@ class Bytes:
         return (number >> 1) ^ -(number & 1)
 
     def nullable(self) -> bytes | None:
-        """Return bytes with a signed varint for their length; -1 stands for none."""
+        """Return the bytes after a signed varint, which is their length. Returns None if the length is -1."""
         size = self.zigzag()
         return None if size == -1 else self.take(size)
 
@@ -90,7 +90,7 @@ _CASTAGNOLI = _table()
 
 
 def crc32c(data: bytes) -> int:
-    """Return the checksum of a batch (RFC 3720, Castagnoli), which the standard library does not have."""
+    """Return the checksum of a batch (RFC 3720, Castagnoli). The standard library does not provide this checksum."""
     crc, table = 0xFFFFFFFF, _CASTAGNOLI
     for byte in data:
         crc = crc >> 8 ^ table[(crc ^ byte) & 0xFF]
@@ -107,17 +107,17 @@ def batches(file: str) -> Iterator[tuple[BatchHeader, bytes]]:
 
 
 def is_intact(batch: BatchHeader, data: bytes) -> bool:
-    """Return whether a batch has the bytes that were written."""
+    """Return whether the bytes of a batch match its size and its checksum."""
     return len(data) == batch.size and crc32c(data[_CHECKED_FROM:]) == batch.crc & 0xFFFFFFFF
 
 
 def is_control(batch: BatchHeader) -> bool:
-    """Return whether a batch holds markers, not records of a client."""
+    """Return whether a batch contains markers instead of records of a client."""
     return bool(batch.attributes & _CONTROL)
 
 
 def records(batch: BatchHeader, data: bytes) -> list[DiskRecord]:
-    """Return the records of a batch. Raises Malformed."""
+    """Return the records of a batch. Raises MalformedRecords."""
     fields = Bytes(_unpacked(batch.attributes & _CODEC, data[HEADER.size :]))
     found = []
     for _ in range(batch.records):

@@ -1,7 +1,9 @@
-"""Replicas: the files of one partition in one data directory, put together.
+"""Replicas: combine the files of one partition in one data directory.
 
-Each fact behind a verdict stands in two files: the segments and leader-epoch-checkpoint have to agree on the epochs.
-If they disagree, a file is damaged or was copied while the broker wrote, and audit does not use this part of the log.
+The segments and leader-epoch-checkpoint must agree on the leader epochs. If they contradict each other, a file is
+damaged or was copied while the broker wrote, and audit does not use the replica. If only the last epochs of the
+segments are missing in the checkpoint, audit uses the log up to these epochs. If there is no checkpoint, audit uses the
+epochs of the segments alone.
 """
 
 import os
@@ -30,7 +32,7 @@ class Epoch:
 
 @dataclass
 class DiskReplica:
-    """One replica, as far as its files agree. Offsets from `start` to before `end` are known, with their epochs."""
+    """The usable part of a replica: the offsets from `start` up to, but not including, `end`, with their epochs."""
 
     topic: str
     partition: int
@@ -76,7 +78,7 @@ class DiskReplica:
         return self.epochs[index] if index >= 0 else None
 
     def first_after(self, number: int) -> Epoch | None:
-        """Return the first epoch later than a number."""
+        """Return the first leader epoch later than `number`, or None if there is none."""
         return next((epoch for epoch in self.epochs if epoch.number > number), None)
 
     def shows_high_watermark(self) -> Event:
@@ -148,7 +150,7 @@ def _described(run: EpochRun, batch: BatchHeader) -> str:
 
 
 def replica_of(directory: LogDirectory, where: LocatedReplica, segments: Sequence[Segment]) -> DiskReplica:
-    """Put the files of a replica together."""
+    """Combine the files of a replica. `problems` of the result lists their errors and contradictions."""
     key = where.topic, where.partition
     replica = DiskReplica(where.topic, where.partition, where.path, directory)
     replica.bytes = sum(segment.size for segment in segments)
@@ -181,7 +183,7 @@ def replica_of(directory: LogDirectory, where: LocatedReplica, segments: Sequenc
 
 
 def _continuous(replica: DiskReplica, segments: Sequence[Segment]) -> list[EpochRun]:
-    """Return the runs of all segments up to the first that cannot be used, one for each epoch."""
+    """Merge the runs of consecutive segments into one run per epoch, and stop at the first unusable segment."""
     runs: list[EpochRun] = []
     end = segments[0].base if segments else 0
     for segment in segments:
@@ -218,7 +220,7 @@ def _continuous(replica: DiskReplica, segments: Sequence[Segment]) -> list[Epoch
 
 
 def _by_segments(replica: DiskReplica, runs: Sequence[EpochRun]) -> None:
-    """Take the epochs from segments alone, where there is no checkpoint; not the last before unreadable bytes."""
+    """Set the epochs from the segments, if there is no checkpoint. A replica with problems loses its last epoch."""
     whole = runs[:-1] if replica.problems else runs
     replica.epochs = [Epoch(run.epoch, run.first.base, None, run) for run in whole]
     if len(whole) < len(runs):
@@ -226,7 +228,7 @@ def _by_segments(replica: DiskReplica, runs: Sequence[EpochRun]) -> None:
 
 
 def _by_both(replica: DiskReplica, entries: Sequence[EpochEntry], runs: Sequence[EpochRun]) -> None:
-    """Take the epochs that the checkpoint and the segments both show."""
+    """Set the epochs that both the checkpoint and the segments show."""
     file = os.path.join(replica.path, checkpoints.EPOCHS)
     if entries and entries[0].start > replica.start:
         replica.start = entries[0].start  # records were deleted; this checkpoint may be newer than log-start-offset's
@@ -266,7 +268,7 @@ def _by_both(replica: DiskReplica, entries: Sequence[EpochEntry], runs: Sequence
 def _agree(
     replica: DiskReplica, entry: EpochEntry, run: EpochRun | None, following: int | None, is_first: bool
 ) -> bool:
-    """Return whether an entry of the checkpoint and the batches of its epoch say the same."""
+    """Return whether an entry of the checkpoint agrees with the batches of its epoch."""
     if run is None:  # only a leader that has written nothing yet leaves such an entry (LeaderEpochFileCache.assign)
         return replica.is_compacted or (following is None and entry.start == replica.end)
     starts_there = run.first.base == entry.start

@@ -1,7 +1,8 @@
 """Segments: the headers of all batches, and the leader epochs in them. The records are not read.
 
 A header of message format 2 has 61 bytes (https://kafka.apache.org/documentation/#recordbatch). Its checksum does not
-cover the base offset, the length and the leader epoch, so a header counts only if it continues the one before.
+cover the base offset, the length and the leader epoch. A header therefore counts only if its offset and epoch continue
+the previous batch.
 """
 
 import os
@@ -69,13 +70,13 @@ class EpochRun:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """The headers of one segment. `problem` says why reading stopped before the end, None if it did not."""
+    """The headers of one segment. `problem` is the reason why reading stopped before the end, or None."""
 
     file: str
     base: int
     size: int
     runs: tuple[EpochRun, ...]
-    holes: int = 0  # offsets between batches that no batch has, as compaction leaves them
+    holes: int = 0  # offsets that are missing between batches, for example after compaction
     problem: str | None = None
     is_torn: bool = False  # the file ends within a batch
 
@@ -86,7 +87,7 @@ class Segment:
 
 
 class Damage(Exception):
-    """A header that Kafka does not write there. `is_torn`: the file ends too early."""
+    """A header that Kafka would not have written at its position. `is_torn` is True if the file ends within a batch."""
 
     def __init__(self, position: int, what: str, is_torn: bool = False, unit: str = "byte") -> None:
         super().__init__(f"{unit} {position:,}: {what}")
@@ -106,7 +107,7 @@ def segment_of(file: str) -> Segment:
 
 
 def collected(file: str, base: int, size: int, batches: Iterator[BatchHeader]) -> Segment:
-    """Put the headers of a segment together, up to the first that cannot be used."""
+    """Group the headers of a segment by leader epoch, up to the first unusable header."""
     runs: list[EpochRun] = []
     first: BatchHeader | None = None
     last: BatchHeader | None = None
@@ -171,7 +172,7 @@ def headers(descriptor: int, size: int, base: int) -> Iterator[BatchHeader]:
 
 
 def bounded(time: int) -> int:
-    """Return a time in milliseconds within the years that have four digits."""
+    """Return a time in milliseconds, limited to the years 1970 to 9999."""
     return min(max(time, 0), _LATEST)
 
 

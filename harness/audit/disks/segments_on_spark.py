@@ -21,7 +21,7 @@ Report = Callable[[str], None]
 
 
 class SegmentReader:
-    """Reads segments on the workers of a session, those that its directory does not have yet."""
+    """Read segments on Spark workers, except for the segments that an earlier run has already read."""
 
     def __init__(self, directory: CampaignDirectory, workers: Workers) -> None:
         self._directory, self._workers = directory, workers
@@ -46,7 +46,7 @@ class SegmentReader:
 
 
 def ranges(files: Iterable[str]) -> Iterator[list[str]]:
-    """Yield the files of each task: consecutive ones, up to a number of bytes and of files."""
+    """Divide files into tasks of consecutive files, each with a limited number of bytes and of files."""
     taken: list[str] = []
     size = 0
     for file in files:
@@ -61,7 +61,7 @@ def ranges(files: Iterable[str]) -> Iterator[list[str]]:
 
 
 def read_segments(_: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield what the segments of some ranges show; rows of SEGMENTS."""
+    """Read the segments of some ranges. Yields a row of SEGMENTS for each segment."""
     for batch in batches:
         for row in batch.to_pylist():
             segments = [asdict(segment_of(file)) for file in row["files"]]

@@ -1,4 +1,4 @@
-"""Completion: return the possible continuations of a word. The shell drops those that don't fit the word."""
+"""Completion: return candidates for the completion of a word. The shell drops the candidates that don't fit."""
 
 import typer
 
@@ -8,7 +8,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import NAMED, choice_texts
 
 
 def protocols(incomplete: str) -> list[str]:
-    """Return reference designs and releases; after the colon, the choices of the mechanisms not replaced yet."""
+    """Return the reference designs and releases. After a colon, return choices of mechanisms to replace."""
     name, colon, replaced = incomplete.partition(":")
     if not colon:
         return list(NAMED)
@@ -28,7 +28,7 @@ def property_names() -> list[str]:
 
 
 def subjects(ctx: typer.Context) -> list[str]:
-    """Return the names that `explain` knows. For a name of several words, return the rest after the given words."""
+    """Return the names that `explain` knows. If a name has several words, return only the words not yet given."""
     from epochfuzz.harness.reference import explain
 
     begun = "".join(f"{word} " for word in ctx.params.get("name") or ())

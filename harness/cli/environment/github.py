@@ -1,7 +1,7 @@
-"""GitHub Actions: write findings as annotations, and a summary of the step, if the command runs there.
+"""GitHub Actions: write annotations for findings, and a summary of the step, if the command runs in a workflow.
 
-Workflow commands are lines that the runner picks out of the output of a step. The summary is a Markdown file that the
-runner names. Nothing is written outside of GitHub Actions.
+The runner turns certain lines in the output of a step into annotations. The summary is a Markdown file that the runner
+names. Outside of GitHub Actions, this module writes nothing.
 """
 
 import os
@@ -52,7 +52,7 @@ def _error(out: Console, title: str, message: str, file: Path | None = None) -> 
 
 
 def _escaped(text: str, also: str = "") -> str:
-    """Escape text of a workflow command: %, line ends and, in a property, : and , would be syntax."""
+    """Escape the characters of a text that are syntax in a workflow command: %, line ends, and those in `also`."""
     for character in f"%\r\n{also}":
         text = text.replace(character, f"%{ord(character):02X}")
     return text

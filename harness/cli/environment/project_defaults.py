@@ -14,7 +14,7 @@ def defaults_for(parameters: Sequence[Any]) -> dict[str, Any]:
     """Return the project's defaults by option name. Raises ProjectError.
 
     `--protocol` has such a default only in commands that need a protocol. In other commands, cases name their
-    protocols. An option for a single protocol has this default only if the project names exactly one.
+    protocols. An option for a single protocol has this default only if the project names exactly one protocol.
     """
     named = {each.name: each for each in parameters if each.name in _SETTINGS or _is_needed_protocol(each)}
     if not named:

@@ -75,7 +75,7 @@ class BrokerLog:
         return [line for line in self._lines if line.partition.rpartition("-")[0] == topic]
 
     def last_error(self) -> str:
-        """Return the last line that reports an error, or the last line of the file if none does."""
+        """Return the last line that reports an error. If no line does, return the last line of the file."""
         try:
             every = [line for line in self.path.read_text(errors="replace").splitlines() if line.strip()]
         except OSError:

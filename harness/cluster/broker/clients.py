@@ -1,4 +1,4 @@
-"""Kafka's clients: producers, a consumer and an admin client, which record responses and the records they read.
+"""Producers, a consumer and an admin client, which record the cluster's responses and the records that they read.
 
 Each client serves its callbacks on its own thread, so every response is recorded at the time of its arrival.
 """
@@ -30,7 +30,7 @@ _QUIET = {"logger": _LOGGER, "error_cb": lambda error: None}
 
 @dataclass(frozen=True)
 class NotAcknowledged:
-    """A record that a producer received an error for. Its fate may be unknown."""
+    """A record whose produce request ended with an error. The leader may still have appended the record."""
 
     value: str
     error: str
@@ -133,7 +133,7 @@ class Load(IdempotentProducer):
         self._partitions, self._sent = partitions, 0
 
     def serve(self) -> None:
-        """Send as many records as were acknowledged or failed."""
+        """Send records until the fixed number of them is in flight."""
         while self.is_going_on and self._sent - len(self.acknowledged) - len(self.refused) < _UNANSWERED:
             self.send(f"{self.name}-{self._sent}", self._sent % self._partitions)
             self._sent += 1
@@ -159,7 +159,7 @@ def read_all(bootstrap: str, topic: str, partitions: int = 1) -> list[ConsumedRe
 
 
 class Admin:
-    """An operator's client. A new one knows only the given brokers."""
+    """An operator's client. A new client knows only the given brokers."""
 
     def __init__(self, bootstrap: str) -> None:
         settings: Any = _QUIET | {"bootstrap.servers": bootstrap}  # the type stub has no logger
@@ -180,7 +180,7 @@ class Admin:
         return (known.leader, sorted(known.isrs)) if known else (-1, [])
 
     def are_in_sync(self, topic: str, partitions: int, leader: int | None = None) -> bool:
-        """Return whether every replica of a topic is in sync, and `leader` leads all partitions if it is given."""
+        """Return whether all replicas of a topic are in sync and, if `leader` is given, it leads all partitions."""
         try:
             known = self._client.list_topics(topic, timeout=1).topics[topic].partitions
         except KafkaException:
@@ -192,12 +192,12 @@ class Admin:
     def elect_preferred(self, topic: str, partitions: list[int], avoid: int | None = None) -> None:
         """Elect the preferred leaders.
 
-        The metadata response of a KRaft cluster names some live broker as the controller, drawn for each response. That
-        broker forwards requests to the controller (KIP-590). A paused broker cannot, so this asks again until the named
-        broker is not `avoid`.
+        Each metadata response of a KRaft cluster names a random live broker as the controller. That broker forwards
+        requests to the controller (KIP-590). A paused broker cannot forward them, so this method asks for metadata
+        until the response names another broker than `avoid`.
         """
         until(
-            f"an answer names a controller that is not {avoid}",
+            f"a metadata response names a controller other than {avoid}",
             lambda: self._client.list_topics(timeout=5).controller_id != avoid,
             _ANSWERS_WITHIN,
         )
@@ -213,4 +213,4 @@ def _result(what: str, asked: "Future[T]") -> T:
     try:
         return asked.result(_ANSWERS_WITHIN)
     except (KafkaException, TimeoutError) as error:
-        raise NotReached(f"this did not come: {what}: {error or 'no answer'}") from None
+        raise NotReached(f"not reached: {what}: {error or 'no response'}") from None

@@ -68,7 +68,7 @@ class Cluster:
         self.until(f"{broker.name} takes requests", lambda: accepts(broker.port), _STARTS_WITHIN)
 
     def until(self, what: str, condition: Callable[[], T], seconds: float) -> T:
-        """Wait for a condition. Raises NotReached, and ClusterError if a node breaks down meanwhile."""
+        """Wait for a condition. Raises NotReached after `seconds`, and ClusterError if a node breaks down."""
         return until(what, condition, seconds, self._check)
 
     def wait_for_end(self, broker: Node) -> None:
@@ -76,7 +76,7 @@ class Cluster:
         self.until(f"{broker.name} has ended", lambda: broker.state == "down", _ENDS_WITHIN)
 
     def named(self, number: int) -> str:
-        """Return the name of the broker with an id."""
+        """Return the name of the broker with this node id, or the id as text if no broker has it."""
         return next((name for name, node in self.brokers.items() if node.number == number), str(number))
 
     def stop(self) -> None:
@@ -92,11 +92,11 @@ class Cluster:
             node.check()
 
     def _settings(self, node: Node) -> dict[str, object]:
-        """Return the required settings of a node. All other settings keep Kafka's defaults.
+        """Return the settings that a node requires, and a replication factor of 1 for __consumer_offsets.
 
-        The only exception is the replication factor of __consumer_offsets, a topic that the first consumer creates.
-        With followers, one of their fetches could be pending at a paused leader, and would block the broker's other
-        requests to that leader.
+        All other settings keep Kafka's defaults. The first consumer creates __consumer_offsets. If that topic had
+        followers, one of their fetches could be pending at a paused leader. The pending fetch would block the
+        follower's other requests to that leader.
         """
         is_controller = node is self.controller
         listener = CONTROLLER.upper() if is_controller else "PLAINTEXT"

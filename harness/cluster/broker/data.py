@@ -14,8 +14,8 @@ _LOCK = ".lock"
 class Copies:
     """The copies of one cluster's data directories.
 
-    `directory` gets one copy of each node as the cluster ended, and one from before each restart. A restarted broker
-    truncates the records that the other replicas do not have, so only the earlier copy still shows them.
+    `directory` receives a copy of each node's data when the cluster ends, and another before each restart of a node.
+    A restarted broker may truncate records that the other replicas do not have, so only the earlier copy shows them.
     """
 
     def __init__(self, directory: Path) -> None:

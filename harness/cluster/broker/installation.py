@@ -50,8 +50,8 @@ def from_home(home: Path) -> Installation:
         if found and not found[1].endswith(("-test", "-sources", "-javadoc", "-scaladoc")):
             return Installation(found[1], (str(home / "libs" / "*"),))
     raise ClusterError(
-        f"{home}: this directory has no Kafka: libs/kafka_2.13-VERSION.jar is missing; name a directory as a"
-        " distribution unpacks to"
+        f"{home}: this directory has no Kafka: libs/kafka_2.13-VERSION.jar is missing; name the directory of an"
+        " unpacked distribution"
     )
 
 
@@ -102,7 +102,9 @@ def locked(directory: Path) -> Iterator[Path]:
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ClusterError(f"{directory}: cannot be made: {error.strerror}; set XDG_CACHE_HOME to another") from None
+        raise ClusterError(
+            f"{directory}: cannot be created: {error.strerror}; set XDG_CACHE_HOME to another directory"
+        ) from None
     with (directory / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield directory
@@ -111,6 +113,6 @@ def locked(directory: Path) -> Iterator[Path]:
 def _all_there(listed: Path) -> bool:
     """Return whether the class path was written and all its jars still exist.
 
-    A user may have emptied the local Maven repository since.
+    A user may have emptied the local Maven repository since then.
     """
     return listed.exists() and all(Path(jar).exists() for jar in listed.read_text().strip().split(os.pathsep))

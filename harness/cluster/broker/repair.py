@@ -1,4 +1,4 @@
-"""Kafka's bytecode with a fix for the re-elected leader: one rewritten method, whose class precedes the jars."""
+"""Fix the re-elected leader in Kafka's bytecode: rewrite one method, and load its class before those of the jars."""
 
 import argparse
 import os
@@ -22,14 +22,14 @@ _JAVA = Path(__file__).parents[1] / "java"
 
 
 class Repair(StrEnum):
-    """The fixes: when a leader resets its knowledge of its followers."""
+    """The fixes, named after the epochs at which a leader resets its knowledge of its followers."""
 
     EVERY_EPOCH = "every-epoch"  # Replica.resetReplicaState: at every new leader epoch
-    MISSED_EPOCH = "missed-epoch"  # Partition.makeLeader: if it was not the leader, or missed an epoch (KAFKA-7164)
+    MISSED_EPOCH = "missed-epoch"  # Partition.makeLeader: if it is a new leader, or missed an epoch (KAFKA-7164)
 
 
 def repaired(kafka: Installation, repair: Repair, directory: Path) -> Installation:
-    """Return Kafka with a fix, whose class is written into a directory. Raises ClusterError."""
+    """Write the fixed class into a directory, and return Kafka with that class. Raises ClusterError."""
     tool("javac")  # java compiles a single-file program when it runs it (JEP 330)
     with locked(cache() / "javassist") as kept:
         listed = kept / "classpath"

@@ -1,8 +1,8 @@
 """Read the records of a replica from its files while the broker writes them.
 
 Supports message format 2 (KIP-98), uncompressed, see https://kafka.apache.org/documentation/#recordbatch.
-DumpLogSegments reads the same files, but takes a second to start. After one second, a follower has often fetched again
-the records that it truncated.
+DumpLogSegments reads the same files, but takes a second to start. In one second, a follower often truncates records and
+fetches them again.
 """
 
 import struct
@@ -21,7 +21,7 @@ _CONTROL = 0x20
 
 @dataclass(frozen=True)
 class Batch:
-    """A record batch. `data` is the whole batch, and a control batch has no client's records."""
+    """A record batch. `data` is the whole batch with its header. A control batch contains no records of clients."""
 
     offset: int
     epoch: int

@@ -1,4 +1,4 @@
-"""Unread bytes in a socket, such as a request sent to a paused process.
+"""Count the unread bytes in sockets, for example of a request that was sent to a paused process.
 
 /proc/net/tcp has a row for each end of a connection on this machine, see proc_net_tcp.rst in Linux's documentation.
 """

@@ -1,6 +1,6 @@
 """The variants of a scenario: how the leader leaves, which process triggers the election, and controls.
 
-A control is a change to the scenario that keeps the record.
+A control is a change to the scenario, after which no acknowledged record is lost.
 """
 
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class Election(StrEnum):
 
 
 class Control(StrEnum):
-    """A change to the scenario that keeps the record."""
+    """A change to the scenario, after which no acknowledged record is lost."""
 
     NO_PAUSE = "no-pause"  # A is not paused, so it learns that C leads
     LATE = "late"  # A leaves after B has fetched m again

@@ -37,7 +37,7 @@ class RequestKind(StrEnum):
 
 @dataclass(frozen=True)
 class Header:
-    """The fields of a request header that all versions share. `size` is in bytes, without tagged fields."""
+    """The fields of a request header that all versions share. `size` is the number of bytes without tagged fields."""
 
     key: int
     version: int
@@ -94,10 +94,10 @@ def correlation(body: bytes) -> int:
 
 
 def source(header: Header) -> tuple[RequestKind, int]:
-    """Return the kind of a request and the broker that sends it, by the client id. The broker is -1 if unknown.
+    """Return a request's kind and the number of the broker that sent it, -1 if unknown.
 
-    The client ids are `broker-2-fetcher-0` (AbstractFetcherManager), `raft-client-2` (KafkaRaftManager) and `2`
-    (NodeToControllerChannelManager).
+    The API key and the client id determine both. The client ids are `broker-2-fetcher-0` (AbstractFetcherManager),
+    `raft-client-2` (KafkaRaftManager) and `2` (NodeToControllerChannelManager).
     """
     words = header.client.split("-")
     number = next((int(word) for word in words if word.isdigit()), -1)

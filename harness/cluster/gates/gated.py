@@ -20,7 +20,7 @@ REGISTERS_WITHIN = 60.0  # seconds
 
 
 class GatedCluster(Cluster):
-    """A cluster with a proxy before each node, and a view of the controller's metadata.
+    """A cluster with a proxy in front of each node, and a view of the controller's metadata.
 
     A broker's own address is for clients. It advertises its proxy's address to other brokers.
     """
@@ -55,10 +55,10 @@ class GatedCluster(Cluster):
 
     def wait_for_unfenced(self, broker: Node) -> None:
         """Wait until the controller has unfenced a broker."""
-        self.until(f"the controller hears from {broker.name}", lambda: self.is_unfenced(broker), REGISTERS_WITHIN)
+        self.until(f"the controller has unfenced {broker.name}", lambda: self.is_unfenced(broker), REGISTERS_WITHIN)
 
     def start_again(self, broker: Node) -> Callable[[], bool]:
-        """Start a broker that is down. Return a function that says whether the controller has registered it again."""
+        """Start a broker that is down. The returned function checks whether the controller has unfenced it again."""
         before = self.metadata.look().registrations[broker.number]
         broker.start()
         return lambda: self.is_unfenced(broker) and self.metadata.registrations[broker.number] > before

@@ -15,11 +15,12 @@ _FLEXIBLE_HEADERS = 1  # bytes: no tagged fields
 
 
 class Gates:
-    """The proxies of a cluster. A gate has a kind of message and the number of the requesting broker.
+    """The proxies of a cluster. Each gate holds one kind of message of one requesting broker, given by its number.
 
     The gates of follower fetches and of ISR proposals hold requests and responses. The gate of heartbeats holds
-    requests. A broker's metadata fetch is held until there is metadata below the broker's limit. A response with more
-    metadata is truncated at the limit, between two batches, as the controller may truncate it by size.
+    requests. The gate of metadata holds a broker's fetch until there is new metadata below the broker's limit. It
+    removes the batches above the limit from the response. The controller itself may also send fewer batches than it
+    has, because a response is limited in size.
     """
 
     def __init__(self, messages: Messages) -> None:
@@ -32,7 +33,7 @@ class Gates:
         self._epochs: WeakKeyDictionary[Connection, dict[uuid.UUID, int]] = WeakKeyDictionary()
 
     def before(self, target: str) -> None:
-        """Put a proxy before a process."""
+        """Start a proxy in front of a process."""
         self.proxies[target] = Proxy(target, self.lock, self._is_held)
 
     def close(self) -> None:
@@ -41,12 +42,12 @@ class Gates:
             proxy.close()
 
     def shut(self, kind: RequestKind, number: int) -> None:
-        """Hold messages that arrive from now on."""
+        """Shut a gate, which then holds the messages that arrive."""
         with self.lock:
             self._shut.add((kind, number))
 
     def open(self, kind: RequestKind, number: int) -> None:
-        """Forward the held messages, and all later ones."""
+        """Open a gate: forward its held messages and all later ones."""
         with self.lock:
             self._shut.discard((kind, number))
             self._limits.pop(number, None) if kind is RequestKind.METADATA else None
@@ -64,7 +65,7 @@ class Gates:
             self._pass_what_may()
 
     def held(self, kind: RequestKind, number: int, is_response: bool = False) -> list[ProxiedMessage]:
-        """Return the messages that wait at a gate, without those of closed connections."""
+        """Return the messages that a gate can forward next: the first held message of each open connection."""
         with self.lock:
             found = [message for message in self._heads() if (message.kind, message.number) == (kind, number)]
             return [message for message in found if message.is_response is is_response]
@@ -80,12 +81,12 @@ class Gates:
                 message.connection.pass_(message)
 
     def drop(self, message: ProxiedMessage) -> None:
-        """Lose a message, by closing its connection."""
+        """Drop a message by closing its connection."""
         with self.lock:
             message.connection.close()
 
     def forget(self, number: int) -> None:
-        """Close the connections that have pending messages of a broker that is down."""
+        """Close the connections whose next held message belongs to a broker that is down."""
         with self.lock:
             for message in list(self._heads()):
                 if message.number == number:
@@ -96,15 +97,16 @@ class Gates:
         return self._definition(message).decode(message.body[self._header_size(message) :], message.asked.version)
 
     def asked(self, message: ProxiedMessage) -> dict[str, Any]:
-        """Return the fields of the request of a response."""
+        """Return the fields of the request that a response answers."""
         definition = self._messages.requests[message.asked.key]
         tags = _FLEXIBLE_HEADERS if message.asked.version in definition.flexible else 0
         return definition.decode(message.request[message.asked.size + tags :], message.asked.version)
 
     def asked_epoch(self, message: ProxiedMessage, topic: uuid.UUID) -> int | None:
-        """Return the leader epoch of a follower's fetch for a topic, or None if it doesn't fetch the topic.
+        """Return the leader epoch in a follower's fetch of a topic, or None if the follower doesn't fetch the topic.
 
-        In a fetch session, a request only has the partitions that changed (KIP-227).
+        In a fetch session, a request lists only the partitions that changed (KIP-227). The epoch of an unchanged
+        partition is in an earlier request of the same connection.
         """
         return self._epochs.get(message.connection, {}).get(topic)
 

@@ -36,7 +36,7 @@ class MetadataBatch:
     what: str
 
     def is_of(self, broker: int) -> bool:
-        """Return whether the update is about a broker itself, for example that it is fenced."""
+        """Return whether the update is about a broker itself, for example about its fencing."""
         return f"broker {broker} " in self.what
 
     def unfences(self, broker: int) -> bool:
@@ -46,7 +46,7 @@ class MetadataBatch:
 
 @dataclass
 class ControllerLog:
-    """The log in the controller's directory. `look` reads new batches, and all else is as of the last `look`."""
+    """The metadata log in the controller's directory. `look` reads new batches and updates all attributes."""
 
     directory: Path
     definitions: dict[int, Definition]
@@ -88,7 +88,7 @@ class ControllerLog:
             self.decisions.append(MetadataBatch(batch.offset, opens_epoch, "; ".join(what for what, _ in said)))
 
     def _record(self, value: bytes) -> Iterator[tuple[str, bool]]:
-        """Apply a record. Yield descriptions of changes, each with whether the change opens a leader epoch."""
+        """Apply a record. Yield a description of each change, and whether the change opens a leader epoch."""
         key, version, data = _opened(value)
         definition = self.definitions.get(key)
         apply = _APPLY.get(definition.name) if definition else None

@@ -22,9 +22,9 @@ _CASTAGNOLI = 0x82F63B78
 
 
 class Sending:
-    """A produce request, in flight or completed. A completed one has an element in `acknowledged` or `refused`.
+    """A produce request. When it is completed, either `acknowledged` or `refused` has an element.
 
-    `sequence` is the sequence number of an idempotent producer, or None for another producer.
+    `sequence` is the sequence number of an idempotent producer, or None for a producer without idempotence.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
-"""A proxy before a process: it receives whole frames, asks whether to hold each of them, and forwards the others.
+"""A proxy in front of a process: it receives frames of Kafka's protocol, holds some of them, and forwards the others.
 
-A held message also holds the later messages of its connection and direction, because a connection keeps its order.
+While a message is held, all later messages of its connection and direction wait too, so that they stay in order.
 """
 
 import contextlib
@@ -59,9 +59,9 @@ class Connection:
             threading.Thread(target=self._read, args=(read, is_response), daemon=True).start()
 
     def pass_(self, message: ProxiedMessage) -> None:
-        """Forward a held message, the first of its direction, and the later messages that need not be held."""
+        """Forward the first held message of a direction, and then later messages until one must be held."""
         waiting = self.held[message.is_response]
-        assert next(iter(waiting), None) is message, "what is held passes in order"
+        assert next(iter(waiting), None) is message, "held messages are forwarded in order"
         self._send(waiting.popleft())
         while waiting and not self.proxy.decide(waiting[0]):
             self._send(waiting.popleft())
@@ -99,7 +99,7 @@ class Connection:
                 return
 
     def _ended(self, is_response: bool) -> None:
-        """Handle the end of one side. Responses that a server sent before it ended may still be delivered."""
+        """Close the connection, because one side has ended. Held responses of an ended server are forwarded first."""
         if is_response and self.held[True]:
             self._server_ended = True
         else:
@@ -121,7 +121,7 @@ class Connection:
             asked = self._asked.popleft()
             if asked.asked.correlation == correlation(body):  # a request with acks=0 has no response
                 return ProxiedMessage(self, True, asked.asked, asked.kind, asked.number, body, asked.body)
-        raise FrameError("an answer to nothing that was asked")
+        raise FrameError("a response without a request")
 
     def _send(self, message: ProxiedMessage) -> None:
         if not message.is_response:

@@ -41,7 +41,7 @@ class Caller:
                     for body in frames.feed(data):
                         return body
         except OSError as error:
-            raise NotReached(f"{what}: no answer: {error}") from None
+            raise NotReached(f"{what}: no response: {error}") from None
         raise NotReached(f"{what}: the connection was closed")
 
     def create_topic(self, name: str, replicas: list[int], settings: dict[str, str]) -> None:
@@ -71,10 +71,10 @@ class Caller:
         answer = self.call(Api.ALTER_PARTITION_REASSIGNMENTS, asked)
         for each in (answer, *(part for found in answer["Responses"] for part in found["Partitions"])):
             if each["ErrorCode"]:
-                raise NotReached(f"the order of replicas is refused: {each['ErrorMessage'] or each['ErrorCode']}")
+                raise NotReached(f"the new order of replicas is rejected: {each['ErrorMessage'] or each['ErrorCode']}")
 
     def elect(self, topic: str, unclean: bool) -> str:
-        """Elect the preferred leader, or with `unclean` any live replica. Return the error, or an empty text.
+        """Elect the preferred leader, or with `unclean` any live replica. Returns the error, or an empty string.
 
         An unclean election requires that no replica of the ISR is alive.
         """

@@ -1,4 +1,4 @@
-"""Encode and decode Kafka's messages and metadata records, by the definitions in the jars of every release.
+"""Encode and decode Kafka's messages and metadata records by the definitions in a release's jars.
 
 https://github.com/apache/kafka/blob/trunk/clients/src/main/resources/common/message/README.md describes the format of
 the definitions.
@@ -44,7 +44,7 @@ def versions(text: str | None) -> range:
 
 
 class Definition:
-    """The definition of a message. `decode` and `encode` convert its fields, as a dictionary by name."""
+    """The definition of a message. `decode` and `encode` convert between bytes and a dictionary of its fields."""
 
     def __init__(self, definition: dict[str, Any]) -> None:
         self.name: str = definition["name"]
@@ -63,7 +63,7 @@ class Definition:
             raise ValueError(f"this is not a {self.name} of version {version}: {error}") from None
 
     def encode(self, values: dict[str, Any], version: int) -> bytes:
-        """Return the encoded message. A missing field has its default."""
+        """Return the encoded message. A field that is missing in `values` gets its default value."""
         out = bytearray()
         _write_fields(out, self._fields, values, version, version in self.flexible)
         return bytes(out)

@@ -1,4 +1,4 @@
-"""A re-elected leader that missed another leader's epoch counts records that its follower has truncated.
+"""A re-elected leader commits a record that its follower truncated while another broker led.
 
 C, A and B hold the replicas of one partition. C is the preferred leader, and A leads. C pauses, and A and B append m. A
 pauses, C is elected, and B truncates m. C is shut down, and A is elected again. A resumes, learns of both elections at
@@ -22,7 +22,7 @@ TOPIC = "t"
 PARTITION = f"{TOPIC}-0"
 _RECORDS = "xmy"
 _SOON = 20.0  # seconds: a step that takes longer counts as not reached
-_SET_UP = 60.0  # a restarted broker rejoins only when the session of its last process has expired
+_SET_UP = 60.0  # a restarted broker rejoins only when the session of its previous process has expired
 _SESSION = 40.0  # broker.session.timeout.ms is 9 s
 _METADATA = "__cluster_metadata-0"
 
@@ -104,8 +104,8 @@ class _Scenario:
     def _elect_c(self) -> None:
         if self.variant.control is not Control.NO_PAUSE:
             self._pause(self.a)
-            # The next metadata record completes A's pending metadata fetch. It must not be an election of ours.
-            # An idle controller writes a record every metadata.max.idle.interval.ms, 500.
+            # The next metadata record completes A's pending metadata fetch. It must not be one of the two elections.
+            # An idle controller writes a record every 500 ms (metadata.max.idle.interval.ms).
             size = self._metadata_size()
             self._until("the controller has written something else", lambda: self._metadata_size() > size)
         self.c.resume()  # C has x if one of its fetches was pending at A when C paused, otherwise not
@@ -120,7 +120,7 @@ class _Scenario:
     def _told_of_election(self) -> str:
         if self.variant.control is Control.NO_PAUSE:
             return "C resumes and fetches all; the preferred leader is elected: C leads, and A learns of it"
-        return "A is paused, C resumes; the preferred leader is elected: C leads, B truncates m and y, rightly"
+        return "A is paused, C resumes; the preferred leader is elected: C leads, and B truncates m and y as it must"
 
     # 3: A controlled shutdown of C. The controller elects A, whose session has not expired.
 
@@ -178,7 +178,7 @@ class _Scenario:
         self._until("all logs are the same", lambda: self._logs_are_equal(*self.cluster.brokers.values()))
         left = read_all(self.b.address, TOPIC)
         self._judge(left)
-        self.note("6", f"A and C are back, z is written; a consumer that comes now reads {_described(left)}")
+        self.note("6", f"A and C are back, z is written; a new consumer reads {_described(left)}")
 
     def _judge(self, left: list[ConsumedRecord]) -> None:
         self.run.judge(self._acknowledged(), left, self.reader.read)
@@ -195,7 +195,7 @@ class _Scenario:
             yield f"consumer: {error}"
 
     def _evidence(self) -> list[tuple[str, str]]:
-        """Return the log lines about leaders and truncations, in the order of the machine's clock."""
+        """Return the log lines about leaders and truncations, in the order of time."""
         found = [
             (line.at, name, line.text)
             for name in self.cluster.brokers

@@ -128,7 +128,7 @@ class _Scenario:
         if self.run.lost:
             self.run.evidence = self._evidence(f"{TOPIC}-{self.run.lost[0].partition}")
         self.run.clients = sorted({load.fatal for load in self._loads if load.fatal is not None})[:1]
-        self.note("6", "A and C are back, and a consumer that comes now reads all partitions")
+        self.note("6", "A and C are back, and a new consumer reads all partitions")
 
     def _evidence(self, partition: str) -> list[tuple[str, str]]:
         """Return the log lines about one partition that lost a record."""

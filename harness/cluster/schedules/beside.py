@@ -25,7 +25,7 @@ _ENDS = (
 
 @dataclass(frozen=True)
 class Beside:
-    """The model's outcome of a schedule. `differs` is the first difference in logs, leader or ISR, or None."""
+    """The model's outcome of a schedule. `differs` describes the first difference from the cluster, or is None."""
 
     protocol: str
     ended: Ended

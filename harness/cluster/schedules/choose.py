@@ -1,8 +1,8 @@
-"""Choose the random schedules that a cluster plays: drawn as in random runs, then filtered by the model.
+"""Draw random schedules for a cluster, and let the model choose the ones that the cluster plays.
 
-A cluster plays only some schedules per minute. It should not spend its time on events without effect, or on schedules
-like many before. The model of the release is a thousand times faster. It drops the events without effect, and chooses
-one of many schedules to play (ModelFuzz: Gulcan et al., 2024). The model has no part in the verdict.
+A cluster plays only a few schedules per minute. It should not spend its time on events without effect, or on schedules
+that resemble many earlier ones. The model of the release is a thousand times faster. It drops events without effect,
+and chooses one of many schedules (ModelFuzz: Gulcan et al., 2024). The model has no part in the verdict.
 """
 
 from collections import Counter
@@ -23,14 +23,14 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 _MOST_EVENTS = 24  # per schedule: enough for the first few leader epochs of a partition
 _LEAST_EVENTS = 4
 _MOST_DRAWN = 80  # events drawn, of which at most _MOST_EVENTS remain
-# Each of these waits for the end of a session, or for a process to start. A schedule has few of them, so that most of
-# its time is not spent waiting.
+# Each of these waits for the end of a session, or for a process to start. A schedule contains only a few of them, so
+# that it does not spend most of its time waiting.
 _SLOW = frozenset({Verb.EXPIRE, Verb.CRASH, Verb.RESTART, Verb.SHRINK, Verb.SHUTDOWN})
 _MOST_SLOW = 2
 
 
 class ClusterChooser:
-    """Choose schedules of a seed. Earlier choices influence later ones."""
+    """Choose some of the schedules that a seed yields. Earlier choices influence later ones."""
 
     def __init__(
         self, protocol: Protocol, settings: Configuration, seed: int, selection: Selection = Selection.RANDOM
@@ -55,7 +55,7 @@ class ClusterChooser:
         return DRAWN_FOR_ONE if self._covering is None else CANDIDATES
 
     def turn(self, number: int) -> tuple[int, bytes] | None:
-        """Return the schedule to play among those drawn in a turn, with its number, or None if it is too short."""
+        """Return the number and the events of the schedule chosen in a turn, or None if it is too short."""
         if self._covering is not None:
             events = self._covering.schedule(number)
             return (number, events) if len(events) >= _LEAST_EVENTS else None
@@ -64,10 +64,10 @@ class ClusterChooser:
         return (chosen, events) if len(events) >= _LEAST_EVENTS else None
 
     def chosen(self, numbers: range) -> tuple[int, bytes]:
-        """Return the most useful of some schedules, with its number.
+        """Return the number and the events of the most useful schedule.
 
-        Prefers a schedule that breaks a new set of properties in the model. Otherwise returns the one that meets the
-        rarest goals.
+        A schedule that breaks a new set of properties in the model is the most useful. If there is none, the schedule
+        that meets the rarest goals is.
         """
         best, most = (numbers[0], b""), -1.0
         for number in numbers:
@@ -85,7 +85,8 @@ class ClusterChooser:
     def drawn(self, number: int) -> tuple[bytes, Run]:
         """Return a schedule and its run in the model.
 
-        The schedule has only events that the cluster supports and that take effect in the model, and few slow ones.
+        The schedule contains only events that the cluster supports and that take effect in the model. At most two of
+        the events are slow.
         """
         offered = [event for event in schedule(self._seed, number, self._deck) if verb_of(event).text in EVENTS]
         kept, slow = bytearray(), 0
@@ -101,7 +102,7 @@ class ClusterChooser:
 
 
 def covering(protocol: Protocol, settings: Configuration, seed: int) -> CoverageChooser:
-    """Return a chooser by coverage, limited to supported events that are enabled."""
+    """Return a coverage-guided chooser of schedules, whose events are enabled and supported by a cluster."""
     offered = tuple(int(verb) for verb in Verb if verb.text in EVENTS)
     slow = tuple(map(int, sorted(_SLOW)))
     limits = Limits(_MOST_EVENTS, refused=False, verbs=offered, slow=slow, most_slow=_MOST_SLOW)
@@ -109,6 +110,6 @@ def covering(protocol: Protocol, settings: Configuration, seed: int) -> Coverage
 
 
 def _goals(run: Run) -> list[int]:
-    """Return the goals that a run has met, as bits."""
+    """Return the bit positions of the goals that a run has met."""
     met = int(run.steps[-1].state.goals) if run.steps else 0
     return [bit for bit in range(met.bit_length()) if met >> bit & 1]

@@ -6,5 +6,5 @@ FINDINGS = (Ended.LOST, Ended.DIVERGED, Ended.STUCK)
 
 
 def unlike(ended: Ended, model: Ended) -> str:
-    """Describe a different outcome on the cluster and in the model."""
+    """Describe outcomes that differ between the cluster and the model."""
     return f"{ended} here, {model} in the model"

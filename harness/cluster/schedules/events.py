@@ -31,10 +31,10 @@ class EventImpossible(Exception):
 
 
 def produce(stage: Stage, name: str) -> str:
-    """Send the next record, and wait until the leader's file has it or the leader responds."""
+    """Send the next record, and wait until the leader's file contains it or the leader rejects it."""
     _expect_up(stage, name)
     if not stage.leads(name):
-        raise Nothing(f"{name} does not lead, as it knows")
+        raise Nothing(f"{name} doesn't consider itself the leader")
     value = f"m{len(stage.sent)}"
     sending = stage.send(value, name)
     stage.until(f"{name} has {value}", lambda: _has(stage, name, value) or sending.refused)
@@ -50,7 +50,7 @@ def retry(stage: Stage, name: str) -> str:
     known = {each.value for each in stage.acknowledged()}
     value = next((value for value in stage.sent if value not in known), None)
     if value is None or not stage.leads(name):
-        raise Nothing("every record has its answer" if value is None else f"{name} does not lead, as it knows")
+        raise Nothing("every record is acknowledged" if value is None else f"{name} doesn't consider itself the leader")
     before, has = len(stage.log(name)), _has(stage, name, value)
     sending = stage.send(value, name)
     port = stage.node(name).port
@@ -70,13 +70,13 @@ def fetch(stage: Stage, name: str) -> str:
     _expect_up(stage, name)
     leader = stage.followed(name)
     if leader is None:
-        raise Nothing(f"{name} follows nobody, as it knows")
+        raise Nothing(f"{name} knows no leader to follow")
     if stage.gates.held(RequestKind.FETCH, stage.node(name).number, is_response=True):
-        raise Nothing(f"{name} still waits for an answer")
+        raise Nothing(f"{name} still waits for a response")
     if not stage.is_up(leader):
-        raise Nothing(f"{leader}, whom {name} follows, is down")
+        raise Nothing(f"{name}'s leader {leader} is down")
     if stage.fenced.get(name) == stage.epoch(name):
-        raise Nothing(f"{name} learned that its epoch has passed, and waits for the next one")
+        raise Nothing(f"{leader} has fenced {name}'s epoch, and {name} waits for the next epoch")
     request = _fresh_request(stage, name, leader)
     stage.gates.pass_(request)
     (answer,) = stage.until(f"{leader}'s answer to {name} is at the gate", lambda: _answers(stage, name, request))
@@ -119,13 +119,13 @@ def crash(stage: Stage, name: str) -> str:
 
 
 def restart(stage: Stage, name: str) -> str:
-    """Start a process, and wait until the controller has unfenced it. The broker then knows all metadata up to now."""
+    """Start a process, and wait until the controller has unfenced it. The broker then knows all current metadata."""
     node, cluster = stage.node(name), stage.cluster
     if node.state != "down":
         raise Nothing(f"{name} is up")
     stage.gates.open(RequestKind.METADATA, node.number)
     stage.gates.open(RequestKind.HEARTBEAT, node.number)
-    stage.until(f"the controller hears from {name} again", cluster.start_again(node), REGISTERS_WITHIN)
+    stage.until(f"the controller has unfenced {name} again", cluster.start_again(node), REGISTERS_WITHIN)
     cluster.shut(node)
     stage.learned[name] = cluster.metadata.end
     return f"{name} is back, and knows the current leader and ISR"
@@ -148,10 +148,14 @@ def catch_up(stage: Stage, name: str) -> str:
 
 
 def elect(stage: Stage, name: str) -> str:
-    """Elect a leader: if the leader is down, by the end of its session, otherwise as the preferred leader."""
+    """Have a replica elected.
+
+    If the leader is dead, wait until its session has ended, because the controller may then elect the replica by
+    itself. If the replica still does not lead, request its election.
+    """
     partition, number = stage.partition(), stage.node(name).number
     if partition.leader == number:
-        raise Nothing(f"{name} leads, as the controller has it")
+        raise Nothing(f"{name} already leads, according to the controller")
     leader = stage.cluster.named(partition.leader)
     if partition.leader != NOBODY and not stage.is_up(leader):
         _wait_for_fence(stage, leader)
@@ -189,7 +193,7 @@ def unfence(stage: Stage, name: str) -> str:
         raise Nothing(f"{name} is not fenced")
     stage.gates.open(RequestKind.HEARTBEAT, stage.node(name).number)
     stage.cluster.wait_for_unfenced(stage.node(name))
-    return f"the controller hears from {name} again"
+    return f"the controller has unfenced {name} again"
 
 
 def shutdown(stage: Stage, name: str) -> str:
@@ -219,15 +223,15 @@ def shrink(stage: Stage, name: str) -> str:
 def expand(stage: Stage, name: str) -> str:
     """Wait until the leader proposes an ISR with a follower.
 
-    The leader checks this when the follower fetches, so the follower's fetches are forwarded.
+    The leader checks its followers only when they fetch, so this event forwards the follower's fetches.
     """
     leader, number = _leader(stage), stage.node(name).number
     if number in stage.partition().isr:
         raise Nothing(f"{name} is in the ISR")
     if stage.followed(name) != leader:
-        raise Nothing(f"{name} does not follow {leader}, as it knows")
+        raise Nothing(f"{name} does not consider {leader} its leader")
     if not stage.knows_unfenced(leader, number):
-        raise Nothing(f"{name} is fenced, as {leader} knows")
+        raise Nothing(f"{leader} considers {name} fenced")
 
     def let_fetch() -> None:
         for is_response in (False, True):
@@ -265,7 +269,7 @@ def altered(stage: Stage, name: str) -> str:
 
 
 def resend(stage: Stage, name: str) -> str:
-    """Lose the response to an ISR proposal, and wait until the leader sends the proposal again."""
+    """Drop the response to an ISR proposal, and wait until the leader sends the proposal again."""
     _expect_up(stage, name)
     number = stage.node(name).number
     answers = stage.gates.held(RequestKind.ALTER, number, is_response=True)
@@ -284,7 +288,7 @@ def _expect_up(stage: Stage, name: str) -> None:
 def _leader(stage: Stage) -> str:
     leader = stage.leader()
     if leader is None:
-        raise Nothing("nobody leads, as they know")
+        raise Nothing("no broker considers itself the leader")
     return leader
 
 
@@ -395,8 +399,8 @@ def _has_logged(stage: Stage, name: str, size: int) -> bool:
 
 Play = Callable[[Stage, str], str]
 
-# The events by name. The others cannot be carried out on processes of one machine, or need a second
-# controller or transactions.
+# The supported events by name. The model's other events need a second controller or transactions, or cannot be carried
+# out on processes of one machine.
 EVENTS: dict[str, Play] = {
     each.__name__: each
     for each in (

@@ -1,4 +1,4 @@
-"""Play random schedules on a cluster one by one. The model chooses them, replay shrinks them, and cases keep them."""
+"""Play random schedules on a cluster. The model chooses the schedules. Findings are shrunk and saved as cases."""
 
 import time
 from collections.abc import Callable

@@ -33,7 +33,7 @@ def play(
 ) -> Playing:
     """Play a schedule of event texts on a new topic, open all gates, and determine the outcome.
 
-    Raises ClusterError if the cluster breaks down, and NotReached if it cannot be made ready.
+    Raises ClusterError if the cluster breaks down, and NotReached if it cannot prepare the topic.
     """
     began = time.monotonic()
     playing = Playing()
@@ -64,7 +64,7 @@ def reset(cluster: GatedCluster, topic: str) -> None:
 
 
 def _play(stage: Stage, schedule: Sequence[str], playing: Playing, say: Callable[[str], None]) -> bool:
-    """Play every event. Return False if one was not done, which ends the schedule."""
+    """Play the events in order. Return False at the first event that the cluster did not do."""
     for number, event in enumerate(schedule, start=1):
         verb, _, name = event.partition(" ")
         began = time.monotonic()
@@ -97,7 +97,7 @@ def _seen(stage: Stage) -> ObservedState:
 
 
 def _look_for_what_is_due(stage: Stage, playing: Playing) -> None:
-    """Check that a leader that is the whole ISR, without a pending proposal, lets consumers read its whole log."""
+    """If the leader is the whole ISR and proposes no change, check that consumers can read its whole log."""
     partition, leader = stage.partition(), stage.leader()
     if leader is None or stage.epoch(leader) != partition.epoch or stage.pending(leader):
         return
@@ -130,11 +130,11 @@ def _heal(stage: Stage, playing: Playing) -> None:
             cluster.wait_for_end(node)
     started = [(node, cluster.start_again(node)) for node in cluster.brokers.values() if node.state == "down"]
     for node, is_back in started:  # a slow start is not a divergence, even if the broker stayed in the ISR
-        stage.until(f"the controller hears from {node.name} again", is_back, REGISTERS_WITHIN)
+        stage.until(f"the controller has unfenced {node.name} again", is_back, REGISTERS_WITHIN)
     try:
         stage.until("all replicas are in sync", lambda: _is_whole(stage), _HEALS_WITHIN)
         stage.until("all logs are the same", lambda: _logs_are_equal(stage))
-        stage.until("all of it can be read", lambda: stage.shown() == len(stage.log("A")))
+        stage.until("consumers can read all records", lambda: stage.shown() == len(stage.log("A")))
     except NotReached as error:
         if playing.ended is not Ended.NOT_REACHED:
             playing.ended, playing.why = Ended.DIVERGED, str(error)
@@ -156,11 +156,14 @@ def _logs_are_equal(stage: Stage) -> bool:
 
 
 def _judge(stage: Stage, playing: Playing) -> None:
-    """Set the outcome from the records that a new consumer reads, even if the schedule stopped early."""
+    """Compare the records that a new consumer reads with the acknowledged ones and with earlier reads.
+
+    A missing record sets the outcome LOST, unless the schedule stopped early or the replicas diverged.
+    """
     try:
         left: list[ConsumedRecord] = read_all(stage.node("A").address, stage.topic)
     except KafkaException as error:
-        raise NotReached(f"a consumer that comes now cannot read: {error.args[0].str()}") from None
+        raise NotReached(f"a new consumer cannot read: {error.args[0].str()}") from None
     run = ScenarioRun()
     run.judge(stage.acknowledged(), left)
     there = {each.offset: each.value for each in left}

@@ -18,7 +18,7 @@ _TRIES = 2  # clusters that one schedule may break down before it counts as not 
 
 
 class Player:
-    """Play schedules. `out` is the directory that keeps the logs of each cluster, and with `keep_data` their data."""
+    """Play schedules. `out` keeps the logs of each cluster and, with `keep_data`, the data of its nodes."""
 
     def __init__(self, kafka: Installation, out: Path | None, keep_data: bool = False) -> None:
         self.clusters = 0  # the number of clusters started

@@ -18,7 +18,7 @@ class Shortened(NamedTuple):
 
 
 def shortened(events: bytes, playing: Playing, play: Callable[[bytes], Playing]) -> Shortened:
-    """Shrink a schedule that was played, keeping its outcome."""
+    """Shrink a played schedule, as long as the outcome stays the same."""
     best, replays = playing, 0
 
     def ends_so(tried: bytes) -> bytes | None:

@@ -42,8 +42,8 @@ class Stage:
         self.name = f"{self.topic}-0"
         self.learned = dict.fromkeys(cluster.brokers, 0)  # the metadata offset that each broker has reached
         self.sent: dict[str, list[Sending]] = {}  # the requests of each record, several if it was sent again
-        self.fenced: dict[str, int] = {}  # followers fenced by a leader with a later epoch, and their own epoch
-        self.readable: dict[int, set[str]] = {}  # by offset, the values that a consumer could read at any time
+        self.fenced: dict[str, int] = {}  # the epoch of each follower that a leader with a later epoch has fenced
+        self.readable: dict[int, set[str]] = {}  # for each offset, all values that a consumer could ever read there
 
     def set_up(self) -> None:
         """Create the topic, wait until every broker has it, and shut the gates."""
@@ -84,7 +84,7 @@ class Stage:
         return [each for each in self.cluster.metadata.look().decisions if each.offset >= self.learned[name]]
 
     def knows_unfenced(self, name: str, number: int) -> bool:
-        """Return whether a broker considers another one unfenced, by the updates that it has learned."""
+        """Return whether the updates that a broker has learned leave another broker unfenced."""
         heard = [each for each in self.cluster.metadata.decisions if each.offset < self.learned[name]]
         said = [each.unfences(number) for each in heard if each.is_of(number)]
         return bool(said and said[-1])
@@ -107,7 +107,7 @@ class Stage:
         return self.cluster.named(role.leader)
 
     def leader(self) -> str | None:
-        """Return the broker that considers itself the leader, the one with the latest epoch if there are several."""
+        """Return the broker that considers itself the leader. If several do, return the one with the latest epoch."""
         leading = [name for name in self.brokers if self.leads(name)]
         return max(leading, key=self.epoch, default=None)
 
@@ -161,7 +161,7 @@ class Stage:
         return Caller(self.cluster.messages, self.node(name).port).read(topic, self.topic)
 
     def proposal(self, name: str) -> tuple[int, ...] | None:
-        """Return the ISR that a leader proposes, if the proposal waits at its gate."""
+        """Return the ISR in the proposal that waits at a leader's gate, or None."""
         for message in self.gates.held(RequestKind.ALTER, self.node(name).number):
             for topic in self.gates.content(message)["Topics"]:
                 for part in topic["Partitions"]:

@@ -26,9 +26,9 @@ class Known:
     """A field that may differ from the model after events of certain verbs, and the reason.
 
     `field` is the field's name on any replica, such as `epochs`. It is ANY for every field, or `died` if the adapter
-    exits after printing `output`. `protocols` are the protocols that have the difference, all of them if it is empty.
-    `choices` are mechanisms that the protocol must have, such as `late_answer=same_leader`. `met` are goals that the
-    model must have met before the difference.
+    exits after printing `output`. `protocols` lists the protocols that have the difference. An empty list stands for
+    all protocols. `choices` lists choices of mechanisms that the protocol must have, such as `late_answer=same_leader`.
+    `met` lists goals that the model must have met before the difference.
     """
 
     field: str
@@ -69,7 +69,7 @@ def _meets(wanted: Sequence[str], sent: bytes, protocol: Protocol, settings: Con
 def of_document(document: Any) -> Known:
     """Return the known difference that plain data describe. Raises KnownError.
 
-    Other keys are allowed, for the file's author.
+    The data may contain additional keys, which epochfuzz ignores.
     """
     if not isinstance(document, dict):
         raise KnownError(f"a known difference has field, after and why; got {document!r}")
@@ -93,7 +93,7 @@ def of_document(document: Any) -> Known:
 
 
 def load_known(path: Path) -> tuple[Known, ...]:
-    """Return the known differences of a YAML file, which holds a list of them. Raises KnownError and OSError."""
+    """Return the known differences that a YAML file lists. Raises KnownError and OSError."""
     try:
         documents = yaml.safe_load(path.read_text())
     except (yaml.YAMLError, UnicodeDecodeError) as error:

@@ -66,7 +66,7 @@ class LockStep:
         """Return the fields of an observation that currently have a meaning, in the order of comparison."""
         shown = ordered(observation, self.model)
         for name in self._uninformed & shown["replicas"].keys():
-            shown["replicas"][name].pop("leader_epoch", None)  # the model stores here the next leader-and-ISR update
+            shown["replicas"][name].pop("leader_epoch", None)  # the model stores the next update in this field
         return shown
 
     def _note_restart(self, event: int) -> None:
@@ -97,7 +97,10 @@ def comparable(p: Partition) -> dict[str, Any]:
 
 
 def beside(p: Partition, observation: Observation) -> dict[str, Any]:
-    """Return the model's values for an observation: `comparable`, with the acknowledged records if it has them."""
+    """Return the model's values to compare with an observation.
+
+    They include the acknowledged records only if the observation does.
+    """
     told = {"producers": {seen.name: seen.value(p, NONE) for seen in PRODUCERS}} if "producers" in observation else {}
     return comparable(p) | told
 

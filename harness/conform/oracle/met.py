@@ -1,8 +1,8 @@
 """Coverage of a system under test, measured in the model: the points that a run reached, and the points that exist.
 
 There are three kinds of points. `branches` are the coverage goals of the model's rules. `transitions` are verbs that
-were applied, and verbs that were not enabled, with the reason. `pairs` are two verbs applied one after the other. The
-counter's keys are `kind name`.
+were applied, and verbs that were not enabled, each with the reason. `pairs` are pairs of verbs that were applied one
+after the other. A key of the counter consists of the kind and the name of a point.
 """
 
 from collections import Counter
@@ -57,7 +57,7 @@ def of_kind(met: Iterable[str], kind: str) -> set[str]:
 def there_is(protocol: Protocol, settings: Configuration) -> frozenset[str]:
     """Return the coverage points that the model reaches in a sample of random schedules.
 
-    These are most of the points that exist.
+    The sample reaches most of the points that exist.
     """
     found: set[str] = set()
     for number in range(_TRIED):

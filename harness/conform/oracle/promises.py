@@ -1,7 +1,7 @@
 """Guarantees only: check the properties of the model against observations of the system under test.
 
 This oracle is for implementations that differ from the model internally. It checks a property if the observation has
-the fields that the property needs. It uses only what observations show, and remembers only the guarantees to clients.
+the fields that the property needs. It uses only the observations, and remembers only the guarantees to clients.
 """
 
 from epochfuzz.harness.conform.oracle.seen import SeenPartition
@@ -16,7 +16,7 @@ from epochfuzz.model.kafka.vocabulary.state import initial, offsets
 
 
 class Promises:
-    """Remember the records read and the writes acknowledged, and check every observation against them."""
+    """Remember the records that were readable or acknowledged, and check every observation against them."""
 
     goes_on = True
 

@@ -21,9 +21,9 @@ _MARKERS = {marker.name: int(marker) for marker in Marker}
 class SeenPartition:
     """The observed state of the partition under test, as a state of the model.
 
-    A field that the observation leaves out breaks no property. The guarantees to clients accumulate. The properties
-    only compare epochs for equality. So the epochs of records are numbered as they appear. The only epoch of the
-    controller is the current one, 0, which a replica has or has not learned.
+    A field that is missing in the observation breaks no property. The guarantees to clients accumulate. The properties
+    only check whether two epochs are equal. So the epochs of records get new numbers, in the order of their first
+    appearance. The controller's current epoch always has the number 0. A replica knows either this epoch or none.
     """
 
     def __init__(self, settings: Configuration, protocol: Protocol = _PLAINEST) -> None:
@@ -40,8 +40,8 @@ class SeenPartition:
     def show(self, observation: Observation, event: int | None = None) -> None:
         """Update the state from an observation, and remember the records that clients can read.
 
-        `event` is the applied event, or None. It says which failures count against the guarantees. Raises SubjectFailed
-        if the observation is impossible.
+        `event` is the applied event, or None. If the event is a failure that the guarantees tolerate only a limited
+        number of times, the state counts the failure. Raises SubjectFailed if the observation is impossible.
         """
         ends_before, controller_before = [*self.state.leo], self._controller
         shown = cast(dict[str, dict[str, Any]], observation.get("replicas", {}))
@@ -59,7 +59,7 @@ class SeenPartition:
             self._note_failure(event, ends_before, controller_before)
 
     def _note_failure(self, event: int, ends_before: list[int], controller_before: dict[str, Any]) -> None:
-        """Count the failures that a guarantee of KIP-966 only tolerates a limited number of times.
+        """Count a failure that a guarantee of KIP-966 tolerates only a limited number of times.
 
         See model/kafka/history/promises.py.
         """
@@ -70,7 +70,7 @@ class SeenPartition:
             promises.note_unclean_recovery(self.state)
 
     def follow(self, verb: Verb) -> None:
-        """Remember which records a transaction wrote, and which it committed, from an applied event."""
+        """Update the records that transactions have written and committed, after an applied event."""
         p = self.state
         if verb is Verb.PRODUCE:
             p.transaction_records |= 1 << p.produced
@@ -129,7 +129,7 @@ class SeenPartition:
         self._remember(r, epoch, read_before if led_before else NONE)
 
     def _remember(self, r: int, epoch: int | None, read_before: int) -> None:
-        """Remember the records that consumers can read from replica r, and the writes that this acknowledges.
+        """Remember the records that consumers can read from replica r, and the records that r has acknowledged.
 
         `read_before` is the high watermark that r had when it was last seen as the leader, or NONE if it was not the
         leader before.
@@ -154,7 +154,7 @@ class SeenPartition:
             self.state.acked |= self._acked
 
     def _show_high_watermark(self, r: int, replica: dict[str, Any]) -> None:
-        """Set a high watermark beyond the end of the log.
+        """Raise the high watermark of a replica whose observation shows it beyond the end of the log.
 
         This runs after all records were read, because the other code requires a high watermark within the log.
         """

@@ -1,4 +1,4 @@
-"""A discrepancy: something wrong with a system under test, observed once."""
+"""A discrepancy: one observed error of a system under test or of its adapter."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -6,7 +6,7 @@ from typing import Any
 
 from epochfuzz.harness.text.printable import printable
 
-_MOST_SHOWN = 500  # characters of a value, because a reply may have a mebibyte
+_MOST_SHOWN = 500  # characters of a value, because a reply may be a mebibyte long
 
 
 class DiscrepancyKind(StrEnum):
@@ -29,8 +29,8 @@ class Discrepancy:
     """A discrepancy: its kind, and the field that shows it.
 
     `field` is the differing field, such as `replicas.B.hw` or `applied`, or the property that broke. It is None if the
-    adapter gave no reply that can be checked. `output` is the end of the adapter's output, if that says more than the
-    reply.
+    adapter gave no reply that can be checked. `output` is the end of the adapter's output, if it helps to explain the
+    discrepancy.
     """
 
     kind: DiscrepancyKind

@@ -1,7 +1,7 @@
-"""The adapter's process: one line in, one line out, within limits of time and size, and no process left at the end.
+"""Run the adapter's process: exchange lines with it, within limits of time and size, and leave no process behind.
 
-epochfuzz reads the standard error and keeps its end, so an adapter may log as much as it likes. No thread is involved:
-all output is read while epochfuzz waits for a reply.
+epochfuzz reads the standard error and keeps only its end, so an adapter may log any amount of text. epochfuzz needs no
+thread, because it reads all output while it waits for a reply.
 """
 
 import atexit
@@ -57,7 +57,7 @@ class LineProcess:
         self._stdin = self._process.stdin
         self._stdout = self._process.stdout.fileno()
         self._stderr = self._process.stderr.fileno()
-        os.set_blocking(self._stdin.fileno(), False)  # otherwise a process that does not read would block us forever
+        os.set_blocking(self._stdin.fileno(), False)  # a process that does not read must not block epochfuzz
         self._poll = select.poll()
         for output in (self._stdout, self._stderr):
             os.set_blocking(output, False)
@@ -94,7 +94,7 @@ class LineProcess:
             yield self._last_line
 
     def expect_silence(self, seconds: float = 0.0) -> None:
-        """Check for at least `seconds` that the process prints nothing unrequested. Raises SubjectFailed."""
+        """Wait up to `seconds` for unrequested output. Raises SubjectFailed if the process prints some."""
         if not self._unread:
             self._read_ready(seconds)
         if self._unread:
@@ -117,7 +117,7 @@ class LineProcess:
         self.kill()
 
     def kill(self) -> None:
-        """Kill the process, its group, and the processes that left the group but still carry its cookie."""
+        """Kill the process, its group, and all other processes that have the cookie in their environment."""
         atexit.unregister(self.kill)
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
@@ -131,7 +131,7 @@ class LineProcess:
     def _written(self, unsent: bytes) -> int:
         """Write as much as the pipe takes, and return the number of bytes written.
 
-        Returns the full length if the process has closed its input. The next read then detects its end.
+        Returns the full length if the process has closed its input. The next read then detects the end of the process.
         """
         try:
             return os.write(self._stdin.fileno(), unsent)

@@ -166,20 +166,20 @@ def event_request(event: str) -> bytes:
 
 
 def parse_reset_reply(line: bytes) -> ResetReply:
-    """Return the reply to a reset. Raises Malformed."""
+    """Return the reply to a reset. Raises MalformedReply."""
     reply: ResetReply = _parse(_RESET_REPLY, line)
     check_verbs(reply.get("events", []))
     return reply
 
 
 def parse_event_reply(line: bytes) -> EventReply:
-    """Return the reply to an event. Raises Malformed."""
+    """Return the reply to an event. Raises MalformedReply."""
     reply: EventReply = _parse(_EVENT_REPLY, line)
     return reply
 
 
 def check_observation(shown: Any) -> Observation:
-    """Return an observation given as Python values, with the types of a parsed one. Raises Malformed."""
+    """Convert an observation of plain Python values into the types of a parsed observation. Raises MalformedReply."""
     try:
         text = json.dumps(shown).encode()
     except (TypeError, ValueError) as error:
@@ -188,13 +188,13 @@ def check_observation(shown: Any) -> Observation:
 
 
 def parse_observation(text: str | bytes) -> Observation:
-    """Return an observation from its JSON text. Raises Malformed."""
+    """Return an observation from its JSON text. Raises MalformedReply."""
     parsed: Observation = _parse(_OBSERVATION, text)
     return parsed
 
 
 def check_verbs(verbs: list[str]) -> None:
-    """Raise Malformed for a verb that does not exist."""
+    """Raise MalformedReply for a verb that does not exist."""
     for verb in verbs:
         if verb not in VERBS:
             raise MalformedReply(f"events: unknown event {verb!r}; the events are {', '.join(VERBS)}")

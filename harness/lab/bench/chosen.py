@@ -1,8 +1,8 @@
-"""Count the steps of a system under test until a mutant is detected, for random and for chosen schedules.
+"""Count the steps until a mutant is detected, by random schedules and by schedules chosen for coverage.
 
-The system under test is the model with the mutant, in this process. The benchmark counts its steps: an adapter with the
-same behaviour needs the same number of steps. It runs in lockstep with the correct model, and the benchmark compares
-the observations of both after every step.
+The system under test is the model with the mutant, in this process. An adapter with the same behaviour needs the same
+number of steps. The benchmark runs the mutant in lockstep with the correct model, and compares the observations of both
+after every step.
 
 `python -m epochfuzz.harness.lab.bench.chosen` prints the table of docs/explain/coverage.md. Set the number of seeds
 with `--seeds N` (by default 20) and the first seed with `--from S` (by default 0).
@@ -35,7 +35,7 @@ _SETTINGS = Configuration(replicas=3)
     protocol="kafka-2.8.1",
 )
 def outsiders_forgotten_by_a_staying_leader(p: State, r: int, led_before: bool, members: int) -> None:
-    """Make a mistake that this project's own model once made: it breaks no property, and differs from Kafka."""
+    """Make a mistake that epochfuzz's own model once contained. It breaks no property, but differs from Kafka."""
     for follower in range(p.replicas):
         if led_before and not members >> follower & 1:
             p.remote_leos[r, follower] = NONE
@@ -46,7 +46,7 @@ outsiders_forgotten_by_a_staying_leader.plant(len(DEFECTS) + 1)
 
 
 def mistakes() -> list[Mutant]:
-    """Return the mutants that no run with fewer than three replicas can detect."""
+    """Return the mutants whose proofs need three replicas, and the former mistake of the model."""
     needing = {name for name, proof in proofs().items() if proof.settings.replicas == _SETTINGS.replicas}
     return [*(each for each in DEFECTS if each.name in needing), outsiders_forgotten_by_a_staying_leader]
 
@@ -66,7 +66,7 @@ def steps_until_seen(mistake: Mutant, selection: Selection, seed: int, most: int
 
 
 def played(mistake: Mutant, drawn: bytes) -> Iterator[bool]:
-    """Run a schedule as `conform` does. Yields for each step that is sent whether the mutant differs after it."""
+    """Run a schedule as `conform` does. After each step, yields True if the mutant differs from the model."""
     model = LockStep(mistake.sound_protocol, _SETTINGS)
     reference = Execution(mistake.sound_protocol, _SETTINGS)
     subject = Execution(mistake.broken_protocol, _SETTINGS)

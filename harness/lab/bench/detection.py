@@ -38,7 +38,7 @@ class Hunt:
 
 @dataclass(frozen=True)
 class Detection:
-    """The results of a strategy with a mutant, a Hunt for each seed from 0, of at most `most` schedules."""
+    """The results of a strategy with a mutant: a Hunt of at most `most` schedules for each seed, from seed 0."""
 
     defect: Mutant
     strategy: str
@@ -52,7 +52,7 @@ class Detection:
 
     @property
     def schedules(self) -> list[int]:
-        """Return the schedules that each seed needed. A seed that missed the mutant counts as `most + 1`."""
+        """Return the number of schedules that each seed needed. A seed that missed the mutant counts as `most + 1`."""
         return [self.most + 1 if hunt.schedules is None else hunt.schedules for hunt in self.hunts]
 
     @property
@@ -64,7 +64,7 @@ class Detection:
     def is_held_back(self) -> bool:
         """Return whether the mutant was held out from the last tuning of weights.
 
-        Half of the mutants were, chosen by a hash of their names.
+        Half of the mutants were held out, chosen by a hash of their names.
         """
         return hashlib.sha256(self.defect.name.encode()).digest()[0] % 2 == 1
 
@@ -80,9 +80,9 @@ def detectable() -> list[Mutant]:
 
 
 def detections(seeds: int, most: int, most_elsewhere: int, defects: Sequence[Mutant]) -> Iterator[Detection]:
-    """Hunt each mutant with each compiled strategy, up to `most` schedules for the default strategy.
+    """Hunt each mutant with each compiled strategy.
 
-    The other strategies get `most_elsewhere` schedules.
+    The default strategy runs at most `most` schedules. The other strategies run at most `most_elsewhere` schedules.
     """
     for defect in defects:
         for strategy in STRATEGIES:

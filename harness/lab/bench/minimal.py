@@ -15,10 +15,12 @@ _MOST_SCHEDULES = 10_000_000
 
 @dataclass(frozen=True)
 class Reproduced:
-    """A reproducer, with the lengths of the failure that it was made from and of the proof, and its CPU seconds.
+    """A reproducer of a mutant. `seconds` is the CPU time for shrinking and certifying it.
 
-    `bounded`: the search of all shorter schedules did not fit into the memory that `fuzz` gives it, so it was repeated
-    within the bounds of the proof. `certified`: one of the two searches was complete.
+    `found`, `length` and `proven` are the numbers of events of the original failure, of the reproducer, and of the
+    shortest schedule in the mutant's proof. `bounded` is True if the search of all shorter schedules did not fit into
+    the memory that `fuzz` allows, and was repeated within the bounds of the proof. `certified` is True if one of the
+    two searches was complete.
     """
 
     defect: Mutant
@@ -36,7 +38,7 @@ class Reproduced:
 
 
 def reproduce(defects: Sequence[Mutant], number: int = 0) -> Iterator[Reproduced]:
-    """Find each mutant with the default strategy and a seed, and make a reproducer of it as `fuzz` does."""
+    """Detect each mutant with the default strategy and a seed, and shrink the failure as `fuzz` does."""
     for defect in defects:
         settings = hunting.settings_for(defect)
         protocol = defect.broken_protocol

@@ -1,7 +1,7 @@
 """Implement the protocol as a developer would in plain Python, with dataclasses and a seeded random driver.
 
 This peer exists to be measured. It is `kip-320` without disk faults, checks all properties after every event, and
-shares no code with the model. A test runs both on the same schedules, so that the peer is not fast by doing less.
+shares no code with the model. A test compares both on the same schedules, so the peer can't be fast by doing less work.
 """
 
 import random
@@ -46,7 +46,7 @@ class Answer:
 
 @dataclass(slots=True)
 class PeerReplica:
-    """A replica: first its disk, then the state that it loses in a crash."""
+    """The state of a replica: first the fields on its disk, then the fields that a crash clears."""
 
     log: list[PeerRecord] = field(default_factory=list)
     epochs: list[tuple[int, int]] = field(default_factory=list)
@@ -59,7 +59,7 @@ class PeerReplica:
     answer: Answer | None = None
     isr: frozenset[int] = frozenset()
     epoch_start: int = 0
-    led_from: int = 0  # first offset that it appended since it leads without a break
+    led_from: int = 0  # first offset that it appended in its uninterrupted leadership
     positions: dict[int, int] = field(default_factory=dict)
 
     def forget_leadership(self) -> None:
@@ -97,7 +97,10 @@ class PeerReplica:
 
 
 class PeerPartition:
-    """The partition, its controller, and the guarantees given to clients. Events are methods; False: not enabled."""
+    """The partition, its controller, and the guarantees given to clients.
+
+    Each event is a method, which returns False if the event is not enabled.
+    """
 
     def __init__(self, replicas: int) -> None:
         everyone = frozenset(range(replicas))
@@ -154,7 +157,7 @@ class PeerPartition:
         return True
 
     def fetch(self, r: int) -> bool:
-        """Let a follower send a request to its leader, for the end of its last epoch or for records."""
+        """Send a follower's request to its leader: for the end of the follower's last epoch, or for records."""
         follower = self.replicas[r]
         if follower.leader in (None, r) or follower.answer is not None:
             return False
@@ -236,7 +239,7 @@ class PeerPartition:
         return True
 
     def start(self, r: int) -> None:
-        """Start the replica with its disk; it has missed all decisions except the current one."""
+        """Start the replica from its disk. The replica can still learn the current decision, but no earlier one."""
         replica = self.replicas[r]
         replica.up, replica.epoch = True, self.controller_epoch - 1
         replica.truncate(len(replica.log))
@@ -246,7 +249,7 @@ class PeerPartition:
         return self.learn(r, min(self.news(r), default=None))
 
     def catch_up(self, r: int) -> bool:
-        """Send a replica the latest decision that names a leader, and none of those before it."""
+        """Send a replica the latest decision that names a leader. The replica skips all earlier decisions."""
         epoch = self.replicas[r].epoch
         if epoch is None or self.controller_epoch - epoch < 2:
             return False
@@ -265,7 +268,7 @@ class PeerPartition:
         ]
 
     def learn(self, r: int, epoch: int | None) -> bool:
-        """Make a replica leader or follower of an epoch, if there is one to learn."""
+        """Make a replica leader or follower in an epoch. Returns False if there is no epoch to learn."""
         if epoch is None:
             return False
         replica, decision = self.replicas[r], self.decisions[epoch]
@@ -290,7 +293,7 @@ class PeerPartition:
         self.advance(r)
 
     def elect(self, r: int) -> bool:
-        """Let the controller make a member of the ISR leader.
+        """Let the controller elect a member of the ISR.
 
         If the old leader is down, the controller also removes dead members from the ISR.
         """
@@ -316,7 +319,7 @@ class PeerPartition:
         return True
 
     def fence(self, r: int) -> Decision | None:
-        """Return the decision without a replica, None if it equals the current decision."""
+        """Return the decision that removes a replica from leadership and ISR, or None if it would change nothing."""
         now = self.decisions[-1]
         without = Decision(None if now.leader == r else now.leader, (now.isr - {r}) or now.isr)
         return None if without == now else without
@@ -349,7 +352,7 @@ class PeerPartition:
         self.decisions[-1] = Decision(self.decisions[-1].leader, isr)
 
     def broken(self) -> set[str]:
-        """Return the properties that do not hold, without `convergence`."""
+        """Return the properties that do not hold. The method `converges` checks the property `convergence`."""
         broken = set()
         leader = self.true_leader()
         if leader is not None:

@@ -27,8 +27,8 @@ _LOST_RECORD = ("fuzz", "--protocol", "hw", "--schedules", "1000", "--seed", "7"
 class ColdStart:
     """Seconds until `epochfuzz fuzz --protocol hw` has certified the lost record.
 
-    `cold` is with an empty cache, `warm` with a full one. `first` is the time until the command showed a schedule,
-    while it still compiled.
+    `cold` is the time with an empty cache, and `warm` the time with a full one. `first` is the time with an empty cache
+    until the command showed its first finding, while it was still compiling.
     """
 
     first: float
@@ -48,7 +48,7 @@ class SparkEfficiency:
 
 
 def cold_start(rounds: int) -> ColdStart:
-    """Time the command with an empty cache, and then `rounds` times with the cache that it filled."""
+    """Time the command once with an empty cache, and then `rounds` times with a full cache."""
     with tempfile.TemporaryDirectory(prefix="epochfuzz-bench-") as cache:
         first = first_finding({"XDG_CACHE_HOME": cache})
     with tempfile.TemporaryDirectory(prefix="epochfuzz-bench-") as cache:

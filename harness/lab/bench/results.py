@@ -49,7 +49,7 @@ class Measurements:
 
     @property
     def missed(self) -> list[Detection]:
-        """Return the mutants that the default strategy missed with at least one seed."""
+        """Return the results for the mutants that the default strategy missed with at least one seed."""
         return [each for each in self.detections if each.strategy == hunting.DEFAULT_STRATEGY and each.missed]
 
     @property
@@ -59,7 +59,7 @@ class Measurements:
 
     @property
     def slowest(self) -> Detection:
-        """Return the mutant that took the default strategy the most schedules with any seed."""
+        """Return the results for the mutant that needed the most schedules with the default strategy and any seed."""
         default = [each for each in self.detections if each.strategy == hunting.DEFAULT_STRATEGY]
         return max(default, key=lambda each: max(each.schedules))
 

@@ -41,7 +41,7 @@ class MeasuredSearch:
 
 
 def measure(rounds: int) -> list[MeasuredSearch]:
-    """Run every search in every round, after one round that does not count."""
+    """Run every search once per round. One additional round comes first and does not count."""
     measured = [(settings, symmetric) for settings in SEARCHED for symmetric in (False, True)]
     seconds: dict[tuple[Configuration, bool, int], list[float]] = {}
     of_spin: dict[Configuration, list[float]] = {}

@@ -1,7 +1,7 @@
 """Compare exhaustive search and random runs with Spin: the same protocol in Promela, verified in C.
 
-The module needs Spin and a C compiler. The Promela model is written independently (kip-320.pml). A test checks that it
-has as many states and transitions as the model, so that neither is fast by doing less.
+The module needs Spin and a C compiler. The Promela model (kip-320.pml) is written independently. A test checks that it
+has as many states and transitions as epochfuzz's model, so neither of them can be fast by doing less work.
 """
 
 import re
@@ -47,7 +47,7 @@ class Verified:
 
     @property
     def per_second(self) -> float:
-        """Return the states per second, an estimate if the search took less than the verifier's clock can measure."""
+        """Return the states per second. The result is too low if the search took less than the clock's resolution."""
         return self.states / max(self.seconds, _LEAST_SECONDS)
 
 
@@ -62,14 +62,14 @@ def searched(settings: Configuration, *, truncates_to_high_watermark: bool = Fal
 
 
 def walked(settings: Configuration, events: int, seed: int, seconds: int) -> Verified:
-    """Search depth first in random order, schedules of at most `events` events, for `seconds` seconds."""
+    """Search schedules of at most `events` events for `seconds` seconds, depth first in random order."""
     until = ["timeout", "--signal", "INT", str(seconds)]
     return _run(_verifier(settings, _AT_RANDOM, False).name, [f"-m{events}", f"-RS{seed}", "-w30"], until)
 
 
 @cache
 def _verifier(settings: Configuration, options: Sequence[str], mistaken: bool) -> tempfile.TemporaryDirectory[str]:
-    """Return the directory of a verifier within some bounds, which is compiled once.
+    """Compile a verifier for some bounds once, and return its directory.
 
     The directory is removed when this process ends.
     """

@@ -1,7 +1,7 @@
-"""Measure the start-up of short commands: processor time with everything compiled, relative to a bare `import numba`.
+"""Measure the processor time of short commands once everything is compiled, relative to a bare `import numba`.
 
 A ratio compares two times of the same round. The processes of a round take turns, so a busy machine slows all of them
-alike.
+by the same factor.
 """
 
 import os
@@ -44,7 +44,7 @@ class Started:
 
 
 def measure(rounds: int) -> list[Started]:
-    """Run every command in every round, after one round that does not count."""
+    """Run every command once per round. One additional round comes first and does not count."""
     seconds: dict[tuple[str, ...], list[float]] = {}
     bare: list[float] = []
     with tempfile.TemporaryDirectory(prefix="epochfuzz-bench-") as directory:

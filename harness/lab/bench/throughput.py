@@ -1,7 +1,7 @@
-"""Measure throughput: events applied and checked per second, compared with other tools, and transitions of a search.
+"""Measure the events per second of epochfuzz and of other tools, and the transitions per second of a search.
 
-Every measurement is the processor time of one thread. The subjects take turns, so that other load on the machine
-affects all of them alike and no ratio depends on it.
+Every measurement is the processor time of one thread. The subjects take turns, so other load on the machine slows all
+of them by the same factor and leaves their ratios unchanged.
 """
 
 import time
@@ -66,22 +66,22 @@ def timed(run: Callable[[int], int]) -> Callable[[int], tuple[int, float]]:
 
 
 def walked(number: int, schedules: int = 20_000) -> int:
-    """Run random schedules compiled, as `epochfuzz fuzz` does. Returns the events applied."""
+    """Run random schedules in compiled code, as `epochfuzz fuzz` does. Returns the number of applied events."""
     return int(Walker([PROTOCOL], SETTINGS, number).walk(0, schedules).events.sum())
 
 
 def walked_side_by_side(number: int, schedules: int = 10_000) -> int:
-    """Run each schedule under four reference designs in turn, as campaigns do. Returns the events applied."""
+    """Run each schedule under four reference designs, as campaigns do. Returns the number of applied events."""
     return int(Walker(SIDE_BY_SIDE, SETTINGS, number).walk(0, schedules).events.sum())
 
 
 def walked_as_of_today(number: int, schedules: int = 10_000) -> int:
-    """Run the design of Kafka 4: AlterPartition, fencing, eligible leader replicas. Returns the events applied."""
+    """Run schedules under the design of Kafka 4, `kip-966`. Returns the number of applied events."""
     return int(Walker([MODERN], SETTINGS, number).walk(0, schedules).events.sum())
 
 
 def interpreted(number: int, schedules: int = 60) -> int:
-    """Run the same model and the same schedules as plain Python. Returns the events applied."""
+    """Run the same model and the same schedules as plain Python. Returns the number of applied events."""
     walker = Walker([PROTOCOL], SETTINGS, number)
     applied = 0
     for i in range(schedules):
@@ -97,7 +97,7 @@ def interpreted(number: int, schedules: int = 60) -> int:
 def driven_by_hypothesis(number: int, examples: int = 30) -> int:
     """Run the state machine of strategies/ with random events, without scouting, shrinking or a database.
 
-    Returns the events applied.
+    Returns the number of applied events.
     """
     applied = 0
 
@@ -113,19 +113,19 @@ def driven_by_hypothesis(number: int, examples: int = 30) -> int:
 
 
 def driven_plainly(number: int, schedules: int = 100) -> int:
-    """Run the peer: plain Python with dataclasses, and a seeded random driver. Returns the events applied."""
+    """Run the peer: plain Python with dataclasses and a random driver. Returns the number of applied events."""
     return peer.drive(number, schedules, SETTINGS.replicas)
 
 
 def searched(number: int) -> int:
-    """Search every state exhaustively, the same in every round. Returns the transitions."""
+    """Search all states within the same bounds in every round. Returns the number of transitions."""
     return explore(PROTOCOL, SEARCHED, properties.named("no-committed-loss").bit, jobs=1, symmetric=False).transitions
 
 
 def spin_at_random(number: int, seconds: int = 2) -> tuple[int, float]:
-    """Let Spin search depth first in random order, with the longest schedules that random runs have.
+    """Let Spin search depth first in random order, with schedules up to the length of the longest random run.
 
-    Returns the transitions, and the seconds that Spin reports.
+    Returns the number of transitions, and the seconds that Spin reports.
     """
     verified = spin.walked(SETTINGS, MAX_LENGTH, number + 1, seconds)
     return verified.transitions, verified.seconds
@@ -146,7 +146,7 @@ SPIN = Workload("Spin, a verifier in C, depth first in random order", "events", 
 def measure(rounds: int) -> Iterator[Speed]:
     """Yield the speed of every subject.
 
-    Each one runs in every round, after one round that compiles and does not count.
+    Each subject runs once per round. One additional round comes first, compiles the code, and does not count.
     """
     subjects = SUBJECTS if spin.missing() else (SUBJECTS[0], SPIN, *SUBJECTS[1:])
     rates: dict[str, list[float]] = {subject.name: [] for subject in subjects}

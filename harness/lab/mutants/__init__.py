@@ -1,6 +1,6 @@
 """Declare the mutants: protocols that are wrong in one rule, to measure whether epochfuzz detects them.
 
-The model has no switch for any of them. Each mutant is a function that replaces a rule in the protocols that have the
+The model contains no switch for a mutant. Each mutant is a function that replaces a rule in the protocols that have the
 mutant's number (mutant.py and model/core/specializer.py). The engine runs these protocols like any other, interpreted
 or compiled, and a single compilation contains all mutants.
 """

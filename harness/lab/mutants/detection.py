@@ -1,11 +1,11 @@
 """Measure the bounds that a search needs to detect a mutant by its observations, in lockstep with the model.
 
-The search takes the model and the model with the mistake side by side through everything that can happen within bounds,
-until their observations differ. If they never differ, no schedule within these bounds can detect the mutant. Otherwise
-`conform --exhaustive` must detect the mutant too, although it plays each transition after only one path to its state.
+The search runs the model and the mutant side by side through all schedules within bounds, until their observations
+differ. If they never differ, no schedule within these bounds can detect the mutant. `conform --exhaustive` should
+detect the same mutants as the search, although it plays each transition after only one path to its state.
 
-detection.yaml keeps for each mutant the least of BOUNDS that detect it. `python -m
-epochfuzz.harness.lab.mutants.detection NAME...` prints new entries of some mutants, or of all if you name none.
+For each mutant, detection.yaml lists the smallest of BOUNDS that suffice to detect it. `python -m
+epochfuzz.harness.lab.mutants.detection NAME...` prints new entries for the named mutants, or for all without a name.
 """
 
 import marshal
@@ -35,7 +35,7 @@ from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, REFUSALS
 from epochfuzz.model.kafka.vocabulary.state import VARIABLES
 
 BOUNDS = ((2, 1, 2), (2, 2, 2), (2, 1, 3), (3, 1, 2))  # replicas, records, epoch changes
-MOST_PAIRS = 20_000  # pairs of states, side by side, that a search has room for
+MOST_PAIRS = 20_000  # pairs of a state of the model and a state of the mutant that a search can store
 _FILE = Path(__file__).with_name("detection.yaml")
 
 
@@ -43,8 +43,8 @@ _FILE = Path(__file__).with_name("detection.yaml")
 class MutantDetection:
     """The shortest schedule that detects a mutant, None if the search found none.
 
-    `complete`: no schedule within bounds detects it. `is_refused`: only the protocol without the mistake rejects the
-    last event.
+    `complete` is True if no schedule within bounds detects the mutant. `is_refused` is True if the correct protocol
+    rejects the last event and the mutant applies it.
     """
 
     schedule: bytes | None
@@ -53,7 +53,7 @@ class MutantDetection:
 
 
 def settings_within(defect: Mutant, bounds: tuple[int, int, int]) -> Configuration:
-    """Return the configuration of the mutant's proof, or the default one, with other bounds."""
+    """Return the configuration of the mutant's proof, or the default configuration, with the given bounds."""
     proof = proofs().get(defect.name)
     replicas, records, epochs = bounds
     return replace(
@@ -91,9 +91,9 @@ def detect(defect: Mutant, settings: Configuration, most: int = MOST_PAIRS) -> M
 
 
 def found(defect: Mutant, settings: Configuration, refused: bool = False) -> bytes | None:
-    """Play the tours of `conform --exhaustive` until one differs.
+    """Play the test sequences of `conform --exhaustive` until the mutant differs.
 
-    Returns the tour up to that event, None if none differs.
+    Returns the test sequence up to the event that shows the difference, or None if the mutant never differs.
     """
     protocol = defect.sound_protocol
     of_all = _graph(protocol, settings, refused)
@@ -117,7 +117,7 @@ def _graph(protocol: Protocol, settings: Configuration, refused: bool) -> Graph:
 
 
 def _differs(defect: Mutant, settings: Configuration, schedule: bytes) -> int:
-    """Return how many events of a schedule lockstep needs to see a difference, 0 if it sees none."""
+    """Return the number of events after which lockstep detects the mutant, or 0 if the schedule doesn't detect it."""
     judge, wrong = LockStep(defect.sound_protocol, settings, every_refusal=True), _wrong(defect, settings)
     for number, event in enumerate(schedule, 1):
         judge.advance(event)
@@ -142,7 +142,7 @@ def _shown(execution: Execution) -> Any:
 
 
 def _text(execution: Execution) -> bytes:
-    """Return a state as bytes, without values that no longer make a difference."""
+    """Return a state as bytes, without the values that can no longer influence an event."""
     p = execution.state.copy()
     execution.model.forget(p)
     values = (getattr(p, field.name) for field in VARIABLES if field.read(p))
@@ -152,9 +152,10 @@ def _text(execution: Execution) -> bytes:
 def entry(defect: Mutant) -> dict[str, Any]:
     """Return the entry of detection.yaml for a mutant: the least bounds that detect it, and the number of events.
 
-    Within the least bounds of all, `tour` is the length of the first tour that detects it, up to that event, and
-    `refused` says whether that takes --refused. If no search detects it, the schedule of its proof may detect it
-    (`by`). Otherwise `nowhere within` lists the bounds that were searched completely.
+    For a mutant that the first of BOUNDS detects, `tour` is the number of events until the first test sequence detects
+    it, and `refused` says whether the detection requires --refused. If no search detects a mutant, the schedule of its
+    proof may detect it. The entry then contains `by: proof`. Otherwise `nowhere within` lists the bounds that were
+    searched completely.
     """
     searched = []
     for bounds in BOUNDS:
@@ -171,7 +172,7 @@ def entry(defect: Mutant) -> dict[str, Any]:
 def _by_its_proof(defect: Mutant) -> dict[str, Any] | None:
     """Return the entry for a mutant that the schedule of its proof detects.
 
-    Such a schedule may be too long for the search here.
+    Such a schedule may be too long for an exhaustive search.
     """
     proof = proofs().get(defect.name)
     events = proof and _differs(defect, proof.settings, proof.shortest)

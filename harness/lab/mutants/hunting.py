@@ -16,7 +16,7 @@ DEFAULT_STRATEGY = "swarm"
 
 
 def settings_for(defect: Mutant) -> Configuration:
-    """Return the configuration for a hunt: that of the mutant's proof, without bounds on records and epochs."""
+    """Return the configuration of the mutant's proof, without its bounds on records and epochs."""
     proven = proofs()[defect.name].settings
     return replace(proven, records=Configuration.records, epochs=Configuration.epochs)
 
@@ -40,7 +40,7 @@ def first_not_seen(defect: Mutant, settings: Configuration, seed: int, most: int
 
 
 def broken(protocol: Protocol, settings: Configuration, schedule: Iterable[int]) -> int:
-    """Return the set of properties that a protocol breaks at any event of a schedule, interpreted."""
+    """Run a schedule interpreted. Returns the set of properties that break after any event or at the end."""
     execution = Execution(protocol, settings)
     found = 0
     for event in schedule:

@@ -9,8 +9,8 @@ The function replaces a rule of the model. Its name, arguments and types are che
             p.checkpointed[r] = p.leo[r]
         return refusal
 
-A mutant that calls the rule that it replaces calls the correct rule. `in_place_of` makes a Defect. A mutant that
-changes two rules has a second function, under any name:
+If the function calls the rule that it replaces, it calls the correct rule. `in_place_of` turns the function into a
+Mutant. A mutant that changes two rules has a second function, under any name:
 
     @checkpoint_of_the_log_end.and_in_place_of(faults.crash)
     def _(p: State, r: int) -> int:
@@ -35,10 +35,10 @@ _names: set[str] = set()
 class Mutant:
     """A mutant. `jira` names the issue if Kafka itself had the mistake.
 
-    `protocol` is the protocol that contains the mistake. Without the mistake it holds every property. The exception is
-    a mutant `in_judging`, whose mistake is in the history or in the properties: only a protocol with a known flaw can
-    show such a mistake. `mistaken` maps each replaced rule to the mutant's function, and `number` is the mutant's
-    number, from 1.
+    `protocol` is the protocol that contains the mistake. A property that this protocol holds without the mistake can
+    detect the mutant. If `in_judging` is True, the mistake is in the history or in the properties, and only a protocol
+    with a known flaw can show the mistake. `mistaken` maps each replaced rule to the mutant's function, and `number` is
+    the mutant's number, from 1.
     """
 
     name: str
@@ -61,7 +61,7 @@ class Mutant:
 
     @property
     def module(self) -> str:
-        """Return the file of the replaced rule, the first one if the mutant replaces two."""
+        """Return the file of the rule that the mutant replaces, or of the first rule if it replaces two."""
         return _file(next(iter(self.mistaken)))
 
     @property
@@ -74,7 +74,7 @@ class Mutant:
     ) -> Callable[[Callable[_Arguments, _Result]], Callable[_Arguments, _Result]]:
         """Decorate a function that replaces one more rule.
 
-        Raises ValueError if another function of the mutant already replaces it.
+        Raises ValueError if another function of the mutant already replaces the rule.
         """
 
         def declare(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
@@ -87,7 +87,7 @@ class Mutant:
         return declare
 
     def plant(self, number: int) -> None:
-        """Make protocols with that defect number use the mutant's functions."""
+        """Set the mutant's number. The protocols with this number then use the mutant's functions."""
         self.number = number
         for rule, function in self.mistaken.items():
             specializer.plant(rule, number, function)

@@ -1,7 +1,7 @@
-"""Find for each mutant the smallest configuration that shows it, and a shortest schedule, by exhaustive search.
+"""Find the smallest configuration and a shortest schedule that show each mutant, by exhaustive search.
 
 proofs.yaml keeps the proofs for readers and reviewers. `python -m epochfuzz.harness.lab.mutants.proofs NAME...` prints
-new proofs of some mutants, or of all if you name none. Each takes seconds or minutes.
+new proofs of the named mutants, or of all mutants without a name. A proof takes seconds or minutes.
 """
 
 import sys
@@ -31,7 +31,7 @@ _FILE = Path(__file__).with_name("proofs.yaml")
 _MEMORY = 3 << 30
 _HUNTED = 200_000  # random schedules to run if exhaustive search finds nothing
 
-# The configurations for the exhaustive search for a mutant, one after the other.
+# The exhaustive search for a mutant tries these configurations in this order.
 SEARCHED: tuple[Configuration, ...] = (
     Configuration(records=2, epochs=2),
     Configuration(records=3, epochs=3),
@@ -60,10 +60,10 @@ SEARCHED_BY_REQUEST: tuple[Configuration, ...] = (
 
 @dataclass(frozen=True)
 class Proof:
-    """A shortest schedule that breaks a property, with its last event, in the configuration that it needs.
+    """A shortest schedule, whose last event breaks `property`, and the configuration that the schedule needs.
 
-    `unbounded`: no schedule with any number of records and epochs is shorter. Otherwise that holds within the bounds of
-    `settings`.
+    If `unbounded` is True, no shorter schedule exists with any number of records and epochs. Otherwise no shorter
+    schedule exists within the bounds of `settings`.
     """
 
     settings: Configuration
@@ -80,13 +80,13 @@ def proofs() -> dict[str, Proof]:
 
 @cache
 def undetectable() -> dict[str, str]:
-    """Return for each undetectable mutant, by its name, why exhaustive search finds no violation."""
+    """Return the names of the undetectable mutants, each with the reason why exhaustive search finds no violation."""
     return dict(_document()["undetectable"])
 
 
 @cache
 def judged(defect: Mutant, settings: Configuration) -> int:
-    """Return the set of properties that the mutant's protocol holds in a configuration without the mistake."""
+    """Return the set of properties that the mutant's protocol, without the mistake, holds in a configuration."""
     protocol, permitted = defect.sound_protocol, properties.permitted(settings)
     flawed = surveyed()[protocol.name].broken if protocol.name in surveyed() else {}
     return properties.set_of(
@@ -99,8 +99,8 @@ def judged(defect: Mutant, settings: Configuration) -> int:
 def prove(defect: Mutant) -> Proof | None:
     """Search for a shortest schedule that shows the mutant. Returns None if there is none.
 
-    Exhaustive search of three replicas is limited to one record. If it finds nothing, random schedules may find a
-    failure to shrink, and the search of all shorter schedules is then complete again.
+    Exhaustive search with three replicas is limited to one record. If it finds no violation, random schedules may find
+    one. That schedule is shrunk, and an exhaustive search of all shorter schedules follows.
     """
     by_request = requests_isr_changes(defect.sound_protocol.constants)
     for settings in SEARCHED_BY_REQUEST if by_request else SEARCHED:
@@ -119,7 +119,7 @@ def prove(defect: Mutant) -> Proof | None:
 def _proof(defect: Mutant, settings: Configuration, schedule: bytes) -> Proof:
     """Return the proof for a schedule that shows the mutant.
 
-    If the proof in proofs.yaml has a shorter schedule, the new proof starts from that one.
+    If the proof in proofs.yaml has a shorter schedule, the new proof starts from the shorter schedule.
     """
     written = proofs().get(defect.name)
     if written is not None and _unbounded(written.settings) == _unbounded(settings) and _still_holds(defect, written):
@@ -132,7 +132,7 @@ def _proof(defect: Mutant, settings: Configuration, schedule: bytes) -> Proof:
 def _shortest(defect: Mutant, settings: Configuration, schedule: bytes) -> Proof:
     """Return the proof for a schedule that is shortest within bounds.
 
-    If a shorter schedule exists beyond the bounds, the proof has that one.
+    If a shorter schedule exists beyond the bounds, the proof uses the shorter one.
     """
     depth = len(schedule) - 1
     free = _unbounded(settings)
@@ -149,7 +149,7 @@ def _unbounded(settings: Configuration) -> Configuration:
 
 
 def _still_holds(defect: Mutant, written: Proof) -> bool:
-    """Return whether the proof in proofs.yaml shows the mutant under today's rules."""
+    """Return whether the proof in proofs.yaml still shows the mutant under the current rules of the model."""
     return _is_enabled(defect, written.settings, written.shortest) and written.property in broken_by(
         defect, written.settings, written.shortest
     )
@@ -171,7 +171,7 @@ def _needed(defect: Mutant, settings: Configuration, schedule: bytes) -> Configu
 
 
 def _is_enabled(defect: Mutant, settings: Configuration, schedule: bytes) -> bool:
-    """Return whether every event of a schedule is enabled, one after the other."""
+    """Return whether every event of a schedule is enabled after the events before it."""
     execution = Execution(defect.broken_protocol, settings)
     return all(execution.apply(event) for event in schedule)
 
@@ -181,7 +181,7 @@ def _explore(defect: Mutant, settings: Configuration, depth: int | None) -> Expl
 
 
 def broken_by(defect: Mutant, settings: Configuration, schedule: bytes) -> list[str]:
-    """Return the checked properties that the mutant breaks with the last event of a schedule, interpreted."""
+    """Run a schedule interpreted. Returns the checked properties that are broken after the last event."""
     execution = Execution(defect.broken_protocol, settings, schedule)
     broken = execution.broken() | execution.broken_at_end()
     return properties.names(broken & judged(defect, settings))

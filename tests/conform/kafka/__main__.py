@@ -1,4 +1,4 @@
-"""`python -m tests.conform.kafka RELEASE`: the broker code of a release of Kafka, speaking the conformance protocol."""
+"""`python -m tests.conform.kafka RELEASE`: run a release's broker code as an adapter of the conformance protocol."""
 
 import argparse
 import os
@@ -11,19 +11,21 @@ from tests.systems.jvm.build import BuildError, command, patched
 
 
 def main() -> None:
-    """Build the subject, if it is not there, and become it."""
+    """Build the adapter if necessary, and replace this process by it."""
     parser = argparse.ArgumentParser(prog="python -m tests.conform.kafka", description=__doc__)
     parser.add_argument("release", metavar="RELEASE", help=f"such as {', '.join(RELEASES)}")
-    parser.add_argument("--ibp", metavar="VERSION", help="inter.broker.protocol.version, if not the release's own")
-    parser.add_argument("--kafka-version", metavar="VERSION", help="of the artifact, if it is a build of your own")
+    parser.add_argument("--ibp", metavar="VERSION", help="inter.broker.protocol.version; the release's own if left out")
     parser.add_argument(
-        "--classes", metavar="DIR", type=Path, help="classes that go before Kafka's: a patch of yours, compiled"
+        "--kafka-version", metavar="VERSION", help="the version of Kafka's artifact, for a build of your own"
     )
     parser.add_argument(
-        "--clock", metavar="MS", help="how much time passes before an event, if not more than lag allows"
+        "--classes", metavar="DIR", type=Path, help="compiled classes that replace Kafka's, such as your own patch"
     )
-    parser.add_argument("--log", metavar="LEVEL", default="off", help="what Kafka logs, to standard error: warn, info")
-    parser.add_argument("--build", action="store_true", help="build the subject, and do not start it")
+    parser.add_argument(
+        "--clock", metavar="MS", help="the time that passes before each event; more than the lag time if left out"
+    )
+    parser.add_argument("--log", metavar="LEVEL", default="off", help="Kafka's level for standard error: warn or info")
+    parser.add_argument("--build", action="store_true", help="build the adapter, and don't start it")
     given = parser.parse_args()
     try:
         path = build_of(given.release, given.kafka_version).class_path()

@@ -1,4 +1,4 @@
-"""What the subject for a release of Kafka is built from."""
+"""Define the build of the adapter for a release of Kafka."""
 
 from pathlib import Path
 
@@ -9,9 +9,9 @@ HERE = Path(__file__).parent
 
 
 def build_of(release: str, version: str | None = None) -> jvm.Build:
-    """The build of the subject for a release. Raises ReleaseError.
+    """Return the build of the adapter for a release. Raises ReleaseError.
 
-    `version` is the version of Kafka's artifact, if it is not the release itself: somebody's own build, say.
+    `version` is the version of Kafka's artifact if it differs from the release, for example for a build of your own.
     """
     version = version or release
     chosen = adapter(release)
@@ -26,5 +26,5 @@ def build_of(release: str, version: str | None = None) -> jvm.Build:
 
 
 def sources(chosen: Adapter) -> list[Path]:
-    """The Java files for a release."""
+    """Return the Java files for a release."""
     return jvm.sources(HERE / "java", chosen.line, "protocol", "broker", "cluster")

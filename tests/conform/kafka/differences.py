@@ -1,4 +1,4 @@
-"""Where Kafka's own code and the model differ, known and left as they are: differences.yaml, and verdicts on cases."""
+"""The known, accepted differences between Kafka's code and the model: differences.yaml, and verdicts on cases."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ FILE = Path(__file__).parent / "differences.yaml"
 
 @dataclass(frozen=True)
 class Difference:
-    """A difference in lock step: on the releases named, a field is not the model's after the last event."""
+    """A difference in lockstep: on these releases, a field differs from the model after the last event."""
 
     releases: tuple[str, ...]
     schedule: tuple[str, ...]
@@ -22,7 +22,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class OtherVerdict:
-    """What breaks on Kafka's own code in a case, where the model says something else."""
+    """A case in which Kafka's code breaks other properties than the model. `verdict` lists them in words."""
 
     releases: tuple[str, ...]
     case: str
@@ -40,14 +40,14 @@ OTHER_VERDICTS = (
         releases=("2.8.0", "2.8.1", "3.0.2", "3.1.2", "3.4.0"),
         case="kafka-14704-high-watermark-before-the-cut",
         verdict="nothing",
-        reason="What a consumer may read of a follower in the middle of a `receive`, before the log is truncated,"
-        " cannot be seen after it (KAFKA-14704); what is shown then is the same.",
+        reason="A consumer may read from a follower in the middle of a `receive`, before the log is truncated"
+        " (KAFKA-14704). An observation after the event cannot show this; it is the same in the model.",
     ),
 )
 
 
 def reason(rung: Rung, case: str, verdict: str) -> str | None:
-    """Why a release has this verdict on a case, which is not the model's; None if it may not."""
+    """Return the reason why this verdict of a release differs from the model, or None if no reason is known."""
     return next(
         (
             each.reason

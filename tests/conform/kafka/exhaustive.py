@@ -1,9 +1,9 @@
-"""`python -m tests.conform.kafka.exhaustive [RELEASE ...]`: every transition of the model on Kafka's own code.
+"""`python -m tests.conform.kafka.exhaustive [RELEASE ...]`: play every transition of the model on Kafka's own code.
 
-It is `epochfuzz conform --exhaustive` within its own bounds, 2 replicas, 1 record and 2 epoch changes, for release
-after release, under the protocol of the rung. `--for 10m` plays so long on each, and goes on from there the next time.
-The exit code is 0 where nothing differs but what is written down in differences.yaml; 1 where something does; 2 where
-something is missing that has to be installed.
+For each row of the release matrix, this runs `epochfuzz conform --exhaustive` under the row's protocol, within the
+default bounds of 2 replicas, 1 record and 2 epoch changes. `--for 10m` plays for 10 minutes on each row, and the next
+run resumes there. The exit code is 0 if only the differences of differences.yaml occur, 1 for any other difference, and
+2 if a required program is not installed.
 """
 
 import argparse
@@ -25,13 +25,13 @@ CONFORMS, DIFFERS, UNUSABLE = range(3)
 
 
 def main() -> int:
-    """Play all transitions on each rung."""
+    """Play all transitions on each row of the release matrix."""
     parser = argparse.ArgumentParser(prog="python -m tests.conform.kafka.exhaustive", description=__doc__)
-    parser.add_argument("release", nargs="*", help="all of them, if none is named")
-    parser.add_argument("--refused", action="store_true", help="send every event that is refused, too")
-    parser.add_argument("--for", dest="duration", help="how long to play on each: 10m")
-    parser.add_argument("--jobs", default=cores(), help="processes of the subject at a time; one a processor")
-    parser.add_argument("--out", type=Path, default=ROOT / "build" / "kafka-exhaustive", help="where it is kept")
+    parser.add_argument("release", nargs="*", help="the releases; all if left out")
+    parser.add_argument("--refused", action="store_true", help="also send every event that is not enabled")
+    parser.add_argument("--for", dest="duration", help="the time for each release, such as 10m")
+    parser.add_argument("--jobs", default=cores(), help="processes of the adapter at a time; one per core if left out")
+    parser.add_argument("--out", type=Path, default=ROOT / "build" / "kafka-exhaustive", help="directory for progress")
     given = parser.parse_args()
     worst = CONFORMS
     try:
@@ -47,7 +47,7 @@ def main() -> int:
     except (BuildError, ReleaseError) as error:
         print(error, file=sys.stderr)
         return UNUSABLE
-    except KeyboardInterrupt:  # the command has had it as well, and said how far it was
+    except KeyboardInterrupt:  # the command has received Ctrl-C too, and has printed its progress
         return INTERRUPTED
     return worst
 

@@ -1,8 +1,8 @@
-"""`python -m tests.conform.kafka.ladder [RELEASE ...]`: the corpus on Kafka's own code, release by release.
+"""`python -m tests.conform.kafka.ladder [RELEASE ...]`: replay the corpus on the code of Kafka's releases.
 
-Each case is replayed on the broker code of each release and under the release's protocol in the model, and what breaks
-is printed side by side. The exit code is 0 where both agree, or where it is written down in differences.py why not; 1
-where they do not; 2 where something is missing that has to be installed.
+The command replays each case on the broker code of each release and under the release's protocol in the model, and
+prints the broken properties of both. The exit code is 0 if they agree, or if differences.py gives a reason why they
+don't. It is 1 for any other difference, and 2 if a required program is not installed.
 """
 
 import argparse
@@ -36,7 +36,7 @@ PATIENCE = 30.0  # a machine that compiles at the same time may be slow
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of a case on a rung. `model` is None where the model has no protocol for it."""
+    """The result of a case on a row of the release matrix. `model` is None if the model has no protocol for the row."""
 
     case: str
     rung: Rung
@@ -44,7 +44,7 @@ class Verdict:
 
     @property
     def kafka(self) -> str:
-        """What breaks on Kafka's own code."""
+        """The properties that break on Kafka's own code, in words."""
         differs = self.rerun.differs
         if differs is not None and differs[1].kind not in JUDGED:
             return f"no answer: {differs[1].sentence}"
@@ -52,21 +52,21 @@ class Verdict:
 
     @property
     def model(self) -> str | None:
-        """What breaks in the model."""
+        """The properties that break in the model, in words."""
         return None if self.rung.of_the_model() is None else verdict_text(self.rerun.model)
 
     @property
     def is_as_it_should_be(self) -> bool:
-        """Whether the model agrees, has nothing to say, or is known to differ."""
+        """True if the model agrees, has no such protocol, or differs for a known reason."""
         if self.kafka.startswith("no answer"):
             return False
         return self.model in (None, self.kafka) or reason(self.rung, self.case, self.kafka) is not None
 
 
 def main() -> int:
-    """Build what is missing, run the ladder, and print it."""
+    """Build the missing adapters, replay the cases on the release matrix, and print the results."""
     parser = argparse.ArgumentParser(prog="python -m tests.conform.kafka.ladder", description=__doc__)
-    parser.add_argument("release", nargs="*", help="all of them, if none is named")
+    parser.add_argument("release", nargs="*", help="the releases; all if left out")
     chosen = parser.parse_args().release
     out = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
     for lack in missing():
@@ -90,7 +90,7 @@ def main() -> int:
 
 
 def _climb(rung: Rung, cases: Sequence[Case], out: Console) -> Iterator[Verdict]:
-    """Replay all cases on a rung; how long it takes is printed."""
+    """Replay all cases on a row of the release matrix, and print the time that the replays take."""
     build_of(rung.release).class_path()
     started = time.monotonic()
     events = ran = differ = 0
@@ -118,7 +118,7 @@ def _climb(rung: Rung, cases: Sequence[Case], out: Console) -> Iterator[Verdict]
 
 
 def _table(verdicts: Sequence[Verdict]) -> Table:
-    """A row for each way in which a case ends on some releases, with what the model says of those."""
+    """Return a table with a row for each result of a case, the model's result, and the releases with both results."""
     rows: defaultdict[tuple[str, str, str | None], list[str]] = defaultdict(list)
     for verdict in sorted(verdicts, key=lambda each: each.case):
         rows[verdict.case, verdict.kafka, verdict.model].append(verdict.rung.name)

@@ -1,7 +1,7 @@
-"""Kafka's releases, and which sources of this directory make a subject of each.
+"""Kafka's releases, and the sources of this directory for the adapter of each release.
 
-The classes that a subject is made of moved much from release to release, so there is an adapter for each generation of
-them. A release that is not named here takes that of its first two numbers.
+The Kafka classes that an adapter uses have changed often, so there are several adapters. A release that is not listed
+here uses the adapter for its first two numbers.
 """
 
 import re
@@ -11,15 +11,15 @@ _VERSION = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?(?:\.(\d+))?.*")
 
 
 class ReleaseError(ValueError):
-    """A text that names no release that there is an adapter for; the message says which there are."""
+    """There is no adapter for a release. The message lists the releases with an adapter."""
 
 
 @dataclass(frozen=True)
 class Adapter:
-    """What the subject is built from for the releases whose first numbers are these."""
+    """The sources of the adapter for the releases whose first numbers are `line`."""
 
     line: tuple[int, ...]
-    scala: str  # the binary version that the release's artifact is named by
+    scala: str  # the Scala version in the name of the release's artifact
 
 
 ADAPTERS = (
@@ -42,7 +42,7 @@ ADAPTERS = (
     Adapter((4, 4), "2.13"),
 )
 
-# What `make kafka` runs.
+# The releases that `make kafka` runs.
 RELEASES = (
     "0.10.2.2",
     "1.1.0",
@@ -73,10 +73,10 @@ RELEASES = (
 
 
 def adapter(release: str) -> Adapter:
-    """The adapter for a release such as `2.8.1`. Raises ReleaseError."""
+    """Return the adapter for a release such as `2.8.1`. Raises ReleaseError."""
     match = _VERSION.fullmatch(release)
     if match is None:
-        raise ReleaseError(f"a release is named as 2.8.1 is; got {release!r}")
+        raise ReleaseError(f"a release has a name such as 2.8.1; got {release!r}")
     numbers = tuple(int(number) for number in match.groups() if number is not None)
     for one in ADAPTERS:
         if numbers[: len(one.line)] == one.line:

@@ -1,6 +1,6 @@
-"""The rungs of the ladder: a release of Kafka, and the protocol of the model that it must agree with.
+"""The rows of the release matrix: a release of Kafka, and the protocol of the model that it must agree with.
 
-A text that the model does not know yet is no mistake: the release is run all the same, and held against nothing.
+A protocol may be unknown to the model. The release then runs without a comparison.
 """
 
 from collections.abc import Collection
@@ -13,7 +13,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol, ProtocolError, 
 from tests.conform.kafka.releases import RELEASES, ReleaseError
 
 _ANSWERS = (Verb.ALTER, Verb.REFUSE)
-_STAND_IN = "kip-320"  # to replay beside where the model has no protocol for a release; the model's verdict is not used
+_STAND_IN = "kip-320"  # replayed if the model has no protocol for a release; its verdict is not used
 
 
 @dataclass(frozen=True)
@@ -26,30 +26,30 @@ class Rung:
 
     @property
     def name(self) -> str:
-        """As tables have it: `2.8.1`, or `2.8.1 as 0.11`."""
+        """The name in tables: `2.8.1`, or `2.8.1 as 0.11`."""
         return self.release if self.inter_broker_protocol is None else f"{self.release} as {self.inter_broker_protocol}"
 
     @property
     def words(self) -> list[str]:
-        """What `python -m tests.conform.kafka` is given."""
+        """The arguments of `python -m tests.conform.kafka`."""
         return [self.release, *(["--ibp", self.inter_broker_protocol] if self.inter_broker_protocol else [])]
 
     def of_the_model(self) -> Protocol | None:
-        """The protocol; None where the model has not got it."""
+        """Return the protocol, or None if the model does not have it."""
         try:
             return parse_protocol(self.protocol)
         except ProtocolError:
             return None
 
     def protocol_for(self, case: Case) -> Protocol:
-        """What a case is replayed under: where no controller answers in it, a change of the ISR is one event."""
+        """Return the protocol for the replay of a case. Without AlterPartition events, an ISR change is one event."""
         protocol = self.of_the_model() or parse_protocol(_STAND_IN)
         if any(verb_of(event) in _ANSWERS for event in case.events) or not requests_isr_changes(protocol.constants):
             return protocol
         return parse_protocol(f"{protocol.name}{',' if ':' in protocol.name else ':'}isr_change=atomic")
 
 
-# What 2.8.1 has whatever protocol its brokers speak among each other: repairs that no version is asked for.
+# The fixes in 2.8.1 that do not depend on inter.broker.protocol.version.
 _TODAY = "remote_leo=kept,registration=fenced,isr_expansion=epoch_start,truncate_when=each_epoch"
 
 # Up to 3.6 a leader reads the broker epoch of a follower after it has looked at the follower, within one call of
@@ -90,8 +90,8 @@ RUNGS = (
 
 
 def rungs_of(releases: Collection[str]) -> list[Rung]:
-    """The rungs of some releases, of all if none is named. Raises ReleaseError."""
+    """Return the rows for some releases, or all rows if no release is named. Raises ReleaseError."""
     for release in releases:
         if release not in RELEASES:
-            raise ReleaseError(f"there is no rung for Kafka {release}; there are {', '.join(RELEASES)}")
+            raise ReleaseError(f"there is no row for Kafka {release}; the releases are {', '.join(RELEASES)}")
     return [rung for rung in RUNGS if not releases or rung.release in releases]

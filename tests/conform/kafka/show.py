@@ -1,4 +1,4 @@
-"""`python -m tests.conform.kafka.show CASE RELEASE ...`: what Kafka's own code shows after each event of a case."""
+"""`python -m tests.conform.kafka.show CASE RELEASE ...`: show the state of Kafka's code after each event of a case."""
 
 import argparse
 import sys
@@ -15,11 +15,13 @@ from tests.conform.kafka.ladder import PATIENCE
 
 
 def main() -> None:
-    """Replay a case file on releases, and print what is seen."""
+    """Replay a case file on releases, and print the observations."""
     parser = argparse.ArgumentParser(prog="python -m tests.conform.kafka.show", description=__doc__)
     parser.add_argument("case", type=load_case)
     parser.add_argument("release", nargs="+")
-    parser.add_argument("--protocol", default="kip-320", help="sent to the subject; a mechanism may be the adapter's")
+    parser.add_argument(
+        "--protocol", default="kip-320", help="the protocol to send; it may contain mechanisms of the adapter"
+    )
     given = parser.parse_args()
     out = Console(width=None if sys.stdout.isatty() else 150, highlight=False)
     for release in given.release:

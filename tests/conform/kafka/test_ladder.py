@@ -1,4 +1,4 @@
-"""The ladder: what is chosen, what is said where something is missing, and what it compares."""
+"""The release matrix chooses adapters and protocols, reports missing programs, and compares verdicts."""
 
 import shutil
 import subprocess
@@ -47,7 +47,7 @@ def test_a_release_takes_of_each_file_the_newest_that_is_not_newer_than_itself()
     assert folders["KafkaBroker.java"] == "since-2.6"
     assert folders["ZooKeeper.java"] == "since-1.1"
     assert folders["FakeTimer.java"] == "since-0.10.2"
-    assert "Api.java" not in folders  # an empty file says that it is gone
+    assert "Api.java" not in folders  # an empty file stands for a removed one
 
 
 @pytest.mark.parametrize("release", ["2.8", "2.8.2", "2.8.1-mine"])
@@ -64,7 +64,7 @@ def test_a_release_without_an_adapter_is_refused(release: str) -> None:
 def test_a_release_that_is_no_rung_is_refused() -> None:
     assert [rung.name for rung in rungs_of(["2.6.1", "0.10.2.2"])] == ["0.10.2.2", "2.6.1"]
     assert rungs_of([]) == list(RUNGS)
-    with pytest.raises(ReleaseError, match=r"there is no rung for Kafka 2.6.9; there are 0\.10\.2\.2, "):
+    with pytest.raises(ReleaseError, match=r"there is no row for Kafka 2.6.9; the releases are 0\.10\.2\.2, "):
         rungs_of(["2.6.1", "2.6.9"])
 
 
@@ -155,7 +155,7 @@ def subject_of(rung: Rung) -> CommandSubject:
 
 
 def protocol_of(rung: Rung, difference: Difference) -> Protocol:
-    """The release's own protocol, with the ISR changed in one event unless the schedule has requests."""
+    """Return the release's protocol. Without AlterPartition events in the schedule, an ISR change is one event."""
     case = replace(M1_LOSS, events=parse_schedule(difference.schedule))
     return rung.protocol_for(case)
 

@@ -1,4 +1,4 @@
-"""Mistakes in the adapter itself, which would make Kafka look wrong or right, are seen in lock step."""
+"""Lockstep detects mistakes in the adapter itself, which would make Kafka look wrong or right."""
 
 import os
 import subprocess
@@ -28,7 +28,7 @@ STARTED = "node.broker = release.start("
 
 
 def crash_that_forgets_nothing(cluster: str) -> str:
-    """The process that comes back is the one that crashed, with all that it had in memory."""
+    """Return an adapter in which a restarted broker still has its memory of the time before the crash."""
     changed = cluster.replace(
         DISK_IS_COPIED, "        asleep.put(node.id, node.broker);\n        node.broker = null;\n"
     )
@@ -41,16 +41,16 @@ def crash_that_forgets_nothing(cluster: str) -> str:
 
 
 def crash_that_keeps_requests(cluster: str) -> str:
-    """What a leader had asked for before it crashed is under way all the same."""
+    """Return an adapter in which the requests of a crashed leader are still in flight."""
     return cluster.replace(FORGOTTEN, "")
 
 
 def mutant(change: str, directory: Path) -> list[str]:
-    """The command of a subject whose Cluster.java was changed."""
+    """Return the command of an adapter whose Cluster.java was changed."""
     for lack in missing():
         pytest.skip(lack)
     build = build_of(RELEASE)
-    build.class_path()  # which fetches the jars
+    build.class_path()  # fetches the jars
     original = HERE / "java" / "cluster" / "subject" / "Cluster.java"
     changed = globals()[change](original.read_text())
     assert changed != original.read_text()

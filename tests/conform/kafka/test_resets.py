@@ -1,4 +1,4 @@
-"""Kafka's own code is reset time and again: it opens no more files, keeps no memory, and gets no slower."""
+"""After many resets of Kafka's own code, it has no more open files, uses no more memory, and is no slower."""
 
 import os
 import re
@@ -36,10 +36,10 @@ def test_resets_leave_no_open_file_and_no_memory_and_get_no_slower(release: str,
     process = LineProcess([sys.executable, "-m", "tests.conform.kafka", release])
     try:
         process.ask(wire.reset_request(CONFIG, protocol), 120.0)
-        reset_for(process, protocol, RESETS // 4)  # the first are slow: nothing is compiled yet
+        reset_for(process, protocol, RESETS // 4)  # the first resets are slow: nothing is compiled yet
         files, memory, seconds = open_files(process), resident(process), reset_for(process, protocol, RESETS // 4)
         reset_for(process, protocol, RESETS // 4)
-        assert reset_for(process, protocol, RESETS // 4) < 3 * seconds  # others use the machine as well
+        assert reset_for(process, protocol, RESETS // 4) < 3 * seconds  # other processes use the machine as well
         assert open_files(process) <= files + 10
         assert resident(process) <= memory + 64
     finally:
@@ -47,7 +47,7 @@ def test_resets_leave_no_open_file_and_no_memory_and_get_no_slower(release: str,
 
 
 def reset_for(process: LineProcess, protocol: str, times: int) -> float:
-    """How long so many resets take, with some events each."""
+    """Reset the adapter a number of times, each time with some events. Returns the seconds that this takes."""
     started = time.monotonic()
     lines = [wire.reset_request(CONFIG, protocol), *map(wire.event_request, EVENTS)] * TOGETHER
     for _ in range(times // TOGETHER):
@@ -57,11 +57,11 @@ def reset_for(process: LineProcess, protocol: str, times: int) -> float:
 
 
 def resident(process: LineProcess) -> int:
-    """The memory that a process has, in MiB."""
+    """Return the memory of a process, in MiB."""
     (kibibytes,) = re.findall(r"VmRSS:\s*(\d+)", Path(f"/proc/{process.pid}/status").read_text())
     return int(kibibytes) // 1024
 
 
 def open_files(process: LineProcess) -> int:
-    """How many files a process has open."""
+    """Return the number of open files of a process."""
     return len(list(Path(f"/proc/{process.pid}/fd").iterdir()))

@@ -1,4 +1,4 @@
-"""What is known of single releases, on their own code: a schedule each, and what is seen after it."""
+"""Known behaviour of single releases, on their own code: a schedule, and the expected observation after it."""
 
 import sys
 from dataclasses import replace
@@ -173,7 +173,7 @@ def test_a_follower_that_has_not_fetched_in_the_epoch_does_not_join_the_isr(rele
 def test_a_leader_does_not_send_its_request_again_after_an_unexpected_error_up_to_3_2_0(
     release: str, pending: list[str]
 ) -> None:
-    """ZooKeeper has B in the ISR. Up to 3.0 the leader still counts B, and in 3.1 it commits m0 alone."""
+    """In ZooKeeper, B is in the ISR. Up to 3.0 the leader still counts B. In 3.1 the leader commits m0 alone."""
     case = CASES["kafka-14010-isr-change-taken-back"]
     leader = seen_after(replace(case, events=case.events[:10]), release, f"kafka-{release}")["replicas"]["A"]
     assert (leader["isr"], leader["pending_isr"], leader["hw"]) == (["A"], pending, 0 if pending else 1)
@@ -202,7 +202,7 @@ def test_a_leader_rejects_a_gap_in_the_sequence_of_a_producer_that_it_knows(rele
 
 @pytest.mark.parametrize("release", ["0.10.2.2", "2.8.1", "3.9.2", "4.4.0"])
 def test_the_high_watermark_waits_for_a_replica_outside_the_isr_until_the_lag_time_passes(release: str) -> None:
-    """Seen on Kafka's own code with a clock that stands still but for `lapse`, and in the model alike."""
+    """Kafka's own code and the model agree. The clock of Kafka's code advances only with `lapse`."""
     asks = [] if release == "0.10.2.2" else ["alter A", "altered A"]
     left = ["produce A", "lapse A", "shrink B", *asks, "fetch B", "receive B", "produce A", "fetch B"]
     for more, high_watermark in ([], 2), (["lapse A"], 2), (["produce A"], 2), (["lapse A", "produce A"], 4):

@@ -1,4 +1,4 @@
-"""`python -m tests.systems.fluss [VERSION]`: the server code of a version of Fluss speaks the conformance protocol."""
+"""`python -m tests.systems.fluss [VERSION]`: run Fluss's server code as an adapter of the conformance protocol."""
 
 import argparse
 import os
@@ -10,7 +10,7 @@ from tests.systems.jvm.build import BuildError, command, patched
 
 
 def main() -> None:
-    """Build the subject, if it is not there, and become it."""
+    """Build the adapter if necessary, and replace this process by it."""
     parser = argparse.ArgumentParser(prog="python -m tests.systems.fluss", description=__doc__)
     parser.add_argument("version", metavar="VERSION", nargs="?", default=VERSIONS[0], help=", ".join(VERSIONS))
     parser.add_argument(

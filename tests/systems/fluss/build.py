@@ -1,4 +1,4 @@
-"""The versions of Fluss that there is a subject for, and what that is built from."""
+"""The versions of Fluss that have an adapter, and the build of the adapter."""
 
 import re
 from pathlib import Path
@@ -13,11 +13,11 @@ _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)(-incubating)?")
 
 
 class VersionError(ValueError):
-    """A text that names no version that there is a subject for; the message says which there are."""
+    """There is no adapter for a version. The message lists the versions with an adapter."""
 
 
 def build_of(version: str) -> Build:
-    """The build of the subject for a version such as `0.9.1-incubating`. Raises VersionError."""
+    """Return the build of the adapter for a version such as `0.9.1-incubating`. Raises VersionError."""
     is_apaches = line_of(version) >= (0, 8)
     return Build(
         name="Fluss",

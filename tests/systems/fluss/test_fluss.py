@@ -1,4 +1,4 @@
-"""Fluss: which versions there are, and what its own code makes of the cases that name it."""
+"""Fluss: the supported versions, and the results of Fluss's own code for the cases that name it."""
 
 import sys
 from pathlib import Path

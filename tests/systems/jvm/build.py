@@ -1,13 +1,15 @@
-"""Builds a subject that runs in a JVM, once: Maven fetches the system's jars, and javac compiles the adapter to them.
+"""Build an adapter that runs in a JVM, once: Maven fetches the system's jars, and javac compiles the adapter.
 
-Not Maven's compiler: the poms of some systems call their own jars `runtime`, and it would have none of them.
+Maven's own compiler cannot be used, because the poms of some systems declare their jars with the scope `runtime`, and
+these jars would be missing on the class path of the compiler.
 
-What the adapters share is in `java`, in folders of which each takes those that it needs:
+The adapters share the code in `java`. Each adapter uses the folders that it needs:
 
-* `protocol`: the lines of the conformance protocol, and work that is suspended where it asks for something. The system
-  brings `Cluster` (carries out events, shows what is seen) and `Release` (which version, what the command line says).
-* `broker` and `cluster`: a `Cluster` for replicas that fetch from their leader, one pass of their thread at a time,
-  with a controller of ours. The system brings `Release`, `Quorum`, `FakeTime`, `Partitions`, `Batches`, its `Broker`.
+* `protocol` contains the lines of the conformance protocol, and tasks that are suspended when they send a request. The
+  system provides `Cluster`, which applies events and shows observations, and `Release`, which knows the version and the
+  command line.
+* `broker` and `cluster` contain a `Cluster` for replicas that fetch from their leader, one pass of their thread at a
+  time, and a controller. The system provides `Release`, `Quorum`, `FakeTime`, `Partitions`, `Batches` and `Broker`.
 """
 
 import fcntl
@@ -29,17 +31,17 @@ HERE = Path(__file__).parent
 _JAVA = "17"
 _JDK = f"openjdk-{_JAVA}-jdk-headless"
 
-# Short runs: one processor's worth of garbage collection, and no compiler that takes long to be worth it.
+# Runs are short: the serial garbage collector suffices, and an optimizing compiler would not pay off.
 _OPTIONS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-Djava.security.manager=allow")
 
 
 @dataclass(frozen=True)
 class Build:
-    """What a subject is built from. Its folder has pom.xml, whose parent is the pom beside this file.
+    """The parts of an adapter. Its folder contains pom.xml, whose parent is the pom next to this file.
 
-    `name` is what messages call the system, `version` the folder of `target` that it is built in; `properties` are the
-    pom's; `resources` is a folder that goes into the class path. `renamed`: the package that the sources name, and what
-    this version calls it.
+    `name` is the system's name in messages. `version` is the name of the folder in `target` for the build. `properties`
+    are those of the pom. `resources` is a folder of the class path. `renamed` is the package in the sources, and its
+    name in this version.
     """
 
     name: str
@@ -52,11 +54,11 @@ class Build:
 
     @property
     def target(self) -> Path:
-        """The folder of what is built: `classes`, and `classpath`, in which Maven writes where the jars are."""
+        """The folder of the build. It contains `classes`, and `classpath`, a file with the paths of the jars."""
         return self.folder / "target" / self.version
 
     def class_path(self) -> str:
-        """The class path of the subject, which is built first, if need be. Raises BuildError."""
+        """Build the adapter if necessary, and return its class path. Raises BuildError."""
         with _alone(self.target):
             if not self.is_built():
                 self._build()
@@ -65,11 +67,11 @@ class Build:
         return os.pathsep.join(entries)
 
     def is_built(self) -> bool:
-        """Whether the subject is there, as its sources are now."""
+        """Return whether the adapter was built from the current sources."""
         return self._stamp.exists() and self._stamp.read_text() == self._digest()
 
     def jars(self) -> str:
-        """The part of the class path that Maven has fetched."""
+        """Return the part of the class path that Maven has fetched."""
         return (self.target / "classpath").read_text().strip()
 
     @property
@@ -108,7 +110,7 @@ class Build:
             raise BuildError(f"{name} could not build the subject for {self.name} {self.version}:\n{said}")
 
     def _digest(self) -> str:
-        """Of all that a build depends on, but for what Maven fetches."""
+        """Return the digest of everything that a build depends on, except for the jars that Maven fetches."""
         digest = hashlib.blake2b(repr((sorted(self.properties.items()), self.renamed)).encode(), digest_size=16)
         for file in [HERE / "pom.xml", self.folder / "pom.xml", *self.sources]:
             digest.update(os.path.relpath(file, self.folder).encode() + b"\0" + file.read_bytes() + b"\0")
@@ -116,10 +118,10 @@ class Build:
 
 
 def sources(java: Path, line: tuple[int, ...], *shared: str) -> list[Path]:
-    """The Java files for a version whose first numbers are `line`; each file stands in for those of its name before it.
+    """Return the Java files for a version whose first numbers are `line`. A later file replaces earlier namesakes.
 
-    First come those of the shared folders, then those of `java/common`, then those in `java/since-X` for all X up to
-    the version. An empty file says that from then on there is none.
+    The order is: the shared folders, `java/common`, and `java/since-X` for all X up to the version. An empty file
+    removes the file from that version on.
     """
     since = [folder for folder in sorted(java.glob("since-*"), key=_line) if _line(folder) <= line]
     found: dict[str, Path] = {}
@@ -129,7 +131,7 @@ def sources(java: Path, line: tuple[int, ...], *shared: str) -> list[Path]:
 
 
 def shared(*folders: str) -> list[Path]:
-    """The Java files of shared folders, such as `protocol`."""
+    """Return the Java files of shared folders, such as `protocol`."""
     return sorted(file for folder in folders for file in (HERE / "java" / folder).rglob("*.java"))
 
 
@@ -138,28 +140,28 @@ def _line(since: Path) -> tuple[int, ...]:
 
 
 def command(class_path: str, *arguments: str, log: str = "off", options: Sequence[str] = ()) -> list[str]:
-    """What starts a subject. Raises BuildError.
+    """Return the command that starts an adapter. Raises BuildError.
 
-    `log` is what the system logs, to standard error: `warn`, `info`; `options` are the JVM's.
+    `log` is the level at which the system logs to standard error, such as `warn`. `options` are options of the JVM.
     """
     level = f"-Dorg.slf4j.simpleLogger.defaultLogLevel={log}"
     return [java(), *_OPTIONS, *options, level, "-cp", class_path, "subject.Main", *arguments]
 
 
 def patched(path: str, classes: Path) -> str:
-    """The class path with a directory of classes before it. Raises BuildError if there are none."""
+    """Return the class path, preceded by a directory of classes. Raises BuildError if the directory has none."""
     if not any(classes.rglob("*.class")):
         raise BuildError(f"{classes}: there is no *.class; name the directory that holds the packages' folders")
     return os.pathsep.join([str(classes.resolve()), path])
 
 
 def java() -> str:
-    """The java command. Raises BuildError."""
+    """Return the java command. Raises BuildError."""
     return _tool("java", _JDK)
 
 
 def missing() -> list[str]:
-    """What has to be installed before anything can be built, one sentence each."""
+    """Return a sentence for each required program that is not installed."""
     found = []
     for name, package in (("javac", _JDK), ("mvn", "maven")):
         try:
@@ -171,7 +173,7 @@ def missing() -> list[str]:
 
 @contextmanager
 def _alone(target: Path) -> Iterator[None]:
-    """Nobody else builds there meanwhile."""
+    """Keep other processes from building in the same folder."""
     target.mkdir(parents=True, exist_ok=True)
     with (target / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

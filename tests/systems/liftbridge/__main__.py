@@ -1,4 +1,4 @@
-"""`python -m tests.systems.liftbridge [VERSION]`: Liftbridge's partitions, speaking the conformance protocol."""
+"""`python -m tests.systems.liftbridge [VERSION]`: run Liftbridge's code as an adapter of the conformance protocol."""
 
 import argparse
 import os
@@ -9,7 +9,7 @@ from tests.systems.system import BuildError
 
 
 def main() -> None:
-    """Build the subject, if it is not there, and become it."""
+    """Build the adapter if necessary, and replace this process by it."""
     parser = argparse.ArgumentParser(prog="python -m tests.systems.liftbridge", description=__doc__)
     parser.add_argument(
         "version", nargs="?", default=VERSIONS[0], help=f"{', '.join(VERSIONS)}; %(default)s if left out"

@@ -1,6 +1,6 @@
-"""Builds the subject for a version of Liftbridge, once: Go's module proxy serves it, go compiles it with files of ours.
+"""Build the adapter for a version of Liftbridge, once: Go fetches Liftbridge's module, and compiles it with our files.
 
-The module is copied, since files of ours belong to its packages: what they drive is not exported.
+The module is copied first, because our files must be in its packages to call functions that are not exported.
 """
 
 import fcntl
@@ -28,7 +28,7 @@ _WANTED = (
     "sudo tar -C /usr/local -xzf go1.26.0.linux-amd64.tar.gz, and /usr/local/go/bin in PATH"
 )
 
-# Tried to see whether a finding's cause is what it is taken for: texts of Liftbridge's, and what replaces them.
+# Repairs that confirm the causes of findings. Each entry replaces a text of Liftbridge's source by another.
 _LOG = "commitlog/commitlog.go"
 REPAIRS = {
     "epoch-start": (
@@ -48,7 +48,7 @@ REPAIRS = {
 
 
 def command(version: str, repair: str | None = None) -> list[str]:
-    """Return the command of the subject for a version, which is built first if need be. Raises BuildError."""
+    """Build the adapter for a version if necessary, and return its command. Raises BuildError."""
     if version not in VERSIONS:
         raise BuildError(f"there is no subject for Liftbridge {version}; the versions are {', '.join(VERSIONS)}")
     target = TARGET / (version if repair is None else f"{version}-{repair}")
@@ -62,7 +62,7 @@ def command(version: str, repair: str | None = None) -> list[str]:
 
 
 def missing() -> list[str]:
-    """Return what has to be installed before anything can be built, one sentence each."""
+    """Return a sentence for each required program that is not installed."""
     go = shutil.which("go")
     if go is None:
         return [f"go is missing; wanted is {_WANTED}"]
@@ -103,7 +103,7 @@ def _go(*arguments: str, at: Path) -> str:
 
 
 def _digest() -> str:
-    """Return the digest of all that a build depends on, but for what Go fetches."""
+    """Return the digest of everything that a build depends on, except for the modules that Go fetches."""
     digest = hashlib.blake2b(digest_size=16)
     for file in [Path(__file__), *sorted(_OURS.rglob("*.go"))]:
         digest.update(str(file.relative_to(HERE)).encode() + b"\0" + file.read_bytes() + b"\0")
@@ -112,7 +112,7 @@ def _digest() -> str:
 
 @contextmanager
 def _alone(target: Path) -> Iterator[None]:
-    """Keep everybody else from building there meanwhile."""
+    """Keep other processes from building in the same folder."""
     target.mkdir(parents=True, exist_ok=True)
     with (target / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -1,4 +1,4 @@
-"""What Liftbridge's partitions do, on Liftbridge's own code: its cases, and the repairs that show what causes them."""
+"""Liftbridge's own code gives the expected results for its cases, and repairs of the code show their causes."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""`python -m tests.systems.rocketmq [VERSION]`: RocketMQ's replication, speaking the conformance protocol."""
+"""`python -m tests.systems.rocketmq [VERSION]`: run RocketMQ's code as an adapter of the conformance protocol."""
 
 import argparse
 import os
@@ -9,7 +9,7 @@ from tests.systems.rocketmq.build import VERSIONS, build_of
 
 
 def main() -> None:
-    """Build the subject, if it is not there, and become it."""
+    """Build the adapter if necessary, and replace this process by it."""
     parser = argparse.ArgumentParser(prog="python -m tests.systems.rocketmq", description=__doc__)
     parser.add_argument("version", nargs="?", default=VERSIONS[-1], help=f"such as {', '.join(VERSIONS)}")
     parser.add_argument("--log", metavar="LEVEL", default="off", help="what it logs, to standard error: warn, info")

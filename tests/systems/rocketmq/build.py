@@ -1,4 +1,4 @@
-"""What the subject for a release of RocketMQ is built from, and how it is started."""
+"""The build and the command line of the adapter for a release of RocketMQ."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What RocketMQ's own code does, by schedules; each is replayed twice by the same process, and has to do the same."""
+"""Schedules on RocketMQ's own code. One process replays each schedule twice, and both results must be the same."""
 
 import os
 import signal

@@ -1,6 +1,6 @@
-"""Declare mutants of the checks: a forgotten guarantee, or a loss that is not seen.
+"""Declare mutants of the checks: a forgotten guarantee, or an unseen violation.
 
-Only schedules of a protocol with a known flaw tell these mutants from the correct checks.
+Only the schedules of a protocol with a known flaw distinguish these mutants from the correct checks.
 """
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of

@@ -1,4 +1,4 @@
-"""Declare mutants of KIP-966: the set of eligible leader replicas, and the waiting of the high watermark."""
+"""Declare mutants of KIP-966: the set of eligible leader replicas, and the condition that holds the high watermark."""
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.controller import eligible_leaders
@@ -21,7 +21,7 @@ def eligible_at_the_minimum(p: State, before: int, after: int) -> None:
 
 @in_place_of(
     eligible_leaders.follow_isr,
-    "every replica outside too small an ISR is an eligible leader replica, whenever it left",
+    "while the ISR is below min.insync.replicas, all replicas outside it are eligible leader replicas",
     protocol="kip-966",
 )
 def eligible_whenever_they_left(p: State, before: int, after: int) -> None:
