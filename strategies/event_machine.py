@@ -35,6 +35,10 @@ from hypothesis.errors import HypothesisWarning
 from hypothesis.stateful import Rule, RuleBasedStateMachine, precondition, rule
 
 from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, Verb, encode, replica_of, verb_of
+from epochfuzz.strategies import private_hypothesis
+from epochfuzz.strategies.tracebacks import hides_frames
+
+__tracebackhide__ = hides_frames
 
 _SEEDS = st.integers(0, 2**32 - 1)
 _OWN = 0.25  # share of steps in a course that are a subclass's own rules, if it has any; the other steps are events
@@ -65,15 +69,6 @@ class _Step:
     event: int | None = None
 
 
-def can_steer(machine: RuleBasedStateMachine) -> bool:
-    """Return whether this version of Hypothesis draws rules from a strategy that the machine can replace.
-
-    This is not a documented interface of Hypothesis. If a version lacks it, Hypothesis draws the rules itself.
-    """
-    strategy_is_there = hasattr(getattr(machine, "_rules_strategy", None), "is_valid")
-    return strategy_is_there and all(hasattr(each, "arguments_strategies") for each in machine.rules)
-
-
 class EventMachine(RuleBasedStateMachine):
     """A state machine with the rules that `rules_for` makes for `alphabet`, which lists the simplest events first."""
 
@@ -87,9 +82,8 @@ class EventMachine(RuleBasedStateMachine):
             *(_Step(each) for each in self.rules if not hasattr(each.function, "verb")),
         ]
         self._course: deque[int] | None = None  # the next steps, as indices in `_steps`; None: not drawn yet
-        if can_steer(self):
-            self._theirs = self._rules_strategy
-            self._rules_strategy = _next_rule(self)  # type: ignore[assignment] # any strategy of such values will do
+        if private_hypothesis.can_steer(self):
+            self._theirs = private_hypothesis.steer(self, _next_rule(self))
         else:
             complaint = "this version of Hypothesis cannot be steered; fewer failures are found"
             warnings.warn(complaint, HypothesisWarning, stacklevel=2)
@@ -101,6 +95,9 @@ class EventMachine(RuleBasedStateMachine):
     def happen(self, event: int) -> None:
         """Apply an event. An event that is not possible does nothing."""
         raise NotImplementedError
+
+    def refuse(self, event: int) -> None:
+        """React to an event that was drawn and is not possible, and so is no step."""
 
     def schedule(self, seed: int) -> bytes:
         """Return a schedule for the machine to follow. It skips events that are not possible or have no rule."""
@@ -122,10 +119,13 @@ class EventMachine(RuleBasedStateMachine):
                 first = last = self._course.popleft()
             step = self._steps[draw(_integers(first, last))]
             if step.event is None:
-                if self._theirs.is_valid(step.rule):
-                    return step.rule, {name: draw(drawn) for name, drawn in step.rule.arguments_strategies.items()}
+                if private_hypothesis.is_valid(self._theirs, step.rule):
+                    strategies = private_hypothesis.arguments_of(step.rule)
+                    return step.rule, {name: draw(drawn) for name, drawn in strategies.items()}
             elif self.is_possible(step.event):
                 return step.rule, {"replica": REPLICA_NAMES[replica_of(step.event)]}
+            else:
+                self.refuse(step.event)
             draw(_integers(0, 0))  # in place of the choice that Hypothesis draws before each step: whether to continue
         rule_and_arguments: tuple[Rule, dict[str, Any]] = draw(self._theirs)
         return rule_and_arguments

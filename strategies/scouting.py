@@ -23,6 +23,7 @@ from epochfuzz.model.kafka.contract.properties import AT_END, set_of
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import PROGRESS, Verb, verb_of
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
+from epochfuzz.strategies.balance import balanced
 from epochfuzz.strategies.failures import first_broken
 from epochfuzz.strategies.trimming import shortest
 
@@ -48,17 +49,16 @@ class Scout:
     disturbances: int
 
 
-@lru_cache(maxsize=1_000)  # shrinking asks for the same schedule many times
-def find(scout: Scout, seed: int) -> bytes:
-    """Return the enabled events of a random schedule that breaks a wanted property, and no other judged one earlier.
+@lru_cache(maxsize=1_000)  # shrinking asks for an equal schedule many times
+def find(scout: Scout, seed: int, length: int) -> bytes:
+    """Return the enabled events of a random schedule that breaks a wanted property before other judged ones.
 
-    If the schedules break several wanted properties, a random choice decides, with a preference for rarely broken ones.
-    If no schedule breaks a wanted property, the function returns the enabled events of the last schedule.
+    If several properties break, chance decides, with a preference for rare ones. If no property breaks, the function
+    returns a balanced schedule with about `length` enabled events.
     """
     draw = random.Random(seed)
     start = Execution(scout.protocol, scout.settings)
     judged = set_of(scout.judged)
-    happened = b""
     found: dict[str, list[bytes]] = {name: [] for name in scout.wanted}
     for _ in range(scout.schedules):
         happened, broken = _follow(_plan(draw, start, scout.disturbances), start.copy(), judged)
@@ -68,7 +68,7 @@ def find(scout: Scout, seed: int) -> bytes:
                 break
     broken_ones = [name for name in scout.wanted if found[name]]
     if not broken_ones:
-        return happened
+        return balanced(draw, start, start.alphabet(), length)
     (name,) = draw.choices(broken_ones, [1 / len(found[name]) for name in broken_ones])
 
     def failing(events: bytes) -> bytes | None:

@@ -90,7 +90,7 @@ def test_every_property_has_a_class_of_its_own_for_every_protocol() -> None:
 def test_a_scout_brings_home_a_schedule_that_breaks_the_wanted_property_at_its_end(wanted: str) -> None:
     judged = ("no-committed-loss", "no-divergence") if wanted in LASTING else (wanted,)
     scout = scouting.Scout(HW, Configuration(), judged, (wanted,), schedules=5_000, disturbances=6)
-    way = scouting.find(scout, 1)
+    way = scouting.find(scout, 1, 50)
     execution = Execution(HW, scout.settings)
     for event in way[:-1]:
         assert execution.apply(event)
@@ -101,7 +101,7 @@ def test_a_scout_brings_home_a_schedule_that_breaks_the_wanted_property_at_its_e
 
 def test_what_a_scout_brings_home_breaks_nothing_without_any_event_of_it() -> None:
     scout = scouting.Scout(HW, Configuration(), ("isr-complete",), ("isr-complete",), schedules=5_000, disturbances=6)
-    way = scouting.find(scout, 1)
+    way = scouting.find(scout, 1, 50)
     for i in range(len(way)):
         assert first_broken(Execution(HW, scout.settings, way[:i] + way[i + 1 :]), set_of(scout.judged)) is None
 
@@ -110,7 +110,7 @@ def test_where_nothing_breaks_a_scout_comes_home_with_a_schedule_all_of_which_ha
     kip_320 = parse_protocol("kip-320")
     scout = scouting.Scout(kip_320, Configuration(), LASTING, LASTING, schedules=20, disturbances=6)
     execution = Execution(kip_320, scout.settings)
-    way = scouting.find(scout, 1)
+    way = scouting.find(scout, 1, 50)
     assert len(way) >= 10
     assert all(map(execution.apply, way))
 

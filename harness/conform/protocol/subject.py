@@ -9,6 +9,9 @@ from epochfuzz.harness.conform.protocol.discrepancy import DiscrepancyKind, Subj
 from epochfuzz.harness.conform.protocol.process import START_PATIENCE, LineProcess
 from epochfuzz.harness.conform.protocol.wire import Config, MalformedReply, Observation
 from epochfuzz.model.kafka.vocabulary.events import VERBS
+from epochfuzz.strategies.tracebacks import hides_frames
+
+__tracebackhide__ = hides_frames
 
 PATIENCE = 5.0
 _SETTLING = 0.001
