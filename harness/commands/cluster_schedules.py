@@ -12,7 +12,8 @@ from rich.table import Table
 from epochfuzz.harness.cli import options
 from epochfuzz.harness.cli.cases import mistakes_as_bad_input
 from epochfuzz.harness.cli.environment.signals import as_ctrl_c
-from epochfuzz.harness.cli.output import BadInput, Exit, as_bad_input, console, print_json, print_table, write_file
+from epochfuzz.harness.cli.files import write_new_file
+from epochfuzz.harness.cli.output import BadInput, Exit, as_bad_input, console, print_json, print_table
 from epochfuzz.harness.cluster.broker.installation import DEFAULT_RELEASE
 from epochfuzz.harness.cluster.errors import ClusterError
 from epochfuzz.harness.conform.run.selection import Selection
@@ -112,7 +113,7 @@ def fuzz(
     seconds = options.parse_duration(for_)
     printing = console(json)
     drawn = secrets.randbits(_SEEDS) if seed is None else seed
-    with as_ctrl_c(), as_bad_input(ClusterError):
+    with as_ctrl_c(), as_bad_input(ClusterError), mistakes_as_bad_input():
         kafka = _kafka(release, kafka_home)
         protocol = protocol_of(kafka.release) or protocol_of(DEFAULT_RELEASE)
         assert protocol is not None
@@ -172,7 +173,7 @@ def _replay(
             played.append((case, playing, model))
             if out is not None:
                 text = json_text.dumps(playing.plain(), indent=2) + "\n"
-                write_file(out / f"{case.id}.json", text, in_new_directory=True)
+                write_new_file(out / f"{case.id}.json", text)
     return played
 
 

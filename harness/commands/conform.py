@@ -87,7 +87,9 @@ def conform(
     processes_for: Annotated[
         int, typer.Option("--processes-for", min=1, help="Schedules after which an adapter process is replaced.")
     ] = _PROCESSES_FOR,
-    timeout: Annotated[float, typer.Option("--timeout", min=0.01, help="Seconds to wait for a reply.")] = 5.0,
+    timeout: Annotated[
+        float, typer.Option("--timeout", min=0.01, max=1_000_000, help="Seconds to wait for a reply.")
+    ] = 5.0,
     corpus: Annotated[
         list[Path] | None, typer.Option("--corpus", help="Cases to run first; ./corpus if there is one.")
     ] = None,
