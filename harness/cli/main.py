@@ -38,6 +38,7 @@ _PANELS: dict[str, dict[str, type[Command] | None]] = {
         "shrink": Command,
     },
     "Look at cases": {
+        "cases": Command,
         "replay": Command,
         "report": Command,
         "play": Command,
