@@ -13,7 +13,7 @@ FINDING = .venv/bin/epochfuzz cluster run re-elected-leader --out build/finding-
 # The same as a test in the style of Kafka's PartitionTest, against the jars of a release. It fails on every release so
 # far, and says where; with REPAIR=missed-epoch or REPAIR=every-epoch, on Kafka's bytecode so repaired, it passes.
 RELEASE = 4.3.1
-FINDING_TEST = mvn --quiet --batch-mode --file tests/cluster/finding/pom.xml -Dkafka.version=$(RELEASE)
+FINDING_TEST = mvn --quiet --batch-mode --strict-checksums --file tests/cluster/finding/pom.xml -Dkafka.version=$(RELEASE)
 
 .PHONY: fuzz check test slow kafka kafka-exhaustive systems finding finding-test disks audit.pyz site clean system
 .DELETE_ON_ERROR:

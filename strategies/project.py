@@ -8,6 +8,7 @@ epochfuzz reads the nearest pyproject.toml with this table, in the current direc
 apply to a schedule in a case or a test, which names its own protocol and settings.
 """
 
+import stat
 import tomllib
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -59,11 +60,17 @@ def project() -> Project:
 def _table(path: Path) -> Any:
     """Return the table of a file, or None if there is none."""
     try:
+        if not stat.S_ISREG(path.stat().st_mode):  # a pipe would block
+            raise ProjectError(f"{path}: cannot be read: it is not a regular file; rename or remove it")
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise ProjectError(f"{path}: cannot be read: {error.strerror}") from None
+        raise ProjectError(f"{path}: cannot be read: {error.strerror}; rename or remove it") from None
+    except RecursionError:
+        raise ProjectError(f"{path}: cannot be read: its values are nested too deeply") from None
+    except ProjectError:
+        raise
     except ValueError as error:  # of TOML, or of UTF-8
         raise ProjectError(f"{path}: {error}") from None
     tool = content.get("tool")

@@ -1,10 +1,28 @@
 """Bundled cases: the cases of epochfuzz's own corpus, installed next to the code, and known by their ids."""
 
 import difflib
+import functools
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.cases.case import Case
 
 CORPUS = Path(__file__).resolve().parents[2] / "corpus"  # next to harness/, in a checkout and in a wheel
+
+
+@functools.cache
+def bundled_cases() -> tuple["Case", ...]:
+    """Return all bundled cases, in the order of their folders and ids."""
+    from epochfuzz.harness.cases.corpus import load_corpus
+
+    return tuple(load_corpus([CORPUS]))
+
+
+def ids() -> list[str]:
+    """Return the ids of all bundled cases, in the order of their folders."""
+    return [file.stem for file in sorted(CORPUS.glob("*/*.yaml"))]
 
 
 def located(path: Path) -> Path:

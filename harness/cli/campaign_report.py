@@ -11,7 +11,8 @@ import typer
 
 from epochfuzz.harness.cli import campaigns, options
 from epochfuzz.harness.cli.cases import known_cases
-from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json, print_table, write_file
+from epochfuzz.harness.cli.files import FileKind, write_file
+from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json, print_table
 
 if TYPE_CHECKING:
     from epochfuzz.harness.campaign.store.local_tables import LocalTables
@@ -25,7 +26,11 @@ def report(
     ] = False,
     file: Annotated[
         Path | None,
-        typer.Option("--out", callback=options.needs("report"), help="Write an HTML report to this file, too."),
+        typer.Option(
+            "--out",
+            callback=options.writes(FileKind.HTML, "report"),
+            help="Write an HTML report to this file, too.",
+        ),
     ] = None,
     sarif: options.Sarif = None,
     master: campaigns.Master = None,
@@ -110,7 +115,7 @@ def _history(directories: list[str], file: Path | None, json: bool) -> int:
     if file is not None:
         from epochfuzz.harness.views.report import history as page
 
-        write_file(file, page.render(of_all))
+        write_file(file, page.render(of_all), FileKind.HTML)
         out.print(f"report: {file}", markup=False, soft_wrap=True)
     if json:
         print_json(history_json(of_all))

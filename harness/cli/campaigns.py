@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -28,7 +29,7 @@ Corpus = Annotated[
 ]
 Remote = Annotated[str | None, typer.Option("--remote", help="A Spark Connect server, such as sc://localhost.")]
 
-_KEPT = "kept in {0}; show again with: epochfuzz campaign report {0}"
+_KEPT = "kept in {}; show again with: epochfuzz campaign report {}"
 
 # Imports are inside the functions, so that help and errors are printed before Spark and Numba are loaded. Messages
 # about the run go to stderr, and findings to stdout.
@@ -130,7 +131,7 @@ def end(
         raise BadInput(f"--out and --sarif show schedules of the model, and {directory} is about {about_what}")
     if isinstance(outcome, ClusterOutcome):
         code = end_clusters(out, outcome, directory, facts, json)
-        note(_KEPT.format(directory))
+        note(_KEPT.format(directory, quote(directory)))
         return code
     if isinstance(outcome, MachineOutcome):
         return end_machine(out, outcome, json, **more)
@@ -148,5 +149,5 @@ def end(
         out.print(line, highlight=False)
     if code == Exit.AS_EXPECTED and outcome.stopped_unstable:
         code = Exit.GOAL_UNMET
-    note(_KEPT.format(directory))
+    note(_KEPT.format(directory, quote(directory)))
     return code

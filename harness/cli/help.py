@@ -5,7 +5,11 @@ from typing import Any, ClassVar
 from typer.core import TyperCommand, TyperGroup
 
 from epochfuzz.harness.cli.environment.project_defaults import defaults_for
+from epochfuzz.harness.cli.output import BadInput
 from epochfuzz.harness.environment import extras
+
+_LARGEST: dict[type, int] = {float: 10**9, int: 2**63 - 1}  # seconds or GiB, and the largest integer of machine code
+_COMMAND_TO_RUN = "command"  # the argument with the words of a command, which may be empty
 
 
 class Command(TyperCommand):
@@ -30,7 +34,25 @@ class Command(TyperCommand):
         """Parse the options. Raises ProjectError, but not during completion by a shell."""
         if not ctx.resilient_parsing:
             ctx.default_map = defaults_for(self.params)
-        return super().parse_args(ctx, args)
+            self._refuse_empty(self.make_parser(ctx).parse_args(list(args))[0])
+        rest = super().parse_args(ctx, args)
+        self._refuse_too_large(ctx.params)
+        return rest
+
+    def _refuse_empty(self, given: dict[str, Any]) -> None:
+        """Raise BadInput for an empty value. As a path, an empty text would mean the working directory."""
+        for parameter in self.params:
+            value = given.get(parameter.name)
+            if parameter.name != _COMMAND_TO_RUN and "" in (value if isinstance(value, (list, tuple)) else (value,)):
+                raise BadInput(f"{_shown(parameter)}: the value is empty; give a value")
+
+    def _refuse_too_large(self, values: dict[str, Any]) -> None:
+        """Raise BadInput for a number that the system's clock, memory or counters cannot hold."""
+        for parameter in self.params:
+            value: Any = values.get(parameter.name)
+            most = _LARGEST.get(type(value), 0)
+            if most and not value <= most:  # also true for nan
+                raise BadInput(f"{parameter.opts[0]} must be at most {most}; got {value}")
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command. Raises MissingExtra before it starts."""
@@ -57,6 +79,12 @@ class Group(TyperGroup):
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters, including `--help`."""
         return _without_types_of_flags(super().get_params(ctx))
+
+
+def _shown(parameter: Any) -> str:
+    """Return the name of an option, or that of an argument as the help shows it."""
+    name: str = parameter.opts[0]
+    return name if name.startswith("-") else parameter.metavar or name.upper()
 
 
 def _without_types_of_flags(parameters: list[Any]) -> list[Any]:

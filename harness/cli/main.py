@@ -1,6 +1,8 @@
 """The command line: one application. Its help lists the commands in the order of a user's first steps."""
 
+import errno
 import gc
+import os
 import sys
 import traceback
 from importlib import import_module
@@ -8,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from epochfuzz.harness.cli.environment.standard_streams import usable_standard_streams
 from epochfuzz.harness.cli.help import Command, Group, SparkCommand
 from epochfuzz.harness.cli.output import INTERRUPTED, BadInput, Exit, complaints, end_broken_pipe
 from epochfuzz.harness.environment.extras import MissingExtra
@@ -35,6 +38,7 @@ _PANELS: dict[str, dict[str, type[Command] | None]] = {
         "shrink": Command,
     },
     "Look at cases": {
+        "cases": Command,
         "replay": Command,
         "report": Command,
         "play": Command,
@@ -108,37 +112,72 @@ def _options(
 _OBJECTS = 50_000  # new objects before a collection; with the default, 700, collections take a third of a replay's time
 
 
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_OF_THE_MACHINE = (
+    *_FULL,
+    *(errno.ENAMETOOLONG, errno.ELOOP, errno.EACCES, errno.EPERM, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.EIO),
+)
+
+
 def main() -> None:
     """Run a command. Its return value is the exit code, and bad input is one message on stderr."""
     gc.set_threshold(_OBJECTS)
+    with usable_standard_streams():
+        sys.exit(_exit_code())
+
+
+def _exit_code() -> int:
     try:
-        code = app(standalone_mode=False)
-        if code == INTERRUPTED:  # Typer returns this after Ctrl-C, and prints nothing
-            raise KeyboardInterrupt
-        sys.stdout.flush()  # raises BrokenPipeError here, not at exit
+        return _run()
     except (BadInput, MissingExtra, ProjectError) as error:
         complaints().print(f"epochfuzz: {error}")
-        sys.exit(Exit.BAD_INPUT)
+        return Exit.BAD_INPUT
     except typer.Exit as ended:
-        sys.exit(ended.exit_code)
+        return ended.exit_code
     except (typer.Abort, KeyboardInterrupt):
         complaints().print("epochfuzz: interrupted")
-        sys.exit(INTERRUPTED)
+        return INTERRUPTED
     except BrokenPipeError:
-        end_broken_pipe()
+        return end_broken_pipe()
     except SystemExit as ended:  # rich and Typer exit with 1, the code of a broken property
         if isinstance(ended.__context__, BrokenPipeError):
-            end_broken_pipe()
+            return end_broken_pipe()
         raise
     except Exception as error:
         if _is_usage_error(error):
             error.message = paragraphs(error.message)  # type: ignore[attr-defined]
             error.show()  # type: ignore[attr-defined]
-            sys.exit(Exit.BAD_INPUT)
+            return Exit.BAD_INPUT
+        if isinstance(error, OSError) and error.errno in _OF_THE_MACHINE:
+            complaints().print(f"epochfuzz: {_sentence(error)}")
+            return Exit.BAD_INPUT
         sys.stderr.write(paragraphs(traceback.format_exc()))
         complaints().print("epochfuzz: this is a bug in epochfuzz; please report it with the lines above")
-        sys.exit(Exit.INTERNAL)
-    sys.exit(code)
+        return Exit.INTERNAL
+
+
+def _sentence(error: OSError) -> str:
+    """Return the message of an error that the machine, and not epochfuzz, is responsible for."""
+    where = "" if error.filename is None else f"{error.filename}: "
+    advice = "make room"
+    if error.errno in _FULL:
+        advice = "make room, or set XDG_CACHE_HOME (compiled code) and TMPDIR (temporary files) to another disk"
+    return f"{where}{error.strerror}; {advice}"
+
+
+def _run() -> int:
+    """Run the command, and return its exit code. Raises BadInput in a working directory that was removed."""
+    try:
+        os.getcwd()
+    except OSError as error:
+        raise BadInput(f"the working directory: {error.strerror}; change to another directory") from None
+    try:
+        code: int = app(standalone_mode=False)
+    finally:
+        sys.stdout.flush()  # raises the errors of standard output here, and not at exit
+    if code == INTERRUPTED:  # Typer returns this after Ctrl-C, and prints nothing
+        raise KeyboardInterrupt
+    return code
 
 
 def _is_usage_error(error: Exception) -> bool:

@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 
 from epochfuzz.harness.cli.environment import completion
+from epochfuzz.harness.cli.files import FileKind, check_writable
 from epochfuzz.harness.cli.output import BadInput
 from epochfuzz.harness.environment import extras
 from epochfuzz.model.kafka.contract import properties
@@ -89,14 +90,47 @@ def needs(extra: str) -> Callable[[Any], Any]:
     return check
 
 
+def writes(kind: FileKind, extra: str | None = None) -> Callable[..., Path | None]:
+    """Return the callback of an option that names a file to write.
+
+    It raises BadInput if the file cannot be written, or if another option names it too. It raises MissingExtra if the
+    extra is not installed.
+    """
+
+    def check(context: typer.Context, option: typer.CallbackParam, path: Path | None) -> Path | None:
+        if path is None:
+            return None
+        if extra is not None:
+            extras.require(extra)
+        name = option.opts[0]
+        check_writable(name, path, kind)
+        other = context.meta.setdefault(_WRITTEN, {}).setdefault(path.resolve(), name)
+        if other != name:
+            raise BadInput(f"{other} and {name} name the same file, {path}; name two files")
+        return path
+
+    return check
+
+
 Report = Annotated[
     Path | None,
-    typer.Option("--report", callback=needs("report"), help="Write an HTML report, with every finding step by step."),
+    typer.Option(
+        "--report",
+        callback=writes(FileKind.HTML, "report"),
+        help="Write an HTML report, with every finding step by step.",
+    ),
 ]
 
-Sarif = Annotated[Path | None, typer.Option("--sarif", help="Write the findings as SARIF 2.1.0, for code scanning.")]
+Sarif = Annotated[
+    Path | None,
+    typer.Option(
+        "--sarif", callback=writes(FileKind.SARIF), help="Write the findings as SARIF 2.1.0, for code scanning."
+    ),
+]
 
+_WRITTEN = "epochfuzz.files"  # of a context: the options that name files to write, by file
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(s|m|h)")
+_LONGEST = 3600 * 100_000  # seconds; clocks overflow at longer durations
 _UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600}
 
 
@@ -216,7 +250,10 @@ def parse_duration(text: str, option: str = "--for", also: str = "") -> float:
     match = _DURATION.fullmatch(text)
     if match is None or float(match[1]) == 0:
         raise BadInput(f"{option}: a duration is a number and s, m or h, such as 60s or 8h{also}; got {text!r}")
-    return float(match[1]) * _UNIT_SECONDS[match[2]]
+    seconds = float(match[1]) * _UNIT_SECONDS[match[2]]
+    if seconds > _LONGEST:
+        raise BadInput(f"{option} must be at most {_LONGEST // 3600}h; got {text}")
+    return seconds
 
 
 def parse_certify(text: str) -> float | None:

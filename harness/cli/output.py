@@ -6,8 +6,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from enum import IntEnum
-from pathlib import Path
-from typing import IO, Any, NoReturn, cast
+from typing import IO, Any, cast
 
 from rich.console import Console
 from rich.table import Table
@@ -44,10 +43,10 @@ def as_bad_input(kind: type[Exception]) -> Iterator[None]:
         raise BadInput(str(error)) from None
 
 
-def end_broken_pipe() -> NoReturn:
-    """Exit because the reader of stdout has closed it. Discards the unflushed output."""
+def end_broken_pipe() -> int:
+    """Discard the unflushed output, because the reader of stdout has closed it. Returns the exit code."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    raise SystemExit(PIPE_CLOSED)
+    return PIPE_CLOSED
 
 
 def console(json_wanted: bool) -> Console:
@@ -75,13 +74,3 @@ def print_json(document: Mapping[str, Any]) -> None:
     """Print the JSON document of a command."""
     json.dump(document, sys.stdout, indent=2)
     sys.stdout.write("\n")
-
-
-def write_file(path: Path, text: str, *, in_new_directory: bool = False) -> None:
-    """Write a requested file, if necessary in a new directory. Raises BadInput if that fails."""
-    try:
-        if in_new_directory:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be written: {error.strerror}") from None

@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from epochfuzz.harness.cases.case import Case
+from epochfuzz.harness.cli.environment.signals import as_ctrl_c
 from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
@@ -29,7 +30,7 @@ def replay_by_subject(command: str, cases: Sequence[Case], protocols: Sequence[s
 
     out = console(json)
     try:
-        with show_search(out) as progress:
+        with as_ctrl_c(), show_search(out) as progress:
             progress.doing("starting the adapter")
             reruns = list(_reruns(command, cases, protocols))
     except CommandError as error:

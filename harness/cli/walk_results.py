@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 from epochfuzz.harness.cli import options
 from epochfuzz.harness.cli.environment import github
-from epochfuzz.harness.cli.output import Exit, print_json, write_file
+from epochfuzz.harness.cli.files import FileKind, write_file
+from epochfuzz.harness.cli.output import Exit, print_json
 from epochfuzz.harness.engine.walk.walk import Walker
 from epochfuzz.harness.engine.walk.walking import Walked
 from epochfuzz.harness.findings.findings import Finding, FoundFindings, ScheduleEngine, breaches
@@ -109,13 +110,13 @@ def write_report(out: Console, file: Path, page: ReportPage) -> None:
     from epochfuzz.harness.views.report import html  # loads the renderer on demand
 
     with out.status("drawing the report"):
-        write_file(file, html.render(page))
+        write_file(file, html.render(page), FileKind.HTML)
     out.print(f"report: {file}", markup=False, soft_wrap=True)
 
 
 def write_sarif(out: Console, file: Path, walker: ScheduleEngine, found: Sequence[Finding], reproduce: str) -> None:
     """Write findings as a SARIF file."""
-    write_file(file, dumps(sarif_format.log(walker, found, reproduce), indent=2) + "\n")
+    write_file(file, dumps(sarif_format.log(walker, found, reproduce), indent=2) + "\n", FileKind.SARIF)
     out.print(f"SARIF: {file}", markup=False, soft_wrap=True)
 
 

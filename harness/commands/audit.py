@@ -17,7 +17,8 @@ from rich.console import Console
 from epochfuzz.harness.audit.errors import AuditError
 from epochfuzz.harness.cli import campaigns, options
 from epochfuzz.harness.cli.environment.signals import as_ctrl_c
-from epochfuzz.harness.cli.output import BadInput, Exit, as_bad_input, console, print_json, write_file
+from epochfuzz.harness.cli.files import write_new_file
+from epochfuzz.harness.cli.output import BadInput, Exit, as_bad_input, console, print_json
 from epochfuzz.harness.environment import extras
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 PAGE = "audit.html"
 DOCUMENT = "audit.json"
+_CASES = "cases"
 _LARGE = 1 << 30  # bytes; for less, Spark's start takes longer than it saves
 _NEEDS_SPARK = options.needs("spark")
 
@@ -120,7 +122,7 @@ def _exit(found: "Audit", accept_gaps: bool) -> int:
 
 def _refuse_another(out: Path) -> None:
     """Raise BadInput if a directory already has the files of an audit, or links with their names."""
-    for name in (PAGE, DOCUMENT):
+    for name in (PAGE, DOCUMENT, _CASES):
         if os.path.lexists(out / name):
             raise BadInput(f"--out: {out / name} is already there: choose another directory")
 
@@ -160,10 +162,10 @@ def _write(out: Path, found: "Audit", cases: "Cases", command: str) -> None:
     from epochfuzz.harness.audit.view import html
     from epochfuzz.harness.cases.case import dump_case
 
-    write_file(out / PAGE, html(found, cases, command), in_new_directory=True)
-    write_file(out / DOCUMENT, json_text.dumps(_document(found, cases), indent=2) + "\n")
+    write_new_file(out / PAGE, html(found, cases, command))
+    write_new_file(out / DOCUMENT, json_text.dumps(_document(found, cases), indent=2) + "\n")
     for told in cases.values():
-        write_file(out / "cases" / f"{told.case.id}.yaml", dump_case(told.case), in_new_directory=True)
+        write_new_file(out / _CASES / f"{told.case.id}.yaml", dump_case(told.case))
 
 
 def _document(found: "Audit", cases: "Cases") -> "evidence.Audit":

@@ -6,13 +6,19 @@ from typing import Annotated
 import typer
 
 from epochfuzz.harness.cli import options
-from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json, write_file
+from epochfuzz.harness.cli.files import FileKind, write_file
+from epochfuzz.harness.cli.output import Exit, console, print_json
 
 
 def bench(
     quick: Annotated[bool, typer.Option("--quick", help="A few seeds and rounds instead of twenty and five.")] = False,
     write: Annotated[
-        Path | None, typer.Option("--write", help="Write the tables to this file, as Markdown.", dir_okay=False)
+        Path | None,
+        typer.Option(
+            "--write",
+            callback=options.writes(FileKind.BENCHMARK),
+            help="Write the tables to this file, as Markdown.",
+        ),
     ] = None,
     json: options.Json = False,
 ) -> int:
@@ -27,9 +33,6 @@ def bench(
     - `epochfuzz bench --quick --json`
     - `epochfuzz bench --write docs/benchmark/results.md`
     """
-    if write is not None and not write.parent.is_dir():
-        raise BadInput(f"--write: there is no directory {write.parent}")
-
     from rich.markdown import Markdown
 
     from epochfuzz.harness.lab.bench import results as benchmark
@@ -50,7 +53,7 @@ def bench(
     )
     out.print(Markdown(tables))
     if write is not None:
-        write_file(write, f"# Benchmark results\n\nWritten by `epochfuzz bench`.\n\n{tables}")
+        write_file(write, f"# Benchmark results\n\nWritten by `epochfuzz bench`.\n\n{tables}", FileKind.BENCHMARK)
     for missed in results.missed:
         out.print(f"missed: {missed.defect.name}, with the seeds {', '.join(map(str, missed.missed))}")
     for longer in results.not_minimal:

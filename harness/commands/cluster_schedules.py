@@ -12,7 +12,8 @@ from rich.table import Table
 from epochfuzz.harness.cli import options
 from epochfuzz.harness.cli.cases import mistakes_as_bad_input
 from epochfuzz.harness.cli.environment.signals import as_ctrl_c
-from epochfuzz.harness.cli.output import BadInput, Exit, as_bad_input, console, print_json, print_table, write_file
+from epochfuzz.harness.cli.files import write_new_file
+from epochfuzz.harness.cli.output import BadInput, Exit, as_bad_input, console, print_json, print_table
 from epochfuzz.harness.cluster.broker.installation import DEFAULT_RELEASE
 from epochfuzz.harness.cluster.errors import ClusterError
 from epochfuzz.harness.conform.run.selection import Selection
@@ -118,7 +119,7 @@ def fuzz(
 
     seconds = options.parse_duration(for_)
     printing = console(json)
-    with as_ctrl_c(), as_bad_input(ClusterError), as_bad_input(ProgressError):
+    with as_ctrl_c(), as_bad_input(ClusterError), as_bad_input(ProgressError), mistakes_as_bad_input():
         kafka = _kafka(release, kafka_home)
         with Player(kafka, None) as player:
             fuzzer = _fuzzer(player, kafka, Configuration(replicas=replicas), seed, seconds, selection, save)
@@ -199,7 +200,7 @@ def _replay(
             played.append((case, playing, model))
             if out is not None:
                 text = json_text.dumps(playing.plain(), indent=2) + "\n"
-                write_file(out / f"{case.id}.json", text, in_new_directory=True)
+                write_new_file(out / f"{case.id}.json", text)
     return played
 
 

@@ -78,7 +78,7 @@ Jobs = Annotated[int | None, typer.Option("--jobs", min=1, help="Processes of th
 ProcessesFor = Annotated[
     int, typer.Option("--processes-for", min=1, help="Schedules after which an adapter process is replaced.")
 ]
-Timeout = Annotated[float, typer.Option("--timeout", min=0.01, help="Seconds to wait for a reply.")]
+Timeout = Annotated[float, typer.Option("--timeout", min=0.01, max=1_000_000, help="Seconds to wait for a reply.")]
 Corpus = Annotated[list[Path] | None, typer.Option("--corpus", help="Cases to run first; ./corpus if there is one.")]
 KnownDifferences = Annotated[Path | None, typer.Option("--known", help="A file that lists known differences.")]
 Out = Annotated[

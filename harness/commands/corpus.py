@@ -11,8 +11,9 @@ from epochfuzz.harness.cases.corpus import find_cases, load_corpus
 from epochfuzz.harness.cases.folder import twin_of, under_a_free_id
 from epochfuzz.harness.cli import options
 from epochfuzz.harness.cli.cases import mistakes_as_bad_input
+from epochfuzz.harness.cli.files import write_new_file
 from epochfuzz.harness.cli.help import Command, Group
-from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json, write_file
+from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json
 
 if TYPE_CHECKING:
     from epochfuzz.harness.documents import cases as documents
@@ -63,7 +64,7 @@ def add(
             named = under_a_free_id(each, kept)
             kept.append(named)
             path = corpus / FOUND / f"{named.id}.yaml"
-            write_file(path, dump_case(named), in_new_directory=True)
+            write_new_file(path, dump_case(named))
             added.append(str(path))
             out.print(f"added {added[-1]}", markup=False)
     if json:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,6 +11,8 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from epochfuzz.harness.cases import bundled
+from epochfuzz.harness.cases.case import Case, Expectation, load_case
 from epochfuzz.harness.cli import options
 from epochfuzz.harness.cli.environment import completion
 from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json, print_table
@@ -19,6 +22,7 @@ from epochfuzz.harness.reference.explain import Example, GlossaryEntry
 from epochfuzz.harness.reference.releases import ReleaseVerdicts, surveyed
 from epochfuzz.harness.testing import run_schedule
 from epochfuzz.model.kafka.vocabulary import versions
+from epochfuzz.model.kafka.vocabulary.events import schedule_texts
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, NAMED, RELEASES
 
 if TYPE_CHECKING:
@@ -33,8 +37,8 @@ def explain(
         typer.Argument(
             autocompletion=completion.subjects,
             help="A property, mechanism, choice of a mechanism, reference design, release or version, event, goal, word"
-            " such as ISR, KIP or KAFKA number, in upper or lower case; or `releases`, for the properties that each"
-            " release holds and breaks. Lists all names if left out.",
+            " such as ISR, case such as m1-loss, KIP or KAFKA number, in upper or lower case; or `releases`, for the"
+            " properties that each release holds and breaks. Lists all names but those of cases if left out.",
         ),
     ] = None,
     json: options.Json = False,
@@ -48,6 +52,7 @@ def explain(
     - `epochfuzz explain isr_expansion=epoch_start`
     - `epochfuzz explain high watermark went back`
     - `epochfuzz explain ISR`
+    - `epochfuzz explain m1-loss`
     - `epochfuzz explain KIP-320`
     - `epochfuzz explain 4.3.1`
     - `epochfuzz explain releases`
@@ -67,9 +72,11 @@ def explain(
     wanted = _as_release(" ".join(name))
     if issues.is_issue(wanted) and wanted not in explaining.glossary():  # kip-101 is a design, KIP-101 a proposal
         return _explain_issue(out, wanted, json)
+    if explaining.synonym(wanted) is None and wanted.lower() in bundled.ids():
+        return _explain_case(out, load_case(Path(wanted.lower())), json)
     try:
         version = versions.meaning(wanted)
-        entry = explaining.find(versions.release_of(wanted) if version else wanted)
+        entry = explaining.find(versions.release_of(wanted) if version else wanted, bundled.ids())
     except (explaining.UnknownName, versions.UnknownVersion) as error:
         raise BadInput(str(error)) from None
     if version:
@@ -84,6 +91,37 @@ def _as_release(name: str) -> str:
     """Return the name of a version written as `4.3.1`, `v4.3` or `Kafka 4.3.1`. Returns any other name unchanged."""
     written = _VERSION.fullmatch(name)
     return f"{versions.PREFIX}{written[1]}" if written else name
+
+
+def _explain_case(out: Console, case: Case, json: bool) -> int:
+    """Print the story of a bundled case, its expectations, and the commands that show its steps."""
+    out.print(Text.assemble((case.id, "bold"), ", a case"))
+    out.print(Text(f"{case.why.strip()}\n"))
+    expected = (*case.expect.items(), *case.systems.items())
+    out.print(_rows((name, _expectation(each)) for name, each in expected))
+    settings = ", ".join(f"{name}={value}" for name, value in case.settings.changed().items())
+    out.print(Text(f"\n{len(case.events)} events, {settings}; to see each event:"))
+    for command in (f"epochfuzz replay {case.id} --trace", f"epochfuzz play {case.id}"):
+        out.print(Text(f"  {command}"))
+    if json:
+        document: documents.ExplainedCase = {
+            "name": case.id,
+            "kind": "case",
+            "means": case.why.strip(),
+            "configuration": case.settings.changed(),
+            "events": schedule_texts(case.events),
+            "protocols": {name: {"broken": list(each.broken), "at": each.at} for name, each in case.expect.items()},
+            "systems": {name: {"broken": list(each.broken), "at": each.at} for name, each in case.systems.items()},
+        }
+        print_json(document)
+    return Exit.AS_EXPECTED
+
+
+def _expectation(expected: Expectation) -> str:
+    if not expected.broken:
+        return "breaks nothing"
+    at = "" if expected.at is None else f", first after event {expected.at}"
+    return f"breaks {', '.join(expected.broken)}{at}"
 
 
 def _explain_issue(out: Console, name: str, json: bool) -> int:

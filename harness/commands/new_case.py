@@ -6,6 +6,7 @@ import io
 import re
 import sys
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -17,7 +18,8 @@ from epochfuzz.harness.cases.case import Case, dump_case
 from epochfuzz.harness.cases.recording import Recording
 from epochfuzz.harness.cases.verdict import judge
 from epochfuzz.harness.cli import options
-from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json, write_file
+from epochfuzz.harness.cli.files import rewrite_file, write_new_file
+from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json
 from epochfuzz.harness.views import terminal as timeline
 from epochfuzz.harness.views.drawings import captions
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
@@ -97,7 +99,7 @@ class _Session:
         except KeyboardInterrupt:
             if self._is_unsaved:
                 self._write("")
-                self._say(f"\nkept, interrupted or not; see it with: epochfuzz replay {self.file} --trace")
+                self._say(f"\nkept, interrupted or not; see it with: epochfuzz replay {quote(str(self.file))} --trace")
             raise
         if self._is_unsaved:
             self._say(f"not saved: {', '.join(schedule_texts(bytes(self.recording.events)))}")
@@ -193,11 +195,12 @@ class _Session:
         case = self._write(self._ask(_WHY) or "")
         for name, verdict in judge(case).verdicts.items():
             self._say(f"{name} {captions.verdict(verdict.run)}")
-        self._say(f"saved; see it again with: epochfuzz replay {self.file} --trace")
+        self._say(f"saved; see it again with: epochfuzz replay {quote(str(self.file))} --trace")
 
     def _write(self, why: str) -> Case:
         case = self.recording.case(self.slug, why)
-        write_file(self.file, dump_case(case))
+        write = write_new_file if self.saved is None else rewrite_file
+        write(self.file, dump_case(case))
         self.saved = case
         return case
 

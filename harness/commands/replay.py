@@ -17,7 +17,8 @@ from epochfuzz.harness.cli import options
 from epochfuzz.harness.cli.cases import exit_code, mistakes_as_bad_input, protocols_for
 from epochfuzz.harness.cli.drawing import Format, draw, refuse_too_long
 from epochfuzz.harness.cli.environment import github
-from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json, print_table, write_file
+from epochfuzz.harness.cli.files import FileKind, check_writable, rewrite_file, write_file
+from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json, print_table
 from epochfuzz.harness.cli.rerun import replay_by_subject
 from epochfuzz.harness.trace.refusal import why_not
 from epochfuzz.harness.trace.replay import Run
@@ -75,6 +76,8 @@ def replay(
         return _own(context, model, case, protocol, trace=trace, json=json)
     if file is not None and format_ is None:
         raise BadInput("--out is the file for a drawing: choose one with --format")
+    if file is not None and format_ is not None:
+        check_writable("--out", file, FileKind[format_.name])
     if json and format_ is not None and file is None:
         raise BadInput("--json and --format would both write to stdout: give the drawing a file with --out")
     if subject is not None and (trace or format_ is not None or rewrite):
@@ -90,7 +93,7 @@ def replay(
                 assert each.path is not None  # load_corpus sets the path
                 if not each.path.exists():
                     raise BadInput(f"{each.path}: a bundled case cannot be rewritten: save it as a file first")
-                write_file(each.path, dump_case(each))
+                rewrite_file(each.path, dump_case(each))
         if not cases:
             raise BadInput(f"no case files (*.yaml) under {', '.join(map(str, case))}")
         if subject is not None:
@@ -159,7 +162,7 @@ def _draw(judged_cases: list[JudgedCase], format_: Format, file: Path | None) ->
     if file is None:
         typer.echo(drawn, nl=False)
     else:
-        write_file(file, drawn)
+        write_file(file, drawn, FileKind[format_.name])
 
 
 def _print_trace(out: Console, judged: JudgedCase) -> None:

@@ -10,7 +10,8 @@ from epochfuzz.harness.cases.verdict import judge
 from epochfuzz.harness.cli import options
 from epochfuzz.harness.cli.cases import exit_code, mistakes_as_bad_input, protocols_for
 from epochfuzz.harness.cli.drawing import refuse_too_long
-from epochfuzz.harness.cli.output import BadInput, console, print_json, write_file
+from epochfuzz.harness.cli.files import FileKind, write_file
+from epochfuzz.harness.cli.output import BadInput, console, print_json
 
 if TYPE_CHECKING:
     from epochfuzz.harness.documents import cases as documents
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 
 def report(
     case: Annotated[list[Path], typer.Argument(help="Case files, directories of them, or ids such as m1-loss.")],
-    file: Annotated[Path, typer.Option("--out", help="The HTML file to write.")],
+    file: Annotated[
+        Path, typer.Option("--out", callback=options.writes(FileKind.HTML), help="The HTML file to write.")
+    ],
     protocol: Annotated[
         list[str] | None,
         options.protocol_option(
@@ -53,7 +56,7 @@ def report(
     out = console(json)
     with out.status(f"drawing {len(judged_cases)} cases"):
         page = from_cases.page(judged_cases)
-        write_file(file, html.render(page))
+        write_file(file, html.render(page), FileKind.HTML)
     out.print(f"{page.summary}; written to {file}", markup=False, soft_wrap=True)
     if json:
         document: documents.Report = {

@@ -1,8 +1,26 @@
-"""Declare the documents of commands for case files: `replay`, `shrink`, `report`, `new-case`, `corpus add`, `play`."""
+"""Declare the documents of commands for case files: `cases`, `replay`, `shrink`, `report`, `new-case` and others."""
 
 from typing_extensions import TypedDict
 
-from epochfuzz.harness.documents.parts import Causes, Proof, Verdict
+from epochfuzz.harness.documents.parts import Causes, Proof, Settings, Verdict
+
+
+class BundledCase(TypedDict):
+    """A case that is installed with epochfuzz, with the number of its events and its expectations."""
+
+    id: str
+    summary: str
+    why: str
+    configuration: Settings
+    events: int
+    protocols: dict[str, Verdict]
+    systems: dict[str, Verdict]
+
+
+class Cases(TypedDict):
+    """The document of `cases`."""
+
+    cases: list[BundledCase]
 
 
 class NotEnabled(TypedDict):

@@ -2,7 +2,7 @@
 
 from typing_extensions import TypedDict
 
-from epochfuzz.harness.documents.parts import Causes, Settings
+from epochfuzz.harness.documents.parts import Causes, Settings, Verdict
 
 
 class Name(TypedDict):
@@ -55,6 +55,18 @@ class Entry(TypedDict):
     why: str
     generations: dict[str, str]
     example: Example | None
+
+
+class ExplainedCase(TypedDict):
+    """The document of `explain m1-loss`: a case that is installed with epochfuzz, and its expectations."""
+
+    name: str
+    kind: str
+    means: str
+    configuration: Settings
+    events: list[str]
+    protocols: dict[str, Verdict]
+    systems: dict[str, Verdict]
 
 
 class Broken(Causes):

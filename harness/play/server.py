@@ -10,6 +10,7 @@ import socket
 from collections.abc import Callable, Iterable
 from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment
@@ -171,7 +172,7 @@ class Application:
             file = save(position, form.get("id", ""), form.get("why", ""), self.directory, replace=replace)
         except CannotSave as error:
             return _json({"answer": str(error), "is_there": isinstance(error, IsThere)})
-        return _json({"answer": f"Saved as {file}", "command": f"epochfuzz replay {file} --trace"})
+        return _json({"answer": f"Saved as {file}", "command": f"epochfuzz replay {quote(str(file))} --trace"})
 
 
 def _input(setting: "Field[Any]", settings: Configuration) -> dict[str, Any]:

@@ -96,10 +96,11 @@ def _rewrite(case: Case) -> Case:
     met = rewritten(case)
     if met != case:
         assert case.path is not None  # load_case sets the path
-        written = case.path.with_name(f".{case.path.name}.{os.getpid()}")
+        file = case.path.resolve()  # the file itself, if the path is a link
+        written = file.with_name(f".epochfuzz-{os.getpid()}")
         try:
             written.write_text(dump_case(met), encoding="utf-8")
-            written.replace(case.path)
+            written.replace(file)
         except OSError as error:
             raise NotAsExpected(f"{case.path}: cannot be rewritten: {error.strerror}") from None
     return met

@@ -6,7 +6,8 @@ mechanisms of each protocol, and the properties that a schedule breaks.
 
 import difflib
 import functools
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
@@ -35,6 +36,7 @@ KINDS = {
 _UNDECLARED = ("word", "term")  # kinds without a declaration in the model: the glossary alone defines them
 
 _MOST_SUGGESTIONS = 3
+_SPELLED_ALIKE = 0.75  # difflib's measure, of 1; below it, names such as "data loss" and "decision" count as alike
 
 
 class UnknownName(ValueError):
@@ -73,7 +75,12 @@ class GlossaryEntry:
     @property
     def summary(self) -> str:
         """Return the first sentence of the meaning."""
-        return self.means.split(". ")[0].removesuffix(".") + "."
+        return first_sentence(self.means)
+
+
+def first_sentence(text: str) -> str:
+    """Return the first sentence of a text."""
+    return text.split(". ")[0].strip().removesuffix(".") + "."
 
 
 @functools.cache
@@ -128,20 +135,41 @@ def _lower(text: str) -> str:
     return f"{text[:1].lower()}{text[1:]}"
 
 
-def find(name: str) -> GlossaryEntry:
-    """Return the entry of a name, ignoring case. Raises UnknownName."""
-    entries = glossary()
-    if name in entries:
-        return entries[name]
-    for entry in entries.values():
-        if name.lower() in map(str.lower, (entry.name, *entry.also)):
-            return entry
-    names = subjects()
-    within = sorted((known for known in names if name in known), key=len)
-    near = within or difflib.get_close_matches(name, names)
+def find(name: str, others: Iterable[str] = ()) -> GlossaryEntry:
+    """Return the entry of a name, ignoring case. Raises UnknownName, which may suggest one of `others` too."""
+    known = synonym(name)
+    if known is not None:
+        return glossary()[known]
+    near = _near(name, [*subjects(), *others])
     if not near:
         raise UnknownName(f"unknown name {name!r}; `epochfuzz explain` lists all names")
     raise UnknownName(f"unknown name {name!r}; did you mean {' or '.join(map(repr, near[:_MOST_SUGGESTIONS]))}?")
+
+
+def synonym(name: str) -> str | None:
+    """Return the name of the entry with a name or a synonym, ignoring case and hyphens; None if there is none."""
+    if name in glossary():
+        return name
+    wanted = _plain(name)
+    return next((e.name for e in glossary().values() if wanted in map(_plain, (e.name, *e.also))), None)
+
+
+def _plain(name: str) -> str:
+    return " ".join(_words(name))
+
+
+def _words(name: str) -> list[str]:
+    return re.split(r"[^a-z0-9.]+", name.lower())
+
+
+def _near(name: str, known: Sequence[str]) -> list[str]:
+    """Return the names that have all words of a name, the shortest first, or else the names spelled like it."""
+    words = set(_words(name))
+    having = sorted((each for each in known if words <= set(_words(each))), key=len)
+    if having:
+        return having
+    spelled = {each.lower(): each for each in reversed(known)}
+    return [spelled[each] for each in difflib.get_close_matches(name.lower(), spelled, cutoff=_SPELLED_ALIKE)]
 
 
 def subjects() -> list[str]:

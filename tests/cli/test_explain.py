@@ -342,9 +342,10 @@ def test_the_list_is_there_for_programs_too(app: typer.Typer) -> None:
 @pytest.mark.parametrize(
     ("written", "said"),
     [
-        ("no-comitted-loss", "did you mean 'no-committed-loss' or 'no-acked-loss' or 'committed'?"),
+        ("no-comitted-loss", "did you mean 'no-committed-loss' or 'no-acked-loss'?"),
         ("epoch_start", "did you mean 'isr_expansion=epoch_start'?"),
-        ("isr shrunk", "did you mean 'shrink' or 'ISR shrank'?"),
+        ("isr shrunk", "did you mean 'isr shrink' or 'ISR shrank'?"),
+        ("data center", "`epochfuzz explain` lists all names"),
         ("xyzzy", "`epochfuzz explain` lists all names"),
     ],
 )
@@ -352,6 +353,33 @@ def test_an_unknown_name_is_answered_with_the_nearest_right_ones(app: typer.Type
     with pytest.raises(BadInput) as caught:
         invoke(app, *written.split())
     assert str(caught.value) == f"unknown name {written!r}; {said}"
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("data loss", "no-committed-loss"),
+        ("Message-Loss", "no-committed-loss"),
+        ("lost write", "no-acked-loss"),
+        ("log divergence", "no-divergence"),
+        ("split brain", "zombie"),
+        ("stale leader", "zombie"),
+        ("leader hw", "HW"),
+        ("OffsetsForLeaderEpoch", "truncation=leader_epoch"),
+        ("partition", "partition"),
+        ("leader election", "elect"),
+        ("ISR expansion", "expand"),
+        ("unclean.leader.election.enable", "unclean election"),
+    ],
+)
+def test_the_words_of_articles_are_known(written: str, name: str) -> None:
+    assert find(written).name == name
+
+
+def test_no_synonym_is_the_name_of_another_entry_and_only_hw_is_told_apart_by_its_case() -> None:
+    meant = {(name.lower(), entry.name) for entry in ENTRIES for name in (entry.name, *entry.also)}
+    names = [name for name, _ in meant]
+    assert {name for name in names if names.count(name) > 1} == {"hw"}
 
 
 def test_looking_a_name_up_in_python_raises_the_same() -> None:

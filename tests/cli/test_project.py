@@ -1,5 +1,6 @@
 """`[tool.epochfuzz]`: what a project's schedules are drawn under where nobody says otherwise."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,32 @@ def walked(epochfuzz: Callable[..., Any]) -> Callable[..., Any]:
         return document["protocols"], document["configuration"]
 
     return walk
+
+
+# A file that cannot be read.
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda path: os.mkfifo(path), "cannot be read: it is not a regular file; rename or remove it"),
+        (lambda path: path.mkdir(), "cannot be read: it is not a regular file; rename or remove it"),
+        (lambda path: path.symlink_to("/dev/zero"), "cannot be read: it is not a regular file; rename or remove it"),
+        (lambda path: path.symlink_to(path), "cannot be read: Too many levels of symbolic links; rename or remove it"),
+        (
+            lambda path: path.write_text(f"x = {'[' * 5000}{']' * 5000}"),
+            "cannot be read: its values are nested too deeply",
+        ),
+    ],
+    ids=["a pipe", "a directory", "a device", "a loop of links", "5000 nested lists"],
+)
+def test_a_file_that_cannot_be_read_is_a_message_and_does_not_block(
+    write: Write, tmp_path: Path, epochfuzz: Callable[..., Any], make: Callable[[Path], Any], said: str
+) -> None:
+    path = tmp_path / "pyproject.toml"
+    make(path)
+    ended = epochfuzz("fuzz", "--schedules", 1)
+    assert (ended.code, ended.out, ended.err) == (2, "", f"epochfuzz: {path}: {said}\n")
 
 
 # Where it is found.

@@ -1,10 +1,25 @@
-"""SIGTERM is taken for a Ctrl-C by what a command does, and told apart by its exit code."""
+"""A command takes SIGTERM, SIGHUP and SIGQUIT for Ctrl-C, and its exit code tells them apart."""
 
+import contextlib
+import shlex
 import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import pytest
 
 from epochfuzz.harness.cli.environment.signals import as_ctrl_c
+
+OTHERS = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+STUBBORN = """
+import os, signal, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+open(sys.argv[1], "w").write(str(os.getpid()))
+while True:
+    time.sleep(1)
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -23,13 +38,15 @@ def work_until(number, seen):
         raise
 
 
-@pytest.mark.parametrize(("number", "ends_with"), [(signal.SIGTERM, SystemExit), (signal.SIGINT, KeyboardInterrupt)])
+@pytest.mark.parametrize(
+    ("number", "ends_with"), [*((each, SystemExit) for each in OTHERS), (signal.SIGINT, KeyboardInterrupt)]
+)
 def test_what_runs_is_interrupted(number, ends_with):
     seen: list[object] = []
     with pytest.raises(ends_with) as ended, as_ctrl_c():
         work_until(number, seen)
     assert seen == ["interrupted"]
-    assert ended.type is KeyboardInterrupt or ended.value.code == 143
+    assert ended.type is KeyboardInterrupt or ended.value.code == 128 + number
 
 
 def test_sigterm_counts_in_the_background_too_where_ctrl_c_is_ignored():
@@ -48,8 +65,46 @@ def test_whoever_handles_ctrl_c_handles_sigterm():
     assert noted == [signal.SIGINT]
 
 
-def test_afterwards_sigterm_is_what_it_was():
-    before = signal.getsignal(signal.SIGTERM)
+@pytest.mark.parametrize("number", OTHERS)
+def test_afterwards_a_signal_has_the_handler_that_it_had(number):
+    before = signal.getsignal(number)
     with as_ctrl_c():
-        assert signal.getsignal(signal.SIGTERM) is not before
-    assert signal.getsignal(signal.SIGTERM) is before
+        assert signal.getsignal(number) is not before
+    assert signal.getsignal(number) is before
+
+
+def test_a_command_started_by_nohup_survives_a_hangup():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with as_ctrl_c():
+            signal.raise_signal(signal.SIGHUP)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.parametrize("number", OTHERS)
+@pytest.mark.parametrize(
+    "words",
+    [("conform", "--schedules", "1", "--timeout", "60", "--"), ("replay", "m1-loss", "--subject")],
+    ids=["conform", "replay"],
+)
+def test_no_system_under_test_is_left_though_it_ignores_sigterm(tmp_path, words, number):
+    (tmp_path / "stubborn.py").write_text(STUBBORN)
+    system = [sys.executable, str(tmp_path / "stubborn.py"), str(tmp_path / "pid")]
+    last = [shlex.join(system)] if words[-1] == "--subject" else system
+    command = [sys.executable, "-m", "epochfuzz", *words, *last]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=tmp_path) as running:
+        pid = int(soon(lambda: (tmp_path / "pid").read_text()))
+        running.send_signal(number)
+        assert running.wait(60) == 128 + number
+    soon(lambda: not Path(f"/proc/{pid}").exists())
+
+
+def soon(read):
+    """What is read once it is there, and true, within a minute."""
+    for _ in range(600):
+        with contextlib.suppress(OSError):
+            if found := read():
+                return found
+        time.sleep(0.1)
+    raise AssertionError("a minute is over")

@@ -46,6 +46,18 @@ def test_maven_is_asked_once_for_a_release(maven: Callable[[str], Path], tmp_pat
     assert calls.read_text() == "called\n"
 
 
+def test_maven_accepts_no_jar_whose_checksum_is_wrong(maven: Callable[[str], Path], tmp_path: Path) -> None:
+    maven(f'touch {tmp_path}/kafka.jar; echo {tmp_path}/kafka.jar > "$file"; echo "$@" > {tmp_path}/words')
+    from_maven("4.3.1")
+    assert "--strict-checksums" in (tmp_path / "words").read_text().split()
+
+
+def test_every_call_of_maven_checks_checksums() -> None:
+    root = Path(__file__).parents[2]
+    callers = [root / "Makefile", root / "tests/systems/jvm/build.py", root / "harness/cluster/broker/installation.py"]
+    assert [file.read_text().count("--strict-checksums") for file in callers] == [1, 1, 1]
+
+
 def test_maven_is_asked_again_once_its_repository_was_emptied(maven: Callable[[str], Path], tmp_path: Path) -> None:
     jar = tmp_path / "kafka.jar"
     calls = maven(f'touch {jar}; echo {jar} > "$file"')

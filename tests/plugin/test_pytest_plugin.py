@@ -323,6 +323,15 @@ def test_rewriting_makes_a_case_expect_what_replay_gives(project: pytest.Pyteste
     run(project).assert_outcomes(passed=2)
 
 
+def test_a_linked_case_stays_a_link_and_its_file_is_rewritten(project: pytest.Pytester, tmp_path: Path) -> None:
+    path = write(project, "corpus/shortest-loss.yaml", SHORTEST_LOSS.replace("at: 9", "at: 3"))
+    file = path.rename(tmp_path / "elsewhere.yaml")
+    path.symlink_to(file)
+    run(project, "--epochfuzz-rewrite").assert_outcomes(passed=2)
+    assert path.is_symlink()
+    assert load_case(file).expect["hw"].at == 9
+
+
 def test_without_rewriting_a_case_file_is_left_alone(project: pytest.Pytester) -> None:
     wrong = SHORTEST_LOSS.replace("at: 9", "at: 3")
     path = write(project, "corpus/shortest-loss.yaml", wrong)

@@ -58,6 +58,21 @@ def test_what_can_be_kept_is(tmp_path):
     assert [file.suffix for file in tmp_path.rglob("kernels*.nbi")] == [".nbi"]
 
 
+@pytest.mark.parametrize("was_there", [False, True])
+def test_nobody_else_may_change_compiled_code_whatever_the_umask_is(was_there, tmp_path):
+    cache = tmp_path / "epochfuzz"
+    if was_there:
+        cache.mkdir()
+        cache.chmod(0o777)
+    before = os.umask(0)
+    try:
+        ended = run("from epochfuzz.harness.engine.runtime import compilation\n" + STAND_IN, tmp_path)
+    finally:
+        os.umask(before)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "2\n", "")
+    assert cache.stat().st_mode & 0o777 == 0o700
+
+
 LINKED = """
 import json
 from epochfuzz.harness.environment.version import model_digest

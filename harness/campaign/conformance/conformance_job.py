@@ -6,6 +6,7 @@ A block runs as in a local run (conform/run/block.py), and the outcome is comput
 
 import json
 from collections.abc import Iterator, Mapping
+from shlex import quote
 from typing import TYPE_CHECKING, Any, Self
 
 import pyarrow as pa
@@ -85,7 +86,7 @@ class Trials(Job[Conformance]):
 
     def how_to_resume(self, uri: str) -> str:
         """Return the advice to resume the campaign."""
-        return f"repeat the command that began it, `epochfuzz conform --campaign {uri} ...`"
+        return f"repeat the command that began it, `epochfuzz conform --campaign {quote(uri)} ...`"
 
     def block(self, number: int) -> dict[str, Any]:
         """Run the trials of a block. Raises SubjectUnable and CommandError."""

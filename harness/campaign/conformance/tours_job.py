@@ -8,6 +8,7 @@ results equal those of a local run.
 import json
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from shlex import quote
 from typing import TYPE_CHECKING, Any, Self
 
 import pyarrow as pa
@@ -87,7 +88,7 @@ class Tours(Trials):
 
     def how_to_resume(self, uri: str) -> str:
         """Return the advice to resume the campaign."""
-        return f"repeat the command that began it, `epochfuzz conform --exhaustive --campaign {uri} ...`"
+        return f"repeat the command that began it, `epochfuzz conform --exhaustive --campaign {quote(uri)} ...`"
 
     # Methods that workers call
 

@@ -1,6 +1,7 @@
 """Run a campaign from start to end. A resumed campaign skips each step whose result is in the directory."""
 
 from datetime import datetime
+from shlex import quote
 from typing import Any, Generic
 from typing import Protocol as Interface
 
@@ -73,7 +74,7 @@ class Campaign(Generic[Outcome]):
         directory = CampaignDirectory(spark, uri)
         found = work_found(_readable(directory))
         if found is None:
-            raise CampaignError(f"{uri} holds no campaign; `epochfuzz campaign run --out {uri}` starts one")
+            raise CampaignError(f"{uri} holds no campaign; `epochfuzz campaign run --out {quote(uri)}` starts one")
         _refuse_foreign(directory, found)
         return Campaign(directory, found)
 

@@ -59,7 +59,7 @@ class SearchCampaign:
         directory = CampaignDirectory(spark, uri)
         rows = directory.read_rows("search", ASKED)
         if not rows:
-            raise CampaignError(f"{uri} holds no search; `epochfuzz explore --out {uri}` starts one")
+            raise CampaignError(f"{uri} holds no search; `epochfuzz explore --out {shlex.quote(uri)}` starts one")
         asked = SearchRequest.from_text(rows[0]["asked"])
         if asked.model != model_digest():
             raise CampaignError(

@@ -57,6 +57,7 @@ def cache_directory() -> Path:
     try:
         base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "epochfuzz" / "sources"
         base.mkdir(parents=True, exist_ok=True)
+        base.parent.chmod(0o700)  # nobody else may change code that workers execute; fails for another user's directory
     except (OSError, RuntimeError):
         base = Path(tempfile.mkdtemp(prefix="epochfuzz-"))
     return base

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import pyarrow as pa
@@ -67,7 +68,8 @@ class LocalTables:
         found = work_found(self)
         if found is None:
             raise CampaignError(
-                f"{self.directory} holds no campaign; `epochfuzz campaign run --out {self.directory}` starts one"
+                f"{self.directory} holds no campaign;"
+                f" `epochfuzz campaign run --out {quote(str(self.directory))}` starts one"
             )
         self.refuse_foreign(found)
         return found

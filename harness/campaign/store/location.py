@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from shlex import quote
 
 from epochfuzz.harness.campaign.store.errors import CampaignError
 
@@ -46,7 +47,8 @@ def held(directory: Path) -> Iterator[Path]:
     try:
         if not _lock(descriptor, fcntl.LOCK_EX):
             raise CampaignError(
-                f"another process works on {directory}; `epochfuzz campaign report {directory}` shows its progress"
+                f"another process works on {directory};"
+                f" `epochfuzz campaign report {quote(str(directory))}` shows its progress"
             )
         shutil.rmtree(temporary, ignore_errors=True)
         try:

@@ -29,7 +29,10 @@ def property_names() -> list[str]:
 
 def subjects(ctx: typer.Context) -> list[str]:
     """Return the names that `explain` knows. If a name has several words, return only the words not yet given."""
+    from epochfuzz.harness.cases import bundled
     from epochfuzz.harness.reference import explain
 
     begun = "".join(f"{word} " for word in ctx.params.get("name") or ())
-    return [name.removeprefix(begun) for name in (*explain.subjects(), "releases") if name.startswith(begun)]
+    return [
+        name.removeprefix(begun) for name in (*explain.subjects(), *bundled.ids(), "releases") if name.startswith(begun)
+    ]

@@ -1,4 +1,4 @@
-"""Signals that end a command: SIGTERM acts like Ctrl-C, and the exit code tells the shell which signal it was."""
+"""Signals that end a command act like Ctrl-C, and the exit code tells the shell which signal it was."""
 
 import signal
 import sys
@@ -7,15 +7,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+_ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+
 
 @contextmanager
 def as_ctrl_c() -> Iterator[None]:
-    """Treat SIGTERM like Ctrl-C, with the handler that SIGINT has at that time. The exit code is 143."""
-    terminated = False
+    """Treat SIGTERM, SIGHUP and SIGQUIT like Ctrl-C, with the handler that SIGINT has at that time.
+
+    The exit code is 128 and the number of the signal. A signal that the parent ignores, as `nohup` does with SIGHUP,
+    stays ignored.
+    """
+    ended_by: signal.Signals | None = None
 
     def interrupt(number: int, frame: FrameType | None) -> None:
-        nonlocal terminated
-        terminated = True
+        nonlocal ended_by
+        ended_by = signal.Signals(number)
         if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # shells start background commands with SIGINT ignored
             raise KeyboardInterrupt
         signal.raise_signal(signal.SIGINT)
@@ -23,12 +29,14 @@ def as_ctrl_c() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, interrupt)
+    heard = [each for each in _ENDING if each is signal.SIGTERM or signal.getsignal(each) is not signal.SIG_IGN]
+    before = {each: signal.signal(each, interrupt) for each in heard}
     try:
         yield
     except KeyboardInterrupt:
-        if terminated:
-            sys.exit(128 + signal.SIGTERM)
+        if ended_by is not None:
+            sys.exit(128 + ended_by)
         raise
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for each, handler in before.items():
+            signal.signal(each, handler)

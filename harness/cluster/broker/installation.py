@@ -11,6 +11,7 @@ from pathlib import Path
 
 from epochfuzz.harness.cluster.broker.tools import tool
 from epochfuzz.harness.cluster.errors import ClusterError
+from epochfuzz.harness.engine.runtime.cache import user_cache
 
 RESOURCES = Path(__file__).parents[1] / "resources"
 DEFAULT_RELEASE = "4.3.1"
@@ -38,8 +39,11 @@ class Installation:
 
 
 def cache() -> Path:
-    """Return the directory that caches downloads and builds."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "epochfuzz" / "kafka"
+    """Return the directory that caches downloads and builds. Raises ClusterError."""
+    try:
+        return user_cache() / "kafka"
+    except (OSError, RuntimeError) as error:
+        raise ClusterError(f"the cache cannot be used: {error}; set XDG_CACHE_HOME to another directory") from None
 
 
 def from_home(home: Path) -> Installation:
@@ -85,7 +89,7 @@ def from_maven(release: str) -> Installation:
 def resolve(what: str, pom: Path, listed: Path, properties: dict[str, str]) -> None:
     """Download the dependencies of a pom with Maven, and write their class path into a file. Raises ClusterError."""
     values = [f"-D{name}={value}" for name, value in (properties | {"mdep.outputFile": str(listed)}).items()]
-    command = [tool("mvn"), "--quiet", "--batch-mode", "--file", str(pom), _PLUGIN, *values]
+    command = [tool("mvn"), "--quiet", "--batch-mode", "--strict-checksums", "--file", str(pom), _PLUGIN, *values]
     ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if ended.returncode != 0:
         said = next((line for line in ended.stdout.splitlines() if "Could not" in line or "[ERROR]" in line), "")

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -39,11 +40,15 @@ def case_of(nonconformity: ConformanceFinding, seed: int = 0) -> Case:
 
 
 def save_case(nonconformity: ConformanceFinding, seed: int, directory: Path) -> Path:
-    """Write the case of a finding into a directory, which is created if necessary. Raises OSError."""
+    """Write the case of a finding into a directory, which is created if necessary. Raises OSError.
+
+    The file of an earlier run stays as it is. Equal names mean equal findings, and the user may have edited the file.
+    """
     case = case_of(nonconformity, seed)
     directory.mkdir(parents=True, exist_ok=True)
     path = directory / f"{case.id}.yaml"
-    path.write_text(dump_case(case), encoding="utf-8")
+    with suppress(FileExistsError), path.open("x", encoding="utf-8") as file:
+        file.write(dump_case(case))
     return path
 
 

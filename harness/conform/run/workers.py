@@ -121,8 +121,9 @@ def _run_block(block: Block) -> BlockResult:
 
 
 def _leave_on_sigterm() -> None:
-    """Exit on SIGTERM by an exception, so that the adapter is closed. Ctrl-C is left to the parent."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Exit on SIGTERM by an exception, so that the adapter is closed. Other signals are left to the parent."""
+    for of_the_terminal in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
+        signal.signal(of_the_terminal, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _leave)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
 

@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 import numba
 from numba.extending import register_jitable
 
+from epochfuzz.harness.engine.runtime.cache import user_cache
 from epochfuzz.harness.engine.runtime.numba_disabled import NUMPY, interpreted
 from epochfuzz.model import core
 from epochfuzz.model.core import specializer
@@ -120,8 +121,7 @@ def cache_directory(model: Model | None) -> Path | None:
 @cache
 def _base() -> Path | None:
     try:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "epochfuzz"
-        base.mkdir(parents=True, exist_ok=True)
+        base = user_cache()
         with tempfile.TemporaryFile(dir=base):  # the directory may exist and be read-only
             return base
     except (OSError, RuntimeError) as error:  # no writable directory, or a user without a home

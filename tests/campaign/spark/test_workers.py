@@ -26,6 +26,8 @@ def test_a_worker_that_shares_no_files_unpacks_the_sources(tmp_path):
     def run(batches):
         return run_task(where, "do_blocks", text, batches)
 
+    (tmp_path / "epochfuzz").mkdir()
+    (tmp_path / "epochfuzz").chmod(0o777)
     environment = {"XDG_CACHE_HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
     places = [
         subprocess.run(
@@ -39,6 +41,7 @@ def test_a_worker_that_shares_no_files_unpacks_the_sources(tmp_path):
         for _ in range(2)
     ]
     assert places == [f"{tmp_path}/epochfuzz/sources/{where[0]}/epochfuzz/__init__.py\n"] * 2
+    assert (tmp_path / "epochfuzz").stat().st_mode & 0o777 == 0o700  # nobody else may change what workers execute
 
 
 def test_the_sources_are_the_same_zip_every_time():

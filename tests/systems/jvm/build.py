@@ -84,7 +84,7 @@ class Build:
         print(f"building the subject for {self.name} {self.version} ...", file=sys.stderr, flush=True)
         given = [f"-D{name}={value}" for name, value in {**self.properties, "target": str(self.target)}.items()]
         pom = str(self.folder / "pom.xml")
-        self._run(_tool("mvn", "maven"), "--quiet", "--batch-mode", "-f", pom, "validate", *given)
+        self._run(_tool("mvn", "maven"), "--quiet", "--batch-mode", "--strict-checksums", "-f", pom, "validate", *given)
         shutil.rmtree(self.target / "classes", ignore_errors=True)
         options = ["-nowarn", "--release", _JAVA, "-encoding", "UTF-8", "-d", str(self.target / "classes")]
         self._run(_tool("javac", _JDK), *options, "-cp", self.jars(), *map(str, self._written()))

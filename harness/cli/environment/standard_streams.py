@@ -1,0 +1,132 @@
+"""Standard streams that are closed or full: a command keeps its exit code, and prints no traceback.
+
+A closed stream is None in `sys`, and the next opened file takes its number. Python exits with 1, the code of a broken
+property, if it cannot write its last message.
+"""
+
+import io
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, TextIO
+
+from epochfuzz.harness.cli.output import BadInput
+
+_INPUT, _OUTPUT, _ERROR = range(3)
+# Reading from the null device ends at once. Writing to a file that is open for reading fails, as to a closed file.
+_IN_PLACE_OF_CLOSED = {_INPUT: os.O_RDONLY, _OUTPUT: os.O_RDONLY, _ERROR: os.O_WRONLY}
+
+
+class _Input(io.FileIO):
+    """Standard input. Raises BadInput if it cannot be read, such as a file that is open for writing."""
+
+    def readinto(self, buffer: Any) -> int:
+        """Read bytes into a buffer."""
+        try:
+            return super().readinto(buffer)
+        except OSError as error:
+            raise BadInput(f"standard input: cannot be read: {error.strerror}; name another file") from None
+
+
+class _Output(io.FileIO):
+    """Standard output. Raises BadInput if it cannot be written, and BrokenPipeError if its reader has left."""
+
+    def write(self, data: Any) -> int:
+        """Write bytes. After an error, discard the remaining output."""
+        if not data:  # click writes no bytes to learn whether a stream is binary, and ignores the error
+            return 0
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            _discard(_OUTPUT)
+            raise BadInput(f"standard output: cannot be written: {error.strerror}; name another file") from None
+
+
+class _Error(io.FileIO):
+    """Standard error. A message that cannot be written is discarded, because there is no place to report that."""
+
+    def write(self, data: Any) -> int:
+        """Write bytes. After an error, discard this and all further messages."""
+        try:
+            return super().write(data)
+        except OSError:
+            _discard(_ERROR)
+            return super().write(data)
+
+
+@contextmanager
+def usable_standard_streams() -> Iterator[None]:
+    """Replace closed standard streams, and handle errors of the others.
+
+    A stream of the caller's own, such as a StringIO, stays unchanged.
+    """
+    for descriptor, flags in _IN_PLACE_OF_CLOSED.items():
+        if not _is_open(descriptor):
+            _open(os.devnull, flags, descriptor)
+    before = sys.stdin, sys.stdout, sys.stderr
+    sys.stdin = _reading(sys.stdin)
+    sys.stdout = _writing(sys.stdout, _Output, _OUTPUT)
+    sys.stderr = _writing(sys.stderr, _Error, _ERROR)
+    try:
+        yield
+    finally:
+        sys.stderr.flush()
+        sys.stdin, sys.stdout, sys.stderr = before
+
+
+def _reading(stream: TextIO | None) -> TextIO:
+    """Return a stream that reads as Python's own stream does."""
+    raw = io.BufferedReader(_Input(_INPUT, "r", closefd=False))
+    if stream is None:
+        return io.TextIOWrapper(raw, encoding="utf-8")
+    if not isinstance(stream, io.TextIOWrapper) or not _is_of(stream, _INPUT):
+        return stream
+    return io.TextIOWrapper(raw, encoding=stream.encoding, errors=stream.errors)
+
+
+def _writing(stream: TextIO | None, kind: type[io.FileIO], descriptor: int) -> TextIO:
+    """Return a stream of the kind that writes as Python's own stream does."""
+    raw = kind(descriptor, "w", closefd=False)
+    if stream is None:
+        return io.TextIOWrapper(io.BufferedWriter(raw), encoding="utf-8")
+    if not isinstance(stream, io.TextIOWrapper) or not _is_of(stream, descriptor):
+        return stream
+    stream.flush()
+    return io.TextIOWrapper(
+        raw if isinstance(stream.buffer, io.FileIO) else io.BufferedWriter(raw),  # python -u has no buffer
+        encoding=stream.encoding,
+        errors=stream.errors,
+        line_buffering=stream.line_buffering,
+        write_through=stream.write_through,
+    )
+
+
+def _is_of(stream: TextIO, descriptor: int) -> bool:
+    try:
+        return stream.fileno() == descriptor
+    except OSError:
+        return False
+
+
+def _is_open(descriptor: int) -> bool:
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        return False
+    return True
+
+
+def _open(path: str, flags: int, descriptor: int) -> None:
+    """Open a file under a descriptor, in place of the file that had it."""
+    opened = os.open(path, flags)
+    if opened != descriptor:
+        os.dup2(opened, descriptor)
+        os.close(opened)
+    os.set_inheritable(descriptor, True)
+
+
+def _discard(descriptor: int) -> None:
+    _open(os.devnull, os.O_WRONLY, descriptor)

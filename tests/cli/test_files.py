@@ -1,0 +1,177 @@
+"""Files that commands write: an input, or a file of another kind, is never written over."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_command_line_help import COMMANDS
+
+M1_LOSS = Path(__file__).parents[2] / "corpus" / "documents" / "m1-loss.yaml"
+WALK = ("fuzz", "--protocol", "hw", "--schedules", "200", "--seed", "1", "--certify", "0")
+FORMATS = ("terminal", "svg", "mermaid", "tla", "itf")
+KINDS = [
+    pytest.param(("report", "a.yaml", "--out"), "an HTML page", id="report"),
+    *(
+        pytest.param(("replay", "a.yaml", "--protocol", "hw", "--format", each, "--out"), "", id=each)
+        for each in FORMATS
+    ),
+    pytest.param((*WALK, "--report"), "an HTML page", id="fuzz --report"),
+    pytest.param((*WALK, "--sarif"), "a SARIF file", id="fuzz --sarif"),
+    pytest.param(("bench", "--write"), "results of epochfuzz bench", id="bench"),
+    pytest.param(("campaign", "report", "none", "--out"), "an HTML page", id="campaign report --out"),
+    pytest.param(("campaign", "report", "none", "--sarif"), "a SARIF file", id="campaign report --sarif"),
+]
+WRITING = [each for each in KINDS if each.id not in ("bench",) and not str(each.id).startswith("campaign")]
+
+
+@pytest.fixture(autouse=True)
+def in_a_directory_with_a_case(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(M1_LOSS, "a.yaml")
+
+
+@pytest.mark.parametrize(("words", "kind"), KINDS)
+def test_a_case_is_not_written_over(epochfuzz, words, kind):
+    before = Path("a.yaml").read_bytes()
+    ended = epochfuzz(*words, "a.yaml")
+    assert (ended.code, ended.out) == (2, "")
+    assert f"{words[-1]}: a.yaml: it is there already, and is not {kind}" in ended.err
+    assert Path("a.yaml").read_bytes() == before
+
+
+@pytest.mark.parametrize(("words", "kind"), WRITING)
+def test_a_file_of_the_same_kind_is_written_again(epochfuzz, words, kind):
+    assert epochfuzz(*words, "written").code == 0
+    first = Path("written").read_bytes()
+    assert epochfuzz(*words, "written").code == 0
+    assert len(Path("written").read_bytes()) == pytest.approx(len(first), rel=0.01)
+    Path("empty").touch()
+    assert epochfuzz(*words, "empty").code == 0
+
+
+def test_a_drawing_is_not_written_over_a_drawing_in_another_format(epochfuzz):
+    draw = ("replay", "a.yaml", "--protocol", "hw", "--out", "x", "--format")
+    for format_ in FORMATS:
+        assert epochfuzz(*draw, format_).code == 0
+        assert {other: epochfuzz(*draw, other).code for other in FORMATS} == dict.fromkeys(FORMATS, 2) | {format_: 0}
+        Path("x").unlink()
+
+
+@pytest.mark.parametrize(("words", "kind"), KINDS)
+@pytest.mark.parametrize(
+    ("place", "complaint"),
+    [
+        ("none/x", "cannot be written: there is no directory none; name another file"),
+        ("folder", "it is a directory; name another file"),
+        ("x" * 300, "cannot be written: File name too long; name another file"),
+    ],
+    ids=["no directory", "a directory", "a long name"],
+)
+def test_a_file_that_cannot_be_written_is_a_message_before_the_work_starts(epochfuzz, words, kind, place, complaint):
+    Path("folder").mkdir()
+    ended = epochfuzz(*words, place)
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.strip() == f"epochfuzz: {words[-1]}: {place}: {complaint}"
+
+
+def test_two_options_do_not_name_the_same_file(epochfuzz):
+    ended = epochfuzz(*WALK, "--report", "x", "--sarif", "./x")
+    assert (ended.code, ended.out) == (2, "")
+    assert "--report and --sarif name the same file, x; name two files" in ended.err
+    assert not Path("x").exists()
+
+
+def test_a_device_may_be_written(epochfuzz):
+    assert epochfuzz("report", "a.yaml", "--out", os.devnull).code == 0
+
+
+def test_an_added_case_replaces_no_file(epochfuzz):
+    kept = Path("corpus/found/m1-loss.yaml")
+    kept.parent.mkdir(parents=True)
+    kept.write_text(Path("a.yaml").read_text().replace("id: m1-loss", "id: other").replace("offset", "place"))
+    before = kept.read_bytes()
+    other = Path("a.yaml").read_text().replace("- produce A\n", "- produce A\n  - produce A\n", 1)
+    Path("a.yaml").write_text(other)
+    ended = epochfuzz("corpus", "add", "a.yaml", "--yes")
+    assert ended.code == 2
+    assert "corpus/found/m1-loss.yaml: cannot be written: File exists" in ended.err
+    assert kept.read_bytes() == before
+
+
+LEAVES = {path: command for path, command in COMMANDS.items() if not hasattr(command, "commands")}
+VALUES = [
+    pytest.param((*path, option.opts[0], ""), option.opts[0], id=" ".join((*path, option.opts[0])))
+    for path, command in LEAVES.items()
+    for option in command.params
+    if option.opts[0].startswith("--") and not getattr(option, "is_flag", False)
+]
+
+
+@pytest.mark.parametrize(("words", "option"), VALUES)
+def test_an_empty_value_is_not_taken_for_the_working_directory(epochfuzz, words, option):
+    ended = epochfuzz(*words)
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err == f"epochfuzz: {option}: the value is empty; give a value\n"
+    assert os.listdir() == ["a.yaml"]
+
+
+@pytest.mark.parametrize(
+    "words", [("replay", ""), ("audit", ""), ("report", "", "--out", "x"), ("campaign", "resume", "")]
+)
+def test_an_empty_argument_is_not_taken_for_the_working_directory(epochfuzz, words):
+    ended = epochfuzz(*words)
+    assert (ended.code, ended.out) == (2, "")
+    assert ": the value is empty; give a value" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ("conform --timeout inf -- true", "--timeout must be at most 1000000"),
+        ("conform --timeout 1e300 -- true", "--timeout must be at most 1000000"),
+        ("shrink a.yaml --protocol hw --memory inf", "--memory must be at most 1000000000; got inf"),
+        ("explore --protocol hw --memory 1e300", "--memory must be at most 1000000000; got 1e+300"),
+        (f"fuzz --schedules {10**30}", f"--schedules must be at most 9223372036854775807; got {10**30}"),
+        (f"fuzz --for {10**30}h", f"--for must be at most 100000h; got {10**30}h"),
+    ],
+)
+def test_a_number_that_no_clock_or_counter_holds_is_a_message(epochfuzz, words, complaint):
+    ended = epochfuzz(*words.split())
+    assert (ended.code, ended.out) == (2, "")
+    assert complaint in ended.err
+
+
+LONG = "x" * 300
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("replay", LONG),
+        ("replay", f"{LONG}/a.yaml"),
+        ("report", LONG, "--out", "x"),
+        ("shrink", LONG, "--protocol", "hw"),
+        ("new-case", f"{LONG}.yaml", "--protocol", "hw"),
+        ("corpus", "add", LONG),
+        ("corpus", "add", "a.yaml", "--yes", "--corpus", LONG),
+        ("play", LONG),
+        ("play", "--out", LONG),
+        (*WALK, "--out", LONG),
+        (*WALK, "--out", "x", "--new", "--corpus", LONG),
+        ("conform", "--known", LONG, "--", "true"),
+        ("conform", "--corpus", LONG, "--", "true"),
+        ("conform", "--", f"./{LONG}"),
+        ("audit", LONG),
+        ("campaign", "report", LONG),
+        ("campaign", "report", "--history", LONG),
+        ("explore", "--protocol", "hw", "--tests", LONG),
+    ],
+    ids=lambda words: " ".join(words).replace(LONG, "LONG"),
+)
+def test_a_name_of_more_than_255_characters_is_a_message(epochfuzz, words):
+    ended = epochfuzz(*words)
+    assert ended.code == 2
+    assert "File name too long" in ended.err
+    assert "Traceback" not in ended.err
