@@ -2,8 +2,9 @@
 
 A record that the leader appends completes it, and so does the end of its wait (`replica.fetch.wait.max.ms`, 500 ms by
 default). A fetch that waits at a leader that steps down or dies gets an error, which changes nothing; the follower
-fetches again. A higher high watermark alone completes no fetch of a follower, because a follower reads up to the log
-end offset (DelayedFetch.tryComplete). In Kafka 2.4 and 2.5 it did, until KAFKA-9952 (2.6.0).
+fetches again. A higher high watermark completes no fetch of a follower, because a follower reads up to the log end
+offset (DelayedFetch.tryComplete). In Kafka 2.4 and 2.5 it did, until KAFKA-9952 (2.6.0). But a fetch of an earlier
+leader epoch gets an error as soon as the high watermark rises.
 
 With the setting `delayed_fetch` off, the leader responds to a fetch at once, as if its wait had ended.
 """
@@ -60,13 +61,28 @@ def answer(p: State, leader: int, follower: int) -> None:
 
     The leader notes the follower's offset only when the fetch arrives (readFromPurgatory).
     """
-    if p.fencing == Fencing.EPOCH and p.flight_epoch[follower] != p.known_epoch[leader]:
+    if is_fenced(p, leader, follower):
         flight.discard_answer(p, follower)
         return
     start = p.flight_from[follower] if answers_survive_decisions(p) else p.leo[follower]
     p.flight_epoch[follower] = 0
     flight.carry_records(p, leader, follower, min(start, p.leo[leader]))  # in states of tests it may be beyond
     p.flight_offset[follower] = p.high_watermark[leader]
+
+
+def is_fenced(p: State, leader: int, follower: int) -> bool:
+    """Return whether the waiting fetch carries an earlier leader epoch than its leader knows by now (KIP-320)."""
+    return p.fencing == Fencing.EPOCH and p.flight_epoch[follower] != p.known_epoch[leader]
+
+
+def reject_fenced(p: State, leader: int) -> None:
+    """Reject the waiting fetches that carry an earlier leader epoch, because the leader's high watermark has risen.
+
+    The leader looks at all waiting fetches then (Partition.tryCompleteDelayedRequests, DelayedFetch.tryComplete).
+    """
+    for follower in range(p.replicas):
+        if waits_at(p, follower) == leader and is_fenced(p, leader, follower):
+            flight.discard_answer(p, follower)
 
 
 def fail(p: State, r: int) -> None:
