@@ -100,6 +100,13 @@ def test_a_fetch_of_an_earlier_epoch_is_rejected_when_it_would_be_answered() -> 
         assert state("kip-279", f"{again}, {end}", replicas=3).flight[B] == Flight.RECORDS
 
 
+def test_a_higher_high_watermark_rejects_a_fetch_of_an_earlier_epoch() -> None:
+    again = "produce A, fetch B, receive B, fetch C, receive C, fetch B, elect B, elect A, catch_up A, catch_up C"
+    for protocol, flight in (("kafka-0.10.2", Flight.WAITING), ("kafka-2.8.1", Flight.NOTHING)):
+        raised = state(protocol, f"{again}, fetch C", replicas=3)
+        assert (raised.high_watermark[A], raised.flight[B]) == (1, flight)
+
+
 def test_a_follower_that_learns_a_decision_waits_no_longer() -> None:
     p = state("kip-320", f"{WAITS}, elect B, notify B")
     assert (p.flight[B], p.flight_epoch[B], p.flight_leader[B]) == (Flight.NOTHING, 0, NONE)

@@ -4,7 +4,7 @@ The leader completes the fetch when it appends a record, or when the wait time i
 500 ms by default). If the leader steps down or dies, the fetch gets an error, which changes nothing, and the follower
 fetches again. A higher high watermark alone completes no fetch of a follower, because a follower reads up to the log
 end offset (DelayedFetch.tryComplete). In Kafka 2.4 and 2.5 a higher high watermark did complete it (until KAFKA-9952,
-2.6.0).
+2.6.0). In every release a fetch of an earlier leader epoch gets an error as soon as the high watermark rises.
 
 With the setting `delayed_fetch` off, the leader responds to a fetch at once, as if its wait had ended.
 """
@@ -62,13 +62,28 @@ def answer(p: State, leader: int, follower: int) -> None:
     The leader reads again from the fetch offset. It noted the follower's offset when the fetch arrived, and does not
     note it again (readFromPurgatory).
     """
-    if p.fencing == Fencing.EPOCH and p.flight_epoch[follower] != p.known_epoch[leader]:
+    if is_fenced(p, leader, follower):
         flight.discard_answer(p, follower)
         return
     start = p.flight_from[follower] if answers_survive_decisions(p) else p.leo[follower]
     p.flight_epoch[follower] = 0
     flight.carry_records(p, leader, follower, min(start, p.leo[leader]))  # tests use states with a later offset
     p.flight_offset[follower] = p.high_watermark[leader]
+
+
+def is_fenced(p: State, leader: int, follower: int) -> bool:
+    """Return whether the waiting fetch carries an earlier leader epoch than its leader knows by now (KIP-320)."""
+    return p.fencing == Fencing.EPOCH and p.flight_epoch[follower] != p.known_epoch[leader]
+
+
+def reject_fenced(p: State, leader: int) -> None:
+    """Reject the waiting fetches that carry an earlier leader epoch, because the leader's high watermark has risen.
+
+    The leader looks at all waiting fetches then (Partition.tryCompleteDelayedRequests, DelayedFetch.tryComplete).
+    """
+    for follower in range(p.replicas):
+        if waits_at(p, follower) == leader and is_fenced(p, leader, follower):
+            flight.discard_answer(p, follower)
 
 
 def fail(p: State, r: int) -> None:

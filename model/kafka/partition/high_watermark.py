@@ -5,7 +5,7 @@ next response that the record is committed. This delay is behind many of the los
 """
 
 from epochfuzz.model.kafka.history import promises
-from epochfuzz.model.kafka.partition import lag_time
+from epochfuzz.model.kafka.partition import delayed_fetch, lag_time
 from epochfuzz.model.kafka.storage import transactions
 from epochfuzz.model.kafka.vocabulary import replica_sets
 from epochfuzz.model.kafka.vocabulary.goals import Goal
@@ -41,6 +41,8 @@ def advance_leader(p: State, leader: int) -> None:
             p.goals |= Goal.HIGH_WATERMARK_HELD
             return
         p.high_watermark[leader] = lowest
+        if p.delayed_fetch:
+            delayed_fetch.reject_fenced(p, leader)
         promises.remember_readable(p, leader, previous)
         transactions.follow_high_watermark(p, leader, previous)
         p.goals |= Goal.HIGH_WATERMARK_ADVANCED

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import kafka.cluster.Partition;
 import kafka.log.CleanerConfig;
@@ -115,8 +116,8 @@ final class KafkaBroker implements Broker {
         return thread == null ? null : thread.fetcher();
     }
 
-    @Override public Answer serve(Object request) {
-        return leader.serve(request);
+    @Override public Runnable serve(Object request, Consumer<Answer> answered) {
+        return leader.serve(request, answered);
     }
 
     /**

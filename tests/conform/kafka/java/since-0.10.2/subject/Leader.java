@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import kafka.server.FetchPartitionData;
 import kafka.server.QuotaFactory;
@@ -27,10 +28,16 @@ final class Leader {
         this.timer = timer;
     }
 
-    /** The answer, which may be an error. */
-    Answer serve(Object request) {
+    /**
+     * Answers a fetch, maybe with an error: at once, or when it no longer waits in the purgatory. Running what is
+     * returned ends its time there.
+     */
+    Runnable serve(Object request, Consumer<Answer> answered) {
         FetchRequest fetch = (FetchRequest) request;
-        FetchPartitionData data = read(fetch);
+        return read(fetch, data -> answered.accept(answer(fetch, data)));
+    }
+
+    private Answer answer(FetchRequest fetch, FetchPartitionData data) {
         LinkedHashMap<TopicPartition, FetchResponse.PartitionData> partitions = new LinkedHashMap<>();
         partitions.put(Partitions.THE_ONE, new FetchResponse.PartitionData(
                 data.error().code(), data.hw(), Batches.copy(data.records())));
@@ -42,17 +49,15 @@ final class Leader {
         };
     }
 
-    /** A fetch for which there are no records waits in the purgatory until its time is over, and then reads again. */
-    private FetchPartitionData read(FetchRequest request) {
+    /** A fetch for which there are no records waits in the purgatory, and reads again when its wait ends. */
+    private Runnable read(FetchRequest request, Consumer<FetchPartitionData> done) {
         List<Tuple2<TopicPartition, FetchRequest.PartitionData>> wanted = new ArrayList<>();
         request.fetchData().forEach((partition, data) -> wanted.add(new Tuple2<>(partition, data)));
-        List<FetchPartitionData> read = new ArrayList<>();
         manager.fetchMessages(request.maxWait(), request.replicaId(), request.minBytes(), request.maxBytes(),
                 request.version() <= 2, Scala.seq(wanted), QuotaFactory.UnboundedQuota$.MODULE$,
                 Scala.<Seq<Tuple2<TopicPartition, FetchPartitionData>>>consumer(
-                        results -> Scala.list(results).forEach(result -> read.add(result._2()))));
-        timer.expireAll();
-        return read.get(0);
+                        results -> Scala.list(results).forEach(result -> done.accept(result._2()))));
+        return timer.added();
     }
 
     /** What the leader would answer now to the ListOffsets that follows on OFFSET_OUT_OF_RANGE. */

@@ -5,6 +5,7 @@ import static java.util.stream.Collectors.toSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import kafka.cluster.Partition;
 import kafka.log.CleanerConfig;
@@ -112,8 +113,8 @@ final class KafkaBroker implements Broker {
         return thread == null ? null : thread.fetcher();
     }
 
-    @Override public Answer serve(Object request) {
-        return leader.serve(request);
+    @Override public Runnable serve(Object request, Consumer<Answer> answered) {
+        return leader.serve(request, answered);
     }
 
     /**

@@ -3,6 +3,7 @@ package subject;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import kafka.server.FetchPartitionData;
 import kafka.server.QuotaFactory;
 import kafka.server.ReplicaManager;
@@ -25,12 +26,16 @@ final class Leader {
         this.timer = timer;
     }
 
-    /** The answer, which may be an error. */
-    Answer serve(Object request) {
+    /**
+     * Answers a request, maybe with an error: at once, or when a fetch no longer waits in the purgatory. Running what
+     * is returned ends its time there.
+     */
+    Runnable serve(Object request, Consumer<Answer> answered) {
         if (request instanceof FetchRequest fetch) {
-            return fetch(fetch);
+            return read(fetch, data -> answered.accept(answer(fetch, data)));
         }
-        return epochEnd((OffsetsForLeaderEpochRequest) request);
+        answered.accept(epochEnd((OffsetsForLeaderEpochRequest) request));
+        return () -> { };
     }
 
     private Answer epochEnd(OffsetsForLeaderEpochRequest request) {
@@ -40,8 +45,7 @@ final class Leader {
         return new Answer(new OffsetsForLeaderEpochResponse(ends), null, refused);
     }
 
-    private Answer fetch(FetchRequest request) {
-        FetchPartitionData data = read(request);
+    private Answer answer(FetchRequest request, FetchPartitionData data) {
         AbstractResponse response = Api.fetchResponse(
                 data.error(), data.highWatermark(), data.logStartOffset(), Batches.copy(data.records()));
         return switch (data.error()) {
@@ -51,17 +55,15 @@ final class Leader {
         };
     }
 
-    /** A fetch for which there are no records waits in the purgatory until its time is over, and then reads again. */
-    private FetchPartitionData read(FetchRequest request) {
+    /** A fetch for which there are no records waits in the purgatory, and reads again when its wait ends. */
+    private Runnable read(FetchRequest request, Consumer<FetchPartitionData> done) {
         List<Tuple2<TopicPartition, FetchRequest.PartitionData>> wanted = new ArrayList<>();
         request.fetchData().forEach((partition, data) -> wanted.add(new Tuple2<>(partition, data)));
-        List<FetchPartitionData> read = new ArrayList<>();
         manager.fetchMessages(request.maxWait(), request.replicaId(), request.minBytes(), request.maxBytes(),
                 request.version() <= 2, Scala.seq(wanted), QuotaFactory.UnboundedQuota$.MODULE$,
                 Scala.<Seq<Tuple2<TopicPartition, FetchPartitionData>>>consumer(
-                        results -> Scala.list(results).forEach(result -> read.add(result._2()))),
+                        results -> Scala.list(results).forEach(result -> done.accept(result._2()))),
                 request.isolationLevel());
-        timer.expireAll();
-        return read.get(0);
+        return timer.added();
     }
 }

@@ -1,13 +1,11 @@
 package subject;
 
-import java.io.File;
 import java.util.List;
 import java.util.Map;
-import java.util.Properties;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import kafka.cluster.Partition;
-import kafka.log.AppendOrigin;
 import kafka.log.CleanerConfig;
 import kafka.log.Log;
 import kafka.log.LogConfig;
@@ -20,9 +18,6 @@ import kafka.server.LogDirFailureChannel;
 import kafka.server.MetadataCache;
 import kafka.server.epoch.EpochEntry;
 import org.apache.kafka.common.Node;
-import org.apache.kafka.common.errors.NotEnoughReplicasException;
-import org.apache.kafka.common.errors.NotLeaderOrFollowerException;
-import org.apache.kafka.common.errors.OutOfOrderSequenceException;
 import org.apache.kafka.common.message.LeaderAndIsrRequestData.LeaderAndIsrPartitionState;
 import org.apache.kafka.common.message.UpdateMetadataRequestData.UpdateMetadataBroker;
 import org.apache.kafka.common.message.UpdateMetadataRequestData.UpdateMetadataEndpoint;
@@ -33,7 +28,6 @@ import org.apache.kafka.common.record.MemoryRecords;
 import org.apache.kafka.common.requests.LeaderAndIsrRequest;
 import org.apache.kafka.common.requests.UpdateMetadataRequest;
 import org.apache.kafka.common.security.auth.SecurityProtocol;
-import scala.Option;
 
 /** A broker of Kafka 2.4 to 2.7. */
 final class KafkaBroker implements Broker {
@@ -100,14 +94,9 @@ final class KafkaBroker implements Broker {
         if (partition == null) {
             return false;
         }
-        try {
-            MemoryRecords records = Batches.of(
-                    new Replica.Entry(record, partition.getLeaderEpoch()), magic, settings.retries());
-            partition.appendRecordsToLeader(records, AppendOrigin.Client$.MODULE$, acksAll ? -1 : 1);
-            return true;
-        } catch (NotEnoughReplicasException | NotLeaderOrFollowerException | OutOfOrderSequenceException refused) {
-            return false;
-        }
+        MemoryRecords records = Batches.of(
+                new Replica.Entry(record, partition.getLeaderEpoch()), magic, settings.retries());
+        return manager.append(records, acksAll ? -1 : 1);
     }
 
     @Override public Fetcher fetcher(int leader) {
@@ -115,8 +104,8 @@ final class KafkaBroker implements Broker {
         return thread == null ? null : thread.fetcher();
     }
 
-    @Override public Answer serve(Object request) {
-        return IsrProposals.without(partition(), () -> leader.serve(request));
+    @Override public Runnable serve(Object request, Consumer<Answer> answered) {
+        return IsrProposals.without(partition(), () -> leader.serve(request, answered));
     }
 
     /** The others are taken for caught up a moment ago, for the leader proposes to remove all that lag. */

@@ -5,12 +5,12 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 import kafka.server.FetchPartitionData;
 import kafka.server.QuotaFactory;
 import kafka.server.ReplicaManager;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.protocol.Errors;
-import org.apache.kafka.common.record.MemoryRecords;
 import org.apache.kafka.common.record.Records;
 import org.apache.kafka.common.requests.EpochEndOffset;
 import org.apache.kafka.common.requests.FetchRequest;
@@ -31,12 +31,16 @@ final class Leader {
         this.timer = timer;
     }
 
-    /** The answer, which may be an error. */
-    Answer serve(Object request) {
+    /**
+     * Answers a request, maybe with an error: at once, or when a fetch no longer waits in the purgatory. Running what
+     * is returned ends its time there.
+     */
+    Runnable serve(Object request, Consumer<Answer> answered) {
         if (request instanceof FetchRequest fetch) {
-            return fetch(fetch);
+            return read(fetch, data -> answered.accept(answer(fetch, data)));
         }
-        return epochEnd((OffsetsForLeaderEpochRequest) request);
+        answered.accept(epochEnd((OffsetsForLeaderEpochRequest) request));
+        return () -> { };
     }
 
     private Answer epochEnd(OffsetsForLeaderEpochRequest request) {
@@ -46,8 +50,7 @@ final class Leader {
         return new Answer(new OffsetsForLeaderEpochResponse(ends), null, refused);
     }
 
-    private Answer fetch(FetchRequest request) {
-        FetchPartitionData data = read(request);
+    private Answer answer(FetchRequest request, FetchPartitionData data) {
         LinkedHashMap<TopicPartition, FetchResponse.PartitionData<Records>> partitions = new LinkedHashMap<>();
         partitions.put(Partitions.THE_ONE, new FetchResponse.PartitionData<>(
                 data.error(), data.highWatermark(), data.highWatermark(), data.logStartOffset(), Optional.empty(),
@@ -60,17 +63,15 @@ final class Leader {
         };
     }
 
-    /** A fetch for which there are no records waits in the purgatory until its time is over, and then reads again. */
-    private FetchPartitionData read(FetchRequest request) {
+    /** A fetch for which there are no records waits in the purgatory, and reads again when its wait ends. */
+    private Runnable read(FetchRequest request, Consumer<FetchPartitionData> done) {
         List<Tuple2<TopicPartition, FetchRequest.PartitionData>> wanted = new ArrayList<>();
         request.fetchData().forEach((partition, data) -> wanted.add(new Tuple2<>(partition, data)));
-        List<FetchPartitionData> read = new ArrayList<>();
         manager.fetchMessages(request.maxWait(), request.replicaId(), request.minBytes(), request.maxBytes(),
                 request.version() <= 2, Scala.seq(wanted), QuotaFactory.UnboundedQuota$.MODULE$,
                 Scala.<Seq<Tuple2<TopicPartition, FetchPartitionData>>>consumer(
-                        results -> Scala.list(results).forEach(result -> read.add(result._2()))),
+                        results -> Scala.list(results).forEach(result -> done.accept(result._2()))),
                 request.isolationLevel(), Option.empty());
-        timer.expireAll();
-        return read.get(0);
+        return timer.added();
     }
 }

@@ -1,10 +1,7 @@
 package subject;
 
-import kafka.cluster.Partition;
-import kafka.log.AppendOrigin;
 import kafka.server.MetadataCache;
 import kafka.server.ZkMetadataCache;
-import org.apache.kafka.common.record.MemoryRecords;
 import org.apache.kafka.common.requests.UpdateMetadataRequest;
 
 /** Where 2.8 differs from later releases. */
@@ -15,9 +12,5 @@ final class Api {
         ZkMetadataCache cache = MetadataCache.zkMetadataCache(broker);
         cache.updateMetadata(0, brokers);
         return cache;
-    }
-
-    static void append(Partition partition, MemoryRecords records, int acks) {
-        partition.appendRecordsToLeader(records, AppendOrigin.Client$.MODULE$, acks);
     }
 }

@@ -1,9 +1,9 @@
 package subject;
 
-import java.io.File;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import kafka.cluster.Partition;
 import kafka.log.LogConfig;
@@ -11,9 +11,6 @@ import kafka.server.KafkaConfig;
 import kafka.server.MetadataCache;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.Uuid;
-import org.apache.kafka.common.errors.NotEnoughReplicasException;
-import org.apache.kafka.common.errors.NotLeaderOrFollowerException;
-import org.apache.kafka.common.errors.OutOfOrderSequenceException;
 import org.apache.kafka.common.message.LeaderAndIsrRequestData.LeaderAndIsrPartitionState;
 import org.apache.kafka.common.message.UpdateMetadataRequestData.UpdateMetadataBroker;
 import org.apache.kafka.common.message.UpdateMetadataRequestData.UpdateMetadataEndpoint;
@@ -25,7 +22,6 @@ import org.apache.kafka.common.record.RecordBatch;
 import org.apache.kafka.common.requests.LeaderAndIsrRequest;
 import org.apache.kafka.common.requests.UpdateMetadataRequest;
 import org.apache.kafka.common.security.auth.SecurityProtocol;
-import scala.Option;
 
 /** A broker of Kafka 2.8 to 3.2 in ZooKeeper mode. */
 final class KafkaBroker implements Broker {
@@ -88,15 +84,10 @@ final class KafkaBroker implements Broker {
         if (partition == null) {
             return false;
         }
-        try {
-            boolean idempotent = settings.retries() && magic >= RecordBatch.MAGIC_VALUE_V2; // KIP-98: not in older formats
-            MemoryRecords records = Batches.of(
-                    new Replica.Entry(record, partition.getLeaderEpoch()), magic, idempotent);
-            Api.append(partition, records, acksAll ? -1 : 1);
-            return true;
-        } catch (NotEnoughReplicasException | NotLeaderOrFollowerException | OutOfOrderSequenceException refused) {
-            return false;
-        }
+        boolean idempotent = settings.retries() && magic >= RecordBatch.MAGIC_VALUE_V2; // KIP-98: not in older formats
+        MemoryRecords records = Batches.of(
+                new Replica.Entry(record, partition.getLeaderEpoch()), magic, idempotent);
+        return manager.append(records, acksAll ? -1 : 1);
     }
 
     @Override public Fetcher fetcher(int leader) {
@@ -104,8 +95,8 @@ final class KafkaBroker implements Broker {
         return thread == null ? null : thread.fetcher();
     }
 
-    @Override public Answer serve(Object request) {
-        return leader.serve(request);
+    @Override public Runnable serve(Object request, Consumer<Answer> answered) {
+        return leader.serve(request, answered);
     }
 
     /** The others are taken for caught up a moment ago, for the leader proposes to remove all that lag. */

@@ -3,9 +3,9 @@ package subject;
 import java.util.List;
 import java.util.Properties;
 import java.util.Set;
+import java.util.function.Consumer;
 import kafka.cluster.Partition;
 import kafka.cluster.ReplicaState;
-import kafka.log.AppendOrigin;
 import kafka.log.CleanerConfig;
 import kafka.log.LogConfig;
 import kafka.log.LogManager;
@@ -14,12 +14,8 @@ import kafka.log.UnifiedLog;
 import kafka.server.BrokerTopicStats;
 import kafka.server.KafkaConfig;
 import kafka.server.LogDirFailureChannel;
-import kafka.server.RequestLocal;
 import kafka.server.epoch.EpochEntry;
 import kafka.server.metadata.KRaftMetadataCache;
-import org.apache.kafka.common.errors.NotEnoughReplicasException;
-import org.apache.kafka.common.errors.NotLeaderOrFollowerException;
-import org.apache.kafka.common.errors.OutOfOrderSequenceException;
 import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.record.MemoryRecords;
 import org.apache.kafka.image.MetadataDelta;
@@ -88,15 +84,9 @@ final class KafkaBroker implements Broker {
         if (partition == null) {
             return false;
         }
-        try {
-            MemoryRecords records = Batches.of(
-                    new Replica.Entry(record, partition.getLeaderEpoch()), magic, settings.retries());
-            partition.appendRecordsToLeader(records, AppendOrigin.Client$.MODULE$, acksAll ? -1 : 1,
-                    RequestLocal.NoCaching());
-            return true;
-        } catch (NotEnoughReplicasException | NotLeaderOrFollowerException | OutOfOrderSequenceException refused) {
-            return false;
-        }
+        MemoryRecords records = Batches.of(
+                new Replica.Entry(record, partition.getLeaderEpoch()), magic, settings.retries());
+        return manager.append(records, acksAll ? -1 : 1);
     }
 
     @Override public Fetcher fetcher(int leader) {
@@ -104,8 +94,8 @@ final class KafkaBroker implements Broker {
         return thread == null ? null : thread.fetcher();
     }
 
-    @Override public Answer serve(Object request) {
-        return leader.serve(request);
+    @Override public Runnable serve(Object request, Consumer<Answer> answered) {
+        return leader.serve(request, answered);
     }
 
     @Override public void proposeShrink(int follower) {

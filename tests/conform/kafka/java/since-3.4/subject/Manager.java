@@ -1,9 +1,12 @@
 package subject;
 
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import kafka.cluster.BrokerEndPoint;
+import kafka.log.AppendOrigin;
 import kafka.log.LogManager;
 import kafka.server.AlterPartitionManager;
 import kafka.server.BrokerTopicStats;
@@ -20,7 +23,11 @@ import kafka.server.ReplicaManager;
 import kafka.server.ReplicationQuotaManager;
 import kafka.server.ReplicationQuotaManagerConfig;
 import kafka.server.metadata.KRaftMetadataCache;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.metrics.Metrics;
+import org.apache.kafka.common.protocol.Errors;
+import org.apache.kafka.common.record.MemoryRecords;
+import org.apache.kafka.common.requests.ProduceResponse.PartitionResponse;
 import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.server.common.MetadataVersion;
 import scala.Function0;
@@ -41,6 +48,17 @@ final class Manager extends ReplicaManager {
     /** The fetcher thread towards a leader; null if there never was one. */
     FetcherThread thread(int leader) {
         return threads().get(leader);
+    }
+
+    /** Appends a client's records, and completes what waits for that, as KafkaApis does. False: they are refused. */
+    boolean append(MemoryRecords records, int acks) {
+        List<PartitionResponse> answers = new ArrayList<>();
+        appendRecords(0, (short) acks, false, AppendOrigin.Client$.MODULE$, Scala.map(Map.of(Partitions.THE_ONE, records)),
+                Scala.<scala.collection.Map<TopicPartition, PartitionResponse>>consumer(
+                        answered -> answers.addAll(Scala.map(answered).values())),
+                appendRecords$default$7(), appendRecords$default$8(), appendRecords$default$9());
+        tryCompleteActions();
+        return answers.stream().allMatch(answer -> answer.error == Errors.NONE);
     }
 
     @Override public ReplicaFetcherManager createReplicaFetcherManager(

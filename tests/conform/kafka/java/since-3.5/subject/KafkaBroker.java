@@ -2,14 +2,13 @@ package subject;
 
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 import kafka.cluster.Partition;
 import kafka.cluster.ReplicaState;
 import kafka.log.UnifiedLog;
 import kafka.server.KafkaConfig;
 import kafka.server.metadata.KRaftMetadataCache;
-import org.apache.kafka.common.errors.NotEnoughReplicasException;
 import org.apache.kafka.common.errors.NotLeaderOrFollowerException;
-import org.apache.kafka.common.errors.OutOfOrderSequenceException;
 import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.record.MemoryRecords;
 import org.apache.kafka.image.MetadataDelta;
@@ -74,14 +73,9 @@ final class KafkaBroker implements Broker {
         if (partition == null) {
             return false;
         }
-        try {
-            MemoryRecords records = Batches.of(
-                    new Replica.Entry(record, partition.getLeaderEpoch()), magic, settings.retries());
-            Api.append(partition, records, acksAll ? -1 : 1);
-            return true;
-        } catch (NotEnoughReplicasException | NotLeaderOrFollowerException | OutOfOrderSequenceException refused) {
-            return false;
-        }
+        MemoryRecords records = Batches.of(
+                new Replica.Entry(record, partition.getLeaderEpoch()), magic, settings.retries());
+        return manager.append(records, acksAll ? -1 : 1);
     }
 
     @Override public Fetcher fetcher(int leader) {
@@ -89,8 +83,8 @@ final class KafkaBroker implements Broker {
         return thread == null ? null : thread.fetcher();
     }
 
-    @Override public Answer serve(Object request) {
-        return leader.serve(request);
+    @Override public Runnable serve(Object request, Consumer<Answer> answered) {
+        return leader.serve(request, answered);
     }
 
     @Override public void proposeShrink(int follower) {

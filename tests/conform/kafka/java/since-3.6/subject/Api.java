@@ -1,13 +1,9 @@
 package subject;
 
 import java.util.Optional;
-import kafka.cluster.Partition;
 import kafka.server.BrokerTopicStats;
-import kafka.server.RequestLocal;
 import kafka.server.metadata.KRaftMetadataCache;
-import org.apache.kafka.common.record.MemoryRecords;
 import org.apache.kafka.server.common.MetadataVersion;
-import org.apache.kafka.storage.internals.log.AppendOrigin;
 
 /** Where 3.6 differs from 3.5. */
 final class Api {
@@ -23,9 +19,5 @@ final class Api {
 
     static MetadataVersion latestVersion() {
         return MetadataVersion.latest();
-    }
-
-    static void append(Partition partition, MemoryRecords records, int acks) {
-        partition.appendRecordsToLeader(records, AppendOrigin.CLIENT, acks, RequestLocal.NoCaching(), null);
     }
 }

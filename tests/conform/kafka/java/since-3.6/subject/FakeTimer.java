@@ -5,7 +5,7 @@ import java.util.List;
 import org.apache.kafka.server.util.timer.Timer;
 import org.apache.kafka.server.util.timer.TimerTask;
 
-/** Keeps what waits in a purgatory until it is told that the time is over. */
+/** Takes what waits in a purgatory; no time passes here. */
 final class FakeTimer implements Timer {
     private List<TimerTask> waiting = new ArrayList<>();
 
@@ -13,10 +13,11 @@ final class FakeTimer implements Timer {
         waiting.add(task);
     }
 
-    void expireAll() {
-        List<TimerTask> expired = waiting;
+    /** What began to wait since this was called last. Running the result ends their time. */
+    Runnable added() {
+        List<TimerTask> added = waiting;
         waiting = new ArrayList<>();
-        expired.forEach(TimerTask::run);
+        return () -> added.forEach(TimerTask::run);
     }
 
     @Override public boolean advanceClock(long timeoutMs) {

@@ -3,25 +3,20 @@ package subject;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Consumer;
 import kafka.cluster.Partition;
 import kafka.server.KafkaConfig;
-import org.apache.kafka.common.errors.NotEnoughReplicasException;
 import org.apache.kafka.common.errors.NotLeaderOrFollowerException;
-import org.apache.kafka.common.errors.OutOfOrderSequenceException;
 import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.record.internal.MemoryRecords;
 import org.apache.kafka.image.MetadataDelta;
 import org.apache.kafka.metadata.KRaftMetadataCache;
 import org.apache.kafka.server.common.KRaftVersion;
 import org.apache.kafka.server.common.MetadataVersion;
-import org.apache.kafka.server.common.RequestLocal;
-import org.apache.kafka.server.common.TransactionVersion;
 import org.apache.kafka.server.partition.PendingPartitionChange;
 import org.apache.kafka.server.replica.ReplicaState;
-import org.apache.kafka.storage.internals.log.AppendOrigin;
 import org.apache.kafka.storage.internals.log.LogConfig;
 import org.apache.kafka.storage.internals.log.UnifiedLog;
-import org.apache.kafka.storage.internals.log.VerificationGuard;
 
 /** A broker of Kafka 4.3. */
 final class KafkaBroker implements Broker {
@@ -80,15 +75,9 @@ final class KafkaBroker implements Broker {
         if (partition == null) {
             return false;
         }
-        try {
-            MemoryRecords records = Batches.of(
-                    new Replica.Entry(record, partition.getLeaderEpoch()), magic, settings.retries());
-            partition.appendRecordsToLeader(records, AppendOrigin.CLIENT, acksAll ? -1 : 1,
-                    RequestLocal.noCaching(), VerificationGuard.SENTINEL, TransactionVersion.TV_UNKNOWN);
-            return true;
-        } catch (NotEnoughReplicasException | NotLeaderOrFollowerException | OutOfOrderSequenceException refused) {
-            return false;
-        }
+        MemoryRecords records = Batches.of(
+                new Replica.Entry(record, partition.getLeaderEpoch()), magic, settings.retries());
+        return manager.append(records, acksAll ? -1 : 1);
     }
 
     @Override public Fetcher fetcher(int leader) {
@@ -96,8 +85,8 @@ final class KafkaBroker implements Broker {
         return thread == null ? null : thread.fetcher();
     }
 
-    @Override public Answer serve(Object request) {
-        return leader.serve(request);
+    @Override public Runnable serve(Object request, Consumer<Answer> answered) {
+        return leader.serve(request, answered);
     }
 
     /** The others are taken for caught up a moment ago, for the leader proposes to remove all that lag. */

@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import org.apache.kafka.server.quota.QuotaFactory;
 import kafka.server.ReplicaManager;
@@ -39,12 +40,16 @@ final class Leader {
         this.timer = timer;
     }
 
-    /** The answer, which may be an error. */
-    Answer serve(Object request) {
+    /**
+     * Answers a request, maybe with an error: at once, or when a fetch no longer waits in the purgatory. Running what
+     * is returned ends its time there.
+     */
+    Runnable serve(Object request, Consumer<Answer> answered) {
         if (request instanceof FetchRequest fetch) {
-            return fetch(fetch);
+            return read(fetch, data -> answered.accept(answer(fetch, data)));
         }
-        return epochEnd((OffsetsForLeaderEpochRequest) request);
+        answered.accept(epochEnd((OffsetsForLeaderEpochRequest) request));
+        return () -> { };
     }
 
     private Answer epochEnd(OffsetsForLeaderEpochRequest request) {
@@ -57,8 +62,7 @@ final class Leader {
                 new OffsetForLeaderEpochResponseData().setTopics(topics)), null, refused);
     }
 
-    private Answer fetch(FetchRequest request) {
-        FetchPartitionData data = read(request);
+    private Answer answer(FetchRequest request, FetchPartitionData data) {
         FetchResponseData.PartitionData partition = new FetchResponseData.PartitionData()
                 .setPartitionIndex(Partitions.PARTITION).setErrorCode(data.error.code())
                 .setHighWatermark(data.highWatermark).setLastStableOffset(data.highWatermark)
@@ -74,18 +78,16 @@ final class Leader {
         };
     }
 
-    /** A fetch for which there are no records waits in the purgatory until its time is over, and then reads again. */
-    private FetchPartitionData read(FetchRequest request) {
+    /** A fetch for which there are no records waits in the purgatory, and reads again when its wait ends. */
+    private Runnable read(FetchRequest request, Consumer<FetchPartitionData> done) {
         FetchParams params = new FetchParams(request.replicaId(), request.replicaEpoch(),
                 request.maxWait(), request.minBytes(), request.maxBytes(), FetchIsolation.of(request), Optional.empty());
         TopicIdPartition partition = new TopicIdPartition(Quorum.TOPIC_ID, Partitions.THE_ONE);
-        List<FetchPartitionData> read = new ArrayList<>();
         manager.fetchMessages(params, Scala.seq(List.of(new Tuple2<>(partition, wanted(request)))),
                 QuotaFactory.UNBOUNDED_QUOTA,
                 Scala.<Seq<Tuple2<TopicIdPartition, FetchPartitionData>>>consumer(
-                        results -> Scala.list(results).forEach(result -> read.add(result._2()))));
-        timer.expireAll();
-        return read.get(0);
+                        results -> Scala.list(results).forEach(result -> done.accept(result._2()))));
+        return timer.added();
     }
 
     private static FetchRequest.PartitionData wanted(FetchRequest request) {

@@ -1,8 +1,14 @@
 package subject;
 
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.apache.kafka.common.TopicIdPartition;
+import org.apache.kafka.common.protocol.Errors;
+import org.apache.kafka.common.record.internal.MemoryRecords;
+import org.apache.kafka.common.requests.ProduceResponse.PartitionResponse;
 import org.apache.kafka.server.network.BrokerEndPoint;
 import org.apache.kafka.server.partition.AlterPartitionManager;
 import kafka.server.FailedPartitions;
@@ -22,6 +28,7 @@ import org.apache.kafka.server.config.ReplicationQuotaManagerConfig;
 import org.apache.kafka.server.purgatory.DelayedOperation;
 import org.apache.kafka.server.purgatory.DelayedOperationPurgatory;
 import org.apache.kafka.server.quota.QuotaType;
+import org.apache.kafka.storage.internals.log.AppendOrigin;
 import org.apache.kafka.storage.internals.log.LogDirFailureChannel;
 import org.apache.kafka.storage.internals.log.LogManager;
 import org.apache.kafka.storage.log.metrics.BrokerTopicStats;
@@ -48,6 +55,18 @@ final class Manager extends ReplicaManager {
     /** The fetcher thread towards a leader; null if there never was one. */
     FetcherThread thread(int leader) {
         return threads().get(leader);
+    }
+
+    /** Appends a client's records, and completes what waits for that, as KafkaApis does. False: they are refused. */
+    boolean append(MemoryRecords records, int acks) {
+        List<PartitionResponse> answers = new ArrayList<>();
+        appendRecords(0, (short) acks, false, AppendOrigin.CLIENT,
+                Scala.map(Map.of(new TopicIdPartition(Quorum.TOPIC_ID, Partitions.THE_ONE), records)),
+                Scala.<Map<TopicIdPartition, PartitionResponse>>consumer(answered -> answers.addAll(answered.values())),
+                appendRecords$default$7(), appendRecords$default$8(), appendRecords$default$9(),
+                appendRecords$default$10());
+        tryCompleteActions();
+        return answers.stream().allMatch(answer -> answer.error == Errors.NONE);
     }
 
     @Override public ReplicaFetcherManager createReplicaFetcherManager(

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -112,8 +113,13 @@ final class FlussServer implements Broker {
         return fetchers.get(leader);
     }
 
+    @Override public Runnable serve(Object request, Consumer<Answer> answered) {
+        answered.accept(answer(request));
+        return () -> { };
+    }
+
     /** As TabletService.fetchLog does. */
-    @Override public Answer serve(Object request) {
+    private Answer answer(Object request) {
         FetchLogResultForBucket result = manager.fetch(Partitions.THE_ONE, (FetchLogRequest) request);
         if (result.succeeded()) {
             return new Answer(Map.of(Partitions.THE_ONE, new FetchLogResultForBucket(Partitions.THE_ONE,

@@ -27,6 +27,9 @@ record Release(String version, int clockMs) {
         if (host.settings().lagTime()) {
             throw new Unsupported("lag_time is Kafka's here: run Fluss without it");
         }
+        if (host.settings().delayedFetch()) {
+            throw new Unsupported("delayed_fetch: here a fetch without records is answered at once");
+        }
         return new FlussServer(host);
     }
 

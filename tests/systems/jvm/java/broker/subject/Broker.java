@@ -2,6 +2,7 @@ package subject;
 
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 
 /** A broker of some system's release, up, with its replica of the partition: what each release's own classes are made to do. */
 interface Broker {
@@ -25,8 +26,11 @@ interface Broker {
     /** The fetcher thread towards a leader; null if there never was one. */
     Fetcher fetcher(int leader);
 
-    /** As a leader, or as none any more, answers a follower's request. */
-    Answer serve(Object request);
+    /**
+     * As a leader, or as none any more, answers a follower's request: at once, or when a fetch no longer waits for
+     * records. Running what is returned ends the time of that wait.
+     */
+    Runnable serve(Object request, Consumer<Answer> answered);
 
     /** As a leader, looks for replicas that lag and proposes to the gate that they leave the ISR. */
     void proposeShrink(int follower);

@@ -21,6 +21,7 @@ final class Cluster implements AutoCloseable {
             "restart", "notify", "catch_up", "elect", "expire", "shrink", "expand", "flush", "checkpoint");
     private static final List<String> ALTER_PARTITION = List.of("alter", "altered", "resend", "refuse");
     private static final List<String> LAG_TIME = List.of("lapse");
+    private static final List<String> DELAYED_FETCH = List.of("expire_fetch");
     private static final List<String> HEARTBEATS = List.of("shutdown", "unfence");
 
     private final Release release;
@@ -51,9 +52,6 @@ final class Cluster implements AutoCloseable {
     }
 
     void reset(Settings chosen, String protocol) throws IOException {
-        if (chosen.delayedFetch()) {
-            throw new Unsupported("delayed_fetch: here a fetch without records is answered at once");
-        }
         nodes.forEach(this::end);
         nodes.clear();
         release.forget();
@@ -93,6 +91,7 @@ final class Cluster implements AutoCloseable {
         verbs.addAll(rules.changesIsrAtOnce() ? List.of() : ALTER_PARTITION);
         verbs.addAll(rules.fencesExpired() ? HEARTBEATS : List.of());
         verbs.addAll(settings.lagTime() ? LAG_TIME : List.of());
+        verbs.addAll(settings.delayedFetch() ? DELAYED_FETCH : List.of());
         return verbs;
     }
 
@@ -136,6 +135,7 @@ final class Cluster implements AutoCloseable {
             case "shutdown" -> shutDown(node);
             case "unfence" -> controller.unfence(node.id);
             case "lapse" -> lapse(node);
+            case "expire_fetch" -> expireFetch(node);
             case "refuse" -> gate.refuse(node.id);
             default -> throw new IllegalArgumentException("no such event: " + verb);
         };
@@ -149,13 +149,14 @@ final class Cluster implements AutoCloseable {
         return appended;
     }
 
-    /** The follower asks the leader that it knows, which answers: at once, where it is an error. */
+    /** The follower asks the leader that it knows, which answers, or lets a fetch wait that finds no records. */
     private boolean fetch(Node node) {
         Node leader = node.isUp() && node.seen.leader() != Decision.NOBODY ? nodes.get(node.seen.leader()) : node;
         if (leader == node || !leader.isUp() || node.waitsFor(leader) && !isOver(node)) {
             return false;
         }
         if (node.waitsFor(leader)) {
+            endWait(node);
             receive(node);  // its one thread towards that leader asks for nothing before it has had its answer
         }
         Fetcher fetcher = node.broker.fetcher(leader.id);
@@ -163,14 +164,19 @@ final class Cluster implements AutoCloseable {
         if (request.isEmpty()) {
             return false;
         }
-        Answer answer = leader.broker.serve(request.get());
-        if (answer.isError()) {
-            fetcher.receive(answer);  // of which the follower's thread makes what it does in its release
+        Wait wait = new Wait(leader);
+        wait.begin(leader.broker.serve(request.get(), wait::end));
+        if (!settings.delayedFetch()) {
+            wait.expire();
+        }
+        if (wait.answer() != null && wait.answer().isError()) {
+            fetcher.receive(wait.answer());  // of which the follower's thread makes what it does in its release
             return false;
         }
         node.discardAnswer();  // to another fetcher thread
         node.asked = fetcher;
-        node.answer = answer;
+        node.wait = wait;
+        deliver(node);
         if (!isLookup(request.get()) && leader.broker.remoteLeo(node.id) == node.seen.leo()) {
             leader.heard.add(node.id);
         }
@@ -201,7 +207,38 @@ final class Cluster implements AutoCloseable {
         return !isOver || !node.seen.equals(before);
     }
 
+    /** The time of a fetch that waits at its leader is over. */
+    private boolean expireFetch(Node node) {
+        if (node.wait == null || isOver(node)) {
+            return false;
+        }
+        endWait(node);
+        return true;
+    }
+
+    private void endWait(Node node) {
+        if (node.wait != null) {
+            node.wait.expire();
+            deliver(node);
+        }
+    }
+
+    /** What a leader has answered is in flight; an error is the follower's at once, and it fetches again. */
+    private void deliver(Node node) {
+        if (node.wait == null || node.wait.answer() == null) {
+            return;
+        }
+        node.answer = node.wait.answer();
+        node.wait = null;
+        if (node.answer.isError()) {
+            receive(node);
+        }
+    }
+
     private boolean drop(Node node) {
+        if (node.wait != null && !isOver(node)) {
+            return false;
+        }
         boolean wasInFlight = node.answer != null && !isOver(node);
         node.discardAnswer();
         return wasInFlight;
@@ -227,6 +264,7 @@ final class Cluster implements AutoCloseable {
         end(node);
         gate.forget(node.id);
         node.heard.clear();
+        nodes.stream().filter(other -> other.waitsAt(node)).forEach(Node::discardAnswer);
         node.disk = image;
         return true;
     }
@@ -340,6 +378,7 @@ final class Cluster implements AutoCloseable {
         tell(node, decision);
         Fetcher fetcher = node.broker.fetcher(decision.leader());
         if (fetcher != null && fetcher.isWaiting() && rules.cutsUnasked()) {
+            endWait(node);
             receive(node);
         }
         if (fetcher != null && !fetcher.isWaiting()) {
@@ -484,6 +523,7 @@ final class Cluster implements AutoCloseable {
     // What can be seen
 
     private void settle() {
+        nodes.forEach(this::deliver);
         for (Node node : nodes) {
             if (node.isUp()) {
                 note(node);

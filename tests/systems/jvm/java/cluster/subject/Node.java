@@ -18,6 +18,7 @@ final class Node {
     int answered = -1;  // and that it got in answer to a change of the ISR, as a leader
     Fetcher asked;  // the fetcher that waits for the response in flight, if there is one
     Answer answer;
+    Wait wait;  // in place of an answer: its fetch has found no records
     boolean holdsAnswer;  // whether that fetcher has it, and has let go of its lock
     final Set<Integer> heard = new HashSet<>();  // as a leader: the followers that have fetched from it in its present epoch
     long flushed;  // offsets below this survive the loss of power
@@ -44,9 +45,14 @@ final class Node {
         flushed = Math.min(flushed, seen.leo());
     }
 
-    /** Whether it has asked a leader that has answered, and has not got the answer. */
+    /** Whether it has asked a leader, and has not got the answer. */
     boolean waitsFor(Node leader) {
-        return answer != null && asked.leader() == leader.id;
+        return (answer != null || wait != null) && asked.leader() == leader.id;
+    }
+
+    /** Whether a leader has a fetch of it in its purgatory. */
+    boolean waitsAt(Node leader) {
+        return wait != null && wait.leader() == leader;
     }
 
     /** Nothing is in flight any more. */
@@ -60,6 +66,7 @@ final class Node {
     void forgetAnswer() {
         asked = null;
         answer = null;
+        wait = null;
         holdsAnswer = false;
     }
 }
