@@ -1,18 +1,17 @@
 """`epochfuzz conform`: compare a user's own implementation with the model."""
 
 import secrets
-import shlex
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 
 from epochfuzz.harness.cli import options
 from epochfuzz.harness.cli.campaigns import Master, Remote, spark_session
+from epochfuzz.harness.cli.conform_request import OUT, PROCESSES_FOR, TOURS_FOR, ConformRequest
 from epochfuzz.harness.cli.environment.signals import as_ctrl_c
-from epochfuzz.harness.cli.output import BadInput, Exit, as_bad_input, console, print_json
+from epochfuzz.harness.cli.output import BadInput, as_bad_input, console
 from epochfuzz.harness.conform.oracle.judge import JudgedBy
 from epochfuzz.harness.conform.run.selection import SMALL, Selection
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
@@ -20,19 +19,11 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 if TYPE_CHECKING:
     from epochfuzz.harness.cases.case import Case
     from epochfuzz.harness.conform.oracle.known import Known
-    from epochfuzz.harness.conform.protocol.discrepancy import SubjectUnable
-    from epochfuzz.harness.conform.protocol.process import CommandError
-    from epochfuzz.harness.conform.run.conformance_finding import ConformanceFinding
     from epochfuzz.harness.conform.run.plan import Plan
     from epochfuzz.harness.conform.run.run import Conformance
-    from epochfuzz.harness.documents import conformance as documents
-    from epochfuzz.harness.engine.explore.certificates import Reproducer
     from epochfuzz.harness.jobs.unfinished import UnfinishedRun
 
 _CORPUS = Path("corpus")
-_OUT = Path("conform-cases")
-_PROCESSES_FOR = 50
-_TOURS_FOR = 2_000  # test sequences are short, and a new process is slow
 
 _OF_SCHEDULES = ("schedules", "seed", "selection", "corpus")
 _OF_TOURS = ("refused",)
@@ -111,12 +102,12 @@ def conform(
     for_: For = None,
     max_failures: MaxFailures = None,
     jobs: Jobs = None,
-    processes_for: ProcessesFor = _PROCESSES_FOR,
+    processes_for: ProcessesFor = PROCESSES_FOR,
     timeout: Timeout = 5.0,
     corpus: Corpus = None,
     certify: options.Certify = options.CERTIFY,
     known: KnownDifferences = None,
-    cases_out: Out = _OUT,
+    cases_out: Out = OUT,
     campaign: InCampaign = None,
     master: Master = None,
     remote: Remote = None,
@@ -143,37 +134,7 @@ def conform(
         return _run(asked, plan)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Request:
-    """The options of the command that don't belong to the plan. `certify` is in seconds; None: no limit.
-
-    `resumes` is true if a killed run of drawn schedules resumes from the directory `cases`.
-    """
-
-    out: Console
-    json: bool
-    exhaustive: bool
-    refused: bool
-    for_: str | None
-    seconds: float | None
-    jobs: int
-    corpus: list[Path] | None
-    known: Path | None
-    cases: Path
-    resumes: bool
-    campaign: str | None
-    master: str | None
-    remote: str | None
-    certify: float | None
-
-    def again(self, plan: "Plan") -> str:
-        """Return the command line that repeats or resumes the run."""
-        if self.exhaustive:
-            return _tours_line(plan, self.known, self.refused, self.for_, self.cases, self.campaign)
-        return _command_line(plan, self)
-
-
-def _request(context: typer.Context, settings: Configuration) -> _Request:
+def _request(context: typer.Context, settings: Configuration) -> ConformRequest:
     """Return the request of the options. Raises BadInput for options that exclude each other."""
     given, named = options.given(context), context.params
     if named["exhaustive"]:
@@ -188,7 +149,7 @@ def _request(context: typer.Context, settings: Configuration) -> _Request:
         raise BadInput("--master and --remote say where a campaign runs: give --campaign DIR as well")
     if named["campaign"] is not None and named["jobs"] is not None:
         raise BadInput("--jobs is for this machine; with --campaign, Spark says how many processes there are")
-    return _Request(
+    return ConformRequest(
         out=console(named["json"]),
         json=named["json"],
         exhaustive=named["exhaustive"],
@@ -210,7 +171,7 @@ def _request(context: typer.Context, settings: Configuration) -> _Request:
 # Imported inside the functions, so that help and errors are printed before anything is compiled.
 
 
-def _plan(context: typer.Context, settings: Configuration, asked: _Request) -> "Plan":
+def _plan(context: typer.Context, settings: Configuration, asked: ConformRequest) -> "Plan":
     """Return the plan of the options. Without --seed, its seed is that of an unfinished run, or a random one.
 
     Raises BadInput.
@@ -227,7 +188,7 @@ def _plan(context: typer.Context, settings: Configuration, asked: _Request) -> "
 
     processes_for = named["processes_for"]
     if asked.exhaustive and "processes_for" not in options.given(context):
-        processes_for = _TOURS_FOR
+        processes_for = TOURS_FOR
     plan = Plan(
         command=tuple(named["command"]),
         protocols=protocols,
@@ -249,8 +210,9 @@ def _plan(context: typer.Context, settings: Configuration, asked: _Request) -> "
     return replace(plan, seed=secrets.randbelow(1 << 32) if seed is None else seed)
 
 
-def _run(asked: _Request, plan: "Plan") -> int:
+def _run(asked: ConformRequest, plan: "Plan") -> int:
     """Run the plan, and show its results. Returns the exit code. Raises BadInput."""
+    from epochfuzz.harness.cli.conform_results import Ending, end, unusable
     from epochfuzz.harness.conform.protocol.discrepancy import SubjectUnable
     from epochfuzz.harness.conform.protocol.process import CommandError
     from epochfuzz.harness.engine.explore.explore import MemoryEnded
@@ -264,17 +226,17 @@ def _run(asked: _Request, plan: "Plan") -> int:
                 conformance, unfinished = _in_campaign(asked, plan, asked.campaign), None
             else:
                 conformance, unfinished = _on_this_machine(asked, plan)
-            code = _end(_Ending(asked, again, None if unfinished is None else unfinished.path), plan, conformance)
+            code = end(Ending(asked, again, None if unfinished is None else unfinished.path), plan, conformance)
             if unfinished is not None and not asked.exhaustive:
                 unfinished.forget()
             return code
     except (SubjectUnable, CommandError) as error:
-        raise _unusable(error) from None
+        raise unusable(error) from None
     except MemoryEnded as error:
         raise BadInput(f"{error}; play fewer, with smaller --replicas, --records or --epochs") from None
 
 
-def _on_this_machine(asked: _Request, plan: "Plan") -> "tuple[Conformance, UnfinishedRun | None]":
+def _on_this_machine(asked: ConformRequest, plan: "Plan") -> "tuple[Conformance, UnfinishedRun | None]":
     """Run the plan with processes of this machine. Returns the results, and the file in which they are kept, if any."""
     from epochfuzz.harness.conform.exhaustive.crew import Exhaustive, TourRequest
     from epochfuzz.harness.conform.run.kept_runner import KeptRunner
@@ -301,7 +263,7 @@ def _on_this_machine(asked: _Request, plan: "Plan") -> "tuple[Conformance, Unfin
         return run(plan, kept, progress.doing), kept.unfinished
 
 
-def _in_campaign(asked: _Request, plan: "Plan", directory: str) -> "Conformance":
+def _in_campaign(asked: ConformRequest, plan: "Plan", directory: str) -> "Conformance":
     with spark_session(asked.master, asked.remote, works_in=directory) as spark:
         from epochfuzz.harness.campaign.conformance.conformance_job import Trials
         from epochfuzz.harness.campaign.conformance.tours_job import Tours
@@ -320,110 +282,6 @@ def _small(context: typer.Context, settings: Configuration) -> Configuration:
     given = options.given(context)
     small: dict[str, Any] = {name: value for name, value in SMALL.items() if name not in given}
     return replace(settings, **small)
-
-
-@dataclass(frozen=True)
-class _Ending:
-    """The end of a run. `again` is the command line that repeats or resumes the run.
-
-    `kept` is the file in which the progress of a local run is kept; None if it is not kept, or kept by a campaign.
-    """
-
-    asked: _Request
-    again: str
-    kept: Path | None
-
-
-def _end(ending: _Ending, plan: "Plan", conformance: "Conformance") -> int:
-    """Show and save the results. Returns the exit code. Raises KeyboardInterrupt at the end of an interrupted run."""
-    asked, out = ending.asked, ending.asked.out
-    proven, saved = _prove_and_save(asked, plan, conformance)
-    _show_end(ending, plan, conformance)
-    if conformance.interrupted:
-        raise KeyboardInterrupt
-    if asked.json:
-        _print_document(ending, plan, conformance, saved, proven)
-    if conformance.ended_by is not None:
-        raise _unusable(conformance.ended_by)
-    if not conformance.conforms:
-        return Exit.BROKEN
-    if conformance.vacuous:
-        out.print("This run checked nothing: no event was ever applied, or no field was ever shown.")
-        return Exit.GOAL_UNMET
-    return Exit.AS_EXPECTED
-
-
-def _prove_and_save(
-    asked: _Request, plan: "Plan", conformance: "Conformance"
-) -> "tuple[list[Reproducer | None], dict[int, Path]]":
-    """Prove the shortest lengths of the findings, show each, and save those that no known bug explains.
-
-    Returns the proofs, and the files of the saved findings by the numbers of the findings.
-    """
-    from epochfuzz.harness.conform.run.proofs import proofs
-    from epochfuzz.harness.engine.runtime.interruption import Interruption
-    from epochfuzz.harness.views import conformance as report
-
-    proving = asked.certify
-    with asked.out.status("certifying"), Interruption() as interruption:
-        known = conformance.nonconformities
-        proven = proofs(known, 0 if conformance.interrupted else proving and proving / 2, interruption)
-    conformance.interrupted |= interruption.happened
-    saved = {}
-    for number, (nonconformity, proof) in enumerate(zip(known, proven, strict=True)):
-        asked.out.print(report.nonconformity_text(nonconformity, proof))
-        if nonconformity.sighting.sent and not nonconformity.known_flaw:
-            saved[number] = _save(nonconformity, plan.seed, asked.cases)
-            asked.out.print(f"saved as {saved[number]}", markup=False)
-    return proven, saved
-
-
-def _show_end(ending: _Ending, plan: "Plan", conformance: "Conformance") -> None:
-    from epochfuzz.harness.views import conformance as report
-    from epochfuzz.harness.views import transitions
-
-    out, again, tours = ending.asked.out, ending.again, ending.asked.exhaustive
-    if conformance.interrupted:
-        ended = transitions.interrupted(conformance, ending.kept) if tours else report.interrupted(conformance, plan)
-        for line in ended:
-            out.print(line, markup=False, soft_wrap=True)
-        out.print(f"to continue, and to shrink all failures: {again}", markup=False, soft_wrap=True)
-        return
-    for line in transitions.summary(conformance, plan, ending.kept) if tours else report.summary(conformance, plan):
-        out.print(line, markup=False, soft_wrap=tours)
-    drawn = plan.schedules * len(plan.protocols)
-    if ending.asked.campaign is not None and ending.asked.seconds is not None and conformance.schedules < drawn:
-        out.print(f"--for ended the run after {conformance.schedules:,} of {drawn:,} schedules")
-    out.print(f"reproduce: {again}", markup=False, soft_wrap=True)
-
-
-def _print_document(
-    ending: _Ending,
-    plan: "Plan",
-    conformance: "Conformance",
-    saved: dict[int, Path],
-    proven: "list[Reproducer | None]",
-) -> None:
-    from epochfuzz.harness.views import conformance as report
-    from epochfuzz.harness.views import transitions
-
-    document = report.document(conformance, plan, saved, proven)
-    if ending.asked.exhaustive:
-        played = transitions.document(conformance, plan)
-        of_tours: documents.Exhaustive = {**document, "transitions": played, "reproduce": ending.again}
-        print_json(of_tours)
-    else:
-        of_schedules: documents.Conform = {**document, "reproduce": ending.again}
-        print_json(of_schedules)
-
-
-def _unusable(error: "SubjectUnable | CommandError") -> BadInput:
-    """Return BadInput for an adapter that does not support the protocol and configuration, or that cannot start."""
-    from epochfuzz.harness.conform.protocol.discrepancy import SubjectUnable
-
-    if isinstance(error, SubjectUnable):
-        return BadInput(f"the system under test cannot run this protocol and configuration: {error}")
-    return BadInput(str(error))
 
 
 def _load(paths: list[Path] | None) -> list["Case"]:
@@ -447,61 +305,3 @@ def _load_known(path: Path | None) -> tuple["Known", ...]:
         raise BadInput(f"--known: {error.filename}: {error.strerror}") from None
     except KnownError as error:
         raise BadInput(f"--known: {error}") from None
-
-
-def _save(nonconformity: "ConformanceFinding", seed: int, directory: Path) -> Path:
-    from epochfuzz.harness.conform.run.cases import save_case
-
-    try:
-        return save_case(nonconformity, seed, directory)
-    except OSError as error:
-        raise BadInput(f"--out: {error.filename}: {error.strerror}") from None
-
-
-def _command_line(plan: "Plan", asked: _Request) -> str:
-    words = _words(plan, asked.known, options.words_of(plan.settings), _PROCESSES_FOR)
-    if plan.selection is not Selection.RANDOM:
-        words += ["--selection", plan.selection]
-    for path in asked.corpus or []:
-        words += ["--corpus", str(path)]
-    if asked.resumes:
-        words += ["--out", str(asked.cases)]
-    if asked.campaign is not None:
-        words += ["--campaign", asked.campaign, *(["--for", asked.for_] if asked.for_ else [])]
-    return shlex.join([*words, "--schedules", str(plan.schedules), "--seed", str(plan.seed), "--", *plan.command])
-
-
-def _tours_line(
-    plan: "Plan", known: Path | None, refused: bool, seconds: str | None, out: Path, campaign: str | None
-) -> str:
-    settings = options.words_of(plan.settings)
-    for name in SMALL:
-        if f"--{name}" not in settings:
-            settings += [f"--{name}", str(getattr(plan.settings, name))]
-    words = [*_words(plan, known, settings, _TOURS_FOR), "--exhaustive"]
-    words += ["--refused"] if refused else []
-    words += ["--for", seconds] if seconds else []
-    words += ["--out", str(out)] if out != _OUT else []
-    words += ["--campaign", campaign] if campaign is not None else []
-    return shlex.join([*words, "--", *plan.command])
-
-
-def _words(plan: "Plan", known: Path | None, settings: list[str], processes_for: int) -> list[str]:
-    """Return the words that the command lines of schedules and of test sequences share, including `settings`."""
-    from epochfuzz.harness.conform.protocol.subject import PATIENCE
-
-    words = ["epochfuzz", "conform"]
-    for protocol in plan.protocols:
-        words += ["--protocol", protocol.name]
-    words += settings
-    if plan.judged_by is not JudgedBy.LOCKSTEP:
-        words += ["--judge", plan.judged_by]
-    if plan.max_failures is not None:
-        words += ["--max-failures", str(plan.max_failures)]
-    if plan.processes_for != processes_for:
-        words += ["--processes-for", str(plan.processes_for)]
-    if plan.patience != PATIENCE:
-        words += ["--timeout", f"{plan.patience:g}"]
-    if known is not None:
-        words += ["--known", str(known)]
-    return words

@@ -1,1 +1,1 @@
-"""What the local runs of all kinds of work share."""
+"""Local runs that resume: every kind of work keeps its progress in the same form."""

@@ -29,7 +29,7 @@ class ProgressError(Exception):
 
 @dataclass(frozen=True)
 class Request:
-    """What a run was asked for: its kind, and all parameters that its results depend on, except the seed."""
+    """The request of a run: its kind, and all parameters that its results depend on, except the seed."""
 
     kind: str
     parameters: Mapping[str, Any]

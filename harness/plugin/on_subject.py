@@ -1,4 +1,4 @@
-"""Case files as pytest items on the user's own implementation: `epochfuzz_subject` in the ini file names its adapter."""
+"""Case files as pytest items on the user's own adapter, which `epochfuzz_subject` in the ini file names."""
 
 import os
 import shlex

@@ -96,7 +96,7 @@ def conformance_test(
         "database_key": f"{subject.name} {chosen.name} {setting.settings.text()} {judge} {selection} {differences}",
     }
     machine = type("Conformance", (ConformanceMachine,), members)
-    private_hypothesis.set_key(machine, machine.database_key)
+    private_hypothesis.set_key(machine, str(members["database_key"]))
 
     class ConformanceTest(machine.TestCase):  # type: ignore[misc, name-defined]
         """Run the state machine."""

@@ -1,0 +1,98 @@
+"""The request of `epochfuzz conform`, and the command line that repeats it. Importing this module compiles nothing."""
+
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+from epochfuzz.harness.cli import options
+from epochfuzz.harness.conform.oracle.judge import JudgedBy
+from epochfuzz.harness.conform.run.selection import SMALL, Selection
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.conform.run.plan import Plan
+
+OUT = Path("conform-cases")
+PROCESSES_FOR = 50
+TOURS_FOR = 2_000  # test sequences are short, and a new process is slow
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConformRequest:
+    """The options of the command that don't belong to the plan. `certify` is in seconds; None: no limit.
+
+    `resumes` is true if a killed run of drawn schedules resumes from the directory `cases`.
+    """
+
+    out: Console
+    json: bool
+    exhaustive: bool
+    refused: bool
+    for_: str | None
+    seconds: float | None
+    jobs: int
+    corpus: list[Path] | None
+    known: Path | None
+    cases: Path
+    resumes: bool
+    campaign: str | None
+    master: str | None
+    remote: str | None
+    certify: float | None
+
+    def again(self, plan: "Plan") -> str:
+        """Return the command line that repeats or resumes the run."""
+        if self.exhaustive:
+            return _tours_line(plan, self.known, self.refused, self.for_, self.cases, self.campaign)
+        return _command_line(plan, self)
+
+
+def _command_line(plan: "Plan", asked: ConformRequest) -> str:
+    words = _words(plan, asked.known, options.words_of(plan.settings), PROCESSES_FOR)
+    if plan.selection is not Selection.RANDOM:
+        words += ["--selection", plan.selection]
+    for path in asked.corpus or []:
+        words += ["--corpus", str(path)]
+    if asked.resumes:
+        words += ["--out", str(asked.cases)]
+    if asked.campaign is not None:
+        words += ["--campaign", asked.campaign, *(["--for", asked.for_] if asked.for_ else [])]
+    return shlex.join([*words, "--schedules", str(plan.schedules), "--seed", str(plan.seed), "--", *plan.command])
+
+
+def _tours_line(
+    plan: "Plan", known: Path | None, refused: bool, seconds: str | None, out: Path, campaign: str | None
+) -> str:
+    settings = options.words_of(plan.settings)
+    for name in SMALL:
+        if f"--{name}" not in settings:
+            settings += [f"--{name}", str(getattr(plan.settings, name))]
+    words = [*_words(plan, known, settings, TOURS_FOR), "--exhaustive"]
+    words += ["--refused"] if refused else []
+    words += ["--for", seconds] if seconds else []
+    words += ["--out", str(out)] if out != OUT else []
+    words += ["--campaign", campaign] if campaign is not None else []
+    return shlex.join([*words, "--", *plan.command])
+
+
+def _words(plan: "Plan", known: Path | None, settings: list[str], processes_for: int) -> list[str]:
+    """Return the words that the command lines of schedules and of test sequences share, including `settings`."""
+    from epochfuzz.harness.conform.protocol.subject import PATIENCE
+
+    words = ["epochfuzz", "conform"]
+    for protocol in plan.protocols:
+        words += ["--protocol", protocol.name]
+    words += settings
+    if plan.judged_by is not JudgedBy.LOCKSTEP:
+        words += ["--judge", plan.judged_by]
+    if plan.max_failures is not None:
+        words += ["--max-failures", str(plan.max_failures)]
+    if plan.processes_for != processes_for:
+        words += ["--processes-for", str(plan.processes_for)]
+    if plan.patience != PATIENCE:
+        words += ["--timeout", f"{plan.patience:g}"]
+    if known is not None:
+        words += ["--known", str(known)]
+    return words

@@ -1,0 +1,126 @@
+"""Show and save the results of `epochfuzz conform`."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from epochfuzz.harness.cli.conform_request import ConformRequest
+from epochfuzz.harness.cli.output import BadInput, Exit, print_json
+from epochfuzz.harness.conform.protocol.discrepancy import SubjectUnable
+from epochfuzz.harness.conform.protocol.process import CommandError
+from epochfuzz.harness.conform.run.cases import save_case
+from epochfuzz.harness.conform.run.conformance_finding import ConformanceFinding
+from epochfuzz.harness.conform.run.plan import Plan
+from epochfuzz.harness.conform.run.proofs import proofs
+from epochfuzz.harness.conform.run.run import Conformance
+from epochfuzz.harness.engine.explore.certificates import Reproducer
+from epochfuzz.harness.engine.runtime.interruption import Interruption
+from epochfuzz.harness.views import conformance as report
+from epochfuzz.harness.views import transitions
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.documents import conformance as documents
+
+
+@dataclass(frozen=True)
+class Ending:
+    """The end of a run. `again` is the command line that repeats or resumes the run.
+
+    `kept` is the file in which the progress of a local run is kept; None if it is not kept, or kept by a campaign.
+    """
+
+    asked: ConformRequest
+    again: str
+    kept: Path | None
+
+
+def end(ending: Ending, plan: Plan, conformance: Conformance) -> int:
+    """Show and save the results. Returns the exit code. Raises KeyboardInterrupt at the end of an interrupted run."""
+    asked, out = ending.asked, ending.asked.out
+    proven, saved = _prove_and_save(asked, plan, conformance)
+    _show_end(ending, plan, conformance)
+    if conformance.interrupted:
+        raise KeyboardInterrupt
+    if asked.json:
+        _print_document(ending, plan, conformance, saved, proven)
+    if conformance.ended_by is not None:
+        raise unusable(conformance.ended_by)
+    if not conformance.conforms:
+        return Exit.BROKEN
+    if conformance.vacuous:
+        out.print("This run checked nothing: no event was ever applied, or no field was ever shown.")
+        return Exit.GOAL_UNMET
+    return Exit.AS_EXPECTED
+
+
+def _prove_and_save(
+    asked: ConformRequest, plan: Plan, conformance: Conformance
+) -> tuple[list[Reproducer | None], dict[int, Path]]:
+    """Prove the shortest lengths of the findings, show each, and save those that no known bug explains.
+
+    Returns the proofs, and the files of the saved findings by the numbers of the findings.
+    """
+
+    proving = asked.certify
+    with asked.out.status("certifying"), Interruption() as interruption:
+        known = conformance.nonconformities
+        proven = proofs(known, 0 if conformance.interrupted else proving and proving / 2, interruption)
+    conformance.interrupted |= interruption.happened
+    saved = {}
+    for number, (nonconformity, proof) in enumerate(zip(known, proven, strict=True)):
+        asked.out.print(report.nonconformity_text(nonconformity, proof))
+        if nonconformity.sighting.sent and not nonconformity.known_flaw:
+            saved[number] = _save(nonconformity, plan.seed, asked.cases)
+            asked.out.print(f"saved as {saved[number]}", markup=False)
+    return proven, saved
+
+
+def _show_end(ending: Ending, plan: Plan, conformance: Conformance) -> None:
+
+    out, again, tours = ending.asked.out, ending.again, ending.asked.exhaustive
+    if conformance.interrupted:
+        ended = transitions.interrupted(conformance, ending.kept) if tours else report.interrupted(conformance, plan)
+        for line in ended:
+            out.print(line, markup=False, soft_wrap=True)
+        out.print(f"to continue, and to shrink all failures: {again}", markup=False, soft_wrap=True)
+        return
+    for line in transitions.summary(conformance, plan, ending.kept) if tours else report.summary(conformance, plan):
+        out.print(line, markup=False, soft_wrap=tours)
+    drawn = plan.schedules * len(plan.protocols)
+    if ending.asked.campaign is not None and ending.asked.seconds is not None and conformance.schedules < drawn:
+        out.print(f"--for ended the run after {conformance.schedules:,} of {drawn:,} schedules")
+    out.print(f"reproduce: {again}", markup=False, soft_wrap=True)
+
+
+def _print_document(
+    ending: Ending,
+    plan: Plan,
+    conformance: Conformance,
+    saved: dict[int, Path],
+    proven: list[Reproducer | None],
+) -> None:
+
+    document = report.document(conformance, plan, saved, proven)
+    if ending.asked.exhaustive:
+        played = transitions.document(conformance, plan)
+        of_tours: documents.Exhaustive = {**document, "transitions": played, "reproduce": ending.again}
+        print_json(of_tours)
+    else:
+        of_schedules: documents.Conform = {**document, "reproduce": ending.again}
+        print_json(of_schedules)
+
+
+def unusable(error: SubjectUnable | CommandError) -> BadInput:
+    """Return BadInput for an adapter that does not support the protocol and configuration, or that cannot start."""
+
+    if isinstance(error, SubjectUnable):
+        return BadInput(f"the system under test cannot run this protocol and configuration: {error}")
+    return BadInput(str(error))
+
+
+def _save(nonconformity: ConformanceFinding, seed: int, directory: Path) -> Path:
+
+    try:
+        return save_case(nonconformity, seed, directory)
+    except OSError as error:
+        raise BadInput(f"--out: {error.filename}: {error.strerror}") from None
