@@ -33,41 +33,49 @@ _LARGE = 1 << 30  # bytes; for less, Spark's start takes longer than it saves
 _NEEDS_SPARK = options.needs("spark")
 
 
+Logs = Annotated[
+    list[str],
+    typer.Argument(metavar="LOGS", help="Broker logs and data directories: files, directories of them, or URLs."),
+]
+Out = Annotated[
+    Path | None, typer.Option("--out", help="The directory for audit.html, audit.json and, on Spark, tables.")
+]
+BrokerPattern = Annotated[
+    str | None,
+    typer.Option(
+        "--broker",
+        metavar="PATTERN",
+        help="A regular expression that finds a broker's number in a file's path, or in the text before a line,"
+        " for lines that do not name their broker.",
+    ),
+]
+Layout = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--layout",
+        help="The layout of lines that audit does not recognise, as log4j's conversion pattern: %d is the time, %m"
+        " the message, and %x and other names match anything. Repeat it for several.",
+    ),
+]
+AcceptGaps = Annotated[
+    bool, typer.Option("--accept-gaps", help="Exit with 0 if nothing was found, although gaps could hide a loss.")
+]
+OnSpark = Annotated[
+    bool | None,
+    typer.Option(
+        "--spark/--no-spark",
+        help="Read on Spark, or in this process. Left out: on Spark from 1 GiB on, where it is installed.",
+    ),
+]
+
+
 def audit(
-    logs: Annotated[
-        list[str],
-        typer.Argument(metavar="LOGS", help="Broker logs and data directories: files, directories of them, or URLs."),
-    ],
-    out: Annotated[
-        Path | None, typer.Option("--out", help="The directory for audit.html, audit.json and, on Spark, tables.")
-    ] = None,
-    broker: Annotated[
-        str | None,
-        typer.Option(
-            "--broker",
-            metavar="PATTERN",
-            help="A regular expression that finds a broker's number in a file's path, or in the text before a line,"
-            " for lines that do not name their broker.",
-        ),
-    ] = None,
-    layout: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--layout",
-            help="The layout of lines that audit does not recognise, as log4j's conversion pattern: %d is the time, %m"
-            " the message, and %x and other names match anything. Repeat it for several.",
-        ),
-    ] = None,
-    accept_gaps: Annotated[
-        bool, typer.Option("--accept-gaps", help="Exit with 0 if nothing was found, although gaps could hide a loss.")
-    ] = False,
-    spark: Annotated[
-        bool | None,
-        typer.Option(
-            "--spark/--no-spark",
-            help="Read on Spark, or in this process. Left out: on Spark from 1 GiB on, where it is installed.",
-        ),
-    ] = None,
+    logs: Logs,
+    out: Out = None,
+    broker: BrokerPattern = None,
+    layout: Layout = None,
+    accept_gaps: AcceptGaps = False,
+    spark: OnSpark = None,
     master: campaigns.Master = None,
     remote: campaigns.Remote = None,
     json: options.Json = False,

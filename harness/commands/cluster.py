@@ -42,29 +42,32 @@ app.command("replay", cls=ClusterCommand)(cluster_schedules.replay)
 app.command("fuzz", cls=ClusterCommand)(cluster_schedules.fuzz)
 
 
+Chosen = Annotated[Scenario, typer.Argument(help="The scenario to run.")]
+Release = Annotated[str, typer.Option("--release", help="The release of Kafka; Maven fetches its jars, once.")]
+Home = Annotated[
+    Path | None, typer.Option("--kafka-home", help="A Kafka on this machine instead, as a distribution unpacks.")
+]
+Runs = Annotated[int, typer.Option("--runs", min=1, help="Number of runs, each on a new cluster.")]
+End = Annotated[FailureMode, typer.Option("--end", help="How the leader is lost at the end.")]
+ElectedBy = Annotated[Election, typer.Option("--election", help="The trigger of the preferred leader election.")]
+Controlled = Annotated[Control | None, typer.Option("--control", help="Change one step, so that the record is kept.")]
+Repaired = Annotated[
+    Repair | None, typer.Option("--repair", help="Repair Kafka's bytecode: when a leader forgets its followers.")
+]
+Out = Annotated[Path | None, typer.Option("--out", help="The directory for all logs and the timeline of each run.")]
+
+
 @app.command("run", cls=ClusterCommand)
 def run(
-    scenario: Annotated[Scenario, typer.Argument(help="The scenario to run.")],
-    release: Annotated[
-        str, typer.Option("--release", help="The release of Kafka; Maven fetches its jars, once.")
-    ] = DEFAULT_RELEASE,
-    kafka_home: Annotated[
-        Path | None, typer.Option("--kafka-home", help="A Kafka on this machine instead, as a distribution unpacks.")
-    ] = None,
-    runs: Annotated[int, typer.Option("--runs", min=1, help="Number of runs, each on a new cluster.")] = 1,
-    end: Annotated[FailureMode, typer.Option("--end", help="How the leader is lost at the end.")] = FailureMode.TERM,
-    election: Annotated[
-        Election, typer.Option("--election", help="The trigger of the preferred leader election.")
-    ] = Election.ADMIN,
-    control: Annotated[
-        Control | None, typer.Option("--control", help="Change one step, so that the record is kept.")
-    ] = None,
-    repair: Annotated[
-        Repair | None, typer.Option("--repair", help="Repair Kafka's bytecode: when a leader forgets its followers.")
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="The directory for all logs and the timeline of each run.")
-    ] = None,
+    scenario: Chosen,
+    release: Release = DEFAULT_RELEASE,
+    kafka_home: Home = None,
+    runs: Runs = 1,
+    end: End = FailureMode.TERM,
+    election: ElectedBy = Election.ADMIN,
+    control: Controlled = None,
+    repair: Repaired = None,
+    out: Out = None,
     keep_data: options.KeepData = False,
     json: options.Json = False,
 ) -> int:

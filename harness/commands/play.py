@@ -22,25 +22,27 @@ if TYPE_CHECKING:
 DEFAULT_PORT = 8320
 
 
+Opened = Annotated[Path | None, typer.Argument(help="A case to start from, if any: a file, or an id such as m1-loss.")]
+Shown = Annotated[
+    list[str] | None,
+    options.protocol_option(
+        "--protocol",
+        "-p",
+        help="A protocol to show; repeat it for several. The default is the protocols of the case, or all designs.",
+    ),
+]
+Out = Annotated[Path, typer.Option("--out", help="The directory for saved cases.")]
+Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="The port of the page; 0 for any free port.")]
+
+
 @options.configured()
 def play(
     *,
     settings: Configuration,
-    case: Annotated[
-        Path | None, typer.Argument(help="A case to start from, if any: a file, or an id such as m1-loss.")
-    ] = None,
-    protocol: Annotated[
-        list[str] | None,
-        options.protocol_option(
-            "--protocol",
-            "-p",
-            help="A protocol to show; repeat it for several. The default is the protocols of the case, or all designs.",
-        ),
-    ] = None,
-    directory: Annotated[Path, typer.Option("--out", help="The directory for saved cases.")] = Path(),
-    port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, help="The port of the page; 0 for any free port.")
-    ] = DEFAULT_PORT,
+    case: Opened = None,
+    protocol: Shown = None,
+    directory: Out = Path(),
+    port: Port = DEFAULT_PORT,
     json: options.Json = False,
 ) -> int:
     """Try a schedule in a browser: click an event, and see its effect on every protocol, side by side.

@@ -29,34 +29,43 @@ if TYPE_CHECKING:
     from epochfuzz.harness.documents import cases as documents
 
 
+Cases = Annotated[
+    list[Path],
+    typer.Argument(help="Case files, directories of them, or ids such as m1-loss; - for standard input."),
+]
+Under = Annotated[
+    list[str] | None,
+    options.protocol_option(
+        "--protocol",
+        "-p",
+        help="Replay under these protocols instead of the protocols in the case.",
+    ),
+]
+Trace = Annotated[bool, typer.Option("--trace", help="Show every step as a timeline.")]
+Drawn = Annotated[
+    Format | None,
+    typer.Option("--format", help="Draw the schedule of one case, with the two protocols that differ most."),
+]
+Out = Annotated[Path | None, typer.Option("--out", help="The file for the drawing; stdout if left out.")]
+Rewrite = Annotated[
+    bool, typer.Option("--rewrite", help="Rewrite the expectations in the case files with the results.")
+]
+OnSubject = Annotated[
+    str | None,
+    typer.Option("--subject", help="Also replay on this command, which speaks the conformance protocol."),
+]
+
+
 def replay(
     context: typer.Context,
-    case: Annotated[
-        list[Path],
-        typer.Argument(help="Case files, directories of them, or ids such as m1-loss; - for standard input."),
-    ],
-    protocol: Annotated[
-        list[str] | None,
-        options.protocol_option(
-            "--protocol",
-            "-p",
-            help="Replay under these protocols instead of the protocols in the case.",
-        ),
-    ] = None,
+    case: Cases,
+    protocol: Under = None,
     model: options.OwnModel = None,
-    trace: Annotated[bool, typer.Option("--trace", help="Show every step as a timeline.")] = False,
-    format_: Annotated[
-        Format | None,
-        typer.Option("--format", help="Draw the schedule of one case, with the two protocols that differ most."),
-    ] = None,
-    file: Annotated[Path | None, typer.Option("--out", help="The file for the drawing; stdout if left out.")] = None,
-    rewrite: Annotated[
-        bool, typer.Option("--rewrite", help="Rewrite the expectations in the case files with the results.")
-    ] = False,
-    subject: Annotated[
-        str | None,
-        typer.Option("--subject", help="Also replay on this command, which speaks the conformance protocol."),
-    ] = None,
+    trace: Trace = False,
+    format_: Drawn = None,
+    file: Out = None,
+    rewrite: Rewrite = False,
+    subject: OnSubject = None,
     json: options.Json = False,
 ) -> int:
     """Replay case files, and check whether each protocol gives the results that the case expects.
@@ -74,26 +83,12 @@ def replay(
     """
     if model is not None:
         return _own(context, model, case, protocol, trace=trace, json=json)
-    if file is not None and format_ is None:
-        raise BadInput("--out is the file for a drawing: choose one with --format")
-    if file is not None and format_ is not None:
-        check_writable("--out", file, FileKind[format_.name])
-    if json and format_ is not None and file is None:
-        raise BadInput("--json and --format would both write to stdout: give the drawing a file with --out")
-    if subject is not None and (trace or format_ is not None or rewrite):
-        raise BadInput("--subject compares verdicts: only --protocol and --json go with it")
-    if rewrite and STANDARD_INPUT in map(str, case):
-        raise BadInput("--rewrite writes into case files, and standard input (-) is not a file: name one")
+    _refuse_what_excludes_another(context)
     out = console(json or (format_ is not None and file is None))
     with mistakes_as_bad_input():
         cases, refused = _load(case)
         if rewrite:
-            cases = [rewritten(each) for each in cases]
-            for each in cases:
-                assert each.path is not None  # load_corpus sets the path
-                if not each.path.exists():
-                    raise BadInput(f"{each.path}: a bundled case cannot be rewritten: save it as a file first")
-                rewrite_file(each.path, dump_case(each))
+            cases = _rewrite(cases)
         if not cases:
             raise BadInput(f"no case files (*.yaml) under {', '.join(map(str, case))}")
         if subject is not None:
@@ -101,6 +96,46 @@ def replay(
         judged_cases = [judge(each, protocols_for(each, protocol)) for each in cases]
     if format_ is not None:
         _draw(judged_cases, format_, file)
+    _print_verdicts(out, judged_cases, trace=trace)
+    github.annotate_replay(out, judged_cases)
+    if json:
+        document: documents.Replay = {"cases": [_json(judged) for judged in judged_cases]}
+        print_json(document)
+    if refused is not None:
+        raise BadInput(str(refused))
+    for case_id in (without_effect := _without_effect(judged_cases)):
+        out.print(f"{case_id}: no event was enabled, so the case shows nothing", markup=False)
+    return exit_code(judged_cases) or (Exit.GOAL_UNMET if without_effect else Exit.AS_EXPECTED)
+
+
+def _refuse_what_excludes_another(context: typer.Context) -> None:
+    """Raise BadInput for options that can't be combined, and for a file of --out that can't be written."""
+    named = context.params
+    file, format_ = named["file"], named["format_"]
+    if file is not None and format_ is None:
+        raise BadInput("--out is the file for a drawing: choose one with --format")
+    if file is not None and format_ is not None:
+        check_writable("--out", Path(file), FileKind[Format(format_).name])
+    if named["json"] and format_ is not None and file is None:
+        raise BadInput("--json and --format would both write to stdout: give the drawing a file with --out")
+    if named["subject"] is not None and (named["trace"] or format_ is not None or named["rewrite"]):
+        raise BadInput("--subject compares verdicts: only --protocol and --json go with it")
+    if named["rewrite"] and STANDARD_INPUT in map(str, named["case"]):
+        raise BadInput("--rewrite writes into case files, and standard input (-) is not a file: name one")
+
+
+def _rewrite(cases: list[Case]) -> list[Case]:
+    """Rewrite the expectations in the files of cases. Returns the new cases. Raises BadInput."""
+    new = [rewritten(each) for each in cases]
+    for each in new:
+        assert each.path is not None  # load_corpus sets the path
+        if not each.path.exists():
+            raise BadInput(f"{each.path}: a bundled case cannot be rewritten: save it as a file first")
+        rewrite_file(each.path, dump_case(each))
+    return new
+
+
+def _print_verdicts(out: Console, judged_cases: list[JudgedCase], *, trace: bool) -> None:
     if trace:
         for judged in judged_cases:
             _print_trace(out, judged)
@@ -112,15 +147,6 @@ def replay(
         for verdict in judged.verdicts.values():
             for sentence in verdict.complaints:
                 out.print(f"{judged.case.path}: {judged.case.id}: {sentence}", markup=False)
-    github.annotate_replay(out, judged_cases)
-    if json:
-        document: documents.Replay = {"cases": [_json(judged) for judged in judged_cases]}
-        print_json(document)
-    if refused is not None:
-        raise BadInput(str(refused))
-    for case_id in (without_effect := _without_effect(judged_cases)):
-        out.print(f"{case_id}: no event was enabled, so the case shows nothing", markup=False)
-    return exit_code(judged_cases) or (Exit.GOAL_UNMET if without_effect else Exit.AS_EXPECTED)
 
 
 def _own(

@@ -1,12 +1,13 @@
 """`epochfuzz shrink`: make the schedule of a case as short as possible, and prove that no schedule is shorter."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Console
 
-from epochfuzz.harness.cases.case import Expectation, dump_case, load_case
+from epochfuzz.harness.cases.case import Case, Expectation, dump_case, load_case
 from epochfuzz.harness.cases.verdict import rewritten
 from epochfuzz.harness.cli import options
 from epochfuzz.harness.cli.cases import mistakes_as_bad_input
@@ -15,30 +16,40 @@ from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json
 from epochfuzz.harness.trace.replay import replay
 from epochfuzz.model.kafka.contract.properties import NAMES
 from epochfuzz.model.kafka.vocabulary.events import schedule_texts
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 if TYPE_CHECKING:
     from epochfuzz.harness.documents import cases as documents
+    from epochfuzz.harness.engine.explore.certificates import Reproducer
     from epochfuzz.harness.engine.runtime.interruption import Interruption
+    from epochfuzz.harness.trace.causes import Causes
+    from epochfuzz.harness.trace.replay import Run
+
+
+CaseArgument = Annotated[Path, typer.Argument(help="The case: a file, or an id such as m1-loss.")]
+Broken = Annotated[
+    str,
+    options.protocol_option("--protocol", "-p", help="The protocol that the schedule breaks."),
+]
+KeptProperty = Annotated[
+    str | None,
+    typer.Option(
+        "--property",
+        autocompletion=completion.property_names,
+        help="The property to keep broken; the most severe one if left out.",
+    ),
+]
+Memory = Annotated[float, typer.Option("--memory", min=0.1, help="Memory for the certificate, in GiB.")]
 
 
 def shrink(
     context: typer.Context,
-    case: Annotated[Path, typer.Argument(help="The case: a file, or an id such as m1-loss.")],
-    protocol: Annotated[
-        str,
-        options.protocol_option("--protocol", "-p", help="The protocol that the schedule breaks."),
-    ],
-    property_: Annotated[
-        str | None,
-        typer.Option(
-            "--property",
-            autocompletion=completion.property_names,
-            help="The property to keep broken; the most severe one if left out.",
-        ),
-    ] = None,
+    case: CaseArgument,
+    protocol: Broken,
+    property_: KeptProperty = None,
     model: options.OwnModel = None,
     certify: options.Certify = options.CERTIFY,
-    memory: Annotated[float, typer.Option("--memory", min=0.1, help="Memory for the certificate, in GiB.")] = 4.0,
+    memory: Memory = 4.0,
     json: options.Json = False,
 ) -> int:
     """Shrink a case's schedule to a minimal reproducer, and print it as a case file.
@@ -50,82 +61,120 @@ def shrink(
     - `epochfuzz shrink long.yaml --protocol kafka-4.1 --certify all > short.yaml`
     - `epochfuzz shrink long.yaml --model counter:COUNTER --protocol at-once > short.yaml`
     """
-    seconds = options.parse_certify(certify)
     if model is not None:
         return _own(context, model)
+    asked = _request(case, protocol, property_, certify, memory)
+    options.say_what_versions_stand_for(asked.out, [asked.protocol])
+    result, interruption = _shrunk(asked)
+    run, why = _show(asked, result)
+    if json:
+        print_json(_document(asked, result, run, why))
+    else:
+        typer.echo(dump_case(rewritten(_shorter(asked, result, run))), nl=False)
+    return _ended(interruption)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Request:
+    """A schedule to shrink, and the property to keep broken. `seconds` bounds the proof; None: no limit."""
+
+    out: Console
+    case: Case
+    protocol: Protocol
+    property: str
+    seconds: float | None
+    memory: float
+
+
+def _request(file: Path, protocol: str, property_: str | None, certify: str, memory: float) -> _Request:
+    """Return the request of the options. Raises BadInput."""
+    seconds = options.parse_certify(certify)
     (parsed,) = options.parse_protocols([protocol])
     with mistakes_as_bad_input():
-        loaded = load_case(case)
+        loaded = load_case(file)
     broken = replay(loaded.events, parsed, loaded.settings).first_broken
     name = property_ or next((each for each in NAMES if each in broken), None)
     if name is None or (options.parse_property(name) and name not in broken):
         wanted_text = property_ or "any property"
-        raise BadInput(f"{case}: the schedule does not break {wanted_text} under {parsed.name}: nothing to shrink")
+        raise BadInput(f"{file}: the schedule does not break {wanted_text} under {parsed.name}: nothing to shrink")
+    out = console(json_wanted=True)  # stdout is for the shrunk case, or for JSON
+    return _Request(out=out, case=loaded, protocol=parsed, property=name, seconds=seconds, memory=memory)
 
+
+def _shrunk(asked: _Request) -> "tuple[Reproducer, Interruption]":
+    """Return the shortest schedule found, with its proof, and whether Ctrl-C ended the search for it."""
     from epochfuzz.harness.engine.explore import certificates
     from epochfuzz.harness.engine.explore.explore import GIBIBYTE
     from epochfuzz.harness.engine.runtime.deadline import Deadline
     from epochfuzz.harness.engine.runtime.interruption import Interruption
-    from epochfuzz.harness.trace.causes import causes
     from epochfuzz.harness.views.progress import show_search
+
+    case = asked.case
+    with show_search(asked.out) as progress, Interruption() as interruption:
+        progress.doing(f"shrinking {len(case.events)} events")
+        if asked.seconds != 0:
+            certificates.compile_search(asked.protocol, case.settings)
+        result = certificates.reproduce(
+            case.events,
+            asked.protocol,
+            case.settings,
+            options.parse_property(asked.property),
+            int(asked.memory * GIBIBYTE),
+            progress.searched,
+            Deadline(asked.seconds, interruption),
+        )
+    return result, interruption
+
+
+def _show(asked: _Request, result: "Reproducer") -> "tuple[Run, Causes]":
+    """Print the run of the shortest schedule, and its causes. Returns both."""
+    from epochfuzz.harness.trace.causes import causes
     from epochfuzz.harness.views.terminal import timeline
 
-    out = console(json_wanted=True)  # stdout is for the shrunk case, or for JSON
-    options.say_what_versions_stand_for(out, [parsed])
-    wanted = options.parse_property(name)
-    with show_search(out) as progress, Interruption() as interruption:
-        progress.doing(f"shrinking {len(loaded.events)} events")
-        if seconds != 0:
-            certificates.compile_search(parsed, loaded.settings)
-        result = certificates.reproduce(
-            loaded.events,
-            parsed,
-            loaded.settings,
-            wanted,
-            int(memory * GIBIBYTE),
-            progress.searched,
-            Deadline(seconds, interruption),
-        )
-    run = replay(result.schedule, parsed, loaded.settings)
-    out.print(timeline(run))
-    why = causes(result.schedule, parsed, loaded.settings, name)
-    out.print(
-        f"{parsed.name} breaks {name} in {len(result.schedule)} events, shrunk from {len(loaded.events)}: "
-        f"{result.proven}\n{why.sentence}",
+    protocol, settings = asked.protocol, asked.case.settings
+    run = replay(result.schedule, protocol, settings)
+    asked.out.print(timeline(run))
+    why = causes(result.schedule, protocol, settings, asked.property)
+    asked.out.print(
+        f"{protocol.name} breaks {asked.property} in {len(result.schedule)} events, shrunk from"
+        f" {len(asked.case.events)}: {result.proven}\n{why.sentence}",
         markup=False,
     )
-    if json:
-        document: documents.Shrink = {
-            "protocol": parsed.name,
-            "property": name,
-            "events": schedule_texts(result.schedule),
-            "length": len(result.schedule),
-            "shrunk_from": len(loaded.events),
-            **result.plain(),
-            "fingerprint": run.fingerprint,
-            **why.plain(),
-        }
-        print_json(document)
-        return _ended(interruption)
-    provenance = {
-        "shrunk_from": len(loaded.events),
-        "certified_minimal": result.certified_minimal,
-        "protocol": parsed.name,
-        "property": name,
-        "fingerprint": {parsed.name: run.fingerprint},
+    return run, why
+
+
+def _document(asked: _Request, result: "Reproducer", run: "Run", why: "Causes") -> "documents.Shrink":
+    return {
+        "protocol": asked.protocol.name,
+        "property": asked.property,
+        "events": schedule_texts(result.schedule),
+        "length": len(result.schedule),
+        "shrunk_from": len(asked.case.events),
+        **result.plain(),
+        "fingerprint": run.fingerprint,
+        **why.plain(),
     }
-    expect = {each: Expectation(()) for each in dict.fromkeys([parsed.name, *loaded.expect])}
-    shorter = replace(
-        loaded,
-        id=f"{loaded.id}-shrunk",
-        why=f"Shrunk from {loaded.id}: {parsed.name} breaks {name}. {run.description}",
+
+
+def _shorter(asked: _Request, result: "Reproducer", run: "Run") -> Case:
+    """Return the case of the shortest schedule."""
+    case, protocol = asked.case, asked.protocol
+    provenance = {
+        "shrunk_from": len(case.events),
+        "certified_minimal": result.certified_minimal,
+        "protocol": protocol.name,
+        "property": asked.property,
+        "fingerprint": {protocol.name: run.fingerprint},
+    }
+    return replace(
+        case,
+        id=f"{case.id}-shrunk",
+        why=f"Shrunk from {case.id}: {protocol.name} breaks {asked.property}. {run.description}",
         events=result.schedule,
-        expect=expect,
+        expect={each: Expectation(()) for each in dict.fromkeys([protocol.name, *case.expect])},
         states=(),
         provenance=provenance,
     )
-    typer.echo(dump_case(rewritten(shorter)), nl=False)
-    return _ended(interruption)
 
 
 def _own(context: typer.Context, model: str) -> int:

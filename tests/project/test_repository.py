@@ -23,6 +23,7 @@ LAYERS = ("harness", "strategies", "model")
 MODEL_MAY_IMPORT = {"epochfuzz.model", "numba", "numpy", *sys.stdlib_module_names}
 
 LONGEST_FILE = 500
+LONGEST_FUNCTION = 60
 MOST_FILES = 16  # in a folder
 PIN = re.compile(r"([A-Za-z0-9][\w.-]*)==[0-9][\w.!+-]*")
 MACHINE_PATH = re.compile(r"(?<![\w.-])/(?:home|mnt|opt|root|Users|work|workspace)/")
@@ -180,6 +181,16 @@ def test_no_python_file_is_too_long_to_read_at_a_sitting() -> None:
         for path in python_files(*LAYERS, "tests")
     }
     assert {name: length for name, length in lengths.items() if length > LONGEST_FILE} == {}
+
+
+def test_no_function_of_harness_is_longer_than_a_screen() -> None:
+    lengths = {
+        f"{path.relative_to(ROOT)}: {function.name}": function.end_lineno - function.lineno + 1
+        for path in python_files("harness")
+        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(function, ast.FunctionDef) and function.end_lineno is not None
+    }
+    assert {name: length for name, length in lengths.items() if length > LONGEST_FUNCTION} == {}
 
 
 def test_no_folder_holds_more_than_a_reader_keeps_in_mind() -> None:

@@ -110,57 +110,10 @@ def to_json(results: Measurements) -> "measures.Bench":
     return {
         "machine": results.machine,
         "scale": fields_of(results.scale),
-        "throughput": [
-            {
-                "subject": speed.subject.name,
-                "unit": f"{speed.subject.unit} per CPU second",
-                "per_second": speed.per_second.json(),
-                "behind": speed.behind.json(),
-            }
-            for speed in results.speeds
-        ],
-        "search": [
-            {
-                "protocol": searching.PROTOCOL.name,
-                "configuration": each.settings.changed(),
-                "symmetry": each.symmetric,
-                "states": each.found.states,
-                "transitions": each.found.transitions,
-                "bytes_per_state": round(each.bytes_per_state, 1),
-                "states_per_second_one_core": each.one_core.json(),
-                "states_per_second_all_cores": each.all_cores.json(),
-                "ratio": each.ratio.json(),
-                "states_per_second_spin": None if each.spin is None else each.spin.json(),
-            }
-            for each in results.searches
-        ],
-        "detection": [
-            {
-                "defect": each.defect.name,
-                "strategy": each.strategy,
-                "held_back": each.is_held_back,
-                "most": each.most,
-                "median": each.typical,
-                "percentile_95": each.nearly_always,
-                "median_seconds": Spread.of([hunt.seconds for hunt in each.hunts]).median,
-                "missed_seeds": each.missed,
-                "schedules": [hunt.schedules for hunt in each.hunts],
-            }
-            for each in results.detections
-        ],
-        "reproducers": [
-            {
-                "found": each.found,
-                "length": each.length,
-                "proven": each.proven,
-                "certified": each.certified,
-                "bounded": each.bounded,
-                "seconds": each.seconds,
-                "defect": each.defect.name,
-                "minimal": each.minimal,
-            }
-            for each in results.reproduced
-        ],
+        "throughput": [_throughput(speed) for speed in results.speeds],
+        "search": [_search(each) for each in results.searches],
+        "detection": [_detection(each) for each in results.detections],
+        "reproducers": [_reproducers(each) for each in results.reproduced],
         "cold_start": None
         if results.cold_start is None
         else {
@@ -184,6 +137,57 @@ def to_json(results: Measurements) -> "measures.Bench":
         "missed": [each.defect.name for each in results.missed],
         "not_minimal": [each.defect.name for each in results.not_minimal],
         "slowest": {"defect": results.slowest.defect.name, "schedules": max(results.slowest.schedules)},
+    }
+
+
+def _throughput(speed: Speed) -> "measures.Throughput":
+    return {
+        "subject": speed.subject.name,
+        "unit": f"{speed.subject.unit} per CPU second",
+        "per_second": speed.per_second.json(),
+        "behind": speed.behind.json(),
+    }
+
+
+def _search(each: MeasuredSearch) -> "measures.Searched":
+    return {
+        "protocol": searching.PROTOCOL.name,
+        "configuration": each.settings.changed(),
+        "symmetry": each.symmetric,
+        "states": each.found.states,
+        "transitions": each.found.transitions,
+        "bytes_per_state": round(each.bytes_per_state, 1),
+        "states_per_second_one_core": each.one_core.json(),
+        "states_per_second_all_cores": each.all_cores.json(),
+        "ratio": each.ratio.json(),
+        "states_per_second_spin": None if each.spin is None else each.spin.json(),
+    }
+
+
+def _detection(each: Detection) -> "measures.Detected":
+    return {
+        "defect": each.defect.name,
+        "strategy": each.strategy,
+        "held_back": each.is_held_back,
+        "most": each.most,
+        "median": each.typical,
+        "percentile_95": each.nearly_always,
+        "median_seconds": Spread.of([hunt.seconds for hunt in each.hunts]).median,
+        "missed_seeds": each.missed,
+        "schedules": [hunt.schedules for hunt in each.hunts],
+    }
+
+
+def _reproducers(each: Reproduced) -> "measures.Reproducer":
+    return {
+        "found": each.found,
+        "length": each.length,
+        "proven": each.proven,
+        "certified": each.certified,
+        "bounded": each.bounded,
+        "seconds": each.seconds,
+        "defect": each.defect.name,
+        "minimal": each.minimal,
     }
 
 
