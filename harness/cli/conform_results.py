@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Ending:
+class ConformEnding:
     """The end of a run. `again` is the command line that repeats or resumes the run.
 
     `kept` is the file in which the progress of a local run is kept; None if it is not kept, or kept by a campaign.
@@ -34,7 +34,7 @@ class Ending:
     kept: Path | None
 
 
-def end(ending: Ending, plan: Plan, conformance: Conformance) -> int:
+def end(ending: ConformEnding, plan: Plan, conformance: Conformance) -> int:
     """Show and save the results. Returns the exit code. Raises KeyboardInterrupt at the end of an interrupted run."""
     asked, out = ending.asked, ending.asked.out
     proven, saved = _prove_and_save(asked, plan, conformance)
@@ -75,7 +75,7 @@ def _prove_and_save(
     return proven, saved
 
 
-def _show_end(ending: Ending, plan: Plan, conformance: Conformance) -> None:
+def _show_end(ending: ConformEnding, plan: Plan, conformance: Conformance) -> None:
 
     out, again, tours = ending.asked.out, ending.again, ending.asked.exhaustive
     if conformance.interrupted:
@@ -93,7 +93,7 @@ def _show_end(ending: Ending, plan: Plan, conformance: Conformance) -> None:
 
 
 def _print_document(
-    ending: Ending,
+    ending: ConformEnding,
     plan: Plan,
     conformance: Conformance,
     saved: dict[int, Path],

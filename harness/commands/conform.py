@@ -212,7 +212,7 @@ def _plan(context: typer.Context, settings: Configuration, asked: ConformRequest
 
 def _run(asked: ConformRequest, plan: "Plan") -> int:
     """Run the plan, and show its results. Returns the exit code. Raises BadInput."""
-    from epochfuzz.harness.cli.conform_results import Ending, end, unusable
+    from epochfuzz.harness.cli.conform_results import ConformEnding, end, unusable
     from epochfuzz.harness.conform.protocol.discrepancy import SubjectUnable
     from epochfuzz.harness.conform.protocol.process import CommandError
     from epochfuzz.harness.engine.explore.explore import MemoryEnded
@@ -226,7 +226,7 @@ def _run(asked: ConformRequest, plan: "Plan") -> int:
                 conformance, unfinished = _in_campaign(asked, plan, asked.campaign), None
             else:
                 conformance, unfinished = _on_this_machine(asked, plan)
-            code = end(Ending(asked, again, None if unfinished is None else unfinished.path), plan, conformance)
+            code = end(ConformEnding(asked, again, None if unfinished is None else unfinished.path), plan, conformance)
             if unfinished is not None and not asked.exhaustive:
                 unfinished.forget()
             return code

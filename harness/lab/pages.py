@@ -76,12 +76,12 @@ def readme() -> str:
 
 
 # The first paragraph of each page.
-_EVENTS = (
+_ABOUT_EVENTS = (
     "After this page you can write and read any schedule. An event is a verb and a replica, such as `fetch B`;"
     " replicas are A to E. An event whose precondition does not hold does nothing. So any list of events is a"
     " schedule, and stays one if you delete events. `epochfuzz explain EVENT` draws the examples."
 )
-_PROTOCOLS = (
+_ABOUT_PROTOCOLS = (
     "After this page you can name any protocol that epochfuzz knows. A protocol is a choice for each of the"
     " [mechanisms](mechanisms.md). Its name begins with a reference design (`kip-320`), a release, or any"
     " version of Kafka (`kafka-2.6.1`). Other choices may follow, as in `kip-320:fencing=none` or"
@@ -89,37 +89,37 @@ _PROTOCOLS = (
     " KIP's idea with all its repairs; no release is exactly like one. A [release](releases.md) is the"
     " protocol that shipped, with its bugs."
 )
-_MECHANISMS = (
+_ABOUT_MECHANISMS = (
     "After this page you know every choice that Kafka's replication has made or abandoned, and the property"
     " that each choice breaks. A mechanism is a question that every protocol answers; a choice is one answer,"
     " and part of the name of a [protocol](protocols.md): `kip-320:fencing=none`. *Breaks* names the property"
     " that breaks if the choice replaces the choice of a reference design, and the number of events of a"
     " shortest schedule. `epochfuzz explain fencing` explains the reason, and shows that schedule."
 )
-_RELEASES = (
+_ABOUT_RELEASES = (
     "After this page you know which properties a release of Kafka holds, and which ones it breaks, in how many"
     " events. A generation is a design with its repairs; a release is the protocol that shipped, with its"
     " bugs. Both are protocols, and so is `kafka-2.0.0:fencing=epoch`. Releases of systems other than Kafka"
     " are protocols too, but not in the table: for `fluss-0.9.1`, read [its findings](../findings/fluss.md)."
     " `epochfuzz explain releases` prints the table, `epochfuzz explain NAME` draws the examples."
 )
-_PROPERTIES = (
+_ABOUT_PROPERTIES = (
     "After this page you know which property a finding breaks, and whether the finding is new. epochfuzz checks"
     " every property after every event, except `convergence`, which it checks at the end of a schedule. The"
     " properties are in the order of severity."
 )
-_GOALS = (
+_ABOUT_GOALS = (
     "After this page you know which situations a run has tested, and why a run ended with exit code 4. A run"
     " that never truncates a log does not test truncation. So a run counts the schedules that met each goal,"
     " and fails if no schedule met a required goal. The required goals depend on the protocol and the"
     " configuration."
 )
-_PYTHON_API = (
+_ABOUT_PYTHON_API = (
     "After this page you can use every name of `from epochfuzz import ...`, with its parameters, results and"
     " exceptions. All names are typed, and loaded at their first use. [Test from pytest](../how-to/pytest.md)"
     " shows examples."
 )
-_GLOSSARY = (
+_ABOUT_GLOSSARY = (
     "After this page you can read a timeline and the end of a run. The first words are from Kafka's"
     " replication, each with an example that `epochfuzz explain WORD` draws. Words of testing and of epochfuzz"
     " follow."
@@ -129,18 +129,18 @@ _GLOSSARY = (
 def pages() -> dict[str, str]:
     """Return the text of each page, by the name of its file."""
     return {
-        "events.md": _page("Events", _EVENTS, _sections("event")),
+        "events.md": _page("Events", _ABOUT_EVENTS, _sections("event")),
         "protocols.md": _page(
-            "Protocols", _PROTOCOLS, [*_versions(), *_choices(GENERATIONS), *_sections("generation")]
+            "Protocols", _ABOUT_PROTOCOLS, [*_versions(), *_choices(GENERATIONS), *_sections("generation")]
         ),
-        "mechanisms.md": _page("Mechanisms", _MECHANISMS, _by_theme()),
+        "mechanisms.md": _page("Mechanisms", _ABOUT_MECHANISMS, _by_theme()),
         "releases.md": _page(
-            "Releases", _RELEASES, [*_survey(), *_breaking(), *_choices(RELEASES), *_sections("release")]
+            "Releases", _ABOUT_RELEASES, [*_survey(), *_breaking(), *_choices(RELEASES), *_sections("release")]
         ),
-        "properties.md": _page("Properties", _PROPERTIES, [*_verdicts(), *_sections("property")]),
-        "goals.md": _page("Goals", _GOALS, [*_asked_for(), *_sections("goal")]),
-        "python-api.md": _page("The Python API", _PYTHON_API, python_api.sections()),
-        "glossary.md": _page("Glossary", _GLOSSARY, [*_sections("word"), *_sections("term")]),
+        "properties.md": _page("Properties", _ABOUT_PROPERTIES, [*_verdicts(), *_sections("property")]),
+        "goals.md": _page("Goals", _ABOUT_GOALS, [*_asked_for(), *_sections("goal")]),
+        "python-api.md": _page("The Python API", _ABOUT_PYTHON_API, python_api.sections()),
+        "glossary.md": _page("Glossary", _ABOUT_GLOSSARY, [*_sections("word"), *_sections("term")]),
     }
 
 
