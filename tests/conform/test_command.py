@@ -347,3 +347,33 @@ def test_a_run_that_is_ended_leaves_no_process(
     while living() and number == signal.SIGKILL and time.monotonic() < deadline:
         time.sleep(0.1)  # workers have to find out by themselves
     assert living() == []
+
+
+SLOW = """
+import sys, time
+from tests.conform import reference
+
+class Slow(reference.Reference):
+    def apply(self, event):
+        time.sleep(0.2)
+        return super().apply(event)
+
+reference.serve(Slow())
+"""
+
+
+def test_ctrl_c_ends_the_workers_of_a_slow_system_before_their_next_block(tmp_path: Path, living: Any) -> None:
+    (tmp_path / "slow.py").write_text(SLOW)
+    words = ["--jobs", "2", "--processes-for", "2", "--schedules", "1000", "--", sys.executable, "slow.py"]
+    running = subprocess.Popen(
+        [sys.executable, "-m", "epochfuzz", "conform", *words],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    while len(living("slow.py")) < 3 and running.poll() is None:  # epochfuzz itself, and two adapters
+        time.sleep(0.05)
+    running.send_signal(signal.SIGINT)
+    running.wait(timeout=15)  # a worker that took further blocks would take minutes
+    assert (running.returncode, living()) == (130, [])
