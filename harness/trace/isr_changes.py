@@ -55,13 +55,13 @@ def alter(c: Change) -> Iterator[str]:
         yield f"the controller refuses {c.name}'s proposal of ISR {proposed}: {_outdated(p, c.r)}"
     elif answer == Alter.NEW_EPOCH:
         leaving = listed(controller.isr(p) & ~p.alter_isr[c.r])
-        opened = f"a new epoch of {c.name}, {c.after.controller_epoch}, for {leaving} leaves the ISR"
+        opened = f"a new epoch of {c.name}, {c.after.controller_epoch}, because {leaving} leaves the ISR"
         yield f"the controller applies {c.name}'s proposal: ISR {proposed}, in {opened}"
     elif p.alter_current[c.r] or p.isr_version == IsrVersion.UNCHECKED:
         unaware = "" if p.alter_current[c.r] else f", although the partition is not as {c.name} knew it"
         yield f"the controller applies {c.name}'s proposal: ISR {proposed}{unaware}"
     else:
-        yield f"the controller has applied {c.name}'s proposal already, and says so: ISR {proposed}"
+        yield f"the controller has already applied {c.name}'s proposal, and confirms it: ISR {proposed}"
 
 
 def _outdated(p: State, r: int) -> str:

@@ -23,7 +23,7 @@ def rival_elect(c: Change) -> Iterator[str]:
         yield f"the old controller makes {decided}: nothing is checked, and the new controller does not see it"
     else:
         decided = f"{c.name} leader of epoch {c.after.controller_epoch}, ISR {isr_of(c.after)}"
-        yield f"the old controller makes {decided}: its conditional write succeeds, for nothing has changed since"
+        yield f"the old controller makes {decided}: its conditional write succeeds, because nothing has changed since"
 
 
 def rival_notify(c: Change) -> Iterator[str]:

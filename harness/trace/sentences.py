@@ -139,7 +139,7 @@ def _why_not_counted(c: Change) -> str:
         does = "leads itself" if p.known_leader[r] == r else f"follows {_whom(p, r)}"
         return f"{REPLICA_NAMES[p.flight_leader[r]]} gave it, and {c.name} {does} now"
     if p.leo[r] != p.flight_from[r]:
-        return f"it is to a fetch from offset {p.flight_from[r]}, and its log ends at {p.leo[r]} now"
+        return f"it is for a fetch from offset {p.flight_from[r]}, but the log ends at {p.leo[r]} now"
     if p.phase[r] != Phase.FETCHING:
         return "it has to truncate first"
     return "it has restarted since, with an empty log"
@@ -152,10 +152,11 @@ def _whom(p: State, r: int) -> str:
 def _receive_diverging(c: Change) -> Iterator[str]:
     p, r = c.before, c.r
     if replication.presumes_leadership(p, r):
-        yield f"{c.name} does what a follower should, although it leads epoch {p.known_epoch[r]} by now"
+        yield f"{c.name} handles the response as a follower, although it leads epoch {p.known_epoch[r]} by now"
     applied = p.diverging_high_watermark == DivergingHighWatermark.APPLIED and not truncation_on_fetch.is_taken(p, r)
     if applied and p.flight_count[r] > p.high_watermark[r]:
-        yield f"{c.name} first takes over the HW in it, {min(p.flight_count[r], p.leo[r])}, before it truncates its log"
+        adopted = min(p.flight_count[r], p.leo[r])
+        yield f"{c.name} first adopts the HW in the response, {adopted}, before it truncates its log"
     yield from _receive_epoch_end(c)
 
 
@@ -274,7 +275,7 @@ def _start_to_follow(c: Change) -> Iterator[str]:
     elif truncation.is_due(p, leader != p.known_leader[r], epoch > p.known_epoch[r] + 1):
         yield f"{c.name} truncates nothing: its high watermark and its LEO are both {high_watermark}"
     else:
-        yield f"{c.name} does not truncate, for it followed {REPLICA_NAMES[leader]} before"
+        yield f"{c.name} does not truncate, because it followed {REPLICA_NAMES[leader]} before"
 
 
 def _elect(c: Change) -> Iterator[str]:

@@ -92,7 +92,7 @@ REFUSED = "fetch B, expire B, unfence B, notify A, expire B, expand B, produce A
         (
             "kip-497",
             f"{SHRINKS}, alter A, resend A, alter A",
-            "The controller has applied A's proposal already, and says so: ISR A.",
+            "The controller has already applied A's proposal, and confirms it: ISR A.",
         ),
         (
             "kip-497:stale_controller=final",
@@ -108,7 +108,7 @@ REFUSED = "fetch B, expire B, unfence B, notify A, expire B, expand B, produce A
         (
             "kip-841",
             f"{SHRINKS}, alter A",
-            "The controller applies A's proposal: ISR A, in a new epoch of A, 1, for B leaves the ISR.",
+            "The controller applies A's proposal: ISR A, in a new epoch of A, 1, because B leaves the ISR.",
         ),
         (
             "kip-841",
@@ -193,7 +193,7 @@ DIVERGES = "produce A, elect B, notify A, notify B, produce B"
             "kip-595:late_answer=diverging_any",
             "produce A, elect B, notify A, notify B, fetch A, crash B, elect A, notify A, receive A",
             "The response outlives the decision that A has learned since it asked; "
-            "A does what a follower should, although it leads epoch 2 by now; "
+            "A handles the response as a follower, although it leads epoch 2 by now; "
             "A truncates m0: epoch 0 ends at offset 0 on B, although m0 was committed on A; A's HW falls from 1 to 0; "
             "m0 is lost: it was readable on A at offset 0, and leader A does not have it.",
         ),
@@ -223,7 +223,7 @@ def test_a_fetch_between_logs_that_diverge_is_shown_with_what_becomes_of_its_ans
 def test_a_high_watermark_that_comes_with_a_divergence_is_seen_before_the_cut():
     schedule = f"{DIVERGES}, shrink A, alter B, altered B, fetch A, receive A"
     said = last_sentence(schedule, "kip-595:diverging_high_watermark=applied", follower_reads=True)
-    assert said.startswith("A first takes over the HW in it, 1, before it truncates its log; A truncates m0")
+    assert said.startswith("A first adopts the HW in the response, 1, before it truncates its log; A truncates m0")
 
 
 @pytest.mark.parametrize(

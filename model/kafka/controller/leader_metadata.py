@@ -5,7 +5,7 @@ shutting down. Since 3.5 the leader also requires that the replica last fetched 
 (Partition.isReplicaIsrEligible). The controller checks again when the request arrives, with its own state.
 
 Only the leader of the current epoch can propose. The metadata of a stale leader matters only if its high watermark
-waits for eligible replicas (lag_time.py). Otherwise the model does not keep it.
+waits for eligible replicas (lag_time.py). Otherwise the model does not keep this metadata.
 """
 
 from epochfuzz.model.kafka.vocabulary.in_force import (

@@ -32,7 +32,7 @@ from epochfuzz.model.kafka.vocabulary.mechanisms import (
 
 
 def checks_logs_on_fetch(p: Any) -> bool:
-    """Return whether a leader checks on fetch whether the follower's log diverges (KIP-595)."""
+    """Return whether leaders compare logs at each fetch, to detect that a follower's log diverges (KIP-595)."""
     return bool(p.truncation == Truncation.ON_FETCH)
 
 

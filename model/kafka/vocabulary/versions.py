@@ -78,7 +78,7 @@ def release_of(name: str) -> str:
 def meaning(name: str) -> str | None:
     """Return a sentence that names the release of a version such as `kafka-4.3.1`, None for other names.
 
-    The name may have a colon and replaced mechanisms after it. The name of a release has no sentence, because it stands
+    A colon and replaced mechanisms may follow the name. The name of a release has no sentence, because it stands
     for itself. Raises UnknownVersion.
     """
     base = name.partition(":")[0]
