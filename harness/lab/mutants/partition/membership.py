@@ -8,7 +8,7 @@ from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
 from epochfuzz.model.kafka.vocabulary.state import NONE, State
 
 
-@in_place_of(isr.why_not_caught_up, "a follower joins the ISR with its first fetch, however far behind")
+@in_place_of(isr.why_not_caught_up, "a follower joins the ISR with its first fetch, no matter how far it lags")
 def isr_joined_at_once(p: State, leader: int, r: int) -> int:
     return APPLIED if p.remote_leos[leader, r] != NONE else Refusal.HAS_NOT_FETCHED
 
