@@ -34,7 +34,7 @@ class _Loss:
 
 @dataclass(frozen=True)
 class _Committed:
-    """The committed part of a log: the records at offsets below `below`, and no other record if `is_exact`."""
+    """The committed part of a log: all records below offset `below`. If `is_exact`, no other record was committed."""
 
     below: int = 0
     told: str = ""

@@ -115,7 +115,7 @@ def election_makes_everyone_in_sync(p: State, r: int) -> int:
     return APPLIED
 
 
-@in_place_of(controller.elect_member, "a fail-over adds all live replicas to the ISR, not only its members")
+@in_place_of(controller.elect_member, "a fail-over makes all live replicas the ISR, not only its live members")
 def failover_makes_the_living_in_sync(p: State, r: int) -> int:
     fails_over = controller.leader(p) == NONE or not p.up[controller.leader(p)]
     controller.elect_member(p, r)
