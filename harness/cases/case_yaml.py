@@ -191,7 +191,7 @@ class _Strict(Composer):
         if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
             raise self.refusal(event, "anchors and aliases are not allowed; write the value out")
         if event.tag is not None:
-            raise self.refusal(event, f"tags such as {event.tag!r} are not allowed; remove it")
+            raise self.refusal(event, f"tags such as {event.tag!r} are not allowed; remove the tag")
         if self.depth == MAX_DEPTH:
             raise self.refusal(event, f"nested more than {MAX_DEPTH} deep; no part of a case is")
         self.depth += 1

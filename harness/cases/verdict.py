@@ -100,7 +100,7 @@ def broken_otherwise(run: Run, expected: Expectation) -> Iterator[str]:
     """Yield the differences between the properties that a run broke and the expected ones, in sentences."""
     for name in expected.broken:
         if name not in run.broken:
-            yield f"{name} was expected to break and {'is only permitted to' if name in run.permitted else 'held'}"
+            yield f"{name} was expected to break, but {'is only permitted to' if name in run.permitted else 'held'}"
     if not expected.broken:
         for name in run.broken:
             yield f"nothing was expected to break, but {name} broke {_moment(run, run.first_broken[name])}"
@@ -108,7 +108,7 @@ def broken_otherwise(run: Run, expected: Expectation) -> Iterator[str]:
     if expected.at is not None and at is not None and at != expected.at:
         yield f"the first break was expected {_moment(run, expected.at)}, but came {_moment(run, at)}"
     if expected.permitted is not None and set(expected.permitted) != set(run.permitted):
-        yield f"permitted to break was expected to be {_listed(expected.permitted)}, but is {_listed(run.permitted)}"
+        yield f"the permitted violations should be {_listed(expected.permitted)}, but are {_listed(run.permitted)}"
 
 
 def _first_break(run: Run, broken: tuple[str, ...]) -> int | None:

@@ -92,9 +92,9 @@ _ABOUT_PROTOCOLS = (
 _ABOUT_MECHANISMS = (
     "After this page you know every choice that Kafka's replication has made or abandoned, and the property"
     " that each choice breaks. A mechanism is a question that every protocol answers; a choice is one answer,"
-    " and part of the name of a [protocol](protocols.md): `kip-320:fencing=none`. *Breaks* names the property"
-    " that breaks if the choice replaces the choice of a reference design, and the number of events of a"
-    " shortest schedule. `epochfuzz explain fencing` explains the reason, and shows that schedule."
+    " and part of the name of a [protocol](protocols.md): `kip-320:fencing=none`. *Breaks* names a property"
+    " that breaks if a reference design uses this choice instead of its own. The number in brackets is the"
+    " length of a shortest schedule. `epochfuzz explain fencing` explains the reason, and shows that schedule."
 )
 _ABOUT_RELEASES = (
     "After this page you know which properties a release of Kafka holds, and which ones it breaks, in how many"

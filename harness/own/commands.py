@@ -258,7 +258,7 @@ def replay(model: Model, paths: Sequence[Path], protocols: Sequence[str], *, tra
             case = load_case(path, model)
         names = protocols or list(case.expect)
         if not names:
-            raise BadInput(f"{path}: the case names no protocol: say which with --protocol")
+            raise BadInput(f"{path}: the case names no protocol: give one with --protocol")
         for name in names:
             with mistakes_as_bad_input():
                 run = describe(case.events, protocol_of(model, name), case.settings)

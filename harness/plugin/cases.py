@@ -115,7 +115,7 @@ def _complaints(case: Case, verdict: Verdict) -> list[str]:
     if run.protocol.name in case.protocols:
         return list(verdict.complaints)
     return [
-        f"the case says nothing of {run.protocol.name}, which must hold {name}, but it broke after event {at}"
+        f"the case has no expectation for {run.protocol.name}, which must hold {name}, but broke it after event {at}"
         for name, at in run.first_broken.items()
         if name in run.broken and reason(case.events, run.protocol, case.settings, name) is None
     ]

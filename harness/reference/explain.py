@@ -119,7 +119,7 @@ def _declared(kind: str) -> dict[str, str]:
         case "generation":
             return dict.fromkeys(GENERATIONS, "a generation of the protocol")
         case "release":
-            others = dict.fromkeys(OTHER_SYSTEMS, "a release of another system that does as Kafka does")
+            others = dict.fromkeys(OTHER_SYSTEMS, "a release of another system that replicates as Kafka does")
             return dict.fromkeys(RELEASES, "a release of Kafka") | others
         case "event":
             return {verb.text: verb.meaning for verb in Verb}

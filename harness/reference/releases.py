@@ -93,12 +93,13 @@ HEAD = ("protocol", *JUDGED)
 SHORT = ("no-committed-loss", "no-divergence", "isr-complete", "convergence")  # for the README
 
 LEGEND = (
-    "A number is the length of a shortest schedule that breaks the property, with the number of replicas that it needs"
-    f" in brackets, if that is not {REPLICAS[0]}: none is shorter with {' or '.join(map(str, REPLICAS))} replicas,"
-    " whatever its records and elections. With ≤ it is the shortest known. *Holds* means that nothing broke the"
-    f" property: no complete search of small bounds, none of {SCHEDULES:,} random schedules with {WALKED.replicas}"
-    " replicas, and no schedule that the project keeps. A number in brackets says that only the searches with that many"
-    " replicas were complete. A question mark means that the survey did not check the property."
+    "A number is the length of a shortest schedule that breaks the property. If the schedule needs more than"
+    f" {REPLICAS[0]} replicas, their number follows in brackets. No shorter schedule with"
+    f" {' or '.join(map(str, REPLICAS))} replicas breaks the property, with any number of records and elections. After"
+    " ≤, the number is the length of the shortest known schedule. *Holds* means that nothing broke the property: no"
+    f" complete search within small bounds, none of {SCHEDULES:,} random schedules with {WALKED.replicas} replicas, and"
+    " no schedule that the project keeps. A number in brackets after *holds* means that only the searches with this"
+    " number of replicas were complete. A question mark means that the survey did not check the property."
 )
 
 

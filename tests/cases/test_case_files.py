@@ -192,7 +192,7 @@ MISTAKES: list[tuple[str, str, int, str]] = [
     ("  - fetch B", "\t- fetch B", 9, "not YAML: while scanning for the next token, found character '\\t'"),
     ("  - fetch B", "  - &b fetch B", 9, "anchors and aliases are not allowed; write the value out"),
     ("  - fetch B", "  - *b", 9, "anchors and aliases are not allowed"),
-    ("  - fetch B", "  - !!str fetch B", 9, "tags such as 'tag:yaml.org,2002:str' are not allowed; remove it"),
+    ("  - fetch B", "  - !!str fetch B", 9, "tags such as 'tag:yaml.org,2002:str' are not allowed; remove the tag"),
     ("  - fetch B", "  - !!python/object/apply:os.system [ls]", 9, "tags such as"),
     ("  - fetch B", "  - {<<: {a: 1}}", 9, "merge keys (<<) are not allowed; write the keys out"),
     ("  - fetch B", "  - " + "[" * 100_000, 9, "nested more than 8 deep"),

@@ -49,7 +49,7 @@ def test_what_breaks_besides_the_named_properties_is_no_mismatch(expected: Expec
 
 def test_a_named_property_that_holds_is_a_mismatch() -> None:
     assert mismatches(Expectation(("no-committed-loss", "no-divergence"))) == (
-        "no-divergence was expected to break and held",
+        "no-divergence was expected to break, but held",
     )
 
 
@@ -76,13 +76,13 @@ def test_an_empty_expectation_demands_that_nothing_breaks() -> None:
 
 def test_a_permitted_loss_is_no_break() -> None:
     (mismatch,) = mismatches(Expectation(("no-acked-loss",)), UNANSWERED)
-    assert mismatch == "no-acked-loss was expected to break and is only permitted to"
+    assert mismatch == "no-acked-loss was expected to break, but is only permitted to"
 
 
 def test_permitted_properties_are_compared_exactly_where_they_are_given() -> None:
     assert mismatches(Expectation(("no-committed-loss",), permitted=("no-acked-loss",)), UNANSWERED) == ()
     (mismatch,) = mismatches(Expectation(("no-committed-loss",), permitted=()), UNANSWERED)
-    assert mismatch == "permitted to break was expected to be [], but is [no-acked-loss]"
+    assert mismatch == "the permitted violations should be [], but are [no-acked-loss]"
 
 
 def test_a_state_compares_only_what_it_says() -> None:

@@ -113,7 +113,7 @@ def case(tmp_path: Path) -> Path:
 def test_a_replay_in_actions_names_the_file_that_is_not_as_expected(case, tmp_path):
     summary = tmp_path / "summary.md"
     ended = epochfuzz("replay", case, GITHUB_ACTIONS="true", GITHUB_STEP_SUMMARY=str(summary))
-    said = f"::error file={case},title=wrong is not as expected::hw: no-divergence was expected to break and held"
+    said = f"::error file={case},title=wrong is not as expected::hw: no-divergence was expected to break, but held"
     assert said in ended.stdout.splitlines()
     assert summary.read_text().splitlines()[0] == "### epochfuzz: 0 of 1 cases as expected"
 

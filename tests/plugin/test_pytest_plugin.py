@@ -296,7 +296,7 @@ def test_a_protocol_that_the_case_says_nothing_of_must_hold_what_its_generation_
     result = run(project, "--epochfuzz-protocol", cutting)
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
-        [f"the case says nothing of {cutting}, which must hold no-committed-loss, but it broke after event 9"]
+        [f"the case has no expectation for {cutting}, which must hold no-committed-loss, but broke it after event 9"]
     )
 
 

@@ -34,7 +34,7 @@ class _Loss:
 
 @dataclass(frozen=True)
 class _Committed:
-    """The committed part of a log: the records at offsets below `below`, and no other record if `is_exact`."""
+    """The committed part of a log: all records below offset `below`. If `is_exact`, no other record was committed."""
 
     below: int = 0
     told: str = ""
@@ -147,8 +147,8 @@ def _different(
         elif not each.is_certain:
             result.gaps.append(
                 f"{partition.name}: {each.one.path} and {each.other.path} have different batches of one leader epoch at"
-                f" offset {each.first[0].batch.base:,}. One of them was put there from elsewhere, or has diverged. They"
-                " were not compared"
+                f" offset {each.first[0].batch.base:,}. One of them was copied there from elsewhere, or has diverged."
+                " They were not compared"
             )
     return [frozenset((each.one.path, each.other.path)) for each in differences]
 
@@ -173,7 +173,7 @@ def _lost(
         if old.start < old.end <= new.start and new.epochs and new.epochs[0].number > old.latest:
             result.gaps.append(
                 f"{partition.name}: {old.path} ends at offset {old.end:,}, before the logs of later leaders begin."
-                " These disks do not show the time between. Give a copy from that time, or logs"
+                " These disks do not show what happened in between. Give a copy from that time, or logs"
             )
         return
     committed = _committed(partition, old, later)

@@ -126,7 +126,7 @@ def _batches(section: _Section) -> Iterator[BatchHeader]:
         time = segments.bounded(time)
         is_possible = magic == 2 and last >= base >= least_offset and epoch >= least_epoch and last < 1 << 62
         if match[match.lastindex or 0] != "true" or not is_possible:
-            raise Damage(number, "a batch is not valid, or does not continue the one before", unit="line")
+            raise Damage(number, "a batch is not valid, or does not continue the previous batch", unit="line")
         yield BatchHeader(
             number, base, last, epoch, size, crc & 0xFFFFFFFF, 0, segments.bounded(time), producer, sequence, count
         )

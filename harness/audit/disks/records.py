@@ -139,5 +139,5 @@ def _unpacked(codec: int, payload: bytes) -> bytes:
     except zlib.error as error:
         raise MalformedRecords(f"not gzip: {error}") from None
     if len(unpacked) >= LARGEST_BATCH:
-        raise MalformedRecords("unpacked it is too large to read")
+        raise MalformedRecords("the unpacked batch is too large to read")
     return unpacked

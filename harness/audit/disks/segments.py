@@ -210,5 +210,5 @@ def _damage(
     if epoch == _NO_EPOCH:
         return Damage(at, "a batch has no leader epoch")
     if epoch < least_epoch:
-        return Damage(at, f"a batch has leader epoch {epoch}, and the one before has {least_epoch}")
+        return Damage(at, f"a batch has leader epoch {epoch}, and the previous batch has {least_epoch}")
     return Damage(at, "a batch has impossible offsets")

@@ -111,7 +111,7 @@ class Gates:
         return self._epochs.get(message.connection, {}).get(topic)
 
     def fetch_error(self, answer: ProxiedMessage) -> int:
-        """Return the error code of a fetch response, 0 for none."""
+        """Return the error code of a fetch response, or 0 if there is no error."""
         content = self.content(answer)
         parts = [part for topic in content["Responses"] for part in topic["Partitions"]]
         return next((int(each["ErrorCode"]) for each in (content, *parts) if each["ErrorCode"]), 0)
@@ -127,7 +127,7 @@ class Gates:
         return "nothing new"
 
     def alter_error(self, answer: ProxiedMessage) -> int:
-        """Return the error code of the controller's response to an ISR proposal, 0 for none."""
+        """Return the error code of the controller's response to an ISR proposal, or 0 if there is no error."""
         content = self.content(answer)
         parts = [part for topic in content["Topics"] for part in topic["Partitions"]]
         return next((int(each["ErrorCode"]) for each in (content, *parts) if each["ErrorCode"]), 0)

@@ -85,7 +85,7 @@ class _Scenario:
         for name in _RECORDS:
             self._send(f"{name}0", name)
             self._until(f"{name}0 is acknowledged", lambda name=name: self._is_acknowledged(f"{name}0"))  # type: ignore[misc]
-        self._until("the consumer has read what there is", lambda: len(self.reader.read) == len(_RECORDS))
+        self._until("the consumer has read all records", lambda: len(self.reader.read) == len(_RECORDS))
         self._set_up_at = time.time()
         self.note("0", "C was restarted: A leads, all are in sync")
 
@@ -107,7 +107,7 @@ class _Scenario:
             # The next metadata record completes A's pending metadata fetch. It must not be one of the two elections.
             # An idle controller writes a record every 500 ms (metadata.max.idle.interval.ms).
             size = self._metadata_size()
-            self._until("the controller has written something else", lambda: self._metadata_size() > size)
+            self._until("the controller has written another metadata record", lambda: self._metadata_size() > size)
         self.c.resume()  # C has x if one of its fetches was pending at A when C paused, otherwise not
         if self.variant.election is Election.ADMIN:
             paused = self.a.number if self.a.state == "paused" else None
@@ -132,7 +132,7 @@ class _Scenario:
             # A reads the fetch before it learns of epoch 3, and rejects it (UNKNOWN_LEADER_EPOCH). B retries after
             # replica.fetch.backoff.ms, 1 s. For that second, A leads and no other replica has m.
             self._until("B's first fetch of epoch 3 waits at A", lambda: self.a.has_waiting_from(self.b))
-        self.note("3", "C is shut down under control: A is elected again, with A and B in sync")
+        self.note("3", "C is shut down cleanly: A is elected again, with A and B in sync")
 
     # 4: A learns of both elections. A released Kafka considers m committed at once.
 
@@ -153,7 +153,7 @@ class _Scenario:
         ]()
         self._until("B leads", lambda: self._leads(self.b, 4), _SESSION)
         how = {
-            FailureMode.TERM: "shut down under control",
+            FailureMode.TERM: "shut down cleanly",
             FailureMode.KILL: "killed",
             FailureMode.PAUSE: "paused beyond its session",
         }

@@ -103,7 +103,7 @@ class _Scenario:
         truncated = self._count(self.b, lambda line: line.kind == "truncation" and line.offset > 0)
         self.note(
             "4",
-            f"C is shut down under control, A leads again: it has missed C's epoch in {missed} of {_PARTITIONS}"
+            f"C is shut down cleanly, A leads again: it has missed C's epoch in {missed} of {_PARTITIONS}"
             f" partitions, and B has truncated in {truncated}",
         )
 
@@ -115,7 +115,7 @@ class _Scenario:
         self._until("B leads all", lambda: self._count(self.b, lambda line: _leads(line, 4)) == _PARTITIONS)
         for load in self._loads:
             load.is_going_on = False
-        how = "killed" if self.variant.end is FailureMode.KILL else "shut down under control"
+        how = "killed" if self.variant.end is FailureMode.KILL else "shut down cleanly"
         self.note("5", f"A is {how}, B leads; {len(self._acknowledged()):,} records are acknowledged")
 
     def _end(self) -> None:

@@ -79,7 +79,7 @@ def fetch(stage: Stage, name: str) -> str:
         raise Nothing(f"{leader} has fenced {name}'s epoch, and {name} waits for the next epoch")
     request = _fresh_request(stage, name, leader)
     stage.gates.pass_(request)
-    (answer,) = stage.until(f"{leader}'s answer to {name} is at the gate", lambda: _answers(stage, name, request))
+    (answer,) = stage.until(f"{leader}'s response to {name} is at the gate", lambda: _answers(stage, name, request))
     error = stage.gates.fetch_error(answer)
     if error == _FENCED_LEADER_EPOCH:
         stage.fenced[name] = stage.epoch(name)
@@ -87,8 +87,8 @@ def fetch(stage: Stage, name: str) -> str:
     elif error:
         _deliver(stage, name, answer)
     if error:
-        raise EventImpossible(f"{leader} answers {name} with error {error}")
-    return f"{leader} has answered {name}: {stage.gates.describe(answer)}"
+        raise EventImpossible(f"{leader} responds to {name} with error {error}")
+    return f"{leader} has responded to {name}: {stage.gates.describe(answer)}"
 
 
 def receive(stage: Stage, name: str) -> str:
@@ -96,7 +96,7 @@ def receive(stage: Stage, name: str) -> str:
     _expect_up(stage, name)
     answers = stage.gates.held(RequestKind.FETCH, stage.node(name).number, is_response=True)
     if not answers:
-        raise Nothing(f"no answer is on its way to {name}")
+        raise Nothing(f"no response to {name} is in flight")
     _deliver(stage, name, answers[0])
     return f"{name} has {_described(stage, name)}"
 
@@ -105,9 +105,9 @@ def drop(stage: Stage, name: str) -> str:
     """Close the connection that carries a response."""
     answers = stage.gates.held(RequestKind.FETCH, stage.node(name).number, is_response=True)
     if not answers:
-        raise Nothing(f"no answer is on its way to {name}")
+        raise Nothing(f"no response to {name} is in flight")
     stage.gates.drop(answers[0])
-    return f"the answer to {name} is lost"
+    return f"the response to {name} is lost"
 
 
 def crash(stage: Stage, name: str) -> str:
@@ -249,11 +249,11 @@ def alter(stage: Stage, name: str) -> str:
         raise Nothing(f"{name} proposes nothing")
     stage.gates.pass_(stage.gates.held(RequestKind.ALTER, number)[0])
     (answer, *_) = stage.until(
-        f"the answer to {name}'s proposal is at the gate", lambda: stage.gates.held(RequestKind.ALTER, number, True)
+        f"the response to {name}'s proposal is at the gate", lambda: stage.gates.held(RequestKind.ALTER, number, True)
     )
     error = stage.gates.alter_error(answer)
-    told = f"refused with error {error}" if error else "granted"
-    return f"{name}'s ISR of {stage.names(proposed)} is {told}: {_decided(stage)}"
+    told = f"rejected with error {error}" if error else "accepted"
+    return f"{name}'s proposed ISR {stage.names(proposed)} is {told}: {_decided(stage)}"
 
 
 def altered(stage: Stage, name: str) -> str:
@@ -261,11 +261,11 @@ def altered(stage: Stage, name: str) -> str:
     _expect_up(stage, name)
     answers = stage.gates.held(RequestKind.ALTER, stage.node(name).number, is_response=True)
     if not answers:
-        raise Nothing(f"no answer to {name}'s proposal is on its way")
+        raise Nothing(f"no response to {name}'s proposal is in flight")
     size = stage.node(name).log.path.stat().st_size
     stage.gates.pass_(answers[0])
-    stage.until(f"{name} has heard the answer", lambda: _has_logged(stage, name, size))
-    return f"{name} has heard the answer"
+    stage.until(f"{name} has logged the response", lambda: _has_logged(stage, name, size))
+    return f"{name} has received the response"
 
 
 def resend(stage: Stage, name: str) -> str:
@@ -274,7 +274,7 @@ def resend(stage: Stage, name: str) -> str:
     number = stage.node(name).number
     answers = stage.gates.held(RequestKind.ALTER, number, is_response=True)
     if not answers:
-        raise Nothing(f"no answer to {name}'s proposal is on its way")
+        raise Nothing(f"no response to {name}'s proposal is in flight")
     stage.gates.drop(answers[0])
     stage.until(f"{name} proposes again", lambda: stage.proposal(name) is not None)
     return f"{name} sends its proposal again"
@@ -328,7 +328,7 @@ def _fresh_request(stage: Stage, name: str, leader: str) -> ProxiedMessage:
 def _answers(stage: Stage, name: str, request: ProxiedMessage) -> list[ProxiedMessage]:
     answers = stage.gates.held(RequestKind.FETCH, stage.node(name).number, is_response=True)
     if not answers and request.connection.is_closed:
-        raise EventImpossible(f"{name} does not wait for the answer")
+        raise EventImpossible(f"{name} no longer waits for the response")
     return answers
 
 
@@ -351,11 +351,12 @@ def _learn(stage: Stage, name: str, end: int) -> str:
     if any(each.opens_epoch for each in pending):
         stage.until(f"{name} leads or follows in a new epoch", lambda: stage.epoch(name) > epoch)
     elif not stage.gates.is_shut(RequestKind.HEARTBEAT, node.number):
-        stage.until(f"{name} says that it has applied it", lambda: stage.gates.applied[node.number] >= end - 1)
+        stage.until(f"{name} has applied the metadata", lambda: stage.gates.applied[node.number] >= end - 1)
     role = stage.role(name)
     assert role is not None
     does = "leads" if role.kind == "leader" else f"follows {stage.followed(name) or 'nobody'}"
-    return f"{name} learns {len(pending)} decisions: it {does}, epoch {role.epoch}"
+    updates = "1 update" if len(pending) == 1 else f"{len(pending)} updates"
+    return f"{name} learns {updates}: it {does}, epoch {role.epoch}"
 
 
 def _wait_for_fence(stage: Stage, name: str) -> None:
@@ -373,7 +374,7 @@ def _proposed(
 ) -> str:
     other = stage.proposal(leader)
     if other is not None and not is_meant(other):
-        raise Nothing(f"{leader} has proposed the ISR {stage.names(other)}, and waits for the answer")
+        raise Nothing(f"{leader} has proposed the ISR {stage.names(other)}, and waits for the response")
     if stage.gates.held(RequestKind.ALTER, stage.node(leader).number, is_response=True):
         raise Nothing(f"{leader} has not received the response to its proposal")
 

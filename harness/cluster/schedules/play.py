@@ -115,7 +115,7 @@ def _look_for_what_is_due(stage: Stage, playing: Playing) -> None:
         return len(stage.readable) >= end
 
     try:
-        stage.until(f"{leader} shows all that it has", shows_all, _DUE_WITHIN)
+        stage.until(f"consumers can read the whole log of {leader}", shows_all, _DUE_WITHIN)
     except NotReached:
         playing.ended = Ended.STUCK
         playing.why = f"{leader} is the whole ISR and has {end} records; a consumer can read {len(stage.readable)}"

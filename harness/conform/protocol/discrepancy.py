@@ -54,7 +54,7 @@ class Discrepancy:
             case DiscrepancyKind.PROMISE:
                 return f"{self.field} is broken: {observed}"
             case DiscrepancyKind.UNSTABLE:
-                return f"not the same the second time, from a reset on: {expected}; then {observed}"
+                return f"the reply changed when the schedule was repeated: first {expected}, then {observed}"
             case _:
                 return observed
 

@@ -85,7 +85,7 @@ else:
     )
     ProducersObservation = _observed(
         "ProducersObservation",
-        "The records that are acknowledged to producers. By default, derived from high watermarks and the ISR.",
+        "The records that are acknowledged to producers. If left out, they follow from high watermarks and the ISR.",
         observation.PRODUCERS,
     )
     Config = TypedDict(
@@ -111,7 +111,7 @@ class Observation(TypedDict, total=False):
 
 
 class ResetRequest(TypedDict):
-    """Start over: empty disks, all replicas up, A leads epoch 0, all replicas in the ISR and informed of it."""
+    """Start over: empty disks, all replicas are up, in the ISR, and know that A leads epoch 0."""
 
     op: Literal["reset"]
     version: Literal[1]

@@ -71,7 +71,7 @@ def test_reading_ends_where_a_header_cannot_be_kafkas(tmp_path, bad, said):
 def test_epochs_never_go_back(tmp_path):
     read = segment_of(str(segment(tmp_path, batch(0, 3), batch(1, 2))))
 
-    assert "leader epoch 2, and the one before has 3" in read.problem
+    assert "leader epoch 2, and the previous batch has 3" in read.problem
 
 
 def test_a_checkpoint_is_read_in_the_form_in_which_kafka_writes_it(tmp_path):

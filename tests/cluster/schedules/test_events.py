@@ -160,13 +160,13 @@ def test_a_fetch_passes_one_request_and_a_receive_its_answer() -> None:
     stage = Fake()
     asked = Waiting(RequestKind.FETCH, 2)
     stage.gates.waiting += [asked, Waiting(RequestKind.FETCH, 3)]
-    assert play("fetch", stage, "B") == "A has answered B: 1 records"
+    assert play("fetch", stage, "B") == "A has responded to B: 1 records"
     assert stage.gates.passed == [asked]
     with pytest.raises(Nothing, match="B still waits for a response"):
         play("fetch", stage, "B")
     play("receive", stage, "B")
     assert [each.is_response for each in stage.gates.passed] == [False, True]
-    with pytest.raises(Nothing, match="no answer is on its way to B"):
+    with pytest.raises(Nothing, match="no response to B is in flight"):
         play("receive", stage, "B")
 
 
@@ -187,7 +187,7 @@ def test_an_error_is_answered_at_once_and_one_that_fences_ends_the_asking() -> N
     stage = Fake()
     stage.gates.error = UNKNOWN_LEADER_EPOCH
     stage.gates.waiting.append(Waiting(RequestKind.FETCH, 2))
-    with pytest.raises(EventImpossible, match="A answers B with error 75"):
+    with pytest.raises(EventImpossible, match="A responds to B with error 75"):
         play("fetch", stage, "B")
     stage.gates.error = FENCED_LEADER_EPOCH
     with pytest.raises(EventImpossible, match="error 74"):
@@ -253,6 +253,6 @@ def test_a_leader_proposes_whom_it_takes_for_alive() -> None:
 
 def test_a_leader_that_waits_for_an_answer_proposes_nothing_else() -> None:
     stage = Fake(proposed=(1, 2))
-    with pytest.raises(Nothing, match="A has proposed the ISR A, B, and waits for the answer"):
+    with pytest.raises(Nothing, match="A has proposed the ISR A, B, and waits for the response"):
         play("shrink", stage, "B")
     assert play("shrink", stage, "C") == "A proposes the ISR A, B"

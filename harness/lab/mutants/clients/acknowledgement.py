@@ -27,7 +27,7 @@ def acks_all_answered_when_sent(p: State, follower: int, leader: int) -> None:
 
 @in_place_of(
     replication.request_records,
-    "with acks=all the leader acknowledges a record once one follower has it, whatever the ISR",
+    "with acks=all the leader acknowledges a record once one follower has it, regardless of the ISR",
 )
 def acks_all_answered_by_one_follower(p: State, follower: int, leader: int) -> None:
     replication.request_records(p, follower, leader)

@@ -62,9 +62,7 @@ def earlier_sequence_accepted(p: State, r: int, record: int) -> bool:
     return idempotence.has_predecessor(p, record) and not idempotence.knows(p, r, record - 1)
 
 
-@in_place_of(
-    idempotence.recognises, "a leader compares a record that is sent again with the last one of the producer only"
-)
+@in_place_of(idempotence.recognises, "a leader compares a resent record with only the last record of the producer")
 def duplicate_sought_in_the_last_record_only(p: State, r: int, record: int) -> bool:
     return idempotence.is_on(p) and p.leo[r] > 0 and log.at(p.log_record[r], p.leo[r] - 1) == record
 

@@ -8,7 +8,7 @@ from epochfuzz.model.kafka.vocabulary.refusals import APPLIED
 from epochfuzz.model.kafka.vocabulary.state import Marker, State, Transaction
 
 
-@in_place_of(coordinator.abort, "the marker of a transaction that is aborted says that it is committed")
+@in_place_of(coordinator.abort, "an aborted transaction gets the marker of a committed transaction")
 def aborted_transaction_marked_as_committed(p: State, r: int) -> int:
     end = p.leo[r]
     refusal = coordinator.abort(p, r)

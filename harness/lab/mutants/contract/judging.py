@@ -32,7 +32,7 @@ def promises_forgotten(p: State, r: int, start: int) -> None:
 
 @in_place_of(
     properties.divergence,
-    "logs are compared below offset 0, so never",
+    "logs are never compared, because the comparison ends at offset 0",
     protocol="hw",
     in_judging=True,
 )

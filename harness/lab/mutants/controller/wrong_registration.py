@@ -55,7 +55,7 @@ def struck_before_it_is_fenced(p: State, r: int) -> int:
 
 @in_place_of(
     eligible_leaders.follow_registration,
-    "a broker that is back before it is fenced counts as shut down cleanly",
+    "a broker that returns before it is fenced is treated as if it had shut down cleanly",
     protocol="kip-966",
 )
 def quick_return_taken_for_clean(p: State, r: int) -> None:

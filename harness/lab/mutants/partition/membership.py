@@ -8,7 +8,7 @@ from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
 from epochfuzz.model.kafka.vocabulary.state import NONE, State
 
 
-@in_place_of(isr.why_not_caught_up, "a follower joins the ISR with its first fetch, however far behind")
+@in_place_of(isr.why_not_caught_up, "a follower joins the ISR with its first fetch, no matter how far it lags")
 def isr_joined_at_once(p: State, leader: int, r: int) -> int:
     return APPLIED if p.remote_leos[leader, r] != NONE else Refusal.HAS_NOT_FETCHED
 
@@ -115,7 +115,7 @@ def election_makes_everyone_in_sync(p: State, r: int) -> int:
     return APPLIED
 
 
-@in_place_of(controller.elect_member, "a fail-over adds all live replicas to the ISR, not only its members")
+@in_place_of(controller.elect_member, "a fail-over makes all live replicas the ISR, not only its live members")
 def failover_makes_the_living_in_sync(p: State, r: int) -> int:
     fails_over = controller.leader(p) == NONE or not p.up[controller.leader(p)]
     controller.elect_member(p, r)

@@ -87,7 +87,7 @@ def restarted_follower_goes_on_fetching(p: State, r: int) -> int:
 
 @in_place_of(
     faults.restart,
-    "a leader that restarts keeps leading with an ISR of itself, though its registration cost it the leadership",
+    "a leader that restarts keeps leading with an ISR of itself, though it lost the leadership when it registered",
 )
 def returning_leader_leads_on(p: State, r: int) -> int:
     led = controller.leader(p) == r

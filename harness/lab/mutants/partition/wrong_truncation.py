@@ -50,16 +50,14 @@ def answered_epoch_ignored(p: State, r: int, epoch: int, end: int) -> None:
     truncation.cut(p, r, end)
 
 
-@in_place_of(
-    truncation.cut_to_lower_end, "the end of the follower's own epoch is left out of the minimum to truncate to"
-)
+@in_place_of(truncation.cut_to_lower_end, "the minimum that the follower truncates to ignores the end of its own epoch")
 def truncates_to_the_leaders_end_only(p: State, r: int, end: int, own_end: int) -> None:
     truncation.cut(p, r, end)
 
 
 @in_place_of(
     truncation.cut_to_lower_end,
-    "the end of the leader's epoch is left out of the minimum that the follower truncates to",
+    "the minimum that the follower truncates to ignores the end of the leader's epoch",
 )
 def truncates_to_its_own_end_only(p: State, r: int, end: int, own_end: int) -> None:
     truncation.cut(p, r, own_end)

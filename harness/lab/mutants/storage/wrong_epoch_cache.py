@@ -38,7 +38,7 @@ def cache_kept_by_leaders_only(p: State, follower: int, record: int, epoch: int)
 
 @in_place_of(
     replication.append_as_follower,
-    "a follower notes an epoch as starting after the record that it started with",
+    "a follower notes the start of an epoch one offset too late",
 )
 def follower_notes_epochs_one_late(p: State, follower: int, record: int, epoch: int) -> None:
     epoch_cache.assign(p, follower, epoch, p.leo[follower] + 1)
