@@ -100,8 +100,8 @@ class AuditVerdict(StrEnum):
 class Audit:
     """The result of an audit.
 
-    `passed` has dangers that passed without a loss, `gaps` the reasons why a loss may be hidden, and `notes` the lines
-    that were left out on purpose.
+    `passed` has dangers that passed without a loss, and `gaps` the reasons why a loss may be hidden. `notes` has the
+    lines that were left out on purpose, and a --layout that no line has.
     """
 
     files: int
@@ -188,7 +188,7 @@ def concluded(request: AuditRequest, files: Sequence[LogFacts], whose: Attributi
         findings=in_order(each for each in verdicts.findings if not each.passed),
         passed=in_order(each for each in verdicts.findings if each.passed),
         gaps=gaps_of(request, files, whose, verdicts),
-        notes=notes_of(files),
+        notes=notes_of(request, files),
         layouts=dict(sorted(layouts.items(), key=lambda pair: (-pair[1], pair[0]))),
         size=request.size,
     )

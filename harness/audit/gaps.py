@@ -1,4 +1,4 @@
-"""Gaps: the reasons why a loss may be hidden, each with a remedy. Notes: lines that were left out on purpose."""
+"""Gaps: the reasons why a loss may be hidden, each with a remedy. Notes: what else a reader of the result must know."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -111,9 +111,14 @@ def _of_partitions(files: Sequence[LogFacts], verdicts: "AuditVerdicts") -> Iter
         yield f"{name}: {reason}"
 
 
-def notes_of(files: Sequence[LogFacts]) -> list[str]:
-    """Return notes on the lines that were left out on purpose."""
+def notes_of(request: "AuditRequest", files: Sequence[LogFacts]) -> list[str]:
+    """Return notes on lines that were left out on purpose, and on a --layout that no line has."""
     notes = []
+    if request.frames and not any(facts.framed for facts in files):
+        notes.append(
+            f"no line on a partition has the layout of --layout ({', '.join(map(repr, request.layouts))}), so audit"
+            " searched the whole lines for Kafka's words: compare the pattern with a line"
+        )
     own = sum(facts.own for facts in files)
     if own:
         notes.append(

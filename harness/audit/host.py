@@ -67,7 +67,7 @@ def text_of(audit: Audit, accepts_gaps: bool) -> str:
         lines += ["", title(finding), f"  {finding.told}"]
         for event in finding.evidence:
             lines += [f"  broker {event.broker}  {event.file}:{event.line}", f"    {event.text}"]
-    for heading, told in (("Gaps that could hide a loss", audit.gaps), ("Left out on purpose", audit.notes)):
+    for heading, told in (("Gaps that could hide a loss", audit.gaps), ("Notes", audit.notes)):
         lines += ["", heading, *(f"  - {each}" for each in told)] if told else []
     return "\n".join(_printable(line) for line in [*lines, "", read_line(audit), *layout_lines(audit)])
 

@@ -57,7 +57,7 @@ def print_audit(out: Console, audit: Audit, cases: Cases, accepts_gaps: bool = F
         _print_rest(out, len(audit.passed) - _SHOWN, "dangers")
         out.print()
     _print_list(out, "Gaps that could hide a loss", audit.gaps)
-    _print_list(out, "Left out on purpose", audit.notes)
+    _print_list(out, "Notes", audit.notes)
     out.print(read_line(audit), markup=False, soft_wrap=True)
     for layout in layout_lines(audit):
         out.print(layout, markup=False, soft_wrap=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from epochfuzz.harness.audit import one_process
 from epochfuzz.harness.audit.audit import Audit, AuditRequest
@@ -69,7 +70,7 @@ def written(directory: Path, brokers: dict[int, list[str]]) -> Path:
     return directory
 
 
-def audited(*paths: Path, **asked: str) -> Audit:
+def audited(*paths: Path, **asked: Any) -> Audit:
     return one_process.run(AuditRequest.of(map(str, paths), **asked), lambda text: None)
 
 

@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import re
 
 import pytest
 
@@ -54,6 +55,53 @@ def test_a_layout_that_is_given_says_where_the_time_stands(tmp_path):
     (event,), _ = events_of(tmp_path, line, ["%x nothing, %d{ISO8601} %m %x %x"])
 
     assert event.time == 1767323045678
+
+
+OWN_DATES = {
+    "%p;%d{yyyy.DDD HH'h'mm'm'ss's'SSS};%m": f"I;2026.002 03h04m05s678;{MESSAGE}",
+    "%d{dd-MMM-yy hh.mm.ss.SSS a}{UTC} %m": f"02-Jan-26 03.04.05.678 AM {MESSAGE}",
+    "%d{yyyyMMdd''HHmmssSSS}|%m": f"20260102'030405678|{MESSAGE}",
+    "%m %date{EEE d/M/yyyy H-m-s.SSS}": f"{MESSAGE} Fri 2/1/2026 3-4-5.678",
+    "%d{yyyy/MM/dd_HH.mm.ss.SSSZ} %m": f"2026/01/02_05.04.05.678+0200 {MESSAGE}",
+    "%d{UNIX_MILLIS} %m": f"1767323045678 {MESSAGE}",
+}
+
+
+@pytest.mark.parametrize("layout", OWN_DATES)
+def test_a_layout_may_have_a_date_in_javas_notation(tmp_path, layout):
+    (event,), facts = events_of(tmp_path, OWN_DATES[layout] + "\n", [layout])
+
+    assert (event.broker, event.offset, event.time) == (1, 10, 1767323045678)
+    assert facts.framed == 1
+
+
+@pytest.fixture
+def in_an_own_layout(tmp_path):
+    """A file as docker compose prints it, with lines such as `kafka-1  | I;12:00:15.326;message`."""
+    own = re.compile(r"\[\S+ (\S+),(\d{3})\] (\w)\w+ (.*) \(\S+\)")
+    lines = [
+        own.sub(rf"kafka-{file.stem[-1]}  | \3;\1.\2;\4", line) + "\n"
+        for file in sorted((LOGS / "unclean-3.9.2").glob("broker-*.log"))
+        for line in file.read_text().splitlines()
+    ]
+    (tmp_path / "all.log").write_text("".join(lines))
+    return tmp_path
+
+
+@pytest.mark.parametrize("layouts", [[], ["%p;%d;%m"], ["%x;%d;%m"]])
+def test_a_layout_keeps_the_container_before_the_line(in_an_own_layout, layouts):
+    audit = audited(in_an_own_layout, layouts=layouts)
+
+    assert ("committed-loss", "lossy-0", 550, 1706) in found(audit)
+    assert not any("does not name the broker" in gap for gap in audit.gaps)
+    assert not audit.notes or "KAFKA-19776" in audit.notes[0]
+
+
+def test_a_layout_that_no_line_has_is_a_note(in_an_own_layout):
+    audit = audited(in_an_own_layout, layouts=["%d{yyyy-DDD} %m"])
+
+    assert audit.notes[0].startswith("no line on a partition has the layout of --layout ('%d{yyyy-DDD} %m')")
+    assert found(audit) == found(audited(in_an_own_layout))
 
 
 def test_a_line_that_was_cut_is_not_believed(tmp_path):

@@ -31,6 +31,7 @@ class LogFacts:
     high_watermarks: int = 0  # events that tell one
     closed: int = 0  # events behind which something of a layout stands
     doubtful: int = 0  # events that end with a number and the line
+    framed: int = 0  # lines that were taken apart as --layout says
     ends: int = 0  # events that end with the line
     is_broker: bool = False  # whether a line is one of a broker's, of whatever it speaks
     first: str | None = None  # the first line, if no event stands in the file
@@ -96,7 +97,7 @@ _SETS = ("brokers", "releases", "clusters", "doubtful_releases", "doubtful_clust
 _LINES = ("back", "unread_line", "undecoded_line")
 _COUNTS = (
     *("lines", "events", "unnamed", "unread", "undecoded", "own", "wrong_epochs", "high_watermarks", "closed"),
-    *("doubtful", "ends", "undated", "backs"),
+    *("doubtful", "framed", "ends", "undated", "backs"),
 )
 
 

@@ -35,8 +35,8 @@ _AFTER_A_VALUE = re.compile(
     r"\s*(?:$|[^\w\s.]|[\w.-]{1,60}=|kafka\.|org\.apache\.kafka\.|state\.change\.)|\.(?:\s|$)|\\"
 )
 _AFTER_A_STOP = re.compile(r"(?!\w)")
-_WORD = re.compile(r"(?<![\w%])[A-Za-z][\w./@-]{0,80}")
-_STREAMS = frozenset(("stdout", "stderr", "f", "p", "log", "z", "utc", "t"))
+_WORD = re.compile(r"(?<![\w%])[A-Za-z][\w./@-]{1,80}")  # a single letter is a level, a stream or a zone
+_STREAMS = frozenset(("stdout", "stderr", "log", "utc"))
 _NEXT_WORD = re.compile(r"[\]\s|,:>-]{0,8}([A-Za-z][\w.-]{0,80})(?=\s)")
 
 
@@ -201,7 +201,7 @@ def _with(sighting: MessageSighting, time: int | None, origin: str | None) -> Me
 def _origin(head: str, found: list[tuple[int, int, int]]) -> str | None:
     """Return the words that a collector has put before a line: those before its last time, or the first behind it."""
     if not found:
-        return _words(head.partition("|")[0]) if "|" in head else None
+        return words_in(head.partition("|")[0]) if "|" in head else None
     ends = [0, *(end for _, end, _ in found)]
     before = "".join(head[end:start] for end, (start, _, _) in zip(ends, found, strict=False))
     return _origin_of(before, head[found[-1][1] :])
@@ -209,14 +209,15 @@ def _origin(head: str, found: list[tuple[int, int, int]]) -> str | None:
 
 @lru_cache(4096)  # nearly all lines of a file have the same
 def _origin_of(before: str, behind: str) -> str | None:
-    words = _words(before)
+    words = words_in(before)
     if words is not None:
         return words
     following = _NEXT_WORD.match(behind)
     return None if following is None or _LEVELS.fullmatch(following[1]) else following[1]
 
 
-def _words(text: str) -> str | None:
+def words_in(text: str) -> str | None:
+    """Return the words of a collector in a text: a container, a pod, a host. Returns None if there are none."""
     words = [word for word in _WORD.findall(text) if word.lower() not in _STREAMS and not _LEVELS.fullmatch(word)]
     return " ".join(words)[:_ORIGIN] or None
 

@@ -13,7 +13,7 @@ from epochfuzz.harness.audit.lines import times
 from epochfuzz.harness.audit.lines.events import Event, MessageKind
 from epochfuzz.harness.audit.lines.facts import BACK, LogFacts
 from epochfuzz.harness.audit.lines.layouts import Frame
-from epochfuzz.harness.audit.lines.line import MessageSighting, seen_in
+from epochfuzz.harness.audit.lines.line import MessageSighting, seen_in, words_in
 from epochfuzz.harness.audit.lines.matching import messages_in
 from epochfuzz.harness.audit.lines.sources import opened
 from epochfuzz.harness.audit.lines.unpacking import (
@@ -196,10 +196,14 @@ class LogReader:
             framed = frame(text.rstrip())
             if framed is not None:
                 messages, failed = messages_in(framed.message, needles)
-                if messages and messages[0].start == 0 and not framed.message[messages[0].end :].strip():
-                    return [
-                        MessageSighting(messages[0], framed.time, None, None, True, ("as --layout says: ", "", ""))
-                    ], failed
+                if (
+                    messages
+                    and messages[0].start == 0
+                    and (messages[0].is_open or messages[0].end == len(framed.message))
+                ):
+                    self.facts.framed += 1
+                    origin, layout = words_in(framed.before), ("as --layout says: ", "", "")
+                    return [MessageSighting(messages[0], framed.time, origin, None, True, layout)], failed
         return seen_in(text, needles, before)
 
     def _event(self, seen: MessageSighting, line: int, text: str) -> Event | None:

@@ -6,6 +6,7 @@ lies in the year NO_YEAR. Lines of such a form keep the order of their file.
 """
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any, Final
@@ -16,11 +17,11 @@ _DATED: Final = int(datetime(NO_YEAR + 1, 1, 1, tzinfo=UTC).timestamp() * 1000)
 
 _LENGTH = 64  # characters of the longest form
 _NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTHS = {name: number for number, name in enumerate(_NAMES, start=1)}
+MONTHS: Final = {name: number for number, name in enumerate(_NAMES, start=1)}
 _CLOCK = r"(?P<hour{0}>\d{{1,2}}):(?P<minute{0}>\d\d)(?::(?P<second{0}>\d\d)(?:[.,:](?P<part{0}>\d{{1,9}}))?)?"
 _FULL_CLOCK = r"(?P<hour{0}>\d\d):(?P<minute{0}>\d\d):(?P<second{0}>\d\d)(?:[.,:](?P<part{0}>\d{{1,9}}))?"
 _ZONE = r"(?: ?(?P<zone{0}>Z|UTC|GMT|[+-]\d\d:?\d\d)(?![\w]))?"
-_MONTH = "|".join(_MONTHS)
+_MONTH = "|".join(MONTHS)
 
 # The commonest form stands first. `%d{ISO8601}`, RFC 3339, `%d{yyyy/MM/dd HH:mm:ss}`.
 _FORMS = (
@@ -113,22 +114,33 @@ def _of_match(match: "re.Match[str]") -> int | None:
     said = {name[:-1]: value for name, value in match.groupdict().items() if name.endswith(kind)}
     if kind == "8":
         return of_number(said["epoch"].replace(",", "."))
-    hour = int(said["hour"])
-    if said.get("half"):
-        hour = hour % 12 + (12 if said["half"].lower() == "pm" else 0)
-    year = said.get("year")
-    month = _MONTHS[said["name"].lower()] if said.get("name") else said.get("month")
+    return of_fields(said)
+
+
+def of_fields(said: Mapping[str, str | None]) -> int | None:
+    """Return the time of the fields of a date and a clock, such as `year`, `name` of a month, and `part` of a second.
+
+    Returns None for a date that does not exist.
+    """
+    hour = int(said.get("hour") or 0)
+    if half := said.get("half"):
+        hour = hour % 12 + (12 if half.lower() == "pm" else 0)
+    year, name, days = said.get("year"), said.get("name"), said.get("days")
+    month = MONTHS[name.lower()] if name else said.get("month")
+    has_date = month is not None or days is not None
+    year = f"20{year}" if year and len(year) == 2 else year
     try:
         at = datetime(
-            int(year) if year else 1970 if kind == "9" else NO_YEAR,
+            int(year) if year else NO_YEAR if has_date else 1970,
             int(month or 1),
             int(said.get("day") or 1),
             hour,
-            int(said["minute"]),
-            int(said["second"] or 0),
+            int(said.get("minute") or 0),
+            int(said.get("second") or 0),
             tzinfo=UTC,
         )
-    except ValueError:  # the 31st of a month that has none
+        at += timedelta(days=int(days or 1) - 1)
+    except (ValueError, OverflowError):  # the 31st of a month that has none
         return None
     return _milliseconds(int(at.timestamp()) * 1000, said.get("part"), said.get("zone"))
 
