@@ -33,10 +33,14 @@ from hypothesis.errors import HypothesisWarning
 from hypothesis.stateful import Rule, RuleBasedStateMachine, precondition, rule
 
 from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, Verb, encode, replica_of, verb_of
+from epochfuzz.strategies import private_hypothesis
+from epochfuzz.strategies.tracebacks import hides_frames
+
+__tracebackhide__ = hides_frames
 
 _SEEDS = st.integers(0, 2**32 - 1)
 _OWN = 0.25  # the share of a subclass's own rules in the steps of a course, if it has any; the others are events
-_PATIENCE = 50  # draws in a row without a possible step, before Hypothesis draws the rule
+_PATIENCE = 50  # draws in a row without a possible step, before a draw among the possible ones
 
 
 def rules_for(alphabet: bytes) -> dict[str, Callable[..., None]]:
@@ -63,15 +67,6 @@ class _Step:
     event: int | None = None
 
 
-def can_steer(machine: RuleBasedStateMachine) -> bool:
-    """Return whether this version of Hypothesis draws rules from a strategy that the machine can replace.
-
-    No version promises that. Under a version that is built differently, Hypothesis draws the rules.
-    """
-    strategy_is_there = hasattr(getattr(machine, "_rules_strategy", None), "is_valid")
-    return strategy_is_there and all(hasattr(each, "arguments_strategies") for each in machine.rules)
-
-
 class EventMachine(RuleBasedStateMachine):
     """A state machine whose rules are verbs: those that `rules_for` makes for its `alphabet`, the simplest first."""
 
@@ -85,9 +80,8 @@ class EventMachine(RuleBasedStateMachine):
             *(_Step(each) for each in self.rules if not hasattr(each.function, "verb")),
         ]
         self._course: deque[int] | None = None  # steps to come, by their places in the list; None: not drawn yet
-        if can_steer(self):
-            self._theirs = self._rules_strategy
-            self._rules_strategy = _next_rule(self)  # type: ignore[assignment] # any strategy of such values will do
+        if private_hypothesis.can_steer(self):
+            self._theirs = private_hypothesis.steer(self, _next_rule(self))
         else:
             complaint = "this version of Hypothesis cannot be steered; fewer failures are found"
             warnings.warn(complaint, HypothesisWarning, stacklevel=2)
@@ -99,6 +93,9 @@ class EventMachine(RuleBasedStateMachine):
     def happen(self, event: int) -> None:
         """Make an event happen. An event that is not possible does nothing."""
         raise NotImplementedError
+
+    def refuse(self, event: int) -> None:
+        """React to an event that was drawn and is not possible, and so is no step."""
 
     def schedule(self, seed: int) -> bytes:
         """Return events to follow. The machine skips events that are not possible or have no rule."""
@@ -119,14 +116,27 @@ class EventMachine(RuleBasedStateMachine):
             if self._course:
                 first = last = self._course.popleft()
             step = self._steps[draw(_integers(first, last))]
-            if step.event is None:
-                if self._theirs.is_valid(step.rule):
-                    return step.rule, {name: draw(drawn) for name, drawn in step.rule.arguments_strategies.items()}
-            elif self.is_possible(step.event):
-                return step.rule, {"replica": REPLICA_NAMES[replica_of(step.event)]}
+            if self._can(step):
+                return self._with_arguments(step, draw)
+            if step.event is not None:
+                self.refuse(step.event)
             draw(_integers(0, 0))  # stands for Hypothesis's own choice before each step, whether to continue
-        rule_and_arguments: tuple[Rule, dict[str, Any]] = draw(self._theirs)
+        possible = list(filter(self._can, self._steps))
+        if possible:
+            return self._with_arguments(possible[draw(_integers(0, len(possible) - 1))], draw)
+        rule_and_arguments: tuple[Rule, dict[str, Any]] = draw(self._theirs)  # raises Hypothesis's own error
         return rule_and_arguments
+
+    def _can(self, step: _Step) -> bool:
+        if step.event is None:
+            return private_hypothesis.is_valid(self._theirs, step.rule)
+        return self.is_possible(step.event)
+
+    def _with_arguments(self, step: _Step, draw: st.DrawFn) -> tuple[Rule, dict[str, Any]]:
+        """Return the rule of a step, and its arguments."""
+        if step.event is not None:
+            return step.rule, {"replica": REPLICA_NAMES[replica_of(step.event)]}
+        return step.rule, {name: draw(drawn) for name, drawn in private_hypothesis.arguments_of(step.rule).items()}
 
     def _course_for(self, seed: int) -> deque[int]:
         """Return the steps of a schedule, mixed with rules of the subclass."""

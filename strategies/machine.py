@@ -28,14 +28,18 @@ from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.contract.properties import PROPERTIES, named, set_of
 from epochfuzz.model.kafka.step import possible_events
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from epochfuzz.model.kafka.vocabulary.events import event_text, in_order
+from epochfuzz.model.kafka.vocabulary.events import event_text, in_order, verb_of
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol, parse_protocol
-from epochfuzz.strategies import scouting
+from epochfuzz.strategies import private_hypothesis, scouting
 from epochfuzz.strategies.event_machine import EventMachine, rules_for
 from epochfuzz.strategies.failures import PropertyBroken, failure_class, first_broken
 from epochfuzz.strategies.profiles import PHASES
 from epochfuzz.strategies.project import project
 from epochfuzz.strategies.scouting import Scout
+from epochfuzz.strategies.statistics import Statistics
+from epochfuzz.strategies.tracebacks import hides_frames
+
+__tracebackhide__ = hides_frames
 
 # The properties that are quick to check. Warnings of a later loss are left out, because they would hide the loss.
 LASTING = tuple(each.name for each in PROPERTIES if not each.at_end and not each.is_warning)
@@ -73,11 +77,13 @@ def replication_machine(
         "protocols": parsed,
         "alphabet": alphabet,
         "scout": Scout(parsed[0], settings, names, names if wanted is None else (wanted,), scouted, disturbances),
+        "database_key": f"{[each.name for each in parsed]} {settings.text()} {names} {wanted} {scouted} {disturbances}",
         "__doc__": ReplicationMachine.__doc__,
         **rules_for(alphabet),
         **{name.replace("-", "_"): _invariant_for(name) for name in names},
     }
     machine: type[ReplicationMachine] = type("ReplicationMachine", (ReplicationMachine,), members)
+    private_hypothesis.set_key(machine, machine.database_key)
     return machine
 
 
@@ -110,6 +116,7 @@ class ReplicationMachine(EventMachine):
 
     protocols: ClassVar[tuple[Protocol, ...]]
     scout: ClassVar[Scout]
+    database_key: ClassVar[str]
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -122,6 +129,8 @@ class ReplicationMachine(EventMachine):
         self.histories: list[list[str]] = [[] for _ in self.protocols]
         self.broken: PropertyBroken | None = None
         self.occurred = b""  # the events that at least one protocol enabled
+        several = len(self.protocols) > 1
+        self._statistics = [Statistics(f" under {each.name}" if several else "") for each in self.protocols]
         self._tried: list[Execution] = []  # copies of the executions, to try events; empty after a copy has changed
 
     def happened(self, verb: str, replica: str) -> None:
@@ -135,9 +144,10 @@ class ReplicationMachine(EventMachine):
         """Apply an event under every protocol that enables it."""
         enabled = [execution.apply(event) for execution in self.executions]
         self._tried = []
-        for protocol, execution, history, is_enabled in zip(
-            self.protocols, self.executions, self.histories, enabled, strict=True
+        for protocol, execution, history, statistics, is_enabled in zip(
+            self.protocols, self.executions, self.histories, self._statistics, enabled, strict=True
         ):
+            statistics.note(execution.state, verb_of(event) if is_enabled else None)
             if is_enabled:
                 history.append(event_text(event))
                 name = first_broken(execution, set_of(self.scout.judged))
@@ -146,6 +156,16 @@ class ReplicationMachine(EventMachine):
         if any(enabled):
             self.occurred += bytes([event])
             self.happened(*event_text(event).split())
+
+    def refuse(self, event: int) -> None:
+        """Note the coverage goals of an event that every protocol rejects, such as `fetch fenced`."""
+        for execution, statistics in zip(self.executions, self._statistics, strict=True):
+            execution.apply(event)
+            statistics.note(execution.state)
+
+    def teardown(self) -> None:
+        """Give Hypothesis the targets of the example, which the first protocol determines."""
+        self._statistics[0].end()
 
     def is_possible(self, event: int) -> bool:
         """Return whether a protocol enables the event."""
@@ -157,5 +177,5 @@ class ReplicationMachine(EventMachine):
         return is_enabled
 
     def schedule(self, seed: int) -> bytes:
-        """Return a schedule to a failure of the first protocol, or the scout's last schedule if it found none."""
-        return scouting.find(self.scout, seed)
+        """Return a schedule to a failure of the first protocol, or a balanced schedule if the scout found none."""
+        return scouting.find(self.scout, seed, hypothesis_settings().stateful_step_count)

@@ -22,6 +22,7 @@ from epochfuzz.model.kafka.contract.properties import AT_END, set_of
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import PROGRESS, Verb, verb_of
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
+from epochfuzz.strategies.balance import balanced
 from epochfuzz.strategies.failures import first_broken
 from epochfuzz.strategies.trimming import shortest
 
@@ -48,16 +49,15 @@ class Scout:
 
 
 @lru_cache(maxsize=1_000)  # shrinking asks for an equal schedule many times
-def find(scout: Scout, seed: int) -> bytes:
+def find(scout: Scout, seed: int, length: int) -> bytes:
     """Return the enabled events of a random schedule that breaks a wanted property before other judged ones.
 
-    If several properties break, chance decides, with a preference for rare ones. If none breaks, it returns any
-    schedule, which is as lively as those.
+    If several properties break, chance decides, with a preference for rare ones. If no property breaks, the function
+    returns a balanced schedule with about `length` enabled events.
     """
     draw = random.Random(seed)
     start = Execution(scout.protocol, scout.settings)
     judged = set_of(scout.judged)
-    happened = b""
     found: dict[str, list[bytes]] = {name: [] for name in scout.wanted}
     for _ in range(scout.schedules):
         happened, broken = _follow(_plan(draw, start, scout.disturbances), start.copy(), judged)
@@ -67,7 +67,7 @@ def find(scout: Scout, seed: int) -> bytes:
                 break
     broken_ones = [name for name in scout.wanted if found[name]]
     if not broken_ones:
-        return happened
+        return balanced(draw, start, start.alphabet(), length)
     (name,) = draw.choices(broken_ones, [1 / len(found[name]) for name in broken_ones])
 
     def failing(events: bytes) -> bytes | None:

@@ -23,8 +23,11 @@ class NotAsExpected(Exception):
 class CaseFile(pytest.File):
     """A case file."""
 
-    def collect(self) -> Iterator["CaseItem"]:
-        """Yield one item for each protocol: those of the command line, of the case, or of the project."""
+    def collect(self) -> Iterator[pytest.Item]:
+        """Yield one item for each protocol: those of the command line, of the case, or of the project.
+
+        With `epochfuzz_subject`, yield another item for each protocol, which replays the case on that adapter.
+        """
         try:
             case = load_case(self.path)
         except CaseError as error:
@@ -37,6 +40,12 @@ class CaseFile(pytest.File):
             )
         for protocol in protocols:
             yield CaseItem.from_parent(self, name=f"{case.id}[{protocol}]", case=case, protocol=protocol)
+        if self.config.getini("epochfuzz_subject"):
+            from epochfuzz.harness.plugin.on_subject import SubjectItem
+
+            for protocol in protocols:
+                name = f"{case.id}[{protocol}, system under test]"
+                yield SubjectItem.from_parent(self, name=name, case=case, protocol=protocol)
 
 
 class CaseItem(pytest.Item):

@@ -20,6 +20,7 @@ HYPOTHESIS_PROFILES = ("dev", "ci", "nightly")
 
 _MACHINES = {"epochfuzz.strategies.machine", "epochfuzz.harness.conform.run.machine"}
 _KEYS_OF_A_CASE = {"schema", "id", "events"}
+_SCHEMA = "1"
 _BEGINNING = 1 << 16  # characters that hold all keys of a case; third-party YAML may be of any size
 
 
@@ -28,6 +29,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini(
         "epochfuzz_corpus",
         "directories below the rootdir whose *.yaml files are epochfuzz cases; they are collected along with testpaths",
+        type="args",
+        default=[],
+    )
+    parser.addini(
+        "epochfuzz_subject",
+        "the command of an adapter (docs/how-to/test-your-broker.md); each case is then replayed on it too",
         type="args",
         default=[],
     )
@@ -76,15 +83,18 @@ def pytest_configure(config: pytest.Config) -> None:
         config.args += [str(path) for path in corpus if not any(path.is_relative_to(other) for other in collected)]
 
 
-def pytest_unconfigure() -> None:
-    """Forget the rootdir, which later code in this process must not use."""
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """End the adapter, and forget the rootdir, which later code in this process must not use."""
     from epochfuzz.strategies.project import look_in
 
     look_in(None)
+    on_subject = sys.modules.get("epochfuzz.harness.plugin.on_subject")
+    if on_subject is not None:
+        on_subject.close(config)
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "CaseFile | None":
-    """Collect every *.yaml file in the corpus as a case, and other files that look like a case.
+    """Collect every *.yaml file in the corpus as a case, and other files that can only be a case.
 
     If a corpus is configured, a file outside of it is collected only if the command line names it.
     """
@@ -98,6 +108,17 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "CaseFile 
     from epochfuzz.harness.plugin.cases import CaseFile
 
     return CaseFile.from_parent(parent, path=file_path)
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Save the failures of each machine and conformance test under the test's own name in Hypothesis's database."""
+    if not _MACHINES.isdisjoint(sys.modules):
+        from epochfuzz.strategies.private_hypothesis import machine_of, set_key
+
+        machine = machine_of(getattr(item, "cls", None))
+        key = getattr(machine, "database_key", None)
+        if key is not None:
+            set_key(machine, f"{item.nodeid} {key}")
 
 
 @pytest.hookimpl(wrapper=True)
@@ -150,9 +171,19 @@ def _corpus(config: pytest.Config) -> list[Path]:
 
 
 def _looks_like_a_case(path: Path) -> bool:
+    """Return whether a file has the keys of a case, its schema number, and at least one event of epochfuzz."""
     try:
         with path.open(encoding="utf-8", errors="replace") as file:
             beginning = file.read(_BEGINNING)
     except OSError:
         return False
-    return set(re.findall(r"^(\w+):", beginning, re.MULTILINE)) >= _KEYS_OF_A_CASE
+    keys = dict(re.findall(r"^(\w+):[ \t]*(.*?)[ \t]*(?:#.*)?$", beginning, re.MULTILINE))
+    return keys.keys() >= _KEYS_OF_A_CASE and keys["schema"] == _SCHEMA and _has_an_event(beginning)
+
+
+def _has_an_event(text: str) -> bool:
+    """Return whether a list in YAML text has an event such as `fetch B`."""
+    from epochfuzz.model.kafka.vocabulary.events import VERBS
+
+    found = re.findall(r"""(?:^|[\[,-])\s*["']?([a-z_]+) [A-E]["']?\s*(?=[\],#]|$)""", text, re.MULTILINE)
+    return not set(VERBS).isdisjoint(found)

@@ -118,6 +118,30 @@ def test_without_a_corpus_what_looks_like_a_case_is_one(pytester: pytest.Pyteste
     run(pytester).assert_outcomes(passed=2)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "schema: 1\nid: clicks\nevents: [login, logout]\n",
+        "schema: 2\nid: tracking\nevents:\n  - {name: click, at: 3}\n",
+        "schema: http://example.com/v1\nid: order\nevents: []\n",
+        "schema: 2\nid: other\nevents: [produce A]\n",
+        "schema: 1\nid: grades\nevents:\n  - Exam A\n  - grade B\n",
+    ],
+)
+def test_a_yaml_file_of_another_tool_is_not_collected(pytester: pytest.Pytester, text: str) -> None:
+    write(pytester, "data.yaml", text)
+    write(pytester, "test_own.py", "def test_own(): pass\n")
+    result = run(pytester)
+    result.assert_outcomes(passed=1)
+    assert result.ret == pytest.ExitCode.OK
+
+
+@pytest.mark.parametrize("events", ["[produce A]", "\n  - produce A  # first\n  - fetchh B", '["produce A"]'])
+def test_a_case_with_a_mistake_is_not_passed_over(pytester: pytest.Pytester, events: str) -> None:
+    write(pytester, "case.yaml", f"schema: 1  # of epochfuzz\nid: x\nwhy: because\nevents: {events}\nexpects: 3\n")
+    run(pytester).assert_outcomes(errors=1)
+
+
 def test_an_invalid_case_is_a_collection_error_with_file_and_line(project: pytest.Pytester) -> None:
     path = write(project, "corpus/shortest-loss.yaml", SHORTEST_LOSS.replace("expect:", "expects:"))
     result = run(project)
@@ -148,6 +172,66 @@ def test_a_corpus_that_is_no_list_of_directories_is_an_error_of_usage(pytester: 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert "INTERNALERROR" not in result.stderr.str() + result.stdout.str()
     assert "epochfuzz_corpus" in result.stderr.str()
+
+
+# The system under test.
+
+SUBJECT = (
+    "import json, os, sys\n"
+    f"sys.path.insert(0, {str(ROOT)!r})\n"
+    "from tests.conform.reference import Reference, serve\n"
+    "class Mine(Reference):\n"
+    "    def reset(self, config, protocol):\n"
+    "        print(protocol, file=open('resets.txt', 'a'))\n"
+    "        return super().reset(config, OTHER.get(protocol, protocol))\n"
+    "serve(Mine())\n"
+)
+
+
+def with_subject(project: pytest.Pytester, other: dict[str, str]) -> None:
+    """The project, with a subject that runs another protocol in place of some."""
+    write(project, "subject.py", SUBJECT.replace("OTHER", repr(other)))
+    write(project, "run", f"#!/bin/sh\nexec {sys.executable} {project.path}/subject.py\n").chmod(0o755)
+    project.makeini("[pytest]\nepochfuzz_corpus = corpus\nepochfuzz_subject = ./run --now\n")
+
+
+def test_a_case_is_replayed_on_the_system_under_test_too(project: pytest.Pytester) -> None:
+    with_subject(project, {})
+    result = run(project, "-v")
+    result.assert_outcomes(passed=4)
+    result.stdout.fnmatch_lines(["*::shortest-loss[[]hw, system under test] PASSED*"])
+    assert (project.path / "resets.txt").read_text().split() == ["hw", "kip-101"]
+
+
+def test_a_system_under_test_that_breaks_something_else_fails_with_what_it_breaks(project: pytest.Pytester) -> None:
+    with_subject(project, {"kip-101": "hw"})
+    result = run(project)
+    result.assert_outcomes(passed=3, failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "shortest-loss under kip-101 is not the same on the system under test:",
+            "it breaks *no-committed-loss* (after event 9), and the model breaks nothing",
+            "after event 8: replicas.B.leo is 0, and 1 in the model",
+            "epochfuzz replay corpus/shortest-loss.yaml --protocol kip-101 --subject *",
+        ]
+    )
+    result.stdout.no_fnmatch_line("*Traceback*")
+
+
+def test_a_case_that_the_system_under_test_cannot_run_is_skipped(project: pytest.Pytester) -> None:
+    with_subject(project, {})
+    text = (project.path / "subject.py").read_text().replace("return super()", "return ['produce'] if 1 else super()")
+    write(project, "subject.py", text)
+    result = run(project, "-rs")
+    result.assert_outcomes(passed=2, skipped=2)
+    result.stdout.fnmatch_lines(["*the system under test cannot run shortest-loss under hw: it has no crash, *"])
+
+
+def test_a_system_under_test_that_does_not_start_fails_and_is_named(project: pytest.Pytester) -> None:
+    project.makeini("[pytest]\nepochfuzz_corpus = corpus\nepochfuzz_subject = ./missing\n")
+    result = run(project)
+    result.assert_outcomes(passed=2, failed=2)
+    result.stdout.fnmatch_lines(["epochfuzz_subject: *missing*"])
 
 
 # Verdicts.

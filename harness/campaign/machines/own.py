@@ -11,6 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine
 
 from epochfuzz.harness.campaign.machines.runs import run_machine
 from epochfuzz.harness.campaign.store.errors import CampaignError
+from epochfuzz.strategies.private_hypothesis import machine_of
 
 _LONGEST_MESSAGE = 2_000
 _NOT_STEPS = ("state.counted_by_epochfuzz()", "state.teardown()")
@@ -40,7 +41,7 @@ def load_machine(name: str) -> type[RuleBasedStateMachine]:
         found: Any = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError) as error:
         raise CampaignError(f"--machine: {name} was not found from {os.getcwd()}: {error}") from None
-    found = getattr(getattr(found, "runTest", None), "_hypothesis_state_machine_class", found)
+    found = machine_of(found) or found
     if not (isinstance(found, type) and issubclass(found, RuleBasedStateMachine)):
         raise CampaignError(f"--machine: {name} is not a Hypothesis state machine (a RuleBasedStateMachine)")
     return found

@@ -5,9 +5,10 @@ from collections.abc import Callable, Sequence
 from hypothesis import Phase, find
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from hypothesis.database import InMemoryExampleDatabase, choices_to_bytes
+from hypothesis.database import InMemoryExampleDatabase
 from hypothesis.errors import NoSuchExample
 
+from epochfuzz.strategies.private_hypothesis import saved_form
 from epochfuzz.strategies.profiles import UNATTENDED
 
 _KEY = b"failure"
@@ -18,10 +19,14 @@ def simplest(failing: bytes, alphabet: Sequence[int], fails: Callable[[bytes], b
 
     A simpler schedule is shorter, or has events that come earlier in the alphabet. The function encodes the given
     schedule as the choices that draw it, and saves them where `hypothesis.find` looks for earlier failures. From there
-    on Hypothesis shrinks it as any failing example.
+    on Hypothesis shrinks it as any failing example. A version of Hypothesis that saves choices in another way returns
+    the given schedule.
     """
+    saved = saved_form(_choices(failing, alphabet))
+    if saved is None:
+        return failing
     database = InMemoryExampleDatabase()
-    database.save(_KEY, choices_to_bytes(_choices(failing, alphabet)))
+    database.save(_KEY, saved)
     try:
         found = find(
             st.lists(st.sampled_from(alphabet)),

@@ -1,0 +1,90 @@
+"""Case files as pytest items on the user's implementation. `epochfuzz_subject` in the ini file names its adapter."""
+
+import os
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from epochfuzz.harness.cases.case import Case
+from epochfuzz.harness.conform.protocol.discrepancy import SubjectUnable
+from epochfuzz.harness.conform.protocol.process import CommandError
+from epochfuzz.harness.conform.protocol.subject import CommandSubject
+from epochfuzz.harness.conform.run.rerun import Rerun, rerun
+from epochfuzz.harness.trace.replay import Run
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
+
+_SUBJECT: pytest.StashKey[CommandSubject] = pytest.StashKey()
+
+
+class NotAsInTheModel(Exception):
+    """The system under test breaks other properties than the model. The message names them."""
+
+
+class SubjectItem(pytest.Item):
+    """A case, to replay on the system under test and in the model under one protocol."""
+
+    def __init__(self, *, case: Case, protocol: str, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.case = case
+        self.protocol = protocol
+
+    def runtest(self) -> None:
+        """Replay the case. Raises NotAsInTheModel."""
+        try:
+            result = rerun(_subject(self.config), self.case, parse_protocol(self.protocol))
+        except SubjectUnable as unable:
+            pytest.skip(f"the system under test cannot run {self.case.id} under {self.protocol}: {unable}")
+        except CommandError as error:
+            raise NotAsInTheModel(f"epochfuzz_subject: {error}") from None
+        if not result.agrees:
+            path = os.path.relpath(self.path, self.config.rootpath)
+            words = ["epochfuzz", "replay", path, "--protocol", self.protocol, "--subject"]
+            reproduce = shlex.join([*words, shlex.join(command_of(self.config))])
+            raise NotAsInTheModel("\n".join([*_complaints(result, self.protocol), reproduce]))
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """Return the differences. Errors of epochfuzz itself have a traceback."""
+        if isinstance(excinfo.value, NotAsInTheModel):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, None, str]:
+        """Return the file, and the name of the item."""
+        return self.path, None, self.name
+
+
+def command_of(config: pytest.Config) -> list[str]:
+    """Return the command of the adapter, or an empty list. A relative path of a program starts at the rootdir."""
+    command: list[str] = config.getini("epochfuzz_subject")
+    if command and "/" in command[0]:
+        command = [str(config.rootpath / command[0]), *command[1:]]
+    return command
+
+
+def close(config: pytest.Config) -> None:
+    """End the adapter's process, if one was started."""
+    subject = config.stash.get(_SUBJECT, None)
+    if subject is not None:
+        subject.close()
+
+
+def _subject(config: pytest.Config) -> CommandSubject:
+    """Return the adapter that all cases of this pytest process share."""
+    return config.stash.setdefault(_SUBJECT, CommandSubject(command_of(config)))
+
+
+def _complaints(result: Rerun, protocol: str) -> list[str]:
+    lines = [f"{result.case.id} under {protocol} is not the same on the system under test:"]
+    if (result.subject.broken, result.subject.at) != (result.model.broken, result.model.at):
+        lines.append(f"it breaks {_broken(result.subject)}, and the model breaks {_broken(result.model)}")
+    if result.differs is not None:
+        number, fault = result.differs
+        lines.append(f"after {f'event {number}' if number else 'the reset'}: {fault.sentence}")
+        lines += [fault.output] if fault.output else []
+    return lines
+
+
+def _broken(run: Run) -> str:
+    return f"{', '.join(run.broken)} (after event {run.at})" if run.broken else "nothing"

@@ -1,0 +1,78 @@
+"""Balanced schedules: random schedules in which every verb has a share of the events.
+
+A verb such as `expand` is enabled in few states, and most events leave such a state. So a draw among all events, or
+among the enabled ones, hardly ever contains the verb. A balanced schedule chooses the verb that it has had least often,
+and looks for a few events of progress and recovery after which the verb is enabled.
+"""
+
+import random
+from collections.abc import Sequence
+
+from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.kafka.vocabulary.events import PROGRESS, Effect, Verb, verb_of
+
+_TRIES = 6  # random paths to a state that enables the verb
+_LONGEST = 8  # events of a path
+_PASSED = 0.5  # the part of a turn that a verb loses if it is on the path to another verb, or if no path leads to it
+
+
+def balanced(draw: random.Random, start: Execution, alphabet: bytes, length: int) -> bytes:
+    """Return a schedule with about `length` events of an alphabet that are enabled, and some that are not.
+
+    The schedule ends early if no path leads to an enabled verb.
+    """
+    execution = start.copy()
+    events = {verb: [each for each in alphabet if verb_of(each) is verb] for verb in map(verb_of, alphabet)}
+    helpful = [event for event in alphabet if verb_of(event) in PROGRESS or verb_of(event).heals]
+    turns = dict.fromkeys(events, 0.0)
+    schedule, enabled = bytearray(), 0
+    while enabled < length and (sensible := _sensible(turns, execution)):
+        verb = min(sensible, key=lambda each: (turns[each], draw.random()))
+        if turns[verb] >= length:
+            break
+        event = draw.choice(events[verb])
+        path = bytes([event])
+        if not execution.apply(event):
+            schedule.append(event)  # an implementation must reject the event in this state
+            path = _path(draw, execution, events[verb], helpful)
+            for event in path:
+                execution.apply(event)
+        schedule += path
+        enabled += len(path)
+        for event in path[:-1]:
+            turns[verb_of(event)] += _PASSED
+        turns[verb] += 1 if path else _PASSED
+    return bytes(schedule)
+
+
+def _sensible(verbs: dict[Verb, float], execution: Execution) -> list[Verb]:
+    """Return the verbs to choose from.
+
+    After the last leader epoch of the run, no replica goes down. No election could replace the leader, and soon only
+    crashes and restarts would be enabled.
+    """
+    p = execution.state
+    if p.controller_epoch < p.epochs:
+        return list(verbs)
+    return [verb for verb in verbs if verb.heals or not (verb.effect is Effect.ENDS or verb.opens_epoch(p))]
+
+
+def _path(draw: random.Random, start: Execution, wanted: Sequence[int], helpful: Sequence[int]) -> bytes:
+    """Return enabled events that end with a wanted event, and before it have helpful ones. Empty: none was found."""
+    for _ in range(_TRIES):
+        execution = start.copy()
+        path = bytearray()
+        while len(path) < _LONGEST:
+            event = _first_enabled(draw, execution, wanted)
+            if event is not None:
+                return bytes([*path, event])
+            event = _first_enabled(draw, execution, helpful)
+            if event is None:
+                return b""
+            path.append(event)
+    return b""
+
+
+def _first_enabled(draw: random.Random, execution: Execution, events: Sequence[int]) -> int | None:
+    """Apply the first enabled one of some events, in a random order, and return it. None: none is enabled."""
+    return next(filter(execution.apply, draw.sample(events, len(events))), None)
