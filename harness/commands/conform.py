@@ -2,6 +2,7 @@
 
 import secrets
 import shlex
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -50,12 +51,13 @@ def conform(
     schedules: Annotated[int, typer.Option("--schedules", min=0, help="Number of schedules to draw.")] = 2_000,
     seed: options.Seed = None,
     selection: Annotated[
-        Selection,
+        Selection | None,
         typer.Option(
             "--selection",
-            help="Run schedules as drawn, or choose those that cover the most new situations in the model.",
+            help="Run schedules as drawn, or choose those that cover the most new situations in the model. If left"
+            " out: coverage with --judge promises, random otherwise.",
         ),
-    ] = Selection.RANDOM,
+    ] = None,
     exhaustive: Annotated[
         bool,
         typer.Option(
@@ -122,6 +124,8 @@ def conform(
     - `epochfuzz conform --campaign build/all --exhaustive --records 2 -- /usr/local/bin/my-subject`
     """
     protocols = options.parse_protocols(protocol)
+    if selection is None:
+        selection = Selection.COVERAGE if judge is JudgedBy.PROMISES else Selection.RANDOM
     limit = None if for_ is None else options.parse_duration(for_)
     if exhaustive:
         options.refuse_given(context, _OF_SCHEDULES, "--exhaustive plays tours, and draws no schedules")
@@ -174,13 +178,15 @@ def conform(
         again = _tours_line(plan, known, refused, for_, cases_out, campaign)
     out.print(settings.text() if exhaustive else f"seed {seed} · {settings.text()}")
     options.say_what_versions_stand_for(out, protocols)
-    if campaign is not None:
-        out.print(f"kept in {campaign}; resume with: {again}", markup=False, soft_wrap=True)
     kept = None
     with as_ctrl_c():
         try:
             if campaign is not None:
-                conformance = _campaign(plan, campaign, master, remote, exhaustive, refused)
+
+                def say_where() -> None:
+                    out.print(f"kept in {campaign}; resume with: {again}", markup=False, soft_wrap=True)
+
+                conformance = _campaign(plan, campaign, master, remote, exhaustive, refused, say_where)
             else:
                 shrinking = proving / 2 / len(protocols) if proving else None  # the other half is for proofs
                 with show_search(out) as progress:
@@ -264,6 +270,8 @@ def _end(ending: _Ending, plan: "Plan", conformance: "Conformance") -> int:
         raise _unusable(conformance.ended_by)
     if not conformance.conforms:
         return Exit.BROKEN
+    for field, meant in report.misspelt(conformance, plan).items():
+        raise BadInput(f"the adapter shows {field}, and never {meant}: rename it, or move it below `own`")
     if conformance.vacuous:
         out.print("This run checked nothing: no event was ever applied, or no field was ever shown.")
         return Exit.GOAL_UNMET
@@ -280,8 +288,15 @@ def _unusable(error: "SubjectUnable | CommandError") -> BadInput:
 
 
 def _campaign(
-    plan: "Plan", directory: str, master: str | None, remote: str | None, exhaustive: bool, refused: bool
+    plan: "Plan",
+    directory: str,
+    master: str | None,
+    remote: str | None,
+    exhaustive: bool,
+    refused: bool,
+    say_where: Callable[[], None],
 ) -> "Conformance":
+    """Run the plan on Spark. Calls `say_where` once the directory is known to hold the campaign."""
     with spark_session(master, remote, works_in=directory) as spark:
         from epochfuzz.harness.campaign.conformance.conformance_job import Trials
         from epochfuzz.harness.campaign.conformance.tours_job import Tours
@@ -290,6 +305,7 @@ def _campaign(
 
         work: Trials = Tours(plan, refused) if exhaustive else Trials(plan)
         campaign = Campaign.start_or_load(spark, directory, work)
+        say_where()
         with CampaignProgress.on(console(json_wanted=True), campaign.work) as progress:
             return campaign.run(progress)
 
@@ -328,7 +344,7 @@ def _save(nonconformity: "ConformanceFinding", seed: int, directory: Path) -> Pa
 
 def _command_line(plan: "Plan", corpus: list[Path] | None, known: Path | None, campaign: str | None) -> str:
     words = _words(plan, known, options.words_of(plan.settings), _PROCESSES_FOR)
-    if plan.selection is not Selection.RANDOM:
+    if (plan.selection is Selection.COVERAGE) != (plan.judged_by is JudgedBy.PROMISES):
         words += ["--selection", plan.selection]
     for path in corpus or []:
         words += ["--corpus", str(path)]

@@ -9,6 +9,9 @@ from epochfuzz.harness.conform.protocol.discrepancy import DiscrepancyKind, Subj
 from epochfuzz.harness.conform.protocol.process import START_PATIENCE, LineProcess
 from epochfuzz.harness.conform.protocol.wire import Config, MalformedReply, Observation
 from epochfuzz.model.kafka.vocabulary.events import VERBS
+from epochfuzz.strategies.tracebacks import hides_frames
+
+__tracebackhide__ = hides_frames
 
 PATIENCE = 5.0
 _SETTLING = 0.001
@@ -20,7 +23,7 @@ class Subject(Protocol):
     """An implementation of the replication of one partition, with all its replicas and their controller."""
 
     def reset(self, config: Config, protocol: str) -> Iterable[str] | None:
-        """Start over: empty disks, all replicas up, A leads epoch 0. Return the supported verbs, or None for all."""
+        """Start over: empty logs, all replicas up, A leads epoch 0. Return the supported verbs, or None for all."""
 
     def apply(self, event: str) -> bool:
         """Apply an event such as `fetch B`. Return False if its precondition did not hold and nothing changed."""
@@ -74,6 +77,7 @@ class CommandSubject:
         reply = self._ask(wire.reset_request(config, protocol), patience, wire.parse_reset_reply)
         if not reply["ok"]:
             raise SubjectUnable(reply.get("error", "it gave no reason"))
+        self._observation = reply.get("observation", Observation())
         return list(reply.get("events", VERBS))
 
     def apply(self, event: str) -> bool:
@@ -96,7 +100,7 @@ class CommandSubject:
             self._process.expect_silence()
 
     def observe(self) -> Observation:
-        """Return the observation of the last reply."""
+        """Return the observation of the last reply. It is empty if that reply had none."""
         return self._observation
 
     def finish(self) -> None:

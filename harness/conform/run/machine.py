@@ -1,21 +1,26 @@
 """Conformance tests in pytest: a Hypothesis state machine that sends events to an adapter and checks the replies.
 
-An example follows a schedule drawn as `epochfuzz conform` draws it, because events drawn by Hypothesis seldom reach
-deep states. An example with a schedule makes the same choices as an example without a schedule (see
-strategies/event_machine.py). So shrinking can drop the schedule first, and then remove or replace single events.
+An example follows a schedule, because events drawn by Hypothesis seldom reach deep states. One half of the schedules
+are drawn as `epochfuzz conform` draws them, the other half are balanced (strategies/balance.py). An example with a
+schedule makes the same choices as an example without a schedule (see strategies/event_machine.py). So shrinking can
+drop the schedule first, and then remove or replace single events.
 """
 
+import random
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, ClassVar
 from unittest import TestCase
 
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+from hypothesis.stateful import RuleBasedStateMachine, rule
 
 from epochfuzz.harness.conform.oracle.healing import heal
-from epochfuzz.harness.conform.oracle.judge import JudgedBy
-from epochfuzz.harness.conform.oracle.lockstep import LockStep
+from epochfuzz.harness.conform.oracle.judge import FIELDS, OWN, JudgedBy, fields_of, meant
+from epochfuzz.harness.conform.oracle.known import Known, load_known
+from epochfuzz.harness.conform.oracle.known import reason as accepted
+from epochfuzz.harness.conform.oracle.lockstep import LockStep, is_from_reset
 from epochfuzz.harness.conform.oracle.promises import Promises
 from epochfuzz.harness.conform.protocol import wire
 from epochfuzz.harness.conform.protocol.discrepancy import Discrepancy, DiscrepancyKind, SubjectFailed, SubjectUnable
@@ -25,12 +30,19 @@ from epochfuzz.harness.conform.run.conformance_finding import ConformanceFinding
 from epochfuzz.harness.conform.run.drive import Answers, ConformanceFailure, Setting
 from epochfuzz.harness.conform.run.selection import Selection, schedule
 from epochfuzz.harness.trace.causes import reason
+from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import VERBS, event_text, parse_event, schedule_texts, verb_of
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, parse_protocol
+from epochfuzz.strategies import private_hypothesis
+from epochfuzz.strategies.balance import balanced
 from epochfuzz.strategies.profiles import PHASES
 from epochfuzz.strategies.project import project
 from epochfuzz.strategies.schedules import simplest_first
+from epochfuzz.strategies.statistics import Statistics, record
+from epochfuzz.strategies.tracebacks import hides_frames
+
+__tracebackhide__ = hides_frames
 
 Factory = Callable[[], Subject]
 
@@ -42,6 +54,7 @@ class NonConformance(AssertionError):
     """
 
 
+_SEEDS = st.integers(0, 2**32 - 1)
 _CHOSEN = 256  # schedules of a seed that an example may pick: each requires choosing all before it
 _STEPS = 100  # a schedule seldom needs more steps
 
@@ -56,6 +69,7 @@ def conformance_test(
     protocol: str | None = None,
     judge: str = "lock-step",
     selection: str = "random",
+    known: str | Path | Sequence[Known] = (),
     **config: Any,
 ) -> type[TestCase]:
     """Return a test case that runs schedules on the adapter that `factory` makes.
@@ -63,19 +77,26 @@ def conformance_test(
     The factory is called once, and the adapter is reset for each schedule. `config` are the settings of the partition,
     as in `replicas=3`. The project (strategies/project.py) sets the defaults of the settings and of the protocol.
     Without a project, the protocol is `kip-320`. The selection `coverage` chooses schedules in the model by the
-    coverage points that they reach, which takes a few seconds. Raises ProtocolError, ConfigurationError and ValueError.
+    coverage points that they reach, which takes a few seconds. `known` is a file of known differences, as for
+    `epochfuzz conform --known`: an example ends at such a difference, and passes. Raises ProtocolError,
+    ConfigurationError, KnownError and ValueError, and OSError if the file cannot be read.
 
         TestMyLog = conformance_test(MyLog, protocol="kip-320", replicas=3)
     """
     here = project()
     chosen = next(iter(here.protocols), GENERATIONS["kip-320"]) if protocol is None else parse_protocol(protocol)
     setting = Setting(chosen, Configuration(**{**here.config, **config}), JudgedBy(judge))
+    differences = load_known(Path(known)) if isinstance(known, str | Path) else tuple(known)
     subject = _Subject(factory)
-    machine = type(
-        "Conformance",
-        (ConformanceMachine,),
-        {"setting": setting, "subject": subject, "selection": Selection(selection)},
-    )
+    members = {
+        "setting": setting,
+        "subject": subject,
+        "selection": Selection(selection),
+        "known": differences,
+        "database_key": f"{subject.name} {chosen.name} {setting.settings.text()} {judge} {selection} {differences}",
+    }
+    machine = type("Conformance", (ConformanceMachine,), members)
+    private_hypothesis.set_key(machine, machine.database_key)
 
     class ConformanceTest(machine.TestCase):  # type: ignore[misc, name-defined]
         """Run the state machine."""
@@ -90,12 +111,29 @@ def conformance_test(
     return ConformanceTest
 
 
+def _check_names(observation: wire.Observation) -> None:
+    """Raise NonConformance if the name of a field is misspelt, because the field would never be compared."""
+    shown = set(fields_of(observation))
+    missing = FIELDS.keys() - shown
+    for unknown in sorted(shown - FIELDS.keys()):
+        name = None if f".{OWN}." in unknown else meant(unknown, missing)
+        if name is not None:
+            raise NonConformance(f"observe() shows {unknown}, which is not a field; did you mean {name}?")
+
+
 class _Subject:
     """The adapter of a test case, created when the first example needs it."""
 
     def __init__(self, factory: Factory) -> None:
         self._factory = factory
         self._made: Subject | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of the factory. The name of a lambda includes the names in its code."""
+        code = getattr(self._factory, "__code__", None)
+        name = getattr(self._factory, "__qualname__", type(self._factory).__qualname__)
+        return f"{self._factory.__module__}.{name} {code.co_names if code else ''}"
 
     def get(self) -> Answering:
         if self._made is None:
@@ -115,6 +153,8 @@ class ConformanceMachine(RuleBasedStateMachine):
     setting: ClassVar[Setting]
     subject: ClassVar[_Subject]
     selection: ClassVar[Selection]
+    known: ClassVar[tuple[Known, ...]]
+    database_key: ClassVar[str]
 
     def __init__(self) -> None:
         super().__init__()
@@ -122,46 +162,68 @@ class ConformanceMachine(RuleBasedStateMachine):
         self._answers: Answers = []
         self.nonconformity: ConformanceFinding | None = None  # the finding, once there is one
         self._judge = self.setting.judge()
-        self._way = b""
+        self._model = Execution(self.setting.protocol, self.setting.settings)  # for the statistics
+        self._statistics = Statistics()
+        self._way: bytes | None = None  # events to come of the schedule; None: not drawn yet
         self._subject = self.subject.get()
-        self._failed = False
+        self._has_ended = False  # by a failure, or by a known difference
         config = wire.config_of(self.setting.settings)
-        self._verbs = self._answer(lambda: self._subject.reset(config, self.setting.protocol.name))
+        self._verbs = self._answer(lambda: self._subject.reset(config, self.setting.protocol.name)) or []
+        shown = None if self._has_ended else self._answer(self._subject.observe)
+        if shown is not None:
+            _check_names(shown)
+            self._check(self._judge.begin(shown))
         self._possible = self.setting.alphabet()
         self._alphabet = self._supported(simplest_first(self.setting.settings))
-        if not self._alphabet:
+        if not self._alphabet and not self._has_ended:
             raise NonConformance("the system under test supports no event that this configuration makes possible")
 
-    @initialize(seed=st.integers(0, 2**32 - 1))
-    def schedule(self, seed: int) -> None:
-        """Choose the schedule to follow, or none for seed 0, which is the simplest seed."""
-        if seed:
-            drawn = self._drawn(seed)
-            model = LockStep(self.setting.protocol, self.setting.settings)
-            self._way = bytes(event for event in self._supported(drawn) if model.advance(event))
+    def _schedule(self, seed: int) -> bytes:
+        """Return the events of the schedule of a seed that the oracle sends. Seed 0, the simplest one, has none."""
+        if not seed:
+            return b""
+        model = LockStep(self.setting.protocol, self.setting.settings)
+        return bytes(event for event in self._supported(self._drawn(seed)) if model.advance(event))
 
     def _drawn(self, seed: int) -> bytes:
         """Return the schedule of a seed. With coverage selection, the seed picks one of the chosen schedules."""
         protocol, settings = self.setting.protocol, self.setting.settings
+        if seed % 2:
+            steps = hypothesis_settings().stateful_step_count
+            return balanced(random.Random(seed), Execution(protocol, settings), self._alphabet, steps)
         if self.selection is Selection.RANDOM:
             return schedule(self.selection, protocol, settings, seed, 0)
         groups = 1 + hypothesis_settings().max_examples // _CHOSEN
-        return schedule(self.selection, protocol, settings, seed // _CHOSEN % groups, seed % _CHOSEN)
+        return schedule(self.selection, protocol, settings, seed // _CHOSEN % groups, seed // 2 % _CHOSEN)
 
     @rule(event=st.runner().flatmap(lambda machine: machine.next_event()))
     def step(self, event: str) -> None:
         """Send an event if the oracle wants it, and check the reply."""
-        self._way = self._way[1:]
+        self._way = (self._way or b"")[1:]
         number = parse_event(event)
-        if not self._judge.advance(number):
+        if self._has_ended or not self._judge.advance(number):
             return
         self.sent += bytes([number])
-        applied, seen = self._answer(lambda: (self._subject.apply(event), self._subject.observe()))
-        self._answers.append((applied, seen))
-        self._check(self._judge.judge(number, applied, seen))
+        is_enabled = self._model.apply(number)
+        self._statistics.note(self._model.state, verb_of(number) if is_enabled else None)
+        answer = self._answer(lambda: (self._subject.apply(event), self._subject.observe()))
+        if answer is not None:
+            _check_names(answer[1])
+            self._answers.append(answer)
+            self._check(self._judge.judge(number, *answer))
 
     def next_event(self) -> st.SearchStrategy[str]:
-        """Return the next event of the schedule, or any event, in both cases as an index into the alphabet."""
+        """Return the next event of the schedule, or any event, in both cases as an index into the alphabet.
+
+        The first event of an example comes after the seed of its schedule.
+        """
+        return _SEEDS.flatmap(self._first_event) if self._way is None else self._following()
+
+    def _first_event(self, seed: int) -> st.SearchStrategy[str]:
+        self._way = self._schedule(seed)
+        return self._following()
+
+    def _following(self) -> st.SearchStrategy[str]:
         first, last = 0, len(self._alphabet) - 1
         if self._way:
             first = last = self._alphabet.index(self._way[0])
@@ -172,11 +234,14 @@ class ConformanceMachine(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         """Stop all faults after a schedule without violations, and check that the logs converge."""
-        if isinstance(self._judge, Promises) and not self._failed:
+        self._statistics.end()
+        if isinstance(self._judge, Promises) and not self._has_ended:
             healed = self._answer(lambda: heal(self._subject, self.setting, self._verbs))
-            self._check(self._judge.not_converged(healed))
+            if healed is not None:
+                self._check(self._judge.not_converged(healed))
 
     def _answer(self, ask: Callable[[], Any]) -> Any:
+        """Return the reply to a request. None: the adapter failed in a known way."""
         try:
             return ask()
         except SubjectFailed as failed:
@@ -190,13 +255,21 @@ class ConformanceMachine(RuleBasedStateMachine):
         for fault in faults:
             if fault.kind is DiscrepancyKind.PROMISE and self._is_known(str(fault.field)):
                 continue
-            self._failed = True
+            self._has_ended = True
             protocol, settings = self.setting.protocol, self.setting.settings
+            why = accepted(self.known, fault, self.sent, protocol, settings)
+            if why is not None:
+                record(f"known difference: {why}")
+                return
             sighting, trial = ConformanceFailure(fault, self.sent), Trial(self.sent, settings)
             self.nonconformity = ConformanceFinding(
                 protocol, sighting, self._answers, trial, shrunk_from=len(self.sent), seen=1, known_flaw=None
             )
-            lines = [f"{fault.kind}: {fault.sentence}", f"after {', '.join(schedule_texts(self.sent)) or 'the reset'}"]
+            since = is_from_reset(fault, self.sent, protocol, settings)
+            lines = [
+                f"{fault.kind}: {fault.sentence}" + (", there since the reset" if since else ""),
+                f"after {', '.join(schedule_texts(self.sent)) or 'the reset'}",
+            ]
             raise _CLASSES[fault.kind]("\n".join([*lines, *filter(None, [fault.output])]))
 
     def _is_known(self, name: str) -> bool:
