@@ -17,7 +17,7 @@ _PASSED = 0.5  # the part of a turn that a verb loses if it is on the path to an
 
 
 def balanced(draw: random.Random, start: Execution, alphabet: bytes, length: int) -> bytes:
-    """Return a schedule with about `length` events of an alphabet that are enabled, and some that are not.
+    """Return a schedule with about `length` events of an alphabet that are enabled, and others that are not.
 
     The schedule ends early if no path leads to an enabled verb.
     """
@@ -30,13 +30,12 @@ def balanced(draw: random.Random, start: Execution, alphabet: bytes, length: int
         verb = min(sensible, key=lambda each: (turns[each], draw.random()))
         if turns[verb] >= length:
             break
-        event = draw.choice(events[verb])
-        path = bytes([event])
-        if not execution.apply(event):
-            schedule.append(event)  # an implementation must reject the event in this state
-            path = _path(draw, execution, events[verb], helpful)
-            for event in path:
-                execution.apply(event)
+        stray = draw.choice(alphabet)
+        if not execution.copy().apply(stray):
+            schedule.append(stray)  # an implementation must reject the event in this state
+        path = _path(draw, execution, events[verb], helpful)
+        for event in path:
+            execution.apply(event)
         schedule += path
         enabled += len(path)
         for event in path[:-1]:

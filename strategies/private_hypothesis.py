@@ -46,7 +46,7 @@ def set_key(machine: type[RuleBasedStateMachine], key: str) -> None:
 
     Hypothesis derives the key from the source of the class. All classes that one function makes have the same source.
     """
-    machine._hypothesis_internal_add_digest = key.encode()  # type: ignore[attr-defined]
+    machine._hypothesis_internal_add_digest = key.encode()
 
 
 def saved_form(choices: Sequence[bool | int]) -> bytes | None:

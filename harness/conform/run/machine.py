@@ -88,15 +88,16 @@ def conformance_test(
     setting = Setting(chosen, Configuration(**{**here.config, **config}), JudgedBy(judge))
     differences = load_known(Path(known)) if isinstance(known, str | Path) else tuple(known)
     subject = _Subject(factory)
+    key = f"{subject.name} {chosen.name} {setting.settings.text()} {judge} {selection} {differences}"
     members = {
         "setting": setting,
         "subject": subject,
         "selection": Selection(selection),
         "known": differences,
-        "database_key": f"{subject.name} {chosen.name} {setting.settings.text()} {judge} {selection} {differences}",
+        "database_key": key,
     }
     machine = type("Conformance", (ConformanceMachine,), members)
-    private_hypothesis.set_key(machine, machine.database_key)
+    private_hypothesis.set_key(machine, key)
 
     class ConformanceTest(machine.TestCase):  # type: ignore[misc, name-defined]
         """Run the state machine."""
