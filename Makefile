@@ -15,7 +15,7 @@ FINDING = .venv/bin/epochfuzz cluster run re-elected-leader --out build/finding-
 RELEASE = 4.3.1
 FINDING_TEST = mvn --quiet --batch-mode --strict-checksums --file tests/cluster/finding/pom.xml -Dkafka.version=$(RELEASE)
 
-.PHONY: fuzz check test slow kafka kafka-exhaustive systems finding finding-test disks audit.pyz site clean system
+.PHONY: fuzz check test slow newest-hypothesis kafka kafka-exhaustive systems finding finding-test disks audit.pyz site clean system
 .DELETE_ON_ERROR:
 
 fuzz: .venv/installed
@@ -35,6 +35,15 @@ test: .venv/installed
 # What is too long for `make test`.
 slow: .venv/installed
 	.venv/bin/python -m pytest --quiet -m slow
+
+# The tests of state machines with the newest Hypothesis, in an environment of its own.
+newest-hypothesis: .venv/installed
+	.venv/bin/python -m venv --clear build/newest-hypothesis
+	build/newest-hypothesis/bin/python -m pip install --constraint constraints.txt setuptools
+	grep -v '^hypothesis==' constraints.txt > build/newest-hypothesis/constraints.txt
+	build/newest-hypothesis/bin/python -m pip install --constraint build/newest-hypothesis/constraints.txt --no-build-isolation --editable '.[development]'
+	build/newest-hypothesis/bin/python -m pip install --upgrade hypothesis
+	build/newest-hypothesis/bin/python -m pytest --quiet tests/plugin tests/model
 
 # The corpus on Kafka's own broker code, release by release, beside the model. It needs a JDK and Maven, and says how to
 # get them; Maven fetches some hundred megabytes of jars, once.

@@ -30,13 +30,12 @@ def balanced(draw: random.Random, start: Execution, alphabet: bytes, length: int
         verb = min(sensible, key=lambda each: (turns[each], draw.random()))
         if turns[verb] >= length:
             break
-        event = draw.choice(events[verb])
-        path = bytes([event])
-        if not execution.apply(event):
-            schedule.append(event)  # an implementation must reject the event in this state
-            path = _path(draw, execution, events[verb], helpful)
-            for event in path:
-                execution.apply(event)
+        stray = draw.choice(alphabet)
+        if not execution.copy().apply(stray):
+            schedule.append(stray)  # an implementation must reject the event in this state
+        path = _path(draw, execution, events[verb], helpful)
+        for event in path:
+            execution.apply(event)
         schedule += path
         enabled += len(path)
         for event in path[:-1]:

@@ -42,7 +42,7 @@ __tracebackhide__ = hides_frames
 
 _SEEDS = st.integers(0, 2**32 - 1)
 _OWN = 0.25  # share of steps in a course that are a subclass's own rules, if it has any; the other steps are events
-_PATIENCE = 50  # draws in a row without a possible step, before Hypothesis draws the rule
+_PATIENCE = 50  # draws in a row without a possible step, before a draw among the possible ones
 
 
 def rules_for(alphabet: bytes) -> dict[str, Callable[..., None]]:
@@ -118,17 +118,27 @@ class EventMachine(RuleBasedStateMachine):
             if self._course:
                 first = last = self._course.popleft()
             step = self._steps[draw(_integers(first, last))]
-            if step.event is None:
-                if private_hypothesis.is_valid(self._theirs, step.rule):
-                    strategies = private_hypothesis.arguments_of(step.rule)
-                    return step.rule, {name: draw(drawn) for name, drawn in strategies.items()}
-            elif self.is_possible(step.event):
-                return step.rule, {"replica": REPLICA_NAMES[replica_of(step.event)]}
-            else:
+            if self._can(step):
+                return self._with_arguments(step, draw)
+            if step.event is not None:
                 self.refuse(step.event)
             draw(_integers(0, 0))  # in place of the choice that Hypothesis draws before each step: whether to continue
-        rule_and_arguments: tuple[Rule, dict[str, Any]] = draw(self._theirs)
+        possible = list(filter(self._can, self._steps))
+        if possible:
+            return self._with_arguments(possible[draw(_integers(0, len(possible) - 1))], draw)
+        rule_and_arguments: tuple[Rule, dict[str, Any]] = draw(self._theirs)  # raises Hypothesis's own error
         return rule_and_arguments
+
+    def _can(self, step: _Step) -> bool:
+        if step.event is None:
+            return private_hypothesis.is_valid(self._theirs, step.rule)
+        return self.is_possible(step.event)
+
+    def _with_arguments(self, step: _Step, draw: st.DrawFn) -> tuple[Rule, dict[str, Any]]:
+        """Return the rule of a step, and its arguments."""
+        if step.event is not None:
+            return step.rule, {"replica": REPLICA_NAMES[replica_of(step.event)]}
+        return step.rule, {name: draw(drawn) for name, drawn in private_hypothesis.arguments_of(step.rule).items()}
 
     def _course_for(self, seed: int) -> deque[int]:
         """Return the steps of a schedule, mixed with rules of the subclass."""

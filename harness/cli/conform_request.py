@@ -51,7 +51,7 @@ class ConformRequest:
 
 def _command_line(plan: "Plan", asked: ConformRequest) -> str:
     words = _words(plan, asked.known, options.words_of(plan.settings), PROCESSES_FOR)
-    if plan.selection is not Selection.RANDOM:
+    if (plan.selection is Selection.COVERAGE) != (plan.judged_by is JudgedBy.PROMISES):
         words += ["--selection", plan.selection]
     for path in asked.corpus or []:
         words += ["--corpus", str(path)]

@@ -47,6 +47,8 @@ def end(ending: ConformEnding, plan: Plan, conformance: Conformance) -> int:
         raise unusable(conformance.ended_by)
     if not conformance.conforms:
         return Exit.BROKEN
+    for field, meant in report.misspelt(conformance, plan).items():
+        raise BadInput(f"the adapter shows {field}, and never {meant}: rename it, or move it below `own`")
     if conformance.vacuous:
         out.print("This run checked nothing: no event was ever applied, or no field was ever shown.")
         return Exit.GOAL_UNMET

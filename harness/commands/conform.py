@@ -1,6 +1,8 @@
 """`epochfuzz conform`: compare a user's own implementation with the model."""
 
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -36,10 +38,11 @@ Judge = Annotated[
 ]
 Schedules = Annotated[int, typer.Option("--schedules", min=0, help="Number of schedules to draw.")]
 Selected = Annotated[
-    Selection,
+    Selection | None,
     typer.Option(
         "--selection",
-        help="Run schedules as drawn, or choose those that cover the most new situations in the model.",
+        help="Run schedules as drawn, or choose those that cover the most new situations in the model. If left out:"
+        " coverage with --judge promises, random otherwise.",
     ),
 ]
 EveryTransition = Annotated[
@@ -96,7 +99,7 @@ def conform(
     judge: Judge = JudgedBy.LOCKSTEP,
     schedules: Schedules = 2_000,
     seed: options.Seed = None,
-    selection: Selected = Selection.RANDOM,
+    selection: Selected = None,
     exhaustive: EveryTransition = False,
     refused: Refused = False,
     for_: For = None,
@@ -201,13 +204,18 @@ def _plan(context: typer.Context, settings: Configuration, asked: ConformRequest
         max_failures=named["max_failures"],
         processes_for=processes_for,
         known=known,
-        selection=named["selection"],
+        selection=named["selection"] or _selection_for(named["judge"]),
     )
     if asked.exhaustive or named["seed"] is not None:
         return plan
     with as_bad_input(ProgressError):
         seed = request(plan).seed_in(asked.cases) if asked.resumes else None
     return replace(plan, seed=secrets.randbelow(1 << 32) if seed is None else seed)
+
+
+def _selection_for(judge: JudgedBy) -> Selection:
+    """Return the selection that is used without --selection: promises see a fault only if it loses a record."""
+    return Selection.COVERAGE if judge is JudgedBy.PROMISES else Selection.RANDOM
 
 
 def _run(asked: ConformRequest, plan: "Plan") -> int:
@@ -222,18 +230,29 @@ def _run(asked: ConformRequest, plan: "Plan") -> int:
     try:
         with as_bad_input(ProgressError):
             if asked.campaign is not None:
-                asked.out.print(f"kept in {asked.campaign}; resume with: {again}", markup=False, soft_wrap=True)
-                conformance, unfinished = _in_campaign(asked, plan, asked.campaign), None
+                conformance, unfinished = _in_campaign(asked, plan, asked.campaign, again), None
             else:
                 conformance, unfinished = _on_this_machine(asked, plan)
-            code = end(ConformEnding(asked, again, None if unfinished is None else unfinished.path), plan, conformance)
-            if unfinished is not None and not asked.exhaustive:
-                unfinished.forget()
-            return code
+            ending = ConformEnding(asked, again, None if unfinished is None else unfinished.path)
+            with _forgotten(None if asked.exhaustive else unfinished):
+                return end(ending, plan, conformance)
     except (SubjectUnable, CommandError) as error:
         raise unusable(error) from None
     except MemoryEnded as error:
         raise BadInput(f"{error}; play fewer, with smaller --replicas, --records or --epochs") from None
+
+
+@contextmanager
+def _forgotten(unfinished: "UnfinishedRun | None") -> Iterator[None]:
+    """Forget the progress of a run at the end of its results, also if these are an error, but not after Ctrl-C."""
+    try:
+        yield
+    except BadInput:
+        if unfinished is not None:
+            unfinished.forget()
+        raise
+    if unfinished is not None:
+        unfinished.forget()
 
 
 def _on_this_machine(asked: ConformRequest, plan: "Plan") -> "tuple[Conformance, UnfinishedRun | None]":
@@ -263,7 +282,7 @@ def _on_this_machine(asked: ConformRequest, plan: "Plan") -> "tuple[Conformance,
         return run(plan, kept, progress.doing), kept.unfinished
 
 
-def _in_campaign(asked: ConformRequest, plan: "Plan", directory: str) -> "Conformance":
+def _in_campaign(asked: ConformRequest, plan: "Plan", directory: str, again: str) -> "Conformance":
     with spark_session(asked.master, asked.remote, works_in=directory) as spark:
         from epochfuzz.harness.campaign.conformance.conformance_job import Trials
         from epochfuzz.harness.campaign.conformance.tours_job import Tours
@@ -272,6 +291,7 @@ def _in_campaign(asked: ConformRequest, plan: "Plan", directory: str) -> "Confor
 
         work: Trials = Tours(plan, asked.refused) if asked.exhaustive else Trials(plan)
         campaign = Campaign.start_or_load(spark, directory, work)
+        asked.out.print(f"kept in {directory}; resume with: {again}", markup=False, soft_wrap=True)
         campaign.work.seconds = asked.seconds
         with CampaignProgress.on(console(json_wanted=True), campaign.work) as progress:
             return campaign.run(progress)

@@ -31,7 +31,13 @@ class NotEnabled(TypedDict):
 
 
 class Judged(TypedDict):
-    """The verdict on a case under a protocol, and its differences from the verdict that the case expects."""
+    """The verdict on a case under a protocol, and its differences from the verdict that the case expects.
+
+    `first_broken` has the number of the event that first broke each property. `at` is the smallest of these numbers,
+    among the properties that the case expects to break. If the case expects none of the broken ones, `at` is the
+    smallest among all that should hold. A property that only warns of a later loss, such as `isr-complete`, counts for
+    `at` only if no other property of these broke.
+    """
 
     broken: list[str]
     permitted: list[str]

@@ -4,7 +4,7 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
-from epochfuzz.harness.documents.parts import Causes, Proof, Settings
+from epochfuzz.harness.documents.parts import Causes, Estimate, Proof, Settings
 
 
 class Nonconformity(Proof):
@@ -101,6 +101,7 @@ class Run(TypedDict):
     steps: int
     seconds: float
     steps_per_second: int
+    estimate: Estimate
     given_up: bool
     never_applied: list[str]
     never_shown: list[str]

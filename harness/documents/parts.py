@@ -52,7 +52,10 @@ class Causes(TypedDict):
 
 
 class Verdict(TypedDict):
-    """The broken properties, and the number of the event that first broke one."""
+    """The broken properties, and the number of the event that first broke one.
+
+    A property that only warns of a later loss, such as `isr-complete`, counts for `at` only if no other property broke.
+    """
 
     broken: list[str]
     at: int | None

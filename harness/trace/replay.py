@@ -113,9 +113,9 @@ class Run:
 
     @property
     def at(self) -> int | None:
-        """The number of the event that first broke a property, or None if no event broke one.
+        """The number of the event that first broke a property that does not only warn of a later loss, or None.
 
-        A property that only warns of a future loss counts only if no other property broke.
+        A property that only warns, such as `isr-complete`, counts if no other property broke.
         """
         broken = self.broken
         lasting = [name for name in broken if not properties.BY_NAME[name].is_warning] or broken

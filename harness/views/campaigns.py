@@ -12,11 +12,12 @@ from epochfuzz.harness.campaign.run.status import CampaignState, CampaignStatus,
 from epochfuzz.harness.campaign.store.history import FindingHistory, History, configuration_text
 from epochfuzz.harness.documents.records import CampaignFinding
 from epochfuzz.harness.engine.explore.estimate import CONFIDENCE
+from epochfuzz.model.kafka.contract.properties import BY_NAME
 
 if TYPE_CHECKING:
     from epochfuzz.harness.documents.records import Checked
 
-KNOWN, UNEXPECTED = "known bug", "UNEXPECTED"
+UNEXPECTED = "UNEXPECTED"
 
 
 def about_line(facts: Mapping[str, object]) -> str:
@@ -70,7 +71,10 @@ def _events(found: CampaignFinding) -> str:
 
 
 def _verdict(found: CampaignFinding | FindingHistory) -> Text:
-    return Text(KNOWN) if found.known_flaw else Text(UNEXPECTED, "bold reverse")
+    if not found.known_flaw:
+        return Text(UNEXPECTED, "bold reverse")
+    name = found.property if isinstance(found, CampaignFinding) else found.name
+    return Text("known bug" if name in BY_NAME else "known difference")
 
 
 def history_tables(history: History) -> Iterator[Table]:

@@ -11,8 +11,8 @@ from rich.text import Text
 from epochfuzz.harness.cases.case import log_texts
 from epochfuzz.harness.cases.verdict import differences
 from epochfuzz.harness.conform.oracle import met
-from epochfuzz.harness.conform.oracle.judge import FIELDS, OWN, JudgedBy
-from epochfuzz.harness.conform.oracle.lockstep import LockStep, beside, ordered
+from epochfuzz.harness.conform.oracle.judge import FIELDS, OWN, JudgedBy, meant
+from epochfuzz.harness.conform.oracle.lockstep import LockStep, beside, is_from_reset, ordered
 from epochfuzz.harness.conform.protocol.discrepancy import DiscrepancyKind, shown
 from epochfuzz.harness.conform.protocol.wire import Observation
 from epochfuzz.harness.conform.run.block import Trial
@@ -21,6 +21,8 @@ from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.harness.conform.run.run import Conformance
 from epochfuzz.harness.conform.run.selection import SMALL
 from epochfuzz.harness.engine.explore.certificates import Reproducer
+from epochfuzz.harness.engine.explore.estimate import CONFIDENCE, Estimate, estimate_json
+from epochfuzz.harness.findings.chance import of_new_finding
 from epochfuzz.harness.trace.replay import Run, replay
 from epochfuzz.harness.views.terminal import timeline
 from epochfuzz.model.kafka.contract import properties
@@ -50,7 +52,8 @@ def steps(nonconformity: ConformanceFinding) -> RenderableType:
         if nonconformity.fault.kind is DiscrepancyKind.DIFFERENCE:
             parts.append(_beside(run, nonconformity))
     if nonconformity.fault.output and not nonconformity.known_flaw:
-        parts.append(Text(f"Its output:\n{nonconformity.fault.output}"))
+        title = "" if nonconformity.fault.kind is DiscrepancyKind.PROMISE else "Its output:\n"
+        parts.append(Text(f"{title}{nonconformity.fault.output}"))
     return Group(*parts)
 
 
@@ -75,12 +78,22 @@ def summary(conformance: Conformance, plan: Plan) -> Iterator[str]:
         f"{conformance.schedules:,} schedules and {conformance.cases} cases, {conformance.shown.steps:,} steps in"
         f" {conformance.seconds:.1f} s ({conformance.steps_per_second:,} steps/s)"
     )
+    if conformance.schedules:
+        estimate = _chance(conformance)
+        yield (
+            f"One more such schedule shows a new kind of finding with probability {estimate.probability:.1e}"
+            f" ({CONFIDENCE:.0%} interval: {estimate.low:.1e} to {estimate.high:.1e})"
+        )
     if conformance.given_up:
         yield "Not all schedules were run: too few replies could be checked."
     for reason in dict.fromkeys(conformance.unable.values()):
         cases = ", ".join(case for case, why in conformance.unable.items() if why == reason)
         yield f"Not run, because the system under test reports {reason!r}: {cases}"
     yield from left_open(conformance, plan)
+
+
+def _chance(conformance: Conformance) -> Estimate:
+    return of_new_finding(conformance.schedules, (each.seen for each in conformance.nonconformities))
 
 
 def left_open(conformance: Conformance, plan: Plan) -> Iterator[str]:
@@ -99,7 +112,7 @@ def left_open(conformance: Conformance, plan: Plan) -> Iterator[str]:
         ("Events that were never applied", never_applied(conformance, plan)),
         ("Fields that were never shown, so never compared", never_shown(conformance, plan)),
         ("Fields of the adapter's own, shown and not compared", own_fields(conformance)),
-        ("Fields that mean nothing here", unknown_fields(conformance, plan)),
+        ("Fields that mean nothing here", _with_suggestions(conformance, plan)),
     ):
         if names and conformance.shown.steps:
             yield f"{title}: {_listed(names)}"
@@ -154,6 +167,7 @@ def document(
         "steps": conformance.shown.steps,
         "seconds": round(conformance.seconds, 3),
         "steps_per_second": conformance.steps_per_second,
+        "estimate": estimate_json(_chance(conformance)),
         "given_up": conformance.given_up,
         "never_applied": never_applied(conformance, plan),
         "never_shown": never_shown(conformance, plan),
@@ -292,6 +306,21 @@ def unknown_fields(conformance: Conformance, plan: Plan) -> list[str]:
     return sorted(conformance.shown.fields.keys() - {*_fields(plan), *own_fields(conformance)})
 
 
+def misspelt(conformance: Conformance, plan: Plan) -> dict[str, str]:
+    """Return the unknown fields that stand for a field which no observation had, each with that field."""
+    missing = never_shown(conformance, plan)
+    suggestions = {field: meant(field, missing) for field in unknown_fields(conformance, plan)}
+    return {field: name for field, name in suggestions.items() if name is not None}
+
+
+def _with_suggestions(conformance: Conformance, plan: Plan) -> list[str]:
+    suggestions = misspelt(conformance, plan)
+    return [
+        f"{field} (did you mean {suggestions[field]}?)" if field in suggestions else field
+        for field in unknown_fields(conformance, plan)
+    ]
+
+
 def own_fields(conformance: Conformance) -> list[str]:
     """Return the observed fields that the adapter declared as its own."""
     return sorted(field for field in conformance.shown.fields if field.split(".")[1:2] == [OWN])
@@ -299,7 +328,9 @@ def own_fields(conformance: Conformance) -> list[str]:
 
 def _title(nonconformity: ConformanceFinding, proof: Reproducer | None) -> Text:
     sent = nonconformity.sighting.sent
-    after = f"after event {len(sent)}, {event_text(sent[-1])}" if sent else "at the reset"
+    after = f"after event {len(sent)}, {event_text(sent[-1])}" if sent else "after the reset"
+    if is_from_reset(nonconformity.fault, sent, nonconformity.protocol, nonconformity.trial.settings):
+        after += ", and there since the reset"
     shrunk = f", shrunk from {nonconformity.shrunk_from} events" if nonconformity.shrunk_from > len(sent) else ""
     flaw = "known bug" if nonconformity.fault.kind is DiscrepancyKind.PROMISE else "known difference"
     known = f"\n{flaw} of {nonconformity.protocol.name}: {nonconformity.known_flaw}" if nonconformity.known_flaw else ""

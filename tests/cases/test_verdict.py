@@ -1,12 +1,14 @@
 """Verdicts: when a replay is as a case expects, and how a difference is said."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from epochfuzz.harness.cases.case import Case, CheckedState, Expectation
+from epochfuzz.harness.cases.case import Case, CheckedState, Expectation, load_case
 from epochfuzz.harness.cases.verdict import judge, rewritten
+from epochfuzz.model.kafka.contract.properties import BY_NAME
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule
 from epochfuzz.model.kafka.vocabulary.protocols import ProtocolError
@@ -161,3 +163,13 @@ def test_a_rewritten_case_says_what_replay_gives() -> None:
     assert after.provenance == {"seed": 7, "fingerprint": {"hw": judge(case).verdicts["hw"].run.fingerprint}}
     assert judge(after).as_expected
     assert rewritten(after) == after
+
+
+def test_at_is_the_first_break_of_a_property_that_does_not_only_warn() -> None:
+    case = load_case(Path(__file__).parents[2] / "corpus" / "documents" / "m1-loss.yaml")
+    verdict = judge(case, ["hw"]).verdicts["hw"]
+    first_broken = verdict.run.first_broken
+    warnings = {name for name in first_broken if BY_NAME[name].is_warning}
+    assert (
+        first_broken["isr-complete"] < verdict.at == min(first_broken[name] for name in first_broken.keys() - warnings)
+    )

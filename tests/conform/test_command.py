@@ -186,6 +186,49 @@ def test_fields_of_the_subjects_own_are_shown_and_not_compared(epochfuzz: Any) -
     assert "│ replicas.A.own.flushed" in differing.out
 
 
+MISSPELT = """\
+import sys
+sys.path.insert(0, {root!r})
+from tests.conform.reference import Reference, serve
+class Misspelt(Reference):
+    def observe(self):
+        seen = super().observe()
+        for replica in seen["replicas"].values():
+            replica["high_watermark"] = replica.pop("hw")
+        return seen
+serve(Misspelt())
+"""
+
+
+def test_a_misspelt_field_that_is_never_shown_ends_with_2_and_is_named(epochfuzz: Any, tmp_path: Path) -> None:
+    (tmp_path / "misspelt.py").write_text(MISSPELT.format(root=str(ROOT)), encoding="utf-8")
+    ended = epochfuzz("conform", *FEW, "--", sys.executable, str(tmp_path / "misspelt.py"))
+    assert ended.code == 2
+    assert "replicas.high_watermark (did you mean replicas.hw?)" in ended.out
+    assert ended.err.endswith(
+        "the adapter shows replicas.high_watermark, and never replicas.hw: rename it, or move it below `own`\n"
+    )
+
+
+def test_a_run_says_how_likely_a_new_finding_is(epochfuzz: Any) -> None:
+    ended = epochfuzz("conform", *FEW, "--json", "--", *REFERENCE)
+    assert (ended.json["estimate"]["schedules"], ended.json["estimate"]["alone"]) == (10, 0)
+    assert (
+        "One more such schedule shows a new kind of finding with probability 0.0e+00 (95% interval: 0.0e+00 to 2.8e-01)"
+    ) in " ".join(ended.err.split())
+
+
+def test_the_guarantees_are_checked_on_chosen_schedules_unless_random_ones_are_asked_for(epochfuzz: Any) -> None:
+    words = ("conform", "--judge", "promises", "--schedules", "1", "--seed", "2")
+    chosen = epochfuzz(*words, "--", *REFERENCE)
+    drawn = epochfuzz(*words, "--selection", "random", "--", *REFERENCE)
+    asked = epochfuzz(*words, "--selection", "coverage", "--", *REFERENCE)
+    steps = [re.search(r"([\d,]+) steps", each.out).group(1) for each in (chosen, drawn, asked)]
+    assert steps[0] == steps[2] != steps[1]
+    assert "--selection" not in chosen.out
+    assert "--selection random" in " ".join(drawn.out.split())
+
+
 def test_a_run_that_says_nothing_ends_with_4(epochfuzz: Any) -> None:
     ended = epochfuzz("conform", *FEW, "--", *HOSTILE, "flood_standard_error", "reset")
     assert ended.code == 4

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from epochfuzz.harness.conform.oracle.judge import JudgedBy
+from epochfuzz.harness.conform.oracle.lockstep import is_from_reset
 from epochfuzz.harness.conform.protocol.discrepancy import DiscrepancyKind
 from epochfuzz.harness.conform.protocol.subject import CheckedSubject
 from epochfuzz.harness.conform.run.drive import Driven, Setting, drive
@@ -95,8 +96,48 @@ def test_a_field_that_differs_is_named_with_what_was_expected(path: tuple[str, .
     assert expected["replicas"]["B"]["hw"] == 1  # or the schedule would show nothing
 
 
+def without_epochs(observation: dict[str, Any]) -> None:
+    observation["replicas"]["A"]["epochs"] = []
+
+
+def test_a_difference_of_the_state_after_the_reset_is_found_before_any_event() -> None:
+    driven = run(Changed(without_epochs), REPLICATED)
+    (sighting,) = driven.sightings
+    assert (sighting.sent, driven.sent) == (b"", b"")
+    assert sighting.fault.sentence == "replicas.A.epochs is [], and [[0, 0]] in the model"
+
+
+class Silent(CheckedSubject):
+    """Shows nothing before the first event, as a command does whose reply to a reset has no observation."""
+
+    def reset(self, config: dict[str, Any], protocol: str) -> list[str]:
+        self.is_reset = True
+        return super().reset(config, protocol)
+
+    def apply(self, event: str) -> bool:
+        self.is_reset = False
+        return super().apply(event)
+
+    def observe(self) -> Any:
+        return {} if self.is_reset else super().observe()
+
+
+@pytest.mark.parametrize(("field", "is_old"), [("epochs", True), ("leo", False)])
+def test_a_difference_after_the_first_event_may_be_as_old_as_the_reset(field: str, is_old: bool) -> None:
+    def change(observation: dict[str, Any]) -> None:
+        observation["replicas"]["A"][field] = [] if field == "epochs" else 7
+
+    setting = Setting(parse_protocol("kip-320"), Configuration(), JudgedBy.LOCKSTEP)
+    (sighting,) = drive(Silent(Changed(change)), parse_schedule(REPLICATED), setting).sightings
+    assert len(sighting.sent) == 1
+    assert is_from_reset(sighting.fault, sighting.sent, setting.protocol, setting.settings) is is_old
+
+
 def test_a_difference_ends_the_schedule() -> None:
-    driven = run(Changed(set_field("replicas", "B", "leo", value=9)), REPLICATED)
+    def change(observation: dict[str, Any]) -> None:
+        observation["replicas"]["A"]["leo"] *= 9
+
+    driven = run(Changed(change), REPLICATED)
     assert schedule_texts(driven.sightings[0].sent) == ["produce A"]
     assert driven.shown.steps == 1
 

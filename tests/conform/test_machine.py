@@ -1,10 +1,12 @@
 """Conformance in pytest: the test case that conformance_test makes."""
 
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 
 from epochfuzz.harness.conform import CommandSubject, conformance_test
+from epochfuzz.harness.conform.oracle.known import KnownError
 from epochfuzz.harness.conform.run.machine import NonConformance
 from epochfuzz.harness.conform.run.selection import chooser_of
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration, ConfigurationError
@@ -136,6 +138,41 @@ def test_a_subject_without_events_fails_and_says_so() -> None:
 
     (report,) = failures(conformance_test(Idle), examples=2)
     assert "the system under test supports no event that this configuration makes possible" in report
+
+
+class Differs(Reference):
+    """Shows the LEO of B one too high once B has a record."""
+
+    def observe(self) -> dict[str, Any]:
+        observation = super().observe()
+        observation["replicas"]["B"]["leo"] += self.execution.state.leo[1] > 0
+        return observation
+
+
+KNOWN = """\
+- {field: leo, after: [receive, produce, notify, catch_up, elect], why: "counts from 1, as the file format does"}
+"""
+
+
+def test_a_known_difference_ends_an_example_and_every_seed_passes(tmp_path: Path) -> None:
+    (tmp_path / "known.yaml").write_text(KNOWN, encoding="utf-8")
+    assert failures(conformance_test(Differs), examples=10)
+    assert failures(conformance_test(Differs, known=tmp_path / "known.yaml"), examples=30) == []
+    assert failures(conformance_test(Differs, known=str(tmp_path / "known.yaml")), examples=5) == []
+
+
+def test_a_difference_that_the_file_does_not_list_fails(tmp_path: Path) -> None:
+    (tmp_path / "known.yaml").write_text(KNOWN.replace("leo", "hw"), encoding="utf-8")
+    (report,) = failures(conformance_test(Differs, known=tmp_path / "known.yaml"))
+    assert "replicas.B.leo is 2, and 1 in the model" in report
+
+
+def test_a_file_of_known_differences_that_is_wrong_is_refused_at_once(tmp_path: Path) -> None:
+    (tmp_path / "known.yaml").write_text("- {field: leo}", encoding="utf-8")
+    with pytest.raises(KnownError, match="why must be a text"):
+        conformance_test(Differs, known=tmp_path / "known.yaml")
+    with pytest.raises(FileNotFoundError):
+        conformance_test(Differs, known=tmp_path / "none.yaml")
 
 
 def test_all_failures_are_of_one_class_of_assertion() -> None:

@@ -58,6 +58,18 @@ def test_the_shortest_loss_is_shown_in_a_sentence() -> None:
     assert loss.sentence == "no-committed-loss is broken: m0 is not at offset 0 of leader B"
 
 
+def test_a_violation_of_convergence_lists_the_events_that_stopped_all_faults() -> None:
+    def never_equal(observation: dict[str, Any]) -> None:
+        observation["replicas"]["B"]["log"] = []
+
+    schedule = parse_schedule(["produce A", "crash B"])
+    (sighting,) = run(schedule, "kip-320", Configuration(), Changed(never_equal)).sightings
+    assert sighting.fault.field == "convergence"
+    steps = sighting.fault.output.removeprefix("After all faults had stopped, it applied: ").split(", ")
+    assert steps[0] == "restart B"
+    assert {"notify B", "fetch B"} <= set(steps)
+
+
 def test_a_schedule_goes_on_after_a_broken_promise() -> None:
     driven = run(parse_schedule(LOSS), "hw", Configuration())
     assert {sighting.fault.field for sighting in driven.sightings} >= {

@@ -1,5 +1,8 @@
 """What the strategies draw, and what a scout brings home."""
 
+import random
+from collections import Counter
+
 import pytest
 from hypothesis import find, given
 from hypothesis import settings as hypothesis_settings
@@ -8,10 +11,11 @@ from hypothesis import strategies as st
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.kafka.contract.properties import NAMES, set_of
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from epochfuzz.model.kafka.vocabulary.events import PROGRESS, parse_schedule, verb_of
+from epochfuzz.model.kafka.vocabulary.events import PROGRESS, Verb, encode, parse_schedule, verb_of
 from epochfuzz.model.kafka.vocabulary.mechanisms import MECHANISMS
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, Protocol, parse_protocol
 from epochfuzz.strategies import profiles, scouting
+from epochfuzz.strategies.balance import balanced
 from epochfuzz.strategies.configurations import configurations, protocols
 from epochfuzz.strategies.failures import FAILURES, PropertyBroken, failure_class, first_broken
 from epochfuzz.strategies.machine import LASTING, replication_machine
@@ -106,13 +110,48 @@ def test_what_a_scout_brings_home_breaks_nothing_without_any_event_of_it() -> No
         assert first_broken(Execution(HW, scout.settings, way[:i] + way[i + 1 :]), set_of(scout.judged)) is None
 
 
-def test_where_nothing_breaks_a_scout_comes_home_with_a_schedule_all_of_which_happens() -> None:
+def test_where_nothing_breaks_a_scout_returns_a_schedule_with_the_length_of_an_example() -> None:
     kip_320 = parse_protocol("kip-320")
     scout = scouting.Scout(kip_320, Configuration(), LASTING, LASTING, schedules=20, disturbances=6)
     execution = Execution(kip_320, scout.settings)
-    way = scouting.find(scout, 1, 50)
-    assert len(way) >= 10
-    assert all(map(execution.apply, way))
+    enabled = [event for event in scouting.find(scout, 1, 50) if execution.apply(event)]
+    assert 50 <= len(enabled) < 60
+
+
+@pytest.mark.parametrize(
+    ("protocol", "settings"),
+    [
+        ("kip-320", Configuration()),
+        ("kip-320", Configuration(replicas=3)),
+        ("kafka-4.0.0", Configuration(replicas=3, min_insync_replicas=2, power_loss=True)),
+    ],
+)
+def test_every_verb_has_a_share_of_balanced_schedules(protocol: str, settings: Configuration) -> None:
+    counts: Counter[Verb] = Counter()
+    for seed in range(60):
+        execution = Execution(parse_protocol(protocol), settings)
+        schedule = balanced(random.Random(seed), execution, execution.alphabet(), 50)
+        counts.update(verb_of(event) for event in schedule if execution.apply(event))
+    share = {verb.text: counts[verb] / counts.total() for verb in {verb_of(each) for each in execution.alphabet()}}
+    assert min(share.values()) > 0.007, share  # 0.01 to 0.02 for the rarest verbs in 100 examples; this sample is small
+    assert max(share.values()) < 0.25, share
+
+
+def test_a_balanced_schedule_does_not_end_in_crashes_and_restarts_once_leader_epochs_are_used_up() -> None:
+    few = Configuration(epochs=3, records=3)
+    counts: Counter[Verb] = Counter()
+    for seed in range(20):
+        execution = Execution(parse_protocol("kip-320"), few)
+        schedule = balanced(random.Random(seed), execution, execution.alphabet(), 50)
+        counts.update(verb_of(event) for event in schedule if execution.apply(event))
+    assert counts[Verb.CRASH] + counts[Verb.RESTART] < counts.total() / 5  # two thirds before
+
+
+def test_a_balanced_schedule_ends_where_no_verb_is_enabled_any_more() -> None:
+    execution = Execution(parse_protocol("kip-320"), Configuration())
+    assert balanced(random.Random(1), execution, b"", 50) == b""
+    restart = bytes([encode(Verb.RESTART, 0)])
+    assert set(balanced(random.Random(1), execution, restart, 50)) == {*restart}  # tried in vain, and not forever
 
 
 @given(st.data())

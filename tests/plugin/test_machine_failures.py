@@ -12,6 +12,7 @@ import pytest
 
 from epochfuzz.harness.cases.case import Case, load_case
 from epochfuzz.harness.cases.verdict import judge
+from epochfuzz.model.kafka.vocabulary.events import VERBS
 
 SUITE = """\
 from hypothesis.stateful import invariant
@@ -139,6 +140,20 @@ def test_a_failure_of_a_subclass_of_ones_own_has_the_steps_of_the_model(ran: Ran
     assert case.why.startswith("The state machine Forgetful failed: AssertionError: forgot ")
     assert "\x1b" not in ran.sections["TestForgetful"][f"the case, saved as epochfuzz-cases/{case.id}.yaml"]
     assert len(case.events) == 2
+
+
+@pytest.mark.parametrize("test", CASES)
+def test_a_failure_shows_no_frame_of_epochfuzz_and_no_step_but_events(ran: Ran, test: str) -> None:
+    report = ran.printed.partition(f" {test}.runTest ")[2].partition("epochfuzz: what happened")[0]
+    assert "/harness/" not in report
+    assert "/strategies/" not in report
+    steps = re.findall(r"state\.(\w+)\(", report)
+    assert set(steps) <= {*VERBS, "step", "teardown", "isr_complete", "remembers"}
+
+
+def test_an_exception_of_the_adapter_shows_the_adapters_own_line(ran: Ran) -> None:
+    report = ran.printed.partition(" TestDies.runTest ")[2].partition("epochfuzz: what happened")[0]
+    assert re.search(r"^test_suite\.py:\d+: in apply$", report, re.MULTILINE)
 
 
 def test_a_failure_of_conformance_shows_the_subject_beside_the_model(ran: Ran) -> None:

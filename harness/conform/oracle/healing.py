@@ -1,6 +1,7 @@
 """Healing: drive the system under test to convergence, as model/kafka/contract/healing.py does for the model."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from epochfuzz.harness.conform.oracle.seen import SeenPartition
@@ -16,18 +17,32 @@ if TYPE_CHECKING:
 _PATIENCE = 3  # rounds without a visible change: a follower may need several epoch requests before it truncates
 
 
-def heal(subject: Answering, setting: "Setting", supported: Sequence[str]) -> Observation:
+@dataclass(frozen=True)
+class Healed:
+    """The observation after all faults have stopped, and the events that the system under test applied for it."""
+
+    observation: Observation
+    events: tuple[str, ...]
+
+
+def heal(subject: Answering, setting: "Setting", supported: Sequence[str]) -> Healed:
     """Stop all faults: restart every replica, deliver every leader-and-ISR update, and fetch until the logs are equal.
 
     Gives up when several rounds of fetches change nothing. Sends only events that the adapter supports and that the
-    protocol and the configuration can enable. Returns the last observation.
+    protocol and the configuration can enable.
     """
+    applied: list[str] = []
     settings = setting.settings
     names = REPLICA_NAMES[: settings.replicas]
     verbs = {verb_of(event).text for event in setting.alphabet()} & set(supported)
 
+    def apply(event: str) -> bool:
+        is_applied = subject.apply(event)
+        applied.extend([event] if is_applied else [])
+        return is_applied
+
     def each(verb: str) -> list[str]:
-        return [name for name in names if verb in verbs and subject.apply(f"{verb} {name}")]
+        return [name for name in names if verb in verbs and apply(f"{verb} {name}")]
 
     def learn() -> None:
         for _ in range(EPOCHS):
@@ -39,7 +54,7 @@ def heal(subject: Answering, setting: "Setting", supported: Sequence[str]) -> Ob
         each(verb)
     controller: dict[str, Any] = subject.observe().get("controller", {})
     if "elect" in verbs and controller.get("leader", "unknown") is None:
-        next((name for name in _candidates(controller) if subject.apply(f"elect {name}")), None)
+        next((name for name in _candidates(controller) if apply(f"elect {name}")), None)
     learn()
     observation = subject.observe()
     quiet = 0
@@ -51,7 +66,7 @@ def heal(subject: Answering, setting: "Setting", supported: Sequence[str]) -> Ob
         quiet = quiet + 1 if observation == before else 0
         if quiet > _PATIENCE or (quiet and _has_converged(observation, settings)):
             break
-    return observation
+    return Healed(observation, tuple(applied))
 
 
 def _when(stage: Heals) -> list[str]:

@@ -4,7 +4,9 @@ There are two oracles. lockstep.py compares the system under test with the model
 to clients.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -27,6 +29,9 @@ class Judge(Protocol):
 
     goes_on: bool  # whether the oracle can check replies after a discrepancy
 
+    def begin(self, observation: "Observation") -> list[Discrepancy]:
+        """Return the discrepancies of the state after a reset. The observation is empty if the adapter shows none."""
+
     def advance(self, event: int) -> bool:
         """Return whether to send the event. If so, the caller sends it and passes the reply to `judge`."""
 
@@ -45,6 +50,19 @@ FIELDS = {
     )
     for seen in table
 }
+
+# Names that adapters use in place of the name of a field.
+_OTHER_NAMES = {
+    "high_watermark": "hw",
+    "log_end_offset": "leo",
+    "in_sync_replicas": "isr",
+    "eligible_leader_replicas": "elr",
+    "leader_epoch_cache": "epochs",
+    "epoch_cache": "epochs",
+    "leader_id": "leader",
+    "alive": "up",
+}
+_CLOSE = 0.75  # similarity of two spellings, from 0 to 1
 
 _LONGEST_NAME = 200  # characters of a field's name that are kept
 
@@ -65,6 +83,22 @@ def fields_of(shown: "Observation") -> Iterator[str]:
             yield from _named(part, values)
         else:
             yield part[:_LONGEST_NAME]
+
+
+def meant(unknown: str, missing: Iterable[str]) -> str | None:
+    """Return the field that an unknown field's name stands for, if it is one of the missing fields, or None.
+
+    Both have the format of FIELDS. For an unknown part of the observation, such as `replica`, return a part.
+    """
+    part, _, name = unknown.partition(".")
+    if not name:
+        parts = {field.partition(".")[0] for field in missing}
+        return next(iter(get_close_matches(part, parts, n=1, cutoff=_CLOSE)), None)
+    names = [field.partition(".")[2] for field in missing if field.startswith(f"{part}.")]
+    spelled = re.sub(r"(?<=[a-z])(?=[A-Z])|-", "_", name).lower()
+    spelled = _OTHER_NAMES.get(spelled, spelled)
+    close = get_close_matches(spelled, names, n=1, cutoff=_CLOSE)
+    return f"{part}.{close[0]}" if close else None
 
 
 def _named(part: str, values: dict[str, Any]) -> Iterator[str]:

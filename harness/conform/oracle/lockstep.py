@@ -39,6 +39,10 @@ class LockStep:
         state: Partition = self._execution.state
         return state
 
+    def begin(self, observation: Observation) -> list[Discrepancy]:
+        """Return the first difference from the model's start, if there is one."""
+        return self._first_difference(observation, beside(self.model, observation))
+
     def advance(self, event: int) -> bool:
         """Apply the event to the model, and return whether to send it to the adapter."""
         refusal = REFUSALS[self._execution.attempt(event)]
@@ -85,6 +89,19 @@ class LockStep:
         for where, observed, wanted in differences(shown, expected):
             return [Discrepancy(DiscrepancyKind.DIFFERENCE, ".".join(where), wanted, observed)]
         return []
+
+
+def is_from_reset(fault: Discrepancy, sent: bytes, protocol: Protocol, settings: Configuration) -> bool:
+    """Return whether a difference after the first event may be as old as the reset.
+
+    The model has had the expected value since the reset, and the adapter may have shown nothing before the first event.
+    """
+    if len(sent) != 1 or fault.kind is not DiscrepancyKind.DIFFERENCE or fault.field in (None, "applied"):
+        return False
+    value: Any = comparable(Execution(protocol, settings).state)
+    for name in str(fault.field).split("."):
+        value = value.get(name) if isinstance(value, dict) else None
+    return bool(value == fault.expected)
 
 
 def comparable(p: Partition) -> dict[str, Any]:

@@ -4,6 +4,7 @@ This oracle is for implementations that differ from the model internally. It che
 the fields that the property needs. It uses only the observations, and remembers only the guarantees to clients.
 """
 
+from epochfuzz.harness.conform.oracle.healing import Healed
 from epochfuzz.harness.conform.oracle.seen import SeenPartition
 from epochfuzz.harness.conform.protocol.discrepancy import Discrepancy, DiscrepancyKind
 from epochfuzz.harness.conform.protocol.wire import Observation
@@ -27,6 +28,13 @@ class Promises:
         self._epoch = 0
         self._refused: set[int] = set()  # since the last applied event
 
+    def begin(self, observation: Observation) -> list[Discrepancy]:
+        """Return the properties that the state after the reset breaks."""
+        if not observation:
+            return []
+        self._seen.show(observation)
+        return self._faults(self._seen.broken())
+
     def advance(self, event: int) -> bool:
         """Return whether to send the event.
 
@@ -48,14 +56,14 @@ class Promises:
         self._seen.show(observation, event if applied else None)
         return self._faults(self._seen.broken())
 
-    def not_converged(self, observation: Observation) -> list[Discrepancy]:
+    def not_converged(self, healed: Healed) -> list[Discrepancy]:
         """Check `convergence` after all faults have stopped. Return a violation if the replicas have not converged."""
-        self._seen.show(observation)
+        self._seen.show(healed.observation)
         if self._seen.has_converged():
             return []
-        return [
-            Discrepancy(DiscrepancyKind.PROMISE, "convergence", "holds", next(violations.differing(self._seen.state)))
-        ]
+        differing = next(violations.differing(self._seen.state))
+        steps = f"After all faults had stopped, it applied: {', '.join(healed.events) or 'nothing'}"
+        return [Discrepancy(DiscrepancyKind.PROMISE, "convergence", "holds", differing, steps)]
 
     def _may_be_beyond_bounds(self, event: int) -> bool:
         """Return whether the event may exceed the bounds of the run, which the system under test does not know."""

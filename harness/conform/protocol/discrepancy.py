@@ -29,8 +29,8 @@ class Discrepancy:
     """A discrepancy: its kind, and the field that shows it.
 
     `field` is the differing field, such as `replicas.B.hw` or `applied`, or the property that broke. It is None if the
-    adapter gave no reply that can be checked. `output` is the end of the adapter's output, if it helps to explain the
-    discrepancy.
+    adapter gave no reply that can be checked. `output` is the end of the adapter's output, if that says more than the
+    reply. For a violation of `convergence` it lists the events after the schedule, which stopped all faults.
     """
 
     kind: DiscrepancyKind
@@ -86,7 +86,7 @@ def shown(value: Any) -> str:
 def _written(value: Any) -> str:
     match value:
         case None:
-            return "nobody"
+            return "none"
         case bool():
             return str(value).lower()
         case list() | tuple():

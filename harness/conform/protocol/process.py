@@ -98,7 +98,8 @@ class LineProcess:
         if not self._unread:
             self._read_ready(seconds)
         if self._unread:
-            raise SubjectFailed(DiscrepancyKind.GARBAGE, "it printed more than one line as its reply", self.output())
+            message = "it printed more than the one line that answers; write log output to standard error"
+            raise SubjectFailed(DiscrepancyKind.GARBAGE, message, self.output())
 
     def output(self) -> str:
         """Return the recent output, for a report: the last line read, unread output, and the end of standard error."""

@@ -23,7 +23,7 @@ class Subject(Protocol):
     """An implementation of the replication of one partition, with all its replicas and their controller."""
 
     def reset(self, config: Config, protocol: str) -> Iterable[str] | None:
-        """Start over: empty disks, all replicas up, A leads epoch 0. Return the supported verbs, or None for all."""
+        """Start over: empty logs, all replicas up, A leads epoch 0. Return the supported verbs, or None for all."""
 
     def apply(self, event: str) -> bool:
         """Apply an event such as `fetch B`. Return False if its precondition did not hold and nothing changed."""
@@ -77,6 +77,7 @@ class CommandSubject:
         reply = self._ask(wire.reset_request(config, protocol), patience, wire.parse_reset_reply)
         if not reply["ok"]:
             raise SubjectUnable(reply.get("error", "it gave no reason"))
+        self._observation = reply.get("observation", Observation())
         return list(reply.get("events", VERBS))
 
     def apply(self, event: str) -> bool:
@@ -99,7 +100,7 @@ class CommandSubject:
             self._process.expect_silence()
 
     def observe(self) -> Observation:
-        """Return the observation of the last reply."""
+        """Return the observation of the last reply. It is empty if that reply had none."""
         return self._observation
 
     def finish(self) -> None:

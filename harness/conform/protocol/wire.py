@@ -20,6 +20,8 @@ from epochfuzz.model.kafka.vocabulary.events import VERBS
 
 VERSION: Literal[1] = 1
 MOST_VALUES = 2_000  # in a reply, at any depth: five full replicas need a quarter of this
+STDERR_HINT = "standard output is for replies only, so write log output to standard error"
+_MOST_QUOTED = 200  # characters of a line
 _LEAST_VALUE = 2  # bytes of the shortest value in JSON, with a comma
 
 ReplicaName = Literal["A", "B", "C", "D", "E"]
@@ -111,7 +113,10 @@ class Observation(TypedDict, total=False):
 
 
 class ResetRequest(TypedDict):
-    """Start over: empty disks, all replicas are up, in the ISR, and know that A leads epoch 0."""
+    """Start over: empty logs, all replicas up, A leads epoch 0, all replicas in the ISR and informed of it.
+
+    From `kip-101` on, A's leader epoch cache then has an entry for its epoch: A's `epochs` are [[0, 0]].
+    """
 
     op: Literal["reset"]
     version: Literal[1]
@@ -128,12 +133,16 @@ class EventRequest(TypedDict):
 
 @_open
 class ResetReply(TypedDict):
-    """The reply to a reset. epochfuzz sends only the events in `events`, or all if it is left out."""
+    """The reply to a reset. epochfuzz sends only the events in `events`, or all if it is left out.
+
+    An `observation` of the state after the reset is compared before the first event.
+    """
 
     ok: Annotated[bool, Field(description="false: the subject does not have this protocol or configuration")]
     version: NotRequired[Literal[1]]
     events: NotRequired[list[Verb]]
     error: NotRequired[Annotated[str, Field(description="why ok is false")]]
+    observation: NotRequired[Observation]
 
 
 @_open
@@ -218,10 +227,18 @@ def _parse(adapter: TypeAdapter[Any], text: str | bytes) -> Any:
         parsed = adapter.validate_json(text)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        if first["type"] == "json_invalid":
+            raise MalformedReply(f"not JSON: {_quoted(text)}; {STDERR_HINT}") from None
         raise MalformedReply(": ".join(filter(None, [".".join(map(str, first["loc"])), first["msg"]]))) from None
     if len(text) > _LEAST_VALUE * MOST_VALUES and _has_more_values(parsed, MOST_VALUES):
         raise MalformedReply(f"it has more than {MOST_VALUES:,} values")
     return parsed
+
+
+def _quoted(text: str | bytes) -> str:
+    """Return a line in quotes, as far as a reader needs it to find the statement that printed it."""
+    line = text if isinstance(text, str) else text.decode(errors="replace")
+    return repr(line if len(line) <= _MOST_QUOTED else line[:_MOST_QUOTED] + "...")
 
 
 def _has_more_values(whole: Any, most: int) -> bool:

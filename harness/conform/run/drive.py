@@ -130,7 +130,9 @@ def drive(subject: Answering, schedule: Iterable[int], setting: Setting, *, heal
         verbs = subject.reset(wire.config_of(setting.settings), setting.protocol.name)
         _check_waiting(setting.settings, verbs)
         possible = set(setting.alphabet())
-        for event in schedule:
+        for fault in judge.begin(subject.observe()):
+            driven.fail(fault)
+        for event in schedule if judge.goes_on or not driven.sightings else ():
             if event not in possible or verb_of(event).text not in verbs or not judge.advance(event):
                 continue
             driven.sent.append(event)

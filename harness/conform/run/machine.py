@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
 
 from epochfuzz.harness.conform.oracle.healing import heal
-from epochfuzz.harness.conform.oracle.judge import JudgedBy
+from epochfuzz.harness.conform.oracle.judge import FIELDS, OWN, JudgedBy, fields_of, meant
 from epochfuzz.harness.conform.oracle.known import Known, load_known
 from epochfuzz.harness.conform.oracle.known import reason as accepted
-from epochfuzz.harness.conform.oracle.lockstep import LockStep
+from epochfuzz.harness.conform.oracle.lockstep import LockStep, is_from_reset
 from epochfuzz.harness.conform.oracle.promises import Promises
 from epochfuzz.harness.conform.protocol import wire
 from epochfuzz.harness.conform.protocol.discrepancy import Discrepancy, DiscrepancyKind, SubjectFailed, SubjectUnable
@@ -88,15 +88,16 @@ def conformance_test(
     setting = Setting(chosen, Configuration(**{**here.config, **config}), JudgedBy(judge))
     differences = load_known(Path(known)) if isinstance(known, str | Path) else tuple(known)
     subject = _Subject(factory)
+    key = f"{subject.name} {chosen.name} {setting.settings.text()} {judge} {selection} {differences}"
     members = {
         "setting": setting,
         "subject": subject,
         "selection": Selection(selection),
         "known": differences,
-        "database_key": f"{subject.name} {chosen.name} {setting.settings.text()} {judge} {selection} {differences}",
+        "database_key": key,
     }
     machine = type("Conformance", (ConformanceMachine,), members)
-    private_hypothesis.set_key(machine, str(members["database_key"]))
+    private_hypothesis.set_key(machine, key)
 
     class ConformanceTest(machine.TestCase):  # type: ignore[misc, name-defined]
         """Run the state machine."""
@@ -109,6 +110,16 @@ def conformance_test(
             subject.close()
 
     return ConformanceTest
+
+
+def _check_names(observation: wire.Observation) -> None:
+    """Raise NonConformance if the name of a field is misspelt, because the field would never be compared."""
+    shown = set(fields_of(observation))
+    missing = FIELDS.keys() - shown
+    for unknown in sorted(shown - FIELDS.keys()):
+        name = None if f".{OWN}." in unknown else meant(unknown, missing)
+        if name is not None:
+            raise NonConformance(f"observe() shows {unknown}, which is not a field; did you mean {name}?")
 
 
 class _Subject:
@@ -159,6 +170,10 @@ class ConformanceMachine(RuleBasedStateMachine):
         self._has_ended = False  # by a failure, or by a known difference
         config = wire.config_of(self.setting.settings)
         self._verbs = self._answer(lambda: self._subject.reset(config, self.setting.protocol.name)) or []
+        shown = None if self._has_ended else self._answer(self._subject.observe)
+        if shown is not None:
+            _check_names(shown)
+            self._check(self._judge.begin(shown))
         self._possible = self.setting.alphabet()
         self._alphabet = self._supported(simplest_first(self.setting.settings))
         if not self._alphabet and not self._has_ended:
@@ -194,6 +209,7 @@ class ConformanceMachine(RuleBasedStateMachine):
         self._statistics.note(self._model.state, verb_of(number) if is_enabled else None)
         answer = self._answer(lambda: (self._subject.apply(event), self._subject.observe()))
         if answer is not None:
+            _check_names(answer[1])
             self._answers.append(answer)
             self._check(self._judge.judge(number, *answer))
 
@@ -250,7 +266,11 @@ class ConformanceMachine(RuleBasedStateMachine):
             self.nonconformity = ConformanceFinding(
                 protocol, sighting, self._answers, trial, shrunk_from=len(self.sent), seen=1, known_flaw=None
             )
-            lines = [f"{fault.kind}: {fault.sentence}", f"after {', '.join(schedule_texts(self.sent)) or 'the reset'}"]
+            since = is_from_reset(fault, self.sent, protocol, settings)
+            lines = [
+                f"{fault.kind}: {fault.sentence}" + (", there since the reset" if since else ""),
+                f"after {', '.join(schedule_texts(self.sent)) or 'the reset'}",
+            ]
             raise _CLASSES[fault.kind]("\n".join([*lines, *filter(None, [fault.output])]))
 
     def _is_known(self, name: str) -> bool:

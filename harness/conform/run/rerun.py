@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from epochfuzz.harness.cases.case import Case
-from epochfuzz.harness.conform.oracle.healing import heal
+from epochfuzz.harness.conform.oracle.healing import Healed, heal
 from epochfuzz.harness.conform.oracle.judge import JudgedBy
 from epochfuzz.harness.conform.oracle.lockstep import LockStep
 from epochfuzz.harness.conform.oracle.promises import Promises
@@ -55,6 +55,7 @@ def rerun(subject: Answering, case: Case, protocol: Protocol) -> Rerun:
     try:
         verbs = subject.reset(wire.config_of(case.settings), protocol.name)
         _refuse_lacking(case, verbs)
+        judge.begin(subject.observe())
         for number, event in enumerate(case.events, start=1):
             judge.send(subject, number, event)
         if case.events:
@@ -87,6 +88,11 @@ class _Both:
         self._promises = Promises(setting.protocol, setting.settings)
         self._number = 0
 
+    def begin(self, observation: wire.Observation) -> None:
+        for fault in self._model.begin(observation):
+            self.note(fault)
+        self._break(self._promises.begin(observation))
+
     def send(self, subject: Answering, number: int, event: int) -> None:
         self._number = number
         if self.differs is None:
@@ -100,7 +106,7 @@ class _Both:
                 self.note(fault)
         self._break(self._promises.judge(event, applied, observation))
 
-    def end(self, number: int, healed: wire.Observation) -> None:
+    def end(self, number: int, healed: Healed) -> None:
         self._number = number
         self._break(self._promises.not_converged(healed))
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from typing import Protocol as Interface
 
+from epochfuzz.harness.conform.oracle.judge import FIELDS
 from epochfuzz.harness.conform.protocol.discrepancy import SubjectUnable
 from epochfuzz.harness.conform.protocol.process import CommandError
 from epochfuzz.harness.conform.run.block import MOST_UNJUDGED, BlockResult, FailedTrial, shortest
@@ -80,8 +81,9 @@ class Conformance:
 
     @property
     def vacuous(self) -> bool:
-        """True if the run found nothing because no event was applied, or because no field was shown."""
-        return not self.nonconformities and not (self.shown.applied.total() and self.shown.fields)
+        """True if the run found nothing because no event was applied, or because no field of the protocol was shown."""
+        is_compared = not FIELDS.keys().isdisjoint(self.shown.fields)
+        return not self.nonconformities and not (self.shown.applied.total() and is_compared)
 
 
 class Runner(Interface):

@@ -64,7 +64,7 @@ def only_fault(conformance: Conformance) -> Discrepancy:
         ("exit_with_words", DiscrepancyKind.DIED, "it exited with status 7"),
         ("be_killed", DiscrepancyKind.DIED, "it was killed by SIGKILL"),
         ("be_killed_by_a_signal_without_a_name", DiscrepancyKind.DIED, "it was killed by signal 40"),
-        ("print_rubbish", DiscrepancyKind.GARBAGE, "a reply that does not follow the protocol: Invalid JSON"),
+        ("print_rubbish", DiscrepancyKind.GARBAGE, "a reply that does not follow the protocol: not JSON: '"),
         (
             "answer_a_reset",
             DiscrepancyKind.GARBAGE,

@@ -57,10 +57,11 @@ def test_a_reset_may_be_refused_with_a_reason() -> None:
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [
-        (b"starting up", "Invalid JSON"),
-        (b"", "Invalid JSON"),
-        (b"\xff\xfe", "Invalid JSON"),
-        (b"[" * 100_000, "Invalid JSON"),
+        (b"starting up", "not JSON: 'starting up'; standard output is for replies only, so write log output to stand"),
+        (b"", "not JSON: ''"),
+        (b"\xff\xfe", "not JSON: '\ufffd\ufffd'"),
+        (b"\x1b[31mred", "not JSON: '\\x1b[31mred'"),
+        (b"[" * 100_000, f"not JSON: '{'[' * 200}...'; "),
         (b"[]", "object"),
         (b'{"observation": {}}', "applied"),
         (b'{"applied": 1, "observation": {}}', "applied"),

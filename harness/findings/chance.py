@@ -1,0 +1,24 @@
+"""The probability that one more schedule of a conformance run shows a new kind of finding.
+
+The estimate is Good and Turing's, as in engine/explore/estimate.py: the share of schedules that alone showed a kind of
+finding. The interval is Wilson's (1927), which needs no library. Chosen schedules (`--selection coverage`) are not
+independent, but later ones show less that is new, so the estimate is rather too high for them.
+"""
+
+from collections.abc import Iterable
+from statistics import NormalDist
+
+from epochfuzz.harness.engine.explore.estimate import CONFIDENCE, Estimate
+
+
+def of_new_finding(schedules: int, seen: Iterable[int]) -> Estimate:
+    """Return the estimate for a number of schedules. `seen` counts the schedules that showed each kind of finding."""
+    if not schedules:
+        return Estimate(0, 0, 1.0, 0.0, 1.0)
+    alone = min(schedules, sum(count == 1 for count in seen))
+    share = alone / schedules
+    z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+    middle = share + z * z / (2 * schedules)
+    spread = z * (share * (1 - share) / schedules + (z / (2 * schedules)) ** 2) ** 0.5
+    scale = 1 + z * z / schedules
+    return Estimate(schedules, alone, share, max(0.0, (middle - spread) / scale), min(1.0, (middle + spread) / scale))
