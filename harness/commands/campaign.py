@@ -128,7 +128,7 @@ def run(
         seed = secrets.randbelow(1 << 32)
 
     if engine is Engine.CLUSTER:
-        options.refuse_given(context, _NOT_OF_CLUSTERS, "--engine cluster plays --release with Kafka's defaults")
+        options.refuse_with(context, _NOT_OF_CLUSTERS, "--engine cluster")
         begin_on_clusters = _on_clusters(out, release or DEFAULT_RELEASE, settings.replicas, seed, schedules, seconds)
         return _finish(begin_on_clusters, _Where(out, master, remote, None, [], json))
 

@@ -126,19 +126,19 @@ def conform(
     protocols = options.parse_protocols(protocol)
     limit = None if for_ is None else options.parse_duration(for_)
     if exhaustive:
-        options.refuse_given(context, _OF_SCHEDULES, "--exhaustive plays tours, and draws no schedules")
+        options.refuse_with(context, _OF_SCHEDULES, "--exhaustive")
         if len(protocols) > 1:
             raise BadInput("--exhaustive plays the transitions of one protocol: give one --protocol")
         settings, schedules, seed = _small(context, settings), 0, 0
         processes_for = processes_for if "processes_for" in options.given(context) else _TOURS_FOR
     else:
-        options.refuse_given(context, _OF_TOURS, "they are for the tours of --exhaustive")
+        options.refuse_without(context, _OF_TOURS, "--exhaustive")
     if campaign is None and (master or remote):
         raise BadInput("--master and --remote say where a campaign runs: give --campaign DIR as well")
     if campaign is not None and jobs is not None:
         raise BadInput("--jobs is for this machine; with --campaign, Spark says how many processes there are")
     if campaign is not None and limit is not None:
-        raise BadInput("--for: no effect here: end a campaign with Ctrl-C, and the same command resumes it")
+        raise BadInput("--for can't be combined with --campaign; end a campaign with Ctrl-C")
     proving = options.parse_certify(certify)
     cases = [] if exhaustive else _load(corpus)
     differences = _load_known(known)

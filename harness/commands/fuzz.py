@@ -89,13 +89,13 @@ def fuzz(
         named = protocol if "protocol" in options.given(context) else [""]
         return _own(asked.proven(certify), model, named, options.given_settings(context))
     if (breaks is None) != (holds is None):
-        raise BadInput("--breaks and --holds go together: the protocol to break, and the one that must hold")
+        raise BadInput("--breaks needs --holds, and --holds needs --breaks; give both")
     wanted = options.parse_property(property_)
     _refuse_what_is_not_used(context)
     if breaks is not None and holds is not None:
         (to_break,), (to_hold,) = options.parse_protocols([breaks]), options.parse_protocols([holds])
         if to_break.numbers() == to_hold.numbers():
-            raise BadInput(f"--breaks {breaks} --holds {holds}: these have the same rules; name protocols that differ")
+            raise BadInput("--breaks and --holds name the same protocol; name protocols with different rules")
         return _distinguish(asked, to_break, to_hold, wanted)
     _refuse_two_ends(schedules, for_)
     asked = replace(asked.proven(certify), saving=Saving.asked(out_, new, corpus))
@@ -165,18 +165,16 @@ _NOT_USED = {
     ("ablate",): ("protocol", "property_"),
     (): ("property_",),
 }
-_INSTEAD = {
-    ("breaks", "holds"): "--breaks with --holds is a search for one schedule",
-    ("ablate",): "--ablate names the protocol, and checks every property",
-    (): "a random run checks every property; --breaks with --holds searches for one property",
-}
 
 
 def _refuse_what_is_not_used(context: typer.Context) -> None:
     """Raise BadInput for an option that the command would otherwise ignore silently."""
     given = options.given(context)
     mode = next(mode for mode in _NOT_USED if given.issuperset(mode))
-    options.refuse_given(context, _NOT_USED[mode], _INSTEAD[mode])
+    if mode:
+        options.refuse_with(context, _NOT_USED[mode], " and ".join(f"--{each}" for each in mode))
+    else:
+        options.refuse_without(context, _NOT_USED[mode], "--breaks and --holds")
 
 
 # Imports are inside the functions, so that help and errors are printed before anything is compiled.
