@@ -56,7 +56,7 @@ class Value:
     def expected(self, what: str) -> CaseError:
         """Return an error that states the expected and the given value."""
         got = "nothing" if self._is("null") else _WHOLES.get(type(self.node)) or repr(self.node.value)
-        return self.error(f"{self.name} is {what}; got {got}")
+        return self.error(f"{self.name} must be {what}; got {got}")
 
     def entries(self) -> Iterator[tuple["Value", "Value"]]:
         """Yield the keys and values of a mapping with free keys. Raises CaseError for a repeated key."""

@@ -52,7 +52,7 @@ def report(
     if history:
         for name, given in {"sarif": sarif, "master": master, "remote": remote, "corpus": corpus}.items():
             if given is not None:
-                raise BadInput(f"--{name}: no effect here: --history compares campaigns on this machine")
+                raise BadInput(f"--{name} can't be combined with --history")
         return _history(directory, file, json)
     if len(directory) > 1:
         raise BadInput(f"{', '.join(directory)}: a report covers one campaign; --history compares several")

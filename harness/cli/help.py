@@ -1,5 +1,6 @@
 """Commands: adapt Typer's help, take defaults from the project, and check for optional dependencies."""
 
+import re
 from typing import Any, ClassVar
 
 from typer.core import TyperCommand, TyperGroup
@@ -32,10 +33,18 @@ class Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the options. Raises ProjectError, but not during completion by a shell."""
-        if not ctx.resilient_parsing:
-            ctx.default_map = defaults_for(self.params)
-            self._refuse_empty(self.make_parser(ctx).parse_args(list(args))[0])
-        rest = super().parse_args(ctx, args)
+        if ctx.resilient_parsing:
+            return super().parse_args(ctx, args)
+        ctx.default_map = defaults_for(self.params)
+        given = self.make_parser(ctx).parse_args(list(args))[0]
+        self._refuse_empty(given)
+        try:
+            rest = super().parse_args(ctx, args)
+        except Exception as error:
+            rejected, must = getattr(error, "param", None), _must(error)
+            if rejected is None or must is None:
+                raise
+            raise BadInput(f"{_shown(rejected)} must be {must}; got {given[rejected.name]!r}") from None
         self._refuse_too_large(ctx.params)
         return rest
 
@@ -79,6 +88,22 @@ class Group(TyperGroup):
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters, including `--help`."""
         return _without_types_of_flags(super().get_params(ctx))
+
+
+def _must(error: Exception) -> str | None:
+    """Return the form that a rejected value must have; None for any other error."""
+    parameter, message = getattr(error, "param", None), str(getattr(error, "message", ""))
+    _, is_choice, choices = message.partition(" is not one of ")
+    if parameter is None or not (is_choice or "Input should be" in message):
+        return None
+    if is_choice:
+        *others, last = re.findall(r"'([^']+)'", choices)
+        return f"{', '.join(others)} or {last}"
+    kind = "a whole number" if "integer" in message else "a number" if "unable to parse" in message else ""
+    low, high = parameter.min, parameter.max
+    bounds = f"from {low} to {high}" if None not in (low, high) else f"at least {low}" if low is not None else ""
+    joint = " of " if kind and bounds.startswith("at") else " "
+    return f"{kind}{joint}{bounds}".strip() or message
 
 
 def _shown(parameter: Any) -> str:

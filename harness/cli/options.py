@@ -164,15 +164,24 @@ def given_settings(context: typer.Context) -> dict[str, Any]:
 def refuse_for_own_model(context: typer.Context, *used: str) -> None:
     """Raise BadInput for given options that a user's own model doesn't use. Settings are accepted."""
     other = context.params.keys() - {"model", *used, *given_settings(context)}
-    refuse_given(context, sorted(other), "--model runs a model that is not Kafka's")
+    refuse_with(context, sorted(other), "--model")
 
 
-def refuse_given(context: typer.Context, names: Iterable[str], instead: str) -> None:
-    """Raise BadInput for given options that the command would otherwise ignore silently."""
+def refuse_with(context: typer.Context, names: Iterable[str], other: str) -> None:
+    """Raise BadInput for given options that have no effect if another option is given."""
+    if dropped := _given_among(context, names):
+        raise BadInput(f"{' and '.join(dropped)} can't be combined with {other}")
+
+
+def refuse_without(context: typer.Context, names: Iterable[str], needed: str) -> None:
+    """Raise BadInput for given options that have an effect only with another option."""
+    if dropped := _given_among(context, names):
+        raise BadInput(f"{' and '.join(dropped)} {'needs' if len(dropped) == 1 else 'need'} {needed}")
+
+
+def _given_among(context: typer.Context, names: Iterable[str]) -> list[str]:
     here = given(context)
-    dropped = [_option(name.rstrip("_")) for name in names if name in here]
-    if dropped:
-        raise BadInput(f"{' and '.join(dropped)}: no effect here: {instead}")
+    return [_option(name.rstrip("_")) for name in names if name in here]
 
 
 def configured(**defaults: int) -> Callable[[Callable[..., int]], Callable[..., int]]:
@@ -191,7 +200,7 @@ def configured(**defaults: int) -> Callable[[Callable[..., int]], Callable[..., 
             try:
                 settings = Configuration(**values)
             except ConfigurationError as error:
-                raise BadInput(f"{_option(error.key)}: {error}") from None
+                raise BadInput(f"{_option(error.key)}{str(error).removeprefix(error.key)}") from None
             if "context" in arguments:  # its values are the words of the command line, not yet paths and enums
                 arguments["context"].params |= {each: arguments[each] for each in arguments if each != "context"}
             return command(settings=settings, **arguments)

@@ -119,7 +119,7 @@ def run(
     """
     asked = _asked(context, settings)
     if engine is Engine.CLUSTER:
-        options.refuse_given(context, _NOT_OF_CLUSTERS, "--engine cluster plays --release with Kafka's defaults")
+        options.refuse_with(context, _NOT_OF_CLUSTERS, "--engine cluster")
         begin = _on_clusters(out, release or DEFAULT_RELEASE, asked)
         return _finish(begin, _Where(out, master, remote, None, [], json))
     options.say_what_versions_stand_for(console(json), asked.protocols)

@@ -141,13 +141,13 @@ def _request(context: typer.Context, settings: Configuration) -> ConformRequest:
     """Return the request of the options. Raises BadInput for options that exclude each other."""
     given, named = options.given(context), context.params
     if named["exhaustive"]:
-        options.refuse_given(context, _OF_SCHEDULES, "--exhaustive plays tours, and draws no schedules")
+        options.refuse_with(context, _OF_SCHEDULES, "--exhaustive")
         if named["campaign"] is not None and named["for_"] is not None:
-            raise BadInput("--for can't be combined with --exhaustive --campaign: Ctrl-C ends it, and it resumes")
+            raise BadInput("--for can't be combined with --exhaustive and --campaign; end the campaign with Ctrl-C")
     else:
-        options.refuse_given(context, _OF_TOURS, "they are for the tours of --exhaustive")
+        options.refuse_without(context, _OF_TOURS, "--exhaustive")
         if named["campaign"] is None:
-            options.refuse_given(context, ("for_",), "it is for --exhaustive and for --campaign")
+            options.refuse_without(context, ("for_",), "--exhaustive or --campaign")
     if named["campaign"] is None and (named["master"] or named["remote"]):
         raise BadInput("--master and --remote say where a campaign runs: give --campaign DIR as well")
     if named["campaign"] is not None and named["jobs"] is not None:

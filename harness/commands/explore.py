@@ -138,16 +138,16 @@ def _own(context: typer.Context, model: str) -> int:
 def _refuse_what_is_not_used(context: typer.Context) -> None:
     """Raise BadInput for an option that the command would otherwise ignore silently."""
     if context.params["tests"] is not None:
-        options.refuse_given(context, _OF_SEARCHES, "--tests DIR writes every transition and does not search")
+        options.refuse_with(context, _OF_SEARCHES, "--tests")
     elif context.params["resume"] is not None:
         dropped = [name for name in context.params if name not in _GOING_ON]
-        options.refuse_given(context, dropped, "--resume continues with the search's own parameters")
+        options.refuse_with(context, dropped, "--resume")
     elif context.params["out"] is not None:
-        options.refuse_given(context, ["jobs"], "on Spark, --master says how many cores there are")
+        options.refuse_with(context, ["jobs"], "--out; set the number of cores with --master")
     else:
-        options.refuse_given(context, ["master", "remote"], "--out DIR searches on Spark")
+        options.refuse_without(context, ["master", "remote"], "--out")
     if context.params["tests"] is None:
-        options.refuse_given(context, ["format_"], "--tests DIR writes files")
+        options.refuse_without(context, ["format_"], "--tests")
 
 
 def _write_tests(

@@ -130,11 +130,11 @@ def _own(context: typer.Context, asked: FuzzRequest, model: str) -> int:
 
 def _distinguish(context: typer.Context, asked: FuzzRequest, breaks: str | None, holds: str | None, wanted: int) -> int:
     if breaks is None or holds is None:
-        raise BadInput("--breaks and --holds go together: the protocol to break, and the one that must hold")
+        raise BadInput("--breaks needs --holds, and --holds needs --breaks; give both")
     _refuse_what_is_not_used(context)
     (to_break,), (to_hold,) = options.parse_protocols([breaks]), options.parse_protocols([holds])
     if to_break.numbers() == to_hold.numbers():
-        raise BadInput(f"--breaks {breaks} --holds {holds}: these have the same rules; name protocols that differ")
+        raise BadInput("--breaks and --holds name the same protocol; name protocols with different rules")
 
     from epochfuzz.harness.cli.fuzz_modes import distinguish_protocols
 
@@ -175,15 +175,13 @@ _NOT_USED = {
     ("ablate",): ("protocol", "property_"),
     (): ("property_",),
 }
-_INSTEAD = {
-    ("breaks", "holds"): "--breaks with --holds is a search for one schedule",
-    ("ablate",): "--ablate names the protocol, and checks every property",
-    (): "a random run checks every property; --breaks with --holds searches for one property",
-}
 
 
 def _refuse_what_is_not_used(context: typer.Context) -> None:
     """Raise BadInput for an option that the command would otherwise ignore silently."""
     given = options.given(context)
     mode = next(mode for mode in _NOT_USED if given.issuperset(mode))
-    options.refuse_given(context, _NOT_USED[mode], _INSTEAD[mode])
+    if mode:
+        options.refuse_with(context, _NOT_USED[mode], " and ".join(f"--{each}" for each in mode))
+    else:
+        options.refuse_without(context, _NOT_USED[mode], "--breaks and --holds")

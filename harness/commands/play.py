@@ -74,8 +74,8 @@ def play(
         raise BadInput(f"{len(protocols)} protocols are too many to see side by side; the most is {MOST_PROTOCOLS}")
     start = Position(protocols, settings)
     if opened is not None:
-        start = Position(protocols, opened.settings, opened.events, len(opened.events), case=opened.id)
-    application = Application(start, directory.resolve())
+        start = Position(protocols, opened.settings, opened.events, case=opened.id)
+    application = Application(start, directory.resolve(), story="" if opened is None else opened.why.strip())
     try:
         server = listen(application, port)
     except OSError as error:

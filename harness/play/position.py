@@ -133,7 +133,7 @@ def _step(texts: list[str], length: int) -> int:
     if not texts:
         return length
     if not (texts[0].isascii() and texts[0].isdigit() and len(texts[0]) <= 4 and int(texts[0]) <= length + 1):
-        raise BadPosition(f"step is a whole number from 0 to {length}; got {texts[0]!r}")
+        raise BadPosition(f"step must be a whole number from 0 to {length}; got {texts[0]!r}")
     return int(texts[0])
 
 

@@ -56,4 +56,4 @@ def _check(text: str) -> None:
         except CaseError as error:
             raise CannotSave(f"this is not a case: {str(error).removeprefix(f'{file}:')}") from None
         if dump_case(loaded) != text:
-            raise CannotSave("this case would change when it is read again; write the text more plainly")
+            raise CannotSave("the case would not read back unchanged; simplify 'why'")

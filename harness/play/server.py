@@ -79,10 +79,14 @@ def _environment() -> Environment:
 
 @dataclass
 class Application:
-    """The page and its resources as a WSGI application. It opens at `start`, and saves cases in `directory`."""
+    """The page and its resources as a WSGI application. It opens at `start`, and saves cases in `directory`.
+
+    `story` is the description of the case that the user opened.
+    """
 
     start: Position
     directory: Path
+    story: str = ""
     searches: Searches = field(default_factory=Searches)
     _templates: Environment = field(default_factory=_environment)
 
@@ -129,8 +133,14 @@ class Application:
             chosen=chosen,
             choosable=dict.fromkeys([*NAMED, *chosen]),
             directory=self.directory,
+            story=self._story(shown.position),
         )
         return Response(text, mimetype="text/html")
+
+    def _story(self, position: Position) -> str:
+        """Return the story of the opened case, while the position is on its schedule."""
+        is_of_the_case = (position.events, position.settings) == (self.start.events, self.start.settings)
+        return self.story if is_of_the_case else ""
 
     def _style(self, request: Request) -> Response:
         return Response(self._templates.get_template("play.css").render(), mimetype="text/css")

@@ -135,9 +135,9 @@ class SimpleSettings:
         changed = {**self.changed(), **given}
         wrong = [name for name, number in changed.items() if isinstance(number, bool) or not isinstance(number, int)]
         if wrong:
-            raise ModelError(f"{wrong[0]} is a whole number; got {changed[wrong[0]]!r}")
+            raise ModelError(f"{wrong[0]} must be a whole number; got {changed[wrong[0]]!r}")
         if not 1 <= changed["replicas"] <= len(REPLICA_NAMES) or min(changed.values()) < 0:
-            raise ModelError(f"replicas is a whole number from 1 to {len(REPLICA_NAMES)}, and no setting is below 0")
+            raise ModelError(f"replicas must be from 1 to {len(REPLICA_NAMES)}, and no setting may be below 0")
         return SimpleSettings(tuple(changed.items()), self.bounding, self.verbs)
 
     def alphabet(self) -> bytes:

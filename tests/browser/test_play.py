@@ -267,6 +267,26 @@ def test_the_focus_stays_where_it_is_from_step_to_step(page: Page, address: str)
     assert page.evaluate("document.activeElement.id") == "produce-A"
 
 
+def test_on_a_phone_the_buttons_come_before_the_picture_and_the_story_after_it(
+    browser: Browser, directory: Path
+) -> None:
+    start = Position((parse_protocol("hw"),), M1_LOSS.settings, M1_LOSS.events, case=M1_LOSS.id)
+    server = listen(Application(start, directory, story=M1_LOSS.why), 0)
+    serving = threading.Thread(target=server.serve_forever)
+    serving.start()
+    context = browser.new_context(viewport={"width": 420, "height": 800})
+    page = context.new_page()
+    page.goto(f"http://127.0.0.1:{server.port}/")
+    tops = [page.locator(each).bounding_box() for each in ("#choices", "#step svg >> nth=0", "#story")]
+    assert [box["y"] for box in tops if box] == sorted(box["y"] for box in tops if box)
+    assert tops[0] is not None
+    assert tops[0]["y"] + tops[0]["height"] < 800
+    expect(page.locator("output")).to_have_text("step 0 of 25")
+    context.close()
+    server.shutdown()
+    serving.join()
+
+
 @pytest.mark.parametrize("width", [360, 390, 1400])
 def test_nothing_is_wider_than_the_window(page: Page, address: str, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 800})

@@ -312,8 +312,8 @@ def test_what_the_model_loses_as_well_was_to_be_expected():
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (("--protocol", "hw"), "--protocol: no effect here: --engine cluster plays --release with Kafka's defaults"),
-        (("--acks", "1", "--certify", "0"), "--certify and --acks: no effect here"),
+        (("--protocol", "hw"), "--protocol can't be combined with --engine cluster"),
+        (("--acks", "1", "--certify", "0"), "--certify and --acks can't be combined with --engine cluster"),
         (("--machine", "a:B"), "--machine is a Hypothesis state machine"),
         (("--until-stable", "0.1"), "--until-stable counts situations, which only --engine walk does"),
         (("--release", "trunk"), "a release has a name such as 4.3.1; got 'trunk'"),

@@ -197,7 +197,7 @@ def test_a_command_that_a_worker_cannot_start_is_named(spark, tmp_path):
     plan = plan_of("no-such-command")
     with pytest.raises(PySparkException) as failed:
         campaign(spark, tmp_path, plan).run(Quiet())
-    assert "'no-such-command' cannot be started" in sentence(str(failed.value))
+    assert "cannot run 'no-such-command'" in sentence(str(failed.value))
 
 
 @pytest.mark.slow

@@ -89,7 +89,7 @@ def test_what_is_unexpected_so_far_is_exit_1(report, spark, tmp_path):
         (("no/campaign",), "no/campaign holds no campaign"),
         (("a", "b"), "a, b: a report covers one campaign; --history compares several"),
         (("--history", "s3a://bucket/c"), "--history compares campaigns on this machine"),
-        (("--history", "c", "--sarif", "c.sarif"), "--sarif: no effect here"),
+        (("--history", "c", "--sarif", "c.sarif"), "--sarif can't be combined with --history"),
     ],
 )
 def test_mistakes_are_answered_without_spark(report, words, complaint):

@@ -124,59 +124,69 @@ def test_acks_may_be_a_number_or_a_word(write: Write, written: str, acks: str) -
 # What is replaced in CASE, by what, and what is said of which line.
 MISTAKES: list[tuple[str, str, int, str]] = [
     # the whole
-    ("schema: 1", "schema: 2", 1, "schema is 1, the only one this version reads; got '2'"),
-    ("schema: 1", "schema: true", 1, "schema is 1"),
+    ("schema: 1", "schema: 2", 1, "schema must be 1, the only one this version reads; got '2'"),
+    ("schema: 1", "schema: true", 1, "schema must be 1"),
     ("schema: 1\n", "", 1, "the case has no 'schema'; add it"),
     ("id: a-case\n", "", 1, "the case has no 'id'"),
     ("expect:", "expct:", 10, "unknown key 'expct' in the case; did you mean 'expect'?"),
     ("provenance:", "zzz:", 16, "unknown key 'zzz' in the case; there is schema, id, why, events, config"),
     ("id: a-case", "id: a-case\nid: b", 3, "key 'id' comes twice in the case; keep one"),
     ("id: a-case", "id: A case", 2, "id 'A case' is not a slug"),
-    ("id: a-case", "id: 12", 2, "id is text (in quotes if it looks like a number, a date or yes and no); got '12'"),
-    ("id: a-case", "id: 2024-01-01", 2, "id is text"),
-    ("id: a-case", "id:", 2, "id is text (in quotes if it looks like a number, a date or yes and no); got nothing"),
-    ("id: a-case", "[id]: a-case", 2, "a key of the case is a single word; got a list"),
-    ("why: >-\n  Two lines\n  of prose.", 'why: "\\e[31m"', 3, "why is printable text"),
+    (
+        "id: a-case",
+        "id: 12",
+        2,
+        "id must be text (in quotes if it looks like a number, a date or yes and no); got",
+    ),
+    ("id: a-case", "id: 2024-01-01", 2, "id must be text"),
+    (
+        "id: a-case",
+        "id:",
+        2,
+        "id must be text (in quotes if it looks like a number, a date or yes and no)",
+    ),
+    ("id: a-case", "[id]: a-case", 2, "a key of the case must be a single word; got a list"),
+    ("why: >-\n  Two lines\n  of prose.", 'why: "\\e[31m"', 3, "why must be printable text"),
     # config
-    ("replicas: 3", "replicas: 9", 6, "replicas is a whole number from 2 to 5; got 9"),
-    ("replicas: 3", "replicas: three", 6, "replicas is a whole number from 2 to 5; got 'three'"),
-    ("replicas: 3", "replicas: [3]", 6, "replicas is a single value; got a list"),
-    ("replicas: 3", "replicas: 003", 6, "replicas is a whole number"),
-    ("replicas: 3", "replicas: 3, min_insync_replicas: 4", 6, "min_insync_replicas is a whole number from 1 to 3"),
+    ("replicas: 3", "replicas: 9", 6, "replicas must be from 2 to 5; got 9"),
+    ("replicas: 3", "replicas: three", 6, "replicas must be a whole number from 2 to 5; got 'three'"),
+    ("replicas: 3", "replicas: [3]", 6, "replicas must be a single value; got a list"),
+    ("replicas: 3", "replicas: 003", 6, "replicas must be a whole number"),
+    ("replicas: 3", "replicas: 3, min_insync_replicas: 4", 6, "min_insync_replicas must be from 1 to 3"),
     ("replicas: 3", "replica: 3", 6, "unknown key 'replica' in config; did you mean 'replicas'?"),
-    ("acks: 1", "acks: 2", 6, "acks is 0, 1 or all; got '2'"),
-    ("unclean_leader_election: yes", "unclean_leader_election: 1", 6, "unclean_leader_election is true or false"),
-    ("config: {replicas: 3, acks: 1, unclean_leader_election: yes}", "config:", 6, "config is a mapping"),
+    ("acks: 1", "acks: 2", 6, "acks must be 0, 1 or all; got '2'"),
+    ("unclean_leader_election: yes", "unclean_leader_election: 1", 6, "unclean_leader_election must be true or false"),
+    ("config: {replicas: 3, acks: 1, unclean_leader_election: yes}", "config:", 6, "config must be a mapping"),
     # events
     ("- fetch B", "- fetsh B", 9, "unknown event 'fetsh'; did you mean 'fetch'?"),
     ("- fetch B", "- fetch F", 9, "unknown replica 'F'"),
     ("- fetch B", "- fetch", 9, "an event is a verb and a replica, such as 'fetch B'"),
-    ("- fetch B", "- fetch: B", 9, "an event is text"),
+    ("- fetch B", "- fetch: B", 9, "an event must be text"),
     ("- fetch B", "- fetch D", 9, "'fetch D' is out of range: with 3 replicas the last is C"),
     ("  - produce A\n  - fetch B", "  []", 8, "events has 0 events"),
-    ("  - produce A\n  - fetch B", "  produce A", 8, "events is a list; got 'produce A'"),
+    ("  - produce A\n  - fetch B", "  produce A", 8, "events must be a list; got 'produce A'"),
     # expect
     ("  hw: {broken", "  hv: {broken", 11, "unknown protocol 'hv'; the protocols are hw, kip-101"),
     ("kip-320:fencing=none", "kip-320:fencing=maybe", 12, "unknown choice 'maybe' for fencing"),
     ("kip-320:fencing=none", "'kip-320: fencing=none'", 12, "write 'kip-320:fencing=none'"),
     ("no-acked-loss", "no-aked-loss", 11, "unknown property 'no-aked-loss'; did you mean 'no-acked-loss'?"),
-    ("broken: [no-acked-loss, isr-complete]", "broken: isr-complete", 11, "broken is a list; got 'isr-complete'"),
+    ("broken: [no-acked-loss, isr-complete]", "broken: isr-complete", 11, "broken must be a list; got 'isr-complete'"),
     ("broken: [no-acked-loss, isr-complete], at", "at", 11, "hw has no 'broken'; add it"),
-    ("at: 2", "at: 3", 11, "at is a whole number from 1 to 2; got '3'"),
-    ("at: 2", "at: 0", 11, "at is a whole number from 1 to 2; got '0'"),
-    ("at: 2", "at: true", 11, "at is a whole number"),
+    ("at: 2", "at: 3", 11, "at must be a whole number from 1 to 2; got '3'"),
+    ("at: 2", "at: 0", 11, "at must be a whole number from 1 to 2; got '0'"),
+    ("at: 2", "at: true", 11, "at must be a whole number"),
     ("broken: [], permitted: []", "broken: [], at: 1", 12, "at says when a property breaks, but broken names none"),
     # states
-    ("after: 2", "after: 3", 15, "after is a whole number from 0 to 2; got '3'"),
+    ("after: 2", "after: 3", 15, "after must be a whole number from 0 to 2; got '3'"),
     ("after: 2, protocol: hw", "after: 2", 15, "a state has no 'protocol'"),
     ("after: 2, protocol: hw", "after: 2, protocol: h", 15, "unknown protocol 'h'"),
     (", B: {log", ", D: {log", 15, "unknown key 'D' in a state; there is after, protocol, A, B, C, controller"),
     ("hw: 1", "leader_epohc: 1", 15, "unknown key 'leader_epohc' in B; did you mean 'leader_epoch'?"),
-    ("leo: 2", "leo: -1", 15, "leo is a whole number from 0; got '-1'"),
+    ("leo: 2", "leo: -1", 15, "leo must be a whole number from 0; got '-1'"),
     ("m14@2", "m14", 15, "'m14' is not a record; write it as record@epoch, such as m0@0"),
-    ("[2, 1]", "[2]", 15, "an entry of epochs is a pair, [epoch, start offset]"),
+    ("[2, 1]", "[2]", 15, "an entry of epochs must be a pair, [epoch, start offset]"),
     ("leader: null", "leader: F", 15, "unknown replica 'F'; there is A, B, C, D, E"),
-    ("up: true", "up: 1", 14, "up is true or false; got '1'"),
+    ("up: true", "up: 1", 14, "up must be true or false; got '1'"),
     (
         "A: {up: true, leader_epoch: 0, log: []}, controller: {leader: A, epoch: 0, isr: [C, A]}",
         "",
@@ -185,7 +195,7 @@ MISTAKES: list[tuple[str, str, int, str]] = [
     ),
     # provenance
     ("seed: 7", "sed: 7", 16, "unknown key 'sed' in provenance; did you mean 'seed'?"),
-    ("seed: 7", "seed: 0.5", 16, "seed is a whole number from 0; got '0.5'"),
+    ("seed: 7", "seed: 0.5", 16, "seed must be a whole number from 0; got '0.5'"),
     ("0f1e2d3c4b5a6978", "0f1e", 16, "fingerprint '0f1e' is not 16 hexadecimal digits"),
     # YAML
     ("[no-acked-loss, isr-complete]", "[no-acked-loss, isr-complete", 11, "not YAML: "),
@@ -197,7 +207,7 @@ MISTAKES: list[tuple[str, str, int, str]] = [
     ("  - fetch B", "  - {<<: {a: 1}}", 9, "merge keys (<<) are not allowed; write the keys out"),
     ("  - fetch B", "  - " + "[" * 100_000, 9, "nested more than 8 deep"),
     ("  - fetch B", '  - "\\U99999999"', 9, "not YAML: a number is out of range"),
-    ("  - fetch B", '  - "\\ud800"', 9, "an event is printable text"),
+    ("  - fetch B", '  - "\\ud800"', 9, "an event must be printable text"),
     ("  - fetch B", "  - fetch \x07", 9, "not text: it has the control character"),
     ("  - fetch B", "  - " + "x" * 100_000, 9, "an event is a verb and a replica"),
     ("provenance:", "---\nprovenance:", 16, "not YAML: expected a single document in the stream"),
@@ -215,7 +225,7 @@ def test_what_is_wrong_in_a_case_is_named_with_its_line(write: Write, old: str, 
 
 def test_a_setting_on_a_line_of_its_own_is_blamed_there(write: Write) -> None:
     path = write("schema: 1\nid: x\nwhy: y\nconfig:\n  replicas: 2\n  records: 99\nevents: [produce A]\n")
-    assert refusal(path) == f"{path}:6: records is a whole number from 1 to 15; got 99"
+    assert refusal(path) == f"{path}:6: records must be from 1 to 15; got 99"
 
 
 @pytest.mark.parametrize("content", ["", "\n\n", "# a comment\n"])
@@ -224,7 +234,7 @@ def test_an_empty_file_is_named_as_such(write: Write, content: str) -> None:
 
 
 def test_a_file_that_is_no_mapping_is_refused(write: Write) -> None:
-    assert ":1: the case is a mapping, 'key: value'; got a list" in refusal(write("- produce A"))
+    assert ":1: the case must be a mapping, 'key: value'; got a list" in refusal(write("- produce A"))
 
 
 def test_a_file_that_is_not_utf_8_names_the_line_of_the_first_wrong_byte(write: Write) -> None:

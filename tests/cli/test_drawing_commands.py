@@ -82,13 +82,13 @@ def test_a_schedule_that_is_too_long_to_be_drawn_is_refused(tmp_path, arguments)
     [
         (
             ["fuzz", "--breaks", "hw", "--holds", "kip-101", "--sarif", "x"],
-            "--sarif: no effect here: --breaks with --holds",
+            "--sarif can't be combined with --breaks and --holds",
         ),
-        (["report", M1_LOSS, "--out", "none/x.html"], "none/x.html: cannot be written"),
+        (["report", M1_LOSS, "--out", "none/x.html"], "none/x.html: cannot be written: there is no directory none"),
         (["report", M1_LOSS], "Missing option '--out'"),
         (["report", M1_LOSS, "--out", "x.html", "--protocol", "kip-102"], "did you mean 'kip-101'?"),
         (["replay", DOCUMENTS, "--format", "svg"], f"--format draws one case, and these are {CASES}"),
-        (["replay", M1_LOSS, "--format", "swg"], "'swg' is not one of 'terminal'"),
+        (["replay", M1_LOSS, "--format", "swg"], "--format must be terminal, svg, mermaid, tla or itf; got 'swg'"),
         (["replay", M1_LOSS, "--out", "x"], "choose one with --format"),
         (["replay", M1_LOSS, "--json", "--format", "tla"], "give the drawing a file with --out"),
     ],

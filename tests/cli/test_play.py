@@ -4,6 +4,7 @@ import signal
 import socket
 import subprocess
 import sys
+from html import escape
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
@@ -61,10 +62,10 @@ def test_an_address_is_read_back_as_the_position_that_it_is_of(there: Position, 
     [
         ("protocol=kip-32", "unknown protocol 'kip-32'; did you mean 'kip-320'?"),
         ("events=produce+A,fetsch+B", "unknown event 'fetsch'; did you mean 'fetch'?"),
-        ("replicas=7", "replicas is a whole number from 2 to 5; got 7"),
-        ("power_loss=maybe", "power_loss is true or false; got 'maybe'"),
-        ("acks=2", "acks is 0, 1 or all; got '2'"),
-        ("events=produce+A&step=3", "step is a whole number from 0 to 1; got '3'"),
+        ("replicas=7", "replicas must be from 2 to 5; got 7"),
+        ("power_loss=maybe", "power_loss must be true or false; got 'maybe'"),
+        ("acks=2", "acks must be 0, 1 or all; got '2'"),
+        ("events=produce+A&step=3", "step must be a whole number from 0 to 1; got '3'"),
         ("replica=3", "unknown key 'replica' in the address; did you mean 'replicas'?"),
         ("replicas=2&replicas=3", "replicas comes twice"),
         ("events=" + ",".join(["produce+A"] * 501), "501 events are too many to draw"),
@@ -238,3 +239,23 @@ def test_json_says_where_to_look_and_which_protocols_there_are(epochfuzz: Any, m
     document = epochfuzz("play", "--port", 0, "--protocol", "hw", "--json").json
     assert document["protocols"] == ["hw"]
     assert document["address"].startswith("http://127.0.0.1:")
+
+
+def test_a_case_opens_before_its_first_event_with_its_story(epochfuzz: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[Any] = []
+
+    def end_at_once(server: BaseWSGIServer) -> None:
+        opened.append(server.app)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(BaseWSGIServer, "serve_forever", end_at_once)
+    assert epochfuzz("play", "m1-loss", "--port", 0).code == 0
+    case, start, browser = load_case("m1-loss"), opened[0].start, Client(opened[0])
+    assert (start.events, start.step, start.case) == (case.events, 0, "m1-loss")
+    page = browser.get("/", headers=OURS, follow_redirects=True).text
+    assert "step 0 of 25" in page
+    story = escape(" ".join(case.why.split()), quote=False)
+    assert story[:60] in page
+    assert story[:60] in browser.get(f"/?{start.at(12).query()}", headers=OURS).text
+    other = start.at(3).going(*parse_schedule(["crash A"]))
+    assert story[:60] not in browser.get(f"/?{other.query()}", headers=OURS).text

@@ -170,8 +170,8 @@ def test_a_conformance_test_takes_what_it_is_not_told_from_it(write: Write) -> N
         ('protocols = ["kip-330"]', "tool.epochfuzz.protocols: unknown protocol 'kip-330'; did you mean 'kip-320'?"),
         ("config = 3", "tool.epochfuzz.config: a table of settings, such as {replicas = 3}; got 3"),
         ("config = {replica = 3}", "tool.epochfuzz.config.replica: unknown key; did you mean 'replicas'?"),
-        ("config = {replicas = 9}", "tool.epochfuzz.config.replicas: replicas is a whole number from 2 to 5; got 9"),
-        ("config = {power_loss = 1}", "tool.epochfuzz.config.power_loss: power_loss is true or false; got 1"),
+        ("config = {replicas = 9}", "tool.epochfuzz.config.replicas: replicas must be from 2 to 5; got 9"),
+        ("config = {power_loss = 1}", "tool.epochfuzz.config.power_loss: power_loss must be true or false; got 1"),
         ("config = [", "Invalid value (at end of document)"),
     ],
 )

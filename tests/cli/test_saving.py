@@ -93,7 +93,7 @@ def test_ablation_saves_what_its_variants_break(epochfuzz: Command) -> None:
         ("--out found --new --corpus nowhere", "--corpus: nowhere"),
         ("--out file", "--out: file: File exists"),
         ("--out wrong", "wrong/none.yaml:1: unknown key 'a'"),
-        ("--out found --breaks hw --holds kip-101", "--out: no effect here"),
+        ("--out found --breaks hw --holds kip-101", "--out can't be combined with --breaks and --holds"),
     ],
 )
 def test_what_cannot_be_saved_is_said_before_anything_is_walked(epochfuzz: Command, words: str, complaint: str) -> None:

@@ -306,9 +306,9 @@ def test_a_hostile_subject_ends_with_1_and_what_it_printed(epochfuzz: Any) -> No
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (("--", "no-such-command"), "'no-such-command' cannot be started"),
+        (("--", "no-such-command"), "cannot run 'no-such-command'"),
         (("--protocol", "kip-1", "--", "x"), "--protocol: unknown protocol 'kip-1'"),
-        (("--replicas", "9", "--", "x"), "--replicas: replicas is a whole number from 2 to 5"),
+        (("--replicas", "9", "--", "x"), "--replicas must be from 2 to 5"),
         (("--corpus", "nowhere", "--", "x"), "--corpus: nowhere"),
         (("--judge", "kindly", "--", "x"), "kindly"),
         ((), "Missing argument"),

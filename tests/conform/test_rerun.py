@@ -77,7 +77,7 @@ def test_a_case_with_events_that_the_subject_lacks_is_named_and_says_nothing(epo
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (("--subject", "no-such-command"), "--subject: 'no-such-command' cannot be started"),
+        (("--subject", "no-such-command"), "--subject: cannot run 'no-such-command'"),
         (("--trace", "--subject", shlex.join(REFERENCE)), "--subject compares verdicts"),
     ],
 )

@@ -220,7 +220,7 @@ def test_what_is_no_directory_is_refused(epochfuzz: Any, where: str) -> None:
 def test_options_of_a_search_are_refused(epochfuzz: Any) -> None:
     ended = epochfuzz("explore", *SMALL, "--tests", "tours", "--depth", "3", "--no-symmetry")
     assert ended.code == 2
-    assert "--depth and --symmetry: no effect here" in ended.err
+    assert "--depth and --symmetry can't be combined with --tests" in ended.err
 
 
 @pytest.mark.skipif(GO is None, reason="go is not installed")

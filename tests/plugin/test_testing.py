@@ -35,7 +35,7 @@ def test_a_schedule_runs_with_the_settings_named() -> None:
         (["fetch Z"], "hw", {}, EventError, "unknown replica 'Z'"),
         (["produce A", "fetch C"], "hw", {}, EventError, "event 2 names replica C, but there are 2 replicas"),
         (["produce A"], "wh", {}, ProtocolError, "unknown protocol 'wh'"),
-        (["produce A"], "hw", {"replicas": 9}, ConfigurationError, "replicas is a whole number from 2 to 5"),
+        (["produce A"], "hw", {"replicas": 9}, ConfigurationError, "replicas must be from 2 to 5"),
     ],
 )
 def test_what_is_no_event_protocol_or_configuration_is_refused(

@@ -156,8 +156,8 @@ class Job(ABC, Generic[Outcome]):
     def refuse(self, number: int) -> None:
         """Raise NonDeterminismError for a block whose second run had another result."""
         raise NonDeterminismError(
-            f"{self.named(number)} ran more than once, with different results: a worker is faulty, or"
-            " epochfuzz has a bug"
+            f"{self.named(number)} gave different results on two workers; run the campaign again, and report it if that"
+            " recurs"
         )
 
     def named(self, number: int) -> str:

@@ -49,7 +49,7 @@ class LineProcess:
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
-            raise CommandError(f"{command[0]!r} cannot be started: {error}") from None
+            raise CommandError(f"cannot run {command[0]!r}: {_why(error)}") from None
         atexit.register(self.kill)  # in case no caller closes it
         assert self._process.stdin
         assert self._process.stdout
@@ -181,7 +181,15 @@ class LineProcess:
             return "it closed its standard output"
         with suppress(BlockingIOError, SubjectFailed):
             self._read_ready(0)  # the last output before its death
-        return f"it was killed by {_name_of(-status)}" if status < 0 else f"it exited with status {status}"
+        how = f"was killed by {_name_of(-status)}" if status < 0 else f"exited with status {status}"
+        return f"it {how}" if self._last_line else f"your adapter {how} before it answered the first request"
+
+
+def _why(error: OSError | ValueError) -> str:
+    """Return the reason why a command cannot be run."""
+    if isinstance(error, FileNotFoundError):
+        return "no such file"
+    return error.strerror.lower() if isinstance(error, OSError) and error.strerror else str(error)
 
 
 def _text(data: bytes | bytearray) -> str:

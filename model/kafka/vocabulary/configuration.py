@@ -153,10 +153,12 @@ class Configuration:
 
 def _check(key: str, value: Any, low: int | None, high: int | None) -> None:
     if low is not None and high is not None:
-        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-            raise ConfigurationError(key, f"{key} is a whole number from {low} to {high}; got {value!r}")
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise ConfigurationError(key, f"{key} must be a whole number from {low} to {high}; got {value!r}")
+        if not low <= value <= high:
+            raise ConfigurationError(key, f"{key} must be from {low} to {high}; got {value}")
     elif key == "acks":
         if not isinstance(value, str) or value not in ACKS:
-            raise ConfigurationError(key, f"acks is 0, 1 or all; got {value!r}")
+            raise ConfigurationError(key, f"acks must be 0, 1 or all; got {value!r}")
     elif not isinstance(value, bool):
-        raise ConfigurationError(key, f"{key} is true or false; got {value!r}")
+        raise ConfigurationError(key, f"{key} must be true or false; got {value!r}")

@@ -112,9 +112,9 @@ def test_the_command_prints_the_json_that_it_prints_in_memory(epochfuzz, tmp_pat
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (["--protocol", "hw", "--master", "local[2]"], "--master: no effect here: --out DIR searches on Spark"),
-        (["--out", "a", "--resume", "b", "--records", "2"], "--out and --records: no effect here: --resume continues"),
-        (["--protocol", "hw", "--out", "a", "--jobs", "2"], "--jobs: no effect here"),
+        (["--protocol", "hw", "--master", "local[2]"], "--master needs --out"),
+        (["--out", "a", "--resume", "b", "--records", "2"], "--out and --records can't be combined with --resume"),
+        (["--protocol", "hw", "--out", "a", "--jobs", "2"], "--jobs can't be combined with --out"),
         ([], "give --protocol for a new search"),
     ],
 )

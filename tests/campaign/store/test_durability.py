@@ -208,7 +208,7 @@ def test_blocks_of_another_campaign_are_refused(spark, undisturbed, tmp_path):
         ({"protocols": ["kip-1"]}, "unknown protocol 'kip-1'"),
         ({"schedules": None}, "schedules, seconds and stable are all missing"),
         ({"colour": "red"}, "colour: unknown parameter"),
-        ({"configuration": {"replicas": 9}}, "replicas is a whole number from 2 to 5; got 9"),
+        ({"configuration": {"replicas": 9}}, "replicas must be from 2 to 5; got 9"),
         ({"configuration": {"replicas": 2, "racks": 3}}, "configuration.racks: unknown parameter"),
         ({"version": "9.9", "colour": "red"}, "written by epochfuzz 9.9, and this is epochfuzz "),
     ],

@@ -251,7 +251,7 @@ def test_no_zombie_is_left_of_subjects_that_died() -> None:
 
 
 def test_a_command_that_is_not_there_is_an_error_with_its_name() -> None:
-    with pytest.raises(CommandError, match=r"'no-such-command' cannot be started: .*No such file"):
+    with pytest.raises(CommandError, match=r"cannot run 'no-such-command': .*No such file"):
         conform(("no-such-command",))
 
 
