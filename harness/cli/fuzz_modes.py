@@ -59,7 +59,7 @@ class _Run:
         asked, report = self.asked, progress.walked
         if self.kept is None:
             return walking.walk(self.walker, asked.schedules, seconds, asked.threads, report)
-        with as_bad_input(ProgressError):
+        with as_bad_input(ProgressError, "--out"):
             return self.kept.walk(self.walker, asked.schedules, seconds, asked.threads, report)
 
     def save(self, found: FoundFindings) -> list[str]:
@@ -68,7 +68,7 @@ class _Run:
             return []
         saved = self.asked.saving.save(self.walker, found.findings)
         if not found.interrupted:
-            with as_bad_input(ProgressError):
+            with as_bad_input(ProgressError, "--out"):
                 self.kept.unfinished.forget()
         return saved
 
@@ -82,7 +82,7 @@ def _begin(asked: FuzzRequest, kind: str, protocols: Sequence[Protocol]) -> _Run
     if asked.saving is not None:
         directory = asked.saving.folder.directory
         wanted = random_runs.request(kind, protocols, asked.settings, asked.schedules, asked.seconds)
-        with as_bad_input(ProgressError):
+        with as_bad_input(ProgressError, "--out"):
             asked = asked.seeded(wanted.seed_in(directory))
             kept = KeptWalk(directory, wanted, asked.seed)
     asked = asked.seeded()

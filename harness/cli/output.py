@@ -35,12 +35,12 @@ class BadInput(Exception):
 
 
 @contextmanager
-def as_bad_input(kind: type[Exception]) -> Iterator[None]:
-    """Turn errors of a class into BadInput, with only their message."""
+def as_bad_input(kind: type[Exception], option: str | None = None) -> Iterator[None]:
+    """Turn errors of a class into BadInput: their message, after the name of the option that caused them, if any."""
     try:
         yield
     except kind as error:
-        raise BadInput(str(error)) from None
+        raise BadInput(str(error) if option is None else f"{option}: {error}") from None
 
 
 def end_broken_pipe() -> int:

@@ -119,7 +119,7 @@ def fuzz(
 
     seconds = options.parse_duration(for_)
     printing = console(json)
-    with as_ctrl_c(), as_bad_input(ClusterError), as_bad_input(ProgressError), mistakes_as_bad_input():
+    with as_ctrl_c(), as_bad_input(ClusterError), as_bad_input(ProgressError, "--save"), mistakes_as_bad_input():
         kafka = _kafka(release, kafka_home)
         with Player(kafka, None) as player:
             fuzzer = _fuzzer(player, kafka, Configuration(replicas=replicas), seed, seconds, selection, save)

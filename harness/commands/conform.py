@@ -208,7 +208,7 @@ def _plan(context: typer.Context, settings: Configuration, asked: ConformRequest
     )
     if asked.exhaustive or named["seed"] is not None:
         return plan
-    with as_bad_input(ProgressError):
+    with as_bad_input(ProgressError, "--out"):
         seed = request(plan).seed_in(asked.cases) if asked.resumes else None
     return replace(plan, seed=secrets.randbelow(1 << 32) if seed is None else seed)
 
@@ -228,7 +228,7 @@ def _run(asked: ConformRequest, plan: "Plan") -> int:
 
     again = asked.again(plan)
     try:
-        with as_bad_input(ProgressError):
+        with as_bad_input(ProgressError, "--out"):
             if asked.campaign is not None:
                 conformance, unfinished = _in_campaign(asked, plan, asked.campaign, again), None
             else:

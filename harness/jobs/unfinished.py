@@ -99,4 +99,4 @@ def _as_progress_error() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise ProgressError(f"the progress cannot be kept in {error.filename}: {error.strerror}") from None
+        raise ProgressError(f"{error.filename}: {error.strerror}") from None

@@ -63,7 +63,7 @@ def test_the_version_of_the_rules_is_another_for_each_model_also_of_models_in_on
     [
         ({"settings": {"records": 1}}, "replicas is a setting of every model"),
         ({"bounds": ["lectures"]}, "the bound 'lectures' is not a setting; the settings are "),
-        ({"protocols": {}}, "there is a protocol"),
+        ({"protocols": {}}, "declare at least one protocol"),
         ({"protocols": {"one": {"waits": 0}, "other": {"cuts": 0}}}, "all protocols choose the same constants"),
     ],
 )
