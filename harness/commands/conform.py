@@ -1,6 +1,7 @@
 """`epochfuzz conform`: compare a user's own implementation with the model."""
 
 import secrets
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -15,7 +16,7 @@ from epochfuzz.harness.cli.conform_request import OUT, PROCESSES_FOR, TOURS_FOR,
 from epochfuzz.harness.cli.environment.signals import as_ctrl_c
 from epochfuzz.harness.cli.output import BadInput, as_bad_input, console
 from epochfuzz.harness.conform.oracle.judge import JudgedBy
-from epochfuzz.harness.conform.run.selection import SMALL, Selection
+from epochfuzz.harness.conform.run.selection import SMALL, Selection, selection_for
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 
 if TYPE_CHECKING:
@@ -204,18 +205,13 @@ def _plan(context: typer.Context, settings: Configuration, asked: ConformRequest
         max_failures=named["max_failures"],
         processes_for=processes_for,
         known=known,
-        selection=named["selection"] or _selection_for(named["judge"]),
+        selection=named["selection"] or selection_for(named["judge"]),
     )
     if asked.exhaustive or named["seed"] is not None:
         return plan
     with as_bad_input(ProgressError, "--out"):
         seed = request(plan).seed_in(asked.cases) if asked.resumes else None
     return replace(plan, seed=secrets.randbelow(1 << 32) if seed is None else seed)
-
-
-def _selection_for(judge: JudgedBy) -> Selection:
-    """Return the selection that is used without --selection: promises see a fault only if it loses a record."""
-    return Selection.COVERAGE if judge is JudgedBy.PROMISES else Selection.RANDOM
 
 
 def _run(asked: ConformRequest, plan: "Plan") -> int:
@@ -283,6 +279,9 @@ def _on_this_machine(asked: ConformRequest, plan: "Plan") -> "tuple[Conformance,
 
 
 def _in_campaign(asked: ConformRequest, plan: "Plan", directory: str, again: str) -> "Conformance":
+    program = plan.command[0]
+    if asked.master is None and asked.remote is None and shutil.which(program) is None:
+        raise BadInput(f"cannot run '{program}': no such command on this machine")
     with spark_session(asked.master, asked.remote, works_in=directory) as spark:
         from epochfuzz.harness.campaign.conformance.conformance_job import Trials
         from epochfuzz.harness.campaign.conformance.tours_job import Tours

@@ -224,6 +224,8 @@ def _on_spark(
     from epochfuzz.harness.views.progress import show_search
 
     out = console(json)
+    if asked is None:
+        _require_search(directory, remote)
     with campaigns.spark_session(master, remote, directory, memory) as spark:
         from epochfuzz.harness.campaign.search.search import SearchCampaign, command_to_resume
 
@@ -238,6 +240,14 @@ def _on_spark(
             campaigns.note(f"not finished; resume with: {command_to_resume(directory)}")
             raise
     return _end(out, search.asked, exploration, search.seconds, json)
+
+
+def _require_search(directory: str, remote: str | None) -> None:
+    """Raise BadInput for a directory on this machine without a search, before Spark starts."""
+    with campaigns.mistakes():
+        kept = campaigns.kept(directory, remote)
+        if kept is not None and not kept.has("search"):
+            raise BadInput(f"--resume: {directory} holds no search; `epochfuzz explore --out {directory}` starts one")
 
 
 def _end(out: Console, asked: "SearchRequest", result: "Exploration", seconds: float, json: bool) -> int:

@@ -10,6 +10,7 @@ not `model`, so epochfuzz does not collide with modules of your project.
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from epochfuzz.harness.campaign.api import audit, campaign, conform
     from epochfuzz.harness.conform.protocol.subject import CommandSubject, Subject
     from epochfuzz.harness.conform.protocol.wire import Config, Observation
     from epochfuzz.harness.conform.run.machine import NonConformance, conformance_test
@@ -33,6 +34,9 @@ __all__ = [
     "Run",
     "Subject",
     "__version__",
+    "audit",
+    "campaign",
+    "conform",
     "conformance_test",
     "minimal",
     "replication_machine",
@@ -50,6 +54,9 @@ _HOMES = {
     "ReplicationMachine": "strategies.machine",
     "Run": "harness.trace.replay",
     "Subject": "harness.conform.protocol.subject",
+    "audit": "harness.campaign.api",
+    "campaign": "harness.campaign.api",
+    "conform": "harness.campaign.api",
     "conformance_test": "harness.conform.run.machine",
     "minimal": "harness.testing",
     "replication_machine": "strategies.machine",

@@ -189,6 +189,7 @@ class Waves:
         """Run the numbered blocks and write them. Returns the counts."""
         sums = [F.sum(F.when(~F.col("again"), column)).alias(key) for key, column in self._work.counted().items()]
         directory, schema = self._directory, blocks.schema(self._work)
+        versions.describe(self._spark, f"epochfuzz: blocks of {self._work.NAME}, {self._work.heading}")
         rows = self._workers.map(numbers, "do_blocks", self._work.text_for_workers, schema)
         return versions.observed(
             rows,

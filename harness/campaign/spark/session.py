@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 import shutil
 import signal
 import socket
@@ -31,10 +32,8 @@ _PATIENCE = 10.0  # seconds in which a server must accept a connection
 # /tmp, even if the temporary directory is another.
 _LOCAL_OPTIONS = {
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData",
-    "spark.ui.enabled": "false",
 }
 _OPTIONS = {
-    "spark.app.name": "epochfuzz",
     "spark.log.level": "ERROR",
     "spark.ui.showConsoleProgress": "false",
 }
@@ -49,11 +48,18 @@ def opened(
 ) -> Iterator["SparkSession"]:
     """Open a Spark session on a master or on a Spark Connect server. Raises CampaignError for any error of Spark.
 
-    Spark, Java and local workers put their temporary files into `temporary`, if it is given. `memory` is the limit of
-    the driver's Java heap, in GiB.
+    Without both, spark-submit or Spark's own configuration may name the master; if they don't, it is DEFAULT_MASTER. A
+    session that is open already is used, and stays open. Spark, Java and local workers put their temporary files into
+    `temporary`, if it is given. `memory` is the limit of the driver's Java heap, in GiB.
     """
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]
     from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
+
+    remote = remote or (os.environ.get("SPARK_REMOTE") if master is None else None)
+    is_ours = SparkSession.getActiveSession() is None
+    if not is_ours and (master or remote):
+        raise CampaignError("this process has a Spark session already: leave out --master and --remote")
 
     logging.getLogger("py4j").setLevel(logging.CRITICAL)  # py4j logs the traceback of errors that it also raises,
     logging.getLogger().addFilter(_is_not_of_py4j)  # and logs some of them with the root logger
@@ -62,11 +68,12 @@ def opened(
     try:
         with _temporary_files_in(temporary):
             with _output_to(descriptor), _same_ctrl_c():
-                spark = _connected(remote) if remote else _started(master or DEFAULT_MASTER, temporary, memory)
+                spark = _connected(remote) if remote else _started(master, temporary, memory)
             try:
                 yield spark
             finally:
-                spark.stop()
+                if is_ours:
+                    spark.stop()
     except (PySparkException, Py4JError, ConnectionError) as error:
         failed = True
         if temporary is not None:
@@ -115,7 +122,24 @@ def _complaint(error: Exception, log: Path) -> str:
     return f"Spark failed: {reason} (its log is {log})"
 
 
-def _started(master: str, temporary: Path | None, memory: float | None) -> "SparkSession":
+def named_by_spark() -> str | None:
+    """Return the master that spark-submit or spark-defaults.conf names; None if they name none.
+
+    A program that spark-submit has started can't see the master before the session is open.
+    """
+    if "PYSPARK_GATEWAY_PORT" in os.environ:
+        return "the master of spark-submit"
+    home = os.environ.get("SPARK_HOME")
+    folder = os.environ.get("SPARK_CONF_DIR") or (os.path.join(home, "conf") if home else None)
+    try:
+        lines = Path(folder, "spark-defaults.conf").read_text(encoding="utf-8").splitlines() if folder else []
+    except OSError:
+        return None
+    found = [line.split(None, 1)[1] for line in lines if re.match(r"spark\.master\s+\S", line)]
+    return found[-1].strip() if found else None
+
+
+def _started(master: str | None, temporary: Path | None, memory: float | None) -> "SparkSession":
     from pyspark.sql import SparkSession
 
     from epochfuzz.harness.campaign.spark import versions
@@ -125,9 +149,13 @@ def _started(master: str, temporary: Path | None, memory: float | None) -> "Spar
     if shutil.which(java) is None:
         raise CampaignError(f"{java} was not found; {_JAVA_REMEDY}")
     options = dict(_OPTIONS)
+    named = named_by_spark() if master is None else None
+    if named is None:
+        options["spark.app.name"] = "epochfuzz"
+    where = master or named or DEFAULT_MASTER
     if memory is not None:
         options["spark.driver.memory"] = f"{memory * 1024:.0f}m"
-    if master.startswith("local"):
+    if where.startswith("local"):
         options |= _LOCAL_OPTIONS
         if temporary is not None:
             options["spark.driver.extraJavaOptions"] += f" {_java_option('java.io.tmpdir', str(temporary))}"
@@ -135,9 +163,9 @@ def _started(master: str, temporary: Path | None, memory: float | None) -> "Spar
                 options["spark.local.dir"] = str(temporary)
         os.environ["PYSPARK_PYTHON"] = sys.executable
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    elif master.startswith("spark://"):
-        _require_any([urlsplit(f"spark://{host}") for host in master.removeprefix("spark://").split(",")])
-    builder = SparkSession.builder.master(master)
+    elif where.startswith("spark://"):
+        _require_any([urlsplit(f"spark://{host}") for host in where.removeprefix("spark://").split(",")])
+    builder = SparkSession.builder if named is not None else SparkSession.builder.master(where)
     for key, value in options.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()

@@ -22,6 +22,7 @@ from epochfuzz.harness.environment.extras import OLDEST_SPARK
 
 __all__ = [
     "condition",
+    "describe",
     "from_arrow",
     "interrupt",
     "is_remote",
@@ -29,8 +30,10 @@ __all__ = [
     "require_home",
     "require_server",
     "to_arrow",
+    "where",
 ]
 
+_TAG = "epochfuzz"  # of jobs on Spark Connect
 _IS_3 = pyspark.__version__.startswith("3.")
 
 
@@ -67,6 +70,19 @@ def interrupt(spark: SparkSession) -> None:
         spark.sparkContext.cancelAllJobs()
     else:
         spark.interruptAll()
+
+
+def where(spark: SparkSession) -> str:
+    """Return where the jobs of a session run: its master, or `Spark Connect`, whose clients don't see the master."""
+    return "Spark Connect" if is_remote() else str(spark.sparkContext.master)
+
+
+def describe(spark: SparkSession, text: str) -> None:
+    """Name the jobs that this thread starts, for Spark's UI. Spark Connect has tags instead of descriptions."""
+    if not is_remote():
+        spark.sparkContext.setJobDescription(text)
+    else:
+        spark.addTag(_TAG)
 
 
 def condition(error: PySparkException) -> str | None:

@@ -3,6 +3,7 @@
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from epochfuzz.harness.conform.oracle.judge import JudgedBy
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 from epochfuzz.model.kafka.vocabulary.refusals import REFUSALS
@@ -23,6 +24,11 @@ class Selection(StrEnum):
 
     RANDOM = "random"
     COVERAGE = "coverage"
+
+
+def selection_for(judge: JudgedBy) -> Selection:
+    """Return the selection that is used without --selection: promises see a fault only if it loses a record."""
+    return Selection.COVERAGE if judge is JudgedBy.PROMISES else Selection.RANDOM
 
 
 def schedule(selection: Selection, protocol: Protocol, settings: Configuration, seed: int, number: int) -> bytes:

@@ -1,0 +1,127 @@
+"""Campaigns from Python on a Spark session of yours: in a notebook, in Airflow, or on Databricks.
+
+Each function takes the session and leaves it open. Its results lie in the directory `out`, as with the command of the
+same name, and another call with equal arguments resumes an interrupted run. Every core of the session is used.
+"""
+
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any
+
+from epochfuzz.harness.campaign.run.campaign import Campaign
+from epochfuzz.harness.campaign.run.job import Counts
+from epochfuzz.harness.campaign.spark import versions
+from epochfuzz.harness.campaign.store.directory import CampaignDirectory
+from epochfuzz.harness.campaign.store.identity import work_found
+from epochfuzz.harness.campaign.store.location import held, on_this_machine
+from epochfuzz.harness.campaign.walks.outcome import ScheduleOutcome
+from epochfuzz.harness.campaign.walks.parameters import Parameters
+from epochfuzz.harness.campaign.walks.walk_job import Walks
+from epochfuzz.harness.conform.run.run import Conformance
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from epochfuzz.harness.audit.audit import Audit
+
+_CERTIFY = 25.0  # seconds
+
+
+class _Silent:
+    """Shows no progress: Spark's UI does."""
+
+    def doing(self, what: str) -> None:
+        pass
+
+    def counted(self, counts: Counts, seconds: float) -> None:
+        pass
+
+
+def campaign(
+    spark: "SparkSession",
+    *,
+    out: str,
+    protocols: Sequence[str],
+    schedules: int,
+    seed: int | None = None,
+    certify: float | None = _CERTIFY,
+    **settings: Any,
+) -> ScheduleOutcome:
+    """Run random schedules on Spark, as `epochfuzz campaign run` does, and return the outcome with its findings.
+
+    `out` is any URI that Spark can write. `settings` are fields of Configuration. `certify` bounds the proofs of
+    shortest lengths, in seconds; None: no limit. Without `seed`, a resumed campaign has its own seed, and a new one a
+    random seed. Raises CampaignError, and ValueError for a parameter outside its range.
+    """
+    with _locked(out):
+        if seed is None:
+            begun = work_found(CampaignDirectory(spark, out))
+            seed = secrets.randbelow(1 << 32) if begun is None else begun.seed
+        parsed = tuple(parse_protocol(name) for name in protocols)
+        work = Walks(Parameters(parsed, Configuration(**settings), seed, schedules))
+        work.certify = certify
+        return Campaign.start_or_load(spark, out, work).run(_Silent())
+
+
+def conform(
+    spark: "SparkSession",
+    command: Sequence[str],
+    *,
+    out: str,
+    protocols: Sequence[str] = ("kip-320",),
+    schedules: int = 2_000,
+    seed: int = 0,
+    judge: str = "lock-step",
+    **settings: Any,
+) -> Conformance:
+    """Compare the system that `command` starts with the model, as `epochfuzz conform --campaign` does.
+
+    The workers start the command, so its path must be valid on each of them. Returns the result with its findings.
+    Raises CampaignError, SubjectUnable and CommandError.
+    """
+    from epochfuzz.harness.campaign.conformance.conformance_job import Trials
+    from epochfuzz.harness.conform.oracle.judge import JudgedBy
+    from epochfuzz.harness.conform.run.plan import Plan
+    from epochfuzz.harness.conform.run.selection import selection_for
+
+    plan = Plan(
+        command=tuple(command),
+        protocols=[parse_protocol(name) for name in protocols],
+        settings=Configuration(**settings),
+        schedules=schedules,
+        seed=seed,
+        judged_by=JudgedBy(judge),
+        selection=selection_for(JudgedBy(judge)),
+    )
+    with _locked(out):
+        return Campaign.start_or_load(spark, out, Trials(plan)).run(_Silent())
+
+
+def audit(
+    spark: "SparkSession",
+    logs: Sequence[str],
+    *,
+    out: str,
+    layouts: Sequence[str] = (),
+    broker: str | None = None,
+) -> "Audit":
+    """Read brokers' logs and data directories on Spark, as `epochfuzz audit --spark` does, and return the findings.
+
+    `logs`, `layouts` and `broker` have the meaning of the command's arguments. Raises AuditError and CampaignError.
+    """
+    from epochfuzz.harness.audit import on_spark
+    from epochfuzz.harness.audit.audit import AuditRequest
+
+    with _locked(out):
+        return on_spark.run(spark, out, AuditRequest.of(logs, layouts, broker), lambda text: None)
+
+
+@contextmanager
+def _locked(out: str) -> Iterator[None]:
+    """Lock a directory on this machine, so that no other process works there. Raises CampaignError."""
+    here = None if versions.is_remote() else on_this_machine(out)
+    with nullcontext() if here is None else held(here):
+        yield

@@ -1,0 +1,88 @@
+"""Campaigns on a Spark session of the user's leave it open, and have the results of the command."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import epochfuzz
+from epochfuzz.harness.campaign.spark import session
+from epochfuzz.harness.campaign.store.errors import CampaignError
+from epochfuzz.harness.engine.walk.walk import Walker
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
+from tests.conform.running import ROOT, SUBJECT
+from tests.engine.test_walk import same
+
+LOGS = ROOT / "tests" / "audit" / "logs"
+
+
+def test_a_campaign_on_a_session_of_the_user_finds_what_a_local_run_finds(spark: Any, tmp_path: Path) -> None:
+    outcome = epochfuzz.campaign(
+        spark, out=str(tmp_path), protocols=["hw"], schedules=3_000, seed=7, certify=0, replicas=3
+    )
+    assert same(outcome.tally, Walker([parse_protocol("hw")], Configuration(replicas=3), 7).walk(0, 3_000))
+    assert "no-committed-loss" in [finding.property for finding in outcome.findings]
+    assert spark.range(3).count() == 3
+    again = epochfuzz.campaign(spark, out=str(tmp_path), protocols=["hw"], schedules=3_000, replicas=3)
+    assert same(again.tally, outcome.tally)
+
+
+def test_conform_on_a_session_of_the_user_finds_a_defect(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = ["env", f"PYTHONPATH={ROOT}{os.pathsep}{ROOT / 'src'}", *SUBJECT, "--defect", "everyone-is-waited-for"]
+    conformance = epochfuzz.conform(spark, command, out=str(tmp_path), schedules=20, seed=3)
+    assert not conformance.conforms
+    assert spark.range(3).count() == 3
+
+
+def test_an_audit_on_a_session_of_the_user_finds_the_lost_records(spark: Any, tmp_path: Path) -> None:
+    found = epochfuzz.audit(spark, [str(LOGS / "re-elected-leader-4.3.1")], out=str(tmp_path))
+    assert found.findings
+    assert spark.range(3).count() == 3
+
+
+def test_a_session_that_is_open_stays_open_and_has_its_own_master(spark: Any) -> None:
+    with session.opened() as same_one:
+        assert same_one is spark
+    assert spark.range(3).count() == 3
+    with pytest.raises(CampaignError, match="has a Spark session already"), session.opened("local[1]"):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("lines", "named"),
+    [
+        ("spark.master spark://host:7077\n", "spark://host:7077"),
+        ("# spark.master local\nspark.masterful x\nspark.app.name a\n", None),
+        (None, None),
+    ],
+)
+def test_without_master_the_configuration_of_spark_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: str | None, named: str | None
+) -> None:
+    monkeypatch.delenv("PYSPARK_GATEWAY_PORT", raising=False)
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    if lines is not None:
+        (tmp_path / "spark-defaults.conf").write_text(lines)
+    assert session.named_by_spark() == named
+
+
+@pytest.mark.slow
+def test_spark_submit_runs_a_campaign_on_its_own_master(tmp_path: Path) -> None:
+    file = subprocess.run(
+        [sys.executable, "-c", "import epochfuzz.submit; print(epochfuzz.submit.__file__)"],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    ).stdout.strip()
+    words = ["campaign", "run", "--out", str(tmp_path), "--protocol", "hw", "--schedules", "2000", "--certify", "0"]
+    submit = [str(Path(sys.executable).with_name("spark-submit")), "--master", "local[1]", file]
+    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    ended = subprocess.run([*submit, *words], env=environment, capture_output=True, text=True, timeout=300, check=False)
+    assert "runs on local[1]" in ended.stderr, ended.stderr
+    assert "2,000 schedules" in ended.stdout
