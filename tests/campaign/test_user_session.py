@@ -84,5 +84,7 @@ def test_spark_submit_runs_a_campaign_on_its_own_master(tmp_path: Path) -> None:
     submit = [str(Path(sys.executable).with_name("spark-submit")), "--master", "local[1]", file]
     environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     ended = subprocess.run([*submit, *words], env=environment, capture_output=True, text=True, timeout=300, check=False)
-    assert "runs on local[1]" in ended.stderr, ended.stderr
-    assert "2,000 schedules" in ended.stdout
+    printed = ended.stdout + ended.stderr  # spark-submit prints both on its standard output
+    assert "runs on local[1]" in printed, printed
+    assert "2,000 schedules" in printed
+    assert ended.returncode == 0  # hw loses a record, which is a known bug
