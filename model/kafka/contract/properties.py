@@ -52,12 +52,12 @@ def acked_loss(p: State) -> bool:
 
 
 def duplicate(p: State) -> bool:
-    """A record is twice in the log of the true leader, below its high watermark."""
+    """A record occurs twice below the true leader's high watermark."""
     return p.retries and has_duplicate(p, controller.true_leader(p))
 
 
 def has_duplicate(p: State, leader: int) -> bool:
-    """Return whether a leader (NONE: no leader) has a record twice below its high watermark."""
+    """Return whether a record occurs twice below a leader's high watermark (NONE: no leader)."""
     if leader == NONE:
         return False
     found = 0
@@ -71,12 +71,12 @@ def has_duplicate(p: State, leader: int) -> bool:
 
 
 def reordered(p: State) -> bool:
-    """Records on the true leader, below its high watermark, are in another order than the producer sent them."""
+    """Records below the true leader's high watermark are in another order than the producer sent them."""
     return p.retries and is_reordered(p, controller.true_leader(p))
 
 
 def is_reordered(p: State, leader: int) -> bool:
-    """Return whether a leader (NONE: no leader) has a record, below its high watermark, after a later one."""
+    """Return whether a record below a leader's high watermark (NONE: no leader) comes after a later record."""
     if leader == NONE:
         return False
     found = 0

@@ -96,7 +96,7 @@ class IsrExpansion(Choice):
 
 
 class RemoteLeo(Choice):
-    """A leader's knowledge of its followers when it stays leader in a later epoch, without a break that it has seen."""
+    """A re-elected leader's knowledge of its followers, if it knows of no other leader in between."""
 
     KEPT = (
         0,
