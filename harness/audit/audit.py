@@ -56,7 +56,7 @@ class AuditRequest:
 
     @property
     def size(self) -> int:
-        """About how many bytes of text there are to read, unpacked."""
+        """Estimate the bytes of text that all files unpack to."""
         return sum(source.unpacked for source in self.sources if source.problem is None)
 
     def parts(self) -> list[Part]:
@@ -121,7 +121,7 @@ class Audit:
 
     @property
     def verdict(self) -> AuditVerdict:
-        """The verdict of all findings and gaps."""
+        """Return the verdict of all findings and gaps."""
         if any(finding.is_loss for finding in self.findings):
             return AuditVerdict.LOST
         if self.findings:
@@ -129,7 +129,7 @@ class Audit:
         return AuditVerdict.INCONCLUSIVE if self.gaps else AuditVerdict.NOTHING
 
     def plain(self) -> "evidence.AuditNumbers":
-        """For JSON."""
+        """Return the fields of the JSON document."""
         return {
             "verdict": str(self.verdict),
             "files": self.files,
@@ -159,7 +159,7 @@ class AuditVerdicts:
     undecided: list[tuple[str, str]] = field(default_factory=list)  # partitions, and what the lines do not decide
 
     def add(self, name: str, judged: Judged) -> None:
-        """Add one partition."""
+        """Add the result of one partition."""
         self.partitions += 1
         self.findings += judged.findings
         if judged.unseen:

@@ -152,6 +152,15 @@ def test_bad_input_is_one_sentence_that_says_what_to_do(run, words, said):
     assert "Traceback" not in err
 
 
+def test_the_timeline_shows_the_election_before_its_leader_starts(run):
+    rows = run(LOGS / "unclean-3.9.2")[1].splitlines()
+    places = [
+        next(i for i, row in enumerate(rows) if words in row) for words in ("unclean election of 1 e1", "leads e1")
+    ]
+
+    assert places[0] + 1 == places[1]
+
+
 def test_a_data_directory_by_url_is_rejected(run, tmp_path):
     (tmp_path / "t-0").mkdir()
     (tmp_path / "t-0" / "leader-epoch-checkpoint").write_text("0\n0\n")

@@ -33,7 +33,7 @@ class _Loss:
 
 @dataclass(frozen=True)
 class _Committed:
-    """How much of a log was committed: all `below` an offset, and nothing else if `is_exact`."""
+    """The committed part of a log: all records `below` an offset. If `is_exact`, no later record was committed."""
 
     below: int = 0
     told: str = ""
@@ -51,7 +51,7 @@ class Compared:
 
 @dataclass(frozen=True)
 class DiskPartition:
-    """All that the disks hold about one partition."""
+    """All facts about one partition from the disks."""
 
     topic: str
     number: int
@@ -61,7 +61,7 @@ class DiskPartition:
 
     @property
     def name(self) -> str:
-        """The partition's name."""
+        """Return the name of the partition."""
         return f"{self.topic}-{self.number}"
 
     def histories(self, topic_id: str | None) -> Iterator[tuple[MetadataLog, PartitionHistory]]:

@@ -50,7 +50,7 @@ class DiskAudit:
         )
 
     def plain(self) -> "evidence.Disks":
-        """For JSON."""
+        """Return the fields of the JSON document."""
         return {
             "directories": self.directories,
             "replicas": self.replicas,

@@ -60,7 +60,7 @@ class _Section:
 
 
 def dumped(file: str, broker: int | None) -> Dumped:
-    """Read a dump."""
+    """Read the output of kafka-dump-log.sh."""
     found = Dumped()
     by_replica: dict[str, list[Segment]] = {}
     logs: dict[str, MetadataLog] = {}

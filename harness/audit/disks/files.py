@@ -1,4 +1,4 @@
-"""Access to files of a data directory: regular files only, without following links, and never more than a bound."""
+"""Files: open regular files of a data directory, without following links, and read up to a bound."""
 
 import os
 import stat

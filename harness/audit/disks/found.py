@@ -105,7 +105,7 @@ def located(path: str) -> LocatedDirectory:
 
 
 def state_of(paths: Iterable[str]) -> str:
-    """Return a text that changes when a segment does; nothing without data directories."""
+    """Return a digest of all segments, which changes with each of them. It is empty without data directories."""
     replicas = (replica for path in paths for replica in located(path).replicas)
     files = sorted(file for replica in replicas for file in replica.segments)
     digest = hashlib.sha256()

@@ -30,7 +30,7 @@ class Epoch:
 
 @dataclass
 class DiskReplica:
-    """One replica, as far as its files agree. Offsets from `start` to before `end` are known, with their epochs."""
+    """One replica, up to the offset where its files disagree. Offsets from `start` to `end` - 1 have known epochs."""
 
     topic: str
     partition: int

@@ -61,7 +61,7 @@ def ranges(files: Iterable[str]) -> Iterator[list[str]]:
 
 
 def read_segments(_: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield what the segments of some ranges show; rows of SEGMENTS."""
+    """Read the segments of each row's range. Yields rows of SEGMENTS."""
     for batch in batches:
         for row in batch.to_pylist():
             segments = [asdict(segment_of(file)) for file in row["files"]]

@@ -1,4 +1,4 @@
-"""Sources: the files that hold logs, and what of them can be read at all.
+"""Sources: the files that hold logs, and the reason if a file cannot be read.
 
 A URL, such as s3://bucket/logs, is read by pyarrow, which comes with the extra `spark`. A pipe is copied to a temporary
 file first, because it can be read only once.
@@ -41,7 +41,7 @@ class Source:
 
     @property
     def unpacked(self) -> int:
-        """About how many bytes of text it has."""
+        """Estimate the bytes of text that the file unpacks to."""
         return self.size if self.form == TEXT else self.size // 2 if self.form in WIDE else self.size * _UNPACKED
 
 

@@ -53,7 +53,7 @@ class Damaged(OSError):
 
 @dataclass(frozen=True)
 class Member:
-    """A text file: by itself, or from an archive. `problem` says why it has no content."""
+    """A text file, from a directory or from an archive. `problem` says why it has no content."""
 
     name: str
     content: IO[bytes] | None
