@@ -36,7 +36,7 @@ class Attribution:
     is_one_cluster: bool  # whether every file with events names the same one
 
     def broker_of(self, event: Event) -> int | None:
-        """Return the broker of an event, None where nothing says it."""
+        """Return the broker of an event, or None if nothing names it."""
         if event.broker is not None:
             return event.broker
         own = (event.file, event.origin or "")
@@ -91,7 +91,7 @@ def _clusters(facts: LogFacts) -> set[str]:
 
 
 def _all_name_a_cluster(files: Sequence[LogFacts]) -> bool:
-    """Return whether in the directory of each file with events some file names its cluster."""
+    """Return whether each file with events has a file in its directory that names the cluster."""
     named = {_directory(facts.file) for facts in files if _clusters(facts)}
     return all(_directory(facts.file) in named for facts in files if facts.events)
 

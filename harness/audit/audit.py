@@ -56,7 +56,7 @@ class AuditRequest:
 
     @property
     def size(self) -> int:
-        """About how many bytes of text there are to read, unpacked."""
+        """Estimate the bytes of text that all files unpack to."""
         return sum(source.unpacked for source in self.sources if source.problem is None)
 
     def parts(self) -> list[Part]:
@@ -121,7 +121,7 @@ class Audit:
 
     @property
     def verdict(self) -> AuditVerdict:
-        """The verdict of all findings and gaps."""
+        """Return the verdict of all findings and gaps."""
         if any(finding.is_loss for finding in self.findings):
             return AuditVerdict.LOST
         if self.findings:
@@ -129,7 +129,7 @@ class Audit:
         return AuditVerdict.INCONCLUSIVE if self.gaps else AuditVerdict.NOTHING
 
     def plain(self) -> "evidence.AuditNumbers":
-        """For JSON."""
+        """Return the fields of the JSON document."""
         return {
             "verdict": str(self.verdict),
             "files": self.files,
@@ -159,7 +159,7 @@ class AuditVerdicts:
     undecided: list[tuple[str, str]] = field(default_factory=list)  # partitions, and what the lines do not decide
 
     def add(self, name: str, judged: Judged) -> None:
-        """Add one partition."""
+        """Add the result of one partition."""
         self.partitions += 1
         self.findings += judged.findings
         if judged.unseen:
@@ -172,8 +172,12 @@ class AuditVerdicts:
 
 
 def concluded(request: AuditRequest, files: Sequence[LogFacts], whose: Attribution, verdicts: AuditVerdicts) -> Audit:
-    """Return the result. Raises AuditError if no line is of a broker."""
-    _check_that_brokers_wrote(request, files)
+    """Return the result. Raises AuditError if no line is of a broker, and there are no disks either."""
+    no_lines = _no_lines_of_brokers(request, files)
+    if no_lines is not None and not request.disks:
+        raise AuditError(no_lines)
+    was_read = any(source.problem is None for source in request.sources)
+    gaps = [no_lines] if no_lines is not None and was_read else []
     layouts: dict[str, int] = {}
     for facts in files:
         if facts.layout is not None:
@@ -187,25 +191,25 @@ def concluded(request: AuditRequest, files: Sequence[LogFacts], whose: Attributi
         releases=tuple(sorted({release for facts in files for release in releases_of(facts)})),
         findings=in_order(each for each in verdicts.findings if not each.passed),
         passed=in_order(each for each in verdicts.findings if each.passed),
-        gaps=gaps_of(request, files, whose, verdicts),
+        gaps=gaps + gaps_of(request, files, whose, verdicts),
         notes=notes_of(request, files),
         layouts=dict(sorted(layouts.items(), key=lambda pair: (-pair[1], pair[0]))),
         size=request.size,
     )
 
 
-def _check_that_brokers_wrote(request: AuditRequest, files: Sequence[LogFacts]) -> None:
-    """Raise AuditError where no line is a broker's: an all-clear for such files would say nothing."""
+def _no_lines_of_brokers(request: AuditRequest, files: Sequence[LogFacts]) -> str | None:
+    """Return a sentence if no line is of a broker, because an all-clear for such files says nothing; None otherwise."""
     if any(facts.is_broker for facts in files):
-        return
+        return None
     number = counted(len(request.sources), "file")
     problems = [f"{source.path} {source.problem}" for source in request.sources if source.problem]
     problems += [f"{facts.file} {facts.problem}" for facts in files if facts.problem]
     first = next((facts for facts in files if facts.first is not None), None)
     if first is not None:
-        raise AuditError(
+        return (
             f"no line of {number} is of a Kafka broker; the first line that was not understood, of {first.file}:"
             f" {first.first!r}. Name server.log, state-change.log and controller.log, or what kubectl, docker or"
             " journalctl print of a broker"
         )
-    raise AuditError(f"no line of {number} was read: {problems[0] if problems else 'every file is empty'}")
+    return f"no line of {number} was read: {problems[0] if problems else 'every file is empty'}"

@@ -62,7 +62,7 @@ def _of_files(files: Sequence[LogFacts], whose: Attribution) -> Iterator[str]:
 
 
 def _unnamed(facts: LogFacts, whose: Attribution) -> int:
-    """Return how many events of a file are of no broker that is known."""
+    """Count the events of a file whose broker is unknown."""
     unnamed = facts.unnamed - sum(facts.unnamed_of.values())
     open_ = sum(
         number
@@ -140,7 +140,7 @@ def counted(number: int, what: str) -> str:
 
 
 def _lines(number: int) -> str:
-    """Return the start of a sentence on a line and more."""
+    """Return the start of a sentence about one line or several lines."""
     return "the line has" if number == 1 else f"this line and {number - 1:,} more have"
 
 

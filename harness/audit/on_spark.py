@@ -65,7 +65,7 @@ def _take(directory: CampaignDirectory, request: AuditRequest) -> None:
 
 
 class _Run:
-    """One audit, from where it is."""
+    """One audit on Spark, which resumes after the last part that its directory holds."""
 
     def __init__(self, directory: CampaignDirectory, request: AuditRequest, report: Report) -> None:
         self._directory, self._request, self._report = directory, request, report

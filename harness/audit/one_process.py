@@ -1,4 +1,4 @@
-"""An audit in one process: for logs that it has room for, and where there is no Spark."""
+"""An audit in one process, for logs that fit into memory and for machines without Spark."""
 
 import gc
 from collections import defaultdict
@@ -19,7 +19,7 @@ Report = Callable[[str], None]
 
 
 def run(request: AuditRequest, report: Report) -> Audit:
-    """Read everything, and judge partition after partition. Raises AuditError."""
+    """Read all files, and check one partition after the other. Raises AuditError."""
     with _no_garbage_collection():
         if not request.disks:
             return _logs(request, report)

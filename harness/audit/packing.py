@@ -8,7 +8,17 @@ import tempfile
 import zipapp
 from pathlib import Path
 
-_MAIN = "import sys\nfrom epochfuzz.harness.audit.host import main\nsys.exit(main())\n"
+# Written so that an older Python can run it, and names the version that is needed. 2 is the exit code of wrong usage.
+_MAIN = """import sys
+if sys.version_info < (3, 11):
+    sys.stderr.write(
+        "audit.pyz: needs Python 3.11 or later, and %s is %d.%d: run it with a later one, or copy the logs and disks"
+        " to a host that has one\\n" % ((sys.executable,) + tuple(sys.version_info[:2]))
+    )
+    sys.exit(2)
+from epochfuzz.harness.audit.host import main
+sys.exit(main())
+"""
 # What a bare interpreter imports for it; -I and -S leave out whatever is installed here.
 _IMPORTED = """
 import json, sys

@@ -10,7 +10,7 @@ _LAYOUTS = 10
 
 
 def title(finding: PartitionFinding) -> str:
-    """Return a finding in a line."""
+    """Return a finding as one line."""
     where = "" if finding.first_offset is None else f", offsets {finding.offsets}"
     epoch = "" if finding.leader_epoch is None else f", epoch {finding.leader_epoch}"
     return f"{finding.what}: {finding.name}{where}{epoch}"
@@ -25,7 +25,7 @@ def partition_line(each: Affected) -> str:
 
 
 def read_line(audit: Audit) -> str:
-    """Return the numbers of lines, files, partitions, brokers and data directories, in a line."""
+    """Return one line with the numbers of lines, files, partitions, brokers and data directories."""
     brokers = ", ".join(map(str, audit.brokers)) or "unknown"
     releases = f" of Kafka {', '.join(audit.releases)}" if audit.releases else ""
     took = f", in {audit.seconds:.1f} s" if audit.seconds else ""
@@ -39,12 +39,12 @@ def read_line(audit: Audit) -> str:
 
 
 def layout_lines(audit: Audit) -> list[str]:
-    """Return the layouts that were recognised, one in a line."""
+    """Return one line for each layout that audit recognized."""
     return [f"layout of {counted(files, 'file')}: {layout}" for layout, files in [*audit.layouts.items()][:_LAYOUTS]]
 
 
 def conclusion(audit: Audit, accepts_gaps: bool = False) -> str:
-    """Return the verdict in a line."""
+    """Return the verdict as one line."""
     gaps = counted(len(audit.gaps), "gap")
     shows = "no line shows" if audit.disks is None else "nothing shows"
     if audit.verdict == AuditVerdict.NOTHING or (audit.verdict == AuditVerdict.INCONCLUSIVE and accepts_gaps):

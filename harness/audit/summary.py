@@ -32,16 +32,16 @@ class Affected:
 
     @property
     def name(self) -> str:
-        """The partition."""
+        """Return the name of the partition."""
         return f"{self.topic}-{self.partition}"
 
     @property
     def records(self) -> int | None:
-        """How many offsets are gone; None where lines tell none."""
+        """Return the number of offsets that are gone, or None if no line shows offsets."""
         return sum(last - first + 1 for first, last in self.ranges) or None
 
     def plain(self) -> "evidence.AuditPartition":
-        """For JSON."""
+        """Return the fields of the JSON document."""
         return {
             "topic": self.topic,
             "partition": self.partition,

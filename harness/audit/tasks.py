@@ -43,7 +43,7 @@ def _batch(events: Sequence[Event], part: int) -> pa.RecordBatch:
 
 
 def judge_partitions(text: str, batches: Batches) -> Batches:
-    """Judge partitions, whose events follow one another; rows of JUDGED."""
+    """Check partitions. The events of each partition follow one another. Yields rows of JUDGED."""
     said = json.loads(text)
     whose = frozenset(said["clocks_back"]), said["newest"], said["is_one_cluster"]
     events = (event for batch in batches for event in _events(batch))

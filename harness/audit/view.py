@@ -1,4 +1,4 @@
-"""An audit for people: findings with their lines and a timeline, in a terminal and as a single HTML file."""
+"""The report: findings with their lines and a timeline, in a terminal and as a single HTML file."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -90,20 +90,26 @@ class Accident:
 
     @property
     def around(self) -> list[Event]:
-        """The rows of all timelines, each once. The timeline that begins earliest comes first."""
-        earliest = sorted(self.findings, key=lambda finding: finding.around[0].time if finding.around else 0)
-        return list(dict.fromkeys(event for finding in earliest for event in finding.around))
+        """Return the rows of all timelines, each once. A row keeps its place after the row before it."""
+        rows: list[Event] = []
+        for finding in sorted(self.findings, key=lambda finding: finding.around[0].time if finding.around else 0):
+            place = 0
+            for event in finding.around:
+                if event not in rows:
+                    rows.insert(place, event)
+                place = rows.index(event) + 1
+        return rows
 
     @property
     def evidence(self) -> list[Event]:
-        """The lines that show it, in the order of the timeline."""
+        """Return the lines of evidence, in the order of the timeline."""
         lines = dict.fromkeys(event for finding in self.findings for event in finding.evidence)
         around = self.around
         return sorted(lines, key=lambda event: around.index(event) if event in around else -1)
 
     @property
     def brokers(self) -> list[int]:
-        """The columns of its timeline."""
+        """Return the brokers that have a column in the timeline."""
         return sorted({event.broker for event in self.around if event.broker is not None})
 
     def rows(self) -> Iterator[TimelineRow]:

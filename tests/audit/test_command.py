@@ -138,6 +138,8 @@ def test_what_others_wrote_into_a_log_is_shown_as_text(run, tmp_path):
         ([LOST, "--broker", "("], "--broker: '(' is not a regular expression"),
         ([LOST, "--broker", "(node)"], "finds a broker's number in the path of no file"),
         ([LOGS], "these are logs of"),
+        (["http://127.0.0.1:1/server.log"], "audit reads file, s3, s3a, gs and hdfs URLs"),
+        (["s3a://b/logs?endpoint_override=127.0.0.1:1&scheme=http"], "audit reads file, s3, s3a, gs and hdfs URLs"),
         ([LOST, "--no-spark", "--master", "local[2]"], "--no-spark reads in this process"),
     ],
 )
@@ -148,6 +150,25 @@ def test_bad_input_is_one_sentence_that_says_what_to_do(run, words, said):
     assert err.startswith("epochfuzz: ")
     assert said in err
     assert "Traceback" not in err
+
+
+def test_the_timeline_shows_the_election_before_its_leader_starts(run):
+    rows = run(LOGS / "unclean-3.9.2")[1].splitlines()
+    places = [
+        next(i for i, row in enumerate(rows) if words in row) for words in ("unclean election of 1 e1", "leads e1")
+    ]
+
+    assert places[0] + 1 == places[1]
+
+
+def test_a_data_directory_by_url_is_rejected(run, tmp_path):
+    (tmp_path / "t-0").mkdir()
+    (tmp_path / "t-0" / "leader-epoch-checkpoint").write_text("0\n0\n")
+    code, out, err = run(tmp_path.as_uri())
+
+    assert (code, out) == (2, "")
+    assert "holds a data directory" in err
+    assert "copy it here, and give its path" in err
 
 
 def test_an_empty_directory_holds_no_logs(run, tmp_path):

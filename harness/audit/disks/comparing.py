@@ -62,7 +62,7 @@ class DiskPartition:
 
     @property
     def name(self) -> str:
-        """The partition's name."""
+        """Return the name of the partition."""
         return f"{self.topic}-{self.number}"
 
     def histories(self, topic_id: str | None) -> Iterator[tuple[MetadataLog, PartitionHistory]]:

@@ -161,7 +161,10 @@ def _compare(
             by_partition[commit.topic, commit.partition].append(commit)
     named = {(log.names.get(topic_id, ""), number) for log in logs for topic_id, number in log.partitions} - {("", 0)}
     budget = ReadBudget()
-    for number, key in enumerate(sorted(replicas.keys() | named), start=1):
+    keys = sorted(replicas.keys() | named)
+    if not keys:
+        audit.gaps.append("these disks hold no replica of a topic's partition; add all directories of log.dirs")
+    for number, key in enumerate(keys, start=1):
         report(f"comparing partition {number:,} of {len(replicas):,}")
         own = replicas.get(key, [])
         partition = DiskPartition(*key, own, logs, by_partition[key])
@@ -177,13 +180,20 @@ def _compare(
 def _missing(partition: DiskPartition) -> list[str]:
     """Return messages about replicas of a partition that are not on the audited disks."""
     here = {replica.broker for replica in partition.replicas}
-    gaps = []
+    gaps, is_known = [], False
     if None in here:
         unnamed = next(replica for replica in partition.replicas if replica.broker is None)
         return [f"{unnamed.path} does not name its broker: put the broker's {META} next to its directories or dumps"]
     for topic_id in {replica.topic_id for replica in partition.replicas}:
         wanted = {broker for _, history in partition.histories(topic_id) for broker in history.state.replicas}
+        is_known = is_known or bool(wanted)
         if wanted - here:
             gone = ", ".join(map(str, sorted(wanted - here)))
-            gaps.append(f"{partition.name}: the replicas of brokers {gone} are not among these disks")
+            of = f"replica of broker {gone} is" if len(wanted - here) == 1 else f"replicas of brokers {gone} are"
+            gaps.append(f"{partition.name}: the {of} not among these disks; add the data directories of these brokers")
+    if not is_known and len(here) == 1:
+        gaps.append(
+            f"{partition.name}: only the replica of broker {next(iter(here))} is among these disks, and no metadata"
+            " name the others; add the data directories of the other brokers"
+        )
     return gaps

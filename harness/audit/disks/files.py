@@ -105,4 +105,5 @@ def _whole(descriptor: int) -> bytes:
 
 def reason(error: Exception) -> str:
     """Return a short description of an error."""
-    return getattr(error, "strerror", None) or str(error) or type(error).__name__
+    said = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return f"{said} (run audit as a user who may read it)" if isinstance(error, PermissionError) else said

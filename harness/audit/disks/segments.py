@@ -82,7 +82,7 @@ class Segment:
 
     @property
     def end(self) -> int:
-        """The offset after the last batch."""
+        """Return the offset after the last batch."""
         return self.runs[-1].last.last + 1 if self.runs else self.base
 
 

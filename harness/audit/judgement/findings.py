@@ -23,7 +23,7 @@ class What(StrEnum):
 
 @dataclass(frozen=True)
 class PartitionFinding:
-    """Something that happened to a partition. `evidence` has the lines that show it, `around` more of its history.
+    """A finding about a partition. `evidence` has the lines that show it, and `around` has more of its history.
 
     The offsets are the offsets of the records concerned, or None if the lines don't show them. `passed` marks a danger
     that passed without a loss, as later lines show.
@@ -43,17 +43,17 @@ class PartitionFinding:
 
     @property
     def name(self) -> str:
-        """The partition."""
+        """Return the name of the partition."""
         return f"{self.topic}-{self.partition}"
 
     @property
     def is_loss(self) -> bool:
-        """Return whether it shows that committed records are gone, and not only that they may be."""
+        """Return whether the finding proves that committed records are gone."""
         return self.what in (What.COMMITTED_LOSS, What.TRUNCATED_BELOW_HIGH_WATERMARK)
 
     @property
     def offsets(self) -> str:
-        """The offsets in words."""
+        """Return the offsets in words."""
         if self.first_offset is None or self.last_offset is None:
             return "?"
         if self.first_offset == self.last_offset:
@@ -61,7 +61,7 @@ class PartitionFinding:
         return f"{self.first_offset:,} to {self.last_offset:,}"
 
     def plain(self) -> "documents.AuditFinding":
-        """For JSON."""
+        """Return the fields of the JSON document."""
         return {
             "kind": self.what,
             "topic": self.topic,
@@ -86,7 +86,7 @@ class PartitionFinding:
 
 
 def in_order(findings: Iterable[PartitionFinding]) -> list[PartitionFinding]:
-    """Losses first, then by partition and epoch."""
+    """Return findings in the order of the report: losses first, then by partition and epoch."""
     kinds = list(What)
     return sorted(
         findings,

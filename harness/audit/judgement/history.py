@@ -56,7 +56,7 @@ class Life:
 
     @cached_property
     def placed(self) -> tuple[Placed, ...]:
-        """All events, broker by broker."""
+        """Return all events, broker by broker."""
         return tuple(each for events in self.brokers.values() for each in events)
 
     @cached_property
@@ -88,7 +88,7 @@ class Life:
 
     @cached_property
     def unseen(self) -> list[int]:
-        """Leader epochs from the first to the last that lines show, which somebody may have led without a line here."""
+        """Return the leader epochs that may have had a leader, but whose leader no line shows."""
         leaderless = {each.event.leader_epoch for each in self.placed if each.event.leader == NOBODY}
         shown = {each.event.leader_epoch for each in self.of(*ROLES, MessageKind.STATE, MessageKind.TOLD)} - {None}
         told = self.reigns.keys() | leaderless
@@ -103,7 +103,7 @@ class Life:
         return {broker for broker in named if broker is not None} or {*self.brokers, *self.silent}
 
     def _may_have_led(self, broker: int, epoch: int) -> bool:
-        """Return whether a broker's lines do not go on from before an epoch to behind it."""
+        """Return whether a broker may have led an epoch in a gap of its lines."""
         roles = [each for each in self.brokers.get(broker, ()) if each.event.kind in ROLES]
         for before, after in pairwise(roles):
             if (before.epoch or 0) < epoch < (after.epoch or 0):
@@ -116,7 +116,7 @@ class Life:
 
     @cached_property
     def silent(self) -> list[int]:
-        """Brokers that other lines name, and that have no line on this partition."""
+        """Return the brokers that other lines name and that have no line on this partition."""
         named = {member for each in self.placed for member in each.event.isr or ()}
         named |= {each.event.leader for each in self.placed if each.event.leader is not None}
         return sorted(named - self.brokers.keys() - {NOBODY})
@@ -301,7 +301,7 @@ def _takes_a_role_as_new_twice(piece: Sequence[Event]) -> bool:
 
 
 def _are_connected(pieces: dict[int, list[Event]]) -> bool:
-    """Return whether each broker is named by lines of another, directly or by way of others, or names one."""
+    """Return whether the lines of the brokers name each other, directly or through other brokers."""
     reached = {next(iter(pieces))}
     named = {
         broker: {m for e in piece for m in (*(e.isr or ()), e.leader, e.previous_leader) if m is not None}

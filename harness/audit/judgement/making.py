@@ -1,4 +1,4 @@
-"""Making findings: with the lines that show them, and the rows around these."""
+"""Make findings with the lines that show them and the rows around these lines."""
 
 from collections.abc import Sequence
 

@@ -94,7 +94,7 @@ class _Shown:
 
 @dataclass(frozen=True)
 class _Lost:
-    """A loss that was found: where the leader of an epoch started, and up to where there had been more."""
+    """A loss: the offset at which a leader started, and the end of the records that earlier leaders had."""
 
     epoch: int
     start: int

@@ -34,7 +34,7 @@ _BESIDE = "kip-966"  # the newest repaired design
 
 @dataclass(frozen=True)
 class _Step:
-    """Some events, and the line that shows them, or None if no line does."""
+    """Events, and the line that shows them. The line is None if no line shows them."""
 
     events: tuple[str, ...]
     line: Event | None
@@ -57,7 +57,7 @@ class ToldCase:
         return f"Replayed under {self.protocol}, this loses the record by event {self.at}. {self.because}"
 
     def plain(self) -> "evidence.Told":
-        """For JSON."""
+        """Return the fields of the JSON document."""
         return {
             "case": self.case.id,
             "protocol": self.protocol,

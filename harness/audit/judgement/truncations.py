@@ -53,9 +53,9 @@ def _role_of(life: Life, placed: Placed) -> Placed | None:
 def _below_shown(life: Life) -> Iterator[PartitionFinding]:
     """Yield truncations below the high watermark that the replica's own earlier lines showed.
 
-    Kafka 2.1 to 4.1 nearly never write that they truncate below a high watermark (KAFKA-19474). The warning of a
-    non-monotonic update says from where the high watermark goes back, but that may have been learned from the new
-    leader, before the truncation: it is shown, and does not count.
+    Kafka 2.1 to 4.1 rarely write that they truncate below a high watermark (KAFKA-19474). The warning of a
+    non-monotonic update shows the higher value. The replica may have learned that value from the new leader before the
+    truncation, so this rule shows the warning and does not use the value.
     """
     said = {(each.broker, each.event.offset) for each in life.of(MessageKind.BELOW_HIGH_WATERMARK)}
     for cut in life.of(MessageKind.TRUNCATION):

@@ -1,1 +1,1 @@
-"""Lines of brokers' logs become events."""
+"""Read the lines of broker logs and turn them into events."""

@@ -53,7 +53,7 @@ class Inner:
 
 
 def opened(text: str, needles: Sequence[str]) -> list[Inner]:
-    """Return the lines with a needle that stand in the JSON of a text; none if it has no JSON."""
+    """Return the lines with a needle inside the JSON of a text. The list is empty if the text has no JSON."""
     if len(text) > _LONGEST:
         return []
     at = 0

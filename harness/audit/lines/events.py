@@ -1,4 +1,4 @@
-"""Events: what one line of a log says, of a partition or of its broker."""
+"""Events: the content of one log line about a partition or about its broker."""
 
 from dataclasses import dataclass, fields
 from enum import StrEnum
@@ -35,7 +35,7 @@ class MessageKind(StrEnum):
 
 @dataclass(slots=True, unsafe_hash=True)  # never changed; a frozen one takes three times as long to make
 class Event:
-    """A line that says something of a partition. Numbers that it does not tell are None."""
+    """An event of a partition, from one line. Numbers that the line does not show are None."""
 
     kind: str
     file: str

@@ -53,7 +53,7 @@ class LogFacts:
     problem: str | None = None
 
     def text(self) -> str:
-        """As text, for tables."""
+        """Return the facts as JSON, for tables."""
         sets = {name: sorted(getattr(self, name)) for name in _SETS}
         return json.dumps(vars(self) | sets, sort_keys=True)
 

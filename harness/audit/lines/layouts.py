@@ -1,4 +1,4 @@
-"""Layouts that --layout gives, as log4j's conversion patterns, for lines that are not recognised by their message."""
+"""Layouts of --layout: log4j's conversion patterns for lines whose time or message audit does not recognize."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -29,7 +29,7 @@ _ANYTHING = r"[^\n]{0,300}?"
 
 @dataclass(frozen=True, slots=True)
 class Framed:
-    """A line without its layout: when it was logged, the message, and the text before both."""
+    """A line without its layout: its time, its message, and the text before both."""
 
     time: int
     message: str

@@ -42,7 +42,7 @@ _NEXT_WORD = re.compile(r"[\]\s|,:>-]{0,8}([A-Za-z][\w.-]{0,80})(?=\s)")
 
 @dataclass(slots=True)
 class MessageSighting:
-    """A message with what its line says of it. `is_closed`: something of the layout follows the message."""
+    """A message with its time and its origin. `is_closed` is true if a part of the layout follows the message."""
 
     message: MatchedMessage
     time: int | None

@@ -63,7 +63,7 @@ _DIRECTORY: Final = re.compile(r"/kafka-log(\d{1,9})(?![\w.])", re.ASCII)
 
 @dataclass(slots=True)
 class MatchedMessage:
-    """A message in a text: its kind, the fields of an event, and where it stands with what Kafka puts before it."""
+    """A message in a text: its kind, the fields of its event, and its place, including Kafka's prefix."""
 
     kind: MessageKind
     said: dict[str, Any]
@@ -75,7 +75,7 @@ class MatchedMessage:
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """How a wording is matched: from its needle on, and before it."""
+    """The patterns of a wording: one from its needle on, and one for the text before the needle."""
 
     wording: Wording | None
     after: re.Pattern[str]
@@ -148,7 +148,7 @@ def _shapes() -> dict[str, tuple[_Shape, ...]]:
 
 
 def messages_in(text: str, needles: Iterable[str] = NEEDLES) -> tuple[list[MatchedMessage], int]:
-    """Return the messages in a text, in order, and how many places have the words of one and could not be read."""
+    """Return the messages in a text, in order, and the number of places with a message's words that no wording fits."""
     places = _places(text, needles)
     found: list[MatchedMessage] = []
     failed = failures = until = 0
@@ -173,7 +173,7 @@ _FACTS = ("Kafka version", "Cluster ID = ", "Incarnation ")  # of a file, and no
 
 
 def _places(text: str, needles: Iterable[str]) -> list[tuple[int, str]]:
-    """Return the first places of each needle, as many as can matter, in order."""
+    """Return the places of all needles, in order, with a bound for each needle."""
     places: list[tuple[int, str]] = []
     for needle in needles:
         at, most = text.find(needle), len(places) + _MESSAGES + _FAILURES
@@ -185,7 +185,7 @@ def _places(text: str, needles: Iterable[str]) -> list[tuple[int, str]]:
 
 
 def _message(text: str, at: int, needle: str, floor: int) -> MatchedMessage | int | None:
-    """Return the message that has a needle at a place; its end if it says nothing; None if it is in no wording."""
+    """Return the message with a needle at a place, its end if audit does not need it, or None if no wording fits."""
     window = max(floor, at - _BEFORE)
     for shape in _shapes()[needle]:
         if not text.startswith(shape.words, at):
@@ -224,7 +224,7 @@ def _message(text: str, at: int, needle: str, floor: int) -> MatchedMessage | in
 
 
 def _start(text: str, start: int, floor: int) -> int:
-    """Return the start of a message, including the prefix that Kafka puts there, such as `[Broker id=1] `."""
+    """Return the start of a message, including Kafka's prefix, such as `[Broker id=1] `."""
     if text[start - 1 : start] != " " or text[start - 2 : start - 1] not in ("]", ":", ","):
         return start
     window = max(floor, start - _IDENT)

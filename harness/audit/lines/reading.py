@@ -77,7 +77,7 @@ class Part:
     size: int = 0
 
     def text(self) -> str:
-        """As text, for tables."""
+        """Return the part as JSON, for tables."""
         return json.dumps(asdict(self), sort_keys=True)
 
     @classmethod
@@ -207,7 +207,7 @@ class LogReader:
         return seen_in(text, needles, before)
 
     def _event(self, seen: MessageSighting, line: int, text: str) -> Event | None:
-        """Return the event of a message, None for one that is a fact of the file or is not Kafka's own."""
+        """Return the event of a message. Returns None if the message is a fact of the file, or only quotes Kafka."""
         if seen.is_foreign:
             return None
         facts, kind, said = self.facts, seen.message.kind, seen.message.said

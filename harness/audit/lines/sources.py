@@ -1,4 +1,4 @@
-"""Sources: the files that hold logs, and what of them can be read at all.
+"""Sources: the files that hold logs, and the reason if a file cannot be read.
 
 A URL, such as s3://bucket/logs, is read by pyarrow, which comes with the extra `spark`. A pipe is copied to a temporary
 file first, because it can be read only once.
@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO, Any
 
+from epochfuzz.harness.audit.disks.checkpoints import EPOCHS
 from epochfuzz.harness.audit.errors import AuditError
 from epochfuzz.harness.audit.lines.unpacking import SNIFFED, TEXT, WIDE, form_of, reason, shown
 from epochfuzz.harness.environment.extras import require
@@ -40,7 +41,7 @@ class Source:
 
     @property
     def unpacked(self) -> int:
-        """About how many bytes of text it has."""
+        """Estimate the bytes of text that the file unpacks to."""
         return self.size if self.form == TEXT else self.size // 2 if self.form in WIDE else self.size * _UNPACKED
 
 
@@ -85,8 +86,13 @@ def _file_system(url: str) -> tuple[Any, str]:
     try:
         files, inner = FileSystem.from_uri(re.sub("^s3a://", "s3://", url))
     except (ArrowException, OSError) as error:
-        raise AuditError(f"{url}: {error}") from None
+        raise _not_reached(url, error) from None
     return files, inner
+
+
+def _not_reached(url: str, error: Exception) -> AuditError:
+    said = str(error).partition("\n")[0][:300]
+    return AuditError(f"{url}: {said}. audit reads file, s3, s3a, gs and hdfs URLs; download logs that are elsewhere")
 
 
 def expression_of(pattern: str) -> re.Pattern[str]:
@@ -151,16 +157,20 @@ def _unread(path: str, problem: str) -> Source:
 
 
 def _files_of_url(url: str) -> Iterator[str]:
+    from pyarrow import ArrowException
     from pyarrow.fs import FileSelector, FileType
 
     files, inner = _file_system(url)
-    at = files.get_file_info(inner)
+    try:
+        at = files.get_file_info(inner)
+        below = files.get_file_info(FileSelector(inner, recursive=True)) if at.type == FileType.Directory else [at]
+    except (ArrowException, OSError) as error:  # such as a server that does not respond
+        raise _not_reached(url, error) from None
     if at.type == FileType.NotFound:
         raise AuditError(f"{url}: there is no such file or directory")
-    if at.type == FileType.File:
-        yield url
-        return
-    for each in sorted(files.get_file_info(FileSelector(inner, recursive=True)), key=lambda each: str(each.path)):
+    for each in sorted(below, key=lambda each: str(each.path)):
+        if each.base_name == EPOCHS:
+            raise AuditError(f"{url} holds a data directory ({each.path}): copy it here, and give its path")
         if each.type == FileType.File:
             yield url.rstrip("/") + each.path.removeprefix(inner.rstrip("/"))
 

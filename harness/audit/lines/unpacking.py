@@ -53,7 +53,7 @@ class Damaged(OSError):
 
 @dataclass(frozen=True)
 class Member:
-    """A text file: by itself, or from an archive. `problem` says why it has no content."""
+    """A text file, from a directory or from an archive. `problem` says why it has no content."""
 
     name: str
     content: IO[bytes] | None
@@ -159,7 +159,8 @@ def buffered(content: IO[bytes]) -> io.BufferedReader:
 
 def reason(error: Exception) -> str:
     """Return the reason of an error, in a few words."""
-    return getattr(error, "strerror", None) or str(error) or type(error).__name__
+    said = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return f"{said} (run audit as a user who may read it)" if isinstance(error, PermissionError) else said
 
 
 def _of_tar(name: str, stream: IO[bytes], budget: UnpackedBytes, depth: int) -> Iterator[Member]:

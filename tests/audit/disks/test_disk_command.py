@@ -78,4 +78,33 @@ def test_a_replica_whose_disk_is_missing_is_a_gap(epochfuzz, tmp_path, missing):
     for copy in data.glob(f"{missing}*"):
         shutil.rmtree(copy)
 
-    assert f"the replicas of brokers {ord(missing) - 64} are not among these disks" in epochfuzz("audit", data).out
+    said = f"the replica of broker {ord(missing) - 64} is not among these disks; add the data directories"
+    assert said in epochfuzz("audit", data).out
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [("", "server.log is empty"), ("replicas: 3\n", "no line of 1 file is of a Kafka broker")]
+)
+def test_a_file_without_a_brokers_line_is_a_gap_next_to_disks(epochfuzz, tmp_path, text, said):
+    (tmp_path / "server.log").write_text(text)
+    ended = epochfuzz("audit", unpacked(LOST, tmp_path / "disks"), tmp_path / "server.log", "--no-spark")
+
+    assert ended.code == 1
+    assert "committed-loss: t-0, offsets 20 to 49, epoch 2" in ended.out
+    assert said in ended.out
+
+
+def test_a_disk_without_a_partition_gives_no_all_clear(epochfuzz, tmp_path):
+    ended = epochfuzz("audit", unpacked("unclean-2.6.3", tmp_path) / "C")
+
+    assert ended.code == 4
+    assert "these disks hold no replica of a topic's partition; add all directories of log.dirs" in ended.out
+
+
+def test_one_replica_without_metadata_gives_no_all_clear(epochfuzz, tmp_path):
+    first = unpacked("unclean-2.6.3", tmp_path) / "A"
+    (first / "t-0" / "leader-epoch-checkpoint").write_text("0\n1\n0 0\n")
+    ended = epochfuzz("audit", first)
+
+    assert ended.code == 4
+    assert "t-0: only the replica of broker 1 is among these disks, and no metadata name the others" in ended.out

@@ -72,3 +72,14 @@ def test_bytes_of_a_hostile_file_do_not_reach_the_terminal(packed, tmp_path):
     (directory / "t-0" / "leader-epoch-checkpoint").write_text("\x1b[2J")
 
     assert "\x1b" not in run(packed, directory).stdout
+
+
+def test_a_python_that_is_too_old_is_one_message(packed):
+    older = "import sys, runpy; sys.version_info = (3, 9, 2); runpy.run_path(sys.argv[1], run_name='__main__')"
+    command = [sys.executable, "-I", "-S", "-c", older, str(packed)]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr.startswith("audit.pyz: needs Python 3.11 or later, and ")
+    assert " is 3.9: run it with a later one" in ended.stderr
+    assert "Traceback" not in ended.stderr
