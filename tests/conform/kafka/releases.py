@@ -29,6 +29,7 @@ ADAPTERS = (
     Adapter((2, 1), "2.12"),
     Adapter((2, 2), "2.12"),
     Adapter((2, 3), "2.12"),
+    Adapter((2, 5), "2.13"),
     Adapter((2, 6), "2.13"),
     Adapter((2, 7), "2.13"),
     Adapter((2, 8), "2.13"),

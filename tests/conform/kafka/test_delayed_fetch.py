@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -30,15 +31,20 @@ RAISED = f"{WAITS}, fetch C, receive C, fetch C"
 RE_ELECTED = "produce A, fetch B, receive B, fetch C, receive C, fetch B, elect B, elect A, catch_up A, catch_up C"
 
 
-@pytest.fixture(scope="module", params=RELEASES)
-def kafka(request: pytest.FixtureRequest) -> Iterator[tuple[str, CommandSubject]]:
+@contextmanager
+def started(release: str) -> Iterator[tuple[str, CommandSubject]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(Path(__file__).parents[3])
         for lack in missing():
             pytest.skip(lack)
-        words = [sys.executable, "-m", "tests.conform.kafka", request.param]
-        with CommandSubject(words, ladder.PATIENCE) as subject:
-            yield request.param, subject
+        with CommandSubject([sys.executable, "-m", "tests.conform.kafka", release], ladder.PATIENCE) as subject:
+            yield release, subject
+
+
+@pytest.fixture(scope="module", params=RELEASES)
+def kafka(request: pytest.FixtureRequest) -> Iterator[tuple[str, CommandSubject]]:
+    with started(request.param) as release:
+        yield release
 
 
 def seen(kafka: tuple[str, CommandSubject], schedule: str, refused: str = "") -> dict[str, Any]:
@@ -79,6 +85,16 @@ def test_a_fetch_whose_time_is_over_brings_the_high_watermark_of_that_moment(
 def test_a_higher_high_watermark_completes_no_fetch(kafka: tuple[str, CommandSubject]) -> None:
     replicas = seen(kafka, RAISED, refused="receive B")
     assert (offsets(replicas["A"]), offsets(replicas["B"])) == ((1, 1), (1, 0))
+
+
+@pytest.mark.parametrize(("release", "is_answered"), [("2.5.1", True), ("2.6.1", False)])
+def test_a_higher_high_watermark_completes_a_fetch_up_to_2_5(release: str, is_answered: bool) -> None:
+    """KAFKA-9952 (2.6.0) removed that. The model has the rule of 2.6."""
+    with started(release) as (_, subject):
+        subject.reset(wire.config_of(SETTINGS), f"kafka-{release}")
+        assert all(map(subject.apply, RAISED.split(", ")))
+        assert subject.apply("receive B") is is_answered
+        assert subject.observe()["replicas"]["B"]["hw"] == is_answered
 
 
 def test_a_leader_that_steps_down_rejects_a_fetch(kafka: tuple[str, CommandSubject]) -> None:

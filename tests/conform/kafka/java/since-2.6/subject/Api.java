@@ -1,0 +1,15 @@
+package subject;
+
+import kafka.cluster.Partition;
+import kafka.cluster.Replica;
+
+/** Where 2.6 differs from 2.5. */
+final class Api {
+    private Api() { }
+
+    /** The leader looks at a follower once more, as at a fetch from where it was. */
+    static void noteFetch(Partition partition, Replica known, long now) {
+        partition.updateFollowerFetchState(known.brokerId(), known.logEndOffsetMetadata(), known.logStartOffset(), now,
+                Long.MAX_VALUE);
+    }
+}

@@ -120,8 +120,7 @@ final class KafkaBroker implements Broker {
 
     @Override public void proposeExpand(int follower) {
         kafka.cluster.Replica known = partition().getReplica(follower).get();
-        partition().updateFollowerFetchState(follower, known.logEndOffsetMetadata(), known.logStartOffset(),
-                time.milliseconds(), Long.MAX_VALUE);
+        Api.noteFetch(partition(), known, time.milliseconds());
     }
 
     @Override public Set<Integer> pendingIsr() {
