@@ -8,8 +8,9 @@ hypothesis.settings.load_profile("ci")
 
 from hypothesis import HealthCheck, Phase, settings
 
-# All phases except the explanation, which traces every line and names lines of the model rather than of a test.
-PHASES = [phase for phase in Phase if phase is not Phase.explain]
+# All phases but two. The explanation traces every line, and names lines of the model rather than of a test. The search
+# for larger targets changes the choice before each step whether to continue, and ended 49 of 100 examples early.
+PHASES = [phase for phase in Phase if phase not in (Phase.explain, Phase.target)]
 
 # For runs whose results only a program reads: Hypothesis saves and prints nothing. The runs are not derandomized,
 # because a derandomized run ignores saved examples, and shrinking starts from a saved example.

@@ -1,8 +1,8 @@
 """Statistics of examples for `--hypothesis-show-statistics`, Tyche and HypoFuzz, and targets for Hypothesis's search.
 
 An event says that an example met a coverage goal, or that a verb happened in it. Hypothesis shows the share of examples
-with each event. Targets are numbers that are larger in rare situations. Hypothesis changes the examples in which they
-are largest, to find larger ones.
+with each event. Targets are numbers that are larger in rare situations. Hypothesis shows the largest of each, and
+HypoFuzz searches for larger ones. Hypothesis searches for them too in `Phase.target`, see profiles.py.
 """
 
 from collections.abc import Callable, Iterator

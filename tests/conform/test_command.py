@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 from epochfuzz.harness.cases.case import load_case
 from epochfuzz.harness.cases.corpus import load_corpus
 from epochfuzz.harness.cases.verdict import judge
+from epochfuzz.harness.cli.output import BadInput
 from epochfuzz.harness.conform.run import attempts, run
 from tests.conform.running import HOSTILE, OWN, REFERENCE, ROOT, SUBJECT
 
@@ -184,6 +186,17 @@ def test_fields_of_the_subjects_own_are_shown_and_not_compared(epochfuzz: Any) -
     differing = epochfuzz("conform", *FEW, "--", *OWN, "starts", "wrong")
     assert differing.code == 1
     assert "│ replicas.A.own.flushed" in differing.out
+
+
+def test_a_directory_that_is_refused_is_not_said_to_be_kept(epochfuzz: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*arguments: object) -> None:
+        raise BadInput("c: another campaign is in this directory")
+
+    monkeypatch.setattr("epochfuzz.harness.commands.conform.spark_session", lambda *_, **options: nullcontext())
+    monkeypatch.setattr("epochfuzz.harness.campaign.run.campaign.Campaign.start_or_load", refuse)
+    ended = epochfuzz("conform", "--campaign", "c", *FEW, "--", *REFERENCE)
+    assert (ended.code, "another campaign" in ended.err) == (2, True)
+    assert "kept in" not in ended.out + ended.err
 
 
 MISSPELT = """\
