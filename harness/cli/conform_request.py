@@ -23,7 +23,8 @@ TOURS_FOR = 2_000  # test sequences are short, and a new process is slow
 class ConformRequest:
     """The options of the command that don't belong to the plan. `certify` is in seconds; None: no limit.
 
-    `resumes` is true if a killed run of drawn schedules resumes from the directory `cases`.
+    `is_certify_given` tells whether the user bounds the time, which otherwise depends on the adapter's speed. `resumes`
+    is true if a killed run of drawn schedules resumes from the directory `cases`.
     """
 
     out: Console
@@ -41,6 +42,7 @@ class ConformRequest:
     master: str | None
     remote: str | None
     certify: float | None
+    is_certify_given: bool
 
     def again(self, plan: "Plan") -> str:
         """Return the command line that repeats or resumes the run."""

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 _CORPUS = Path("corpus")
 
+_ATTEMPTS_OF_SLOW = 300  # runs to shrink the findings of a slow adapter, if --certify doesn't bound the time
+
 _OF_SCHEDULES = ("schedules", "seed", "selection", "corpus")
 _OF_TOURS = ("refused",)
 
@@ -169,6 +171,7 @@ def _request(context: typer.Context, settings: Configuration) -> ConformRequest:
         master=named["master"],
         remote=named["remote"],
         certify=options.parse_certify(named["certify"]),
+        is_certify_given="certify" in given,
     )
 
 
@@ -261,7 +264,9 @@ def _on_this_machine(asked: ConformRequest, plan: "Plan") -> "tuple[Conformance,
 
     shrinking = asked.certify / 2 / len(plan.protocols) if asked.certify else None  # the other half is for proofs
     with show_search(asked.out) as progress:
-        processes = Processes(asked.jobs, progress.doing, shrinking)
+        processes = Processes(
+            asked.jobs, progress.doing, shrinking, for_slow=0 if asked.is_certify_given else _ATTEMPTS_OF_SLOW
+        )
         if asked.exhaustive:
             tours = Exhaustive(TourRequest(asked.refused, asked.seconds, asked.cases), processes)
             conformance = run(plan, tours, progress.doing)

@@ -332,6 +332,8 @@ def _title(nonconformity: ConformanceFinding, proof: Reproducer | None) -> Text:
     if is_from_reset(nonconformity.fault, sent, nonconformity.protocol, nonconformity.trial.settings):
         after += ", and there since the reset"
     shrunk = f", shrunk from {nonconformity.shrunk_from} events" if nonconformity.shrunk_from > len(sent) else ""
+    if not nonconformity.is_shrunk and not nonconformity.known_flaw:
+        shrunk += ", not the shortest: time was up; a longer --certify, such as 5m, shrinks it further"
     flaw = "known bug" if nonconformity.fault.kind is DiscrepancyKind.PROMISE else "known difference"
     known = f"\n{flaw} of {nonconformity.protocol.name}: {nonconformity.known_flaw}" if nonconformity.known_flaw else ""
     if proof is not None:

@@ -1,5 +1,6 @@
 """A finding: a discrepancy that a fresh adapter process repeats, on the shortest schedule that shrinking found."""
 
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -23,7 +24,8 @@ class ConformanceFinding:
 
     `answers` are the replies to the events of that schedule. `seen` counts the schedules that failed with the same
     signature. `trial` is the trial that was shrunk from `shrunk_from` events, in the configuration that it still needs.
-    `known_flaw` says why the finding was to be expected, or is None if it was not.
+    `known_flaw` says why the finding was to be expected, or is None if it was not. `is_shrunk` is False if the time was
+    up before no shorter schedule was left to try.
     """
 
     protocol: Protocol
@@ -33,6 +35,7 @@ class ConformanceFinding:
     shrunk_from: int
     seen: int
     known_flaw: str | None
+    is_shrunk: bool = True
 
     @property
     def causes(self) -> Causes | None:
@@ -62,16 +65,21 @@ def conformance_finding(
     is_tour = failed.trial.tour is not None
     setting = Setting(protocol, failed.trial.settings, plan.judged_by, every_refusal=is_tour)
     sighting, answers = _confirmed(plan, setting, failed.sighting)
+    is_shrunk = True
     if sighting.fault.kind is not DiscrepancyKind.UNSTABLE and sighting.sent:
+        began = time.monotonic()
         plainer, unshrunk = _in_plain_configuration(plan, setting, sighting)
         shrunk, answers_to_shrunk = _confirmed(
             plan, plainer, _shrunk(plan, plainer, unshrunk, failed.known_flaw(protocol), seconds)
         )
+        is_shrunk = time.monotonic() - began < seconds
         if shrunk.fault.kind is not DiscrepancyKind.UNSTABLE:
             setting, sighting, answers = plainer, shrunk, answers_to_shrunk
     trial = failed.trial.under(setting.settings)
     flaw = FailedTrial(trial, sighting).known_flaw(protocol)
-    return ConformanceFinding(protocol, sighting, answers, trial, len(failed.sighting.sent), failed.seen, flaw)
+    return ConformanceFinding(
+        protocol, sighting, answers, trial, len(failed.sighting.sent), failed.seen, flaw, is_shrunk
+    )
 
 
 def _in_plain_configuration(

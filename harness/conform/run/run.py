@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 from typing import Protocol as Interface
 
 from epochfuzz.harness.conform.oracle.judge import FIELDS
-from epochfuzz.harness.conform.protocol.discrepancy import SubjectUnable
+from epochfuzz.harness.conform.protocol.discrepancy import Discrepancy, DiscrepancyKind, SubjectUnable
 from epochfuzz.harness.conform.protocol.process import CommandError
 from epochfuzz.harness.conform.run.block import MOST_UNJUDGED, BlockResult, FailedTrial, shortest
 from epochfuzz.harness.conform.run.conformance_finding import ConformanceFinding
 from epochfuzz.harness.conform.run.drive import Exercise
 from epochfuzz.harness.conform.run.plan import Plan
+from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 if TYPE_CHECKING:
@@ -190,6 +191,13 @@ class _Failed:
         self._shortest = shortest([*self._shortest, *result.failed], self._protocol)
 
     def to_shrink(self) -> list[FailedTrial]:
-        """Return the shortest failures that are not yet shrunk."""
-        by_length = sorted(self._shortest, key=lambda one: len(one.sighting.sent))
-        return by_length[self.shrunk : MOST_NONCONFORMITIES]
+        """Return the worst failures that are not yet shrunk, and the shortest of equally bad ones first."""
+        worst = sorted(self._shortest, key=lambda one: (_severity(one.fault), len(one.sighting.sent)))
+        return worst[self.shrunk : MOST_NONCONFORMITIES]
+
+
+def _severity(fault: Discrepancy) -> int:
+    """Return the rank of a broken guarantee among the properties, 0 for the most severe, and the last for the rest."""
+    if fault.kind is not DiscrepancyKind.PROMISE or fault.field not in properties.NAMES:
+        return len(properties.NAMES)
+    return properties.NAMES.index(fault.field)

@@ -27,13 +27,20 @@ class Processes:
     """The processes of this machine, each with its own adapter process.
 
     A process can run many schedules, so `report` is called with the progress within the local process, or when others
-    start. Shrinking takes at most `shrinking` seconds for a protocol, whatever the number of failures.
+    start. Shrinking takes at most `shrinking` seconds for a protocol, whatever the number of failures. With `for_slow`,
+    a slow adapter has more time: as long as so many schedules took, which are the attempts to shrink.
     """
 
     def __init__(
-        self, jobs: int = 1, report: Callable[[str], None] = lambda doing: None, shrinking: float | None = None
+        self,
+        jobs: int = 1,
+        report: Callable[[str], None] = lambda doing: None,
+        shrinking: float | None = None,
+        for_slow: int = 0,
     ) -> None:
         self.seconds = 0.0
+        self._schedules = 0
+        self._for_slow = for_slow
         self.interrupted = False  # by Ctrl-C: the results that follow are parts of blocks, or leave out a block
         self.toured = None  # this crew draws schedules, and plays no test sequences
         self._jobs = jobs
@@ -50,16 +57,21 @@ class Processes:
         with closing(self._one_by_one(blocks) if self._jobs == 1 else self._in_pool(blocks)) as results:
             for result in results:
                 self.seconds = time.monotonic() - started
+                self._schedules += result.schedules + result.cases
                 yield result
 
     def nonconformities(
         self, plan: Plan, protocol: Protocol, failed: Sequence[FailedTrial]
     ) -> Iterator[ConformanceFinding]:
-        """Yield a finding for each failed trial, each within its share of the time."""
-        deadline = Deadline(self._shrinking)
-        for number, one in enumerate(failed):
-            share = deadline.remaining / (len(failed) - number)
-            yield conformance_finding(plan, protocol, one, min(share, MOST_SECONDS))
+        """Yield a finding for each failed trial. Each has half of the remaining time: the worst is the first."""
+        seconds = self._shrinking
+        if seconds is not None:
+            seconds = max(seconds, self._for_slow * self.seconds / max(1, self._schedules))
+        deadline = Deadline(seconds)
+        most = MOST_SECONDS if seconds is None else max(MOST_SECONDS, seconds / 2)
+        for number, one in enumerate(failed, start=1):
+            share = deadline.remaining / (2 if number < len(failed) else 1)
+            yield conformance_finding(plan, protocol, one, min(share, most))
 
     def progress(self, conformance: Conformance) -> str:
         """Return the progress of the run."""
