@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from itertools import combinations
 
 from epochfuzz.model.kafka.vocabulary.events import encode, replica_of, verb_of
+from epochfuzz.strategies.delta_debugging import delta_debugged
 
 # A function that returns the part of a schedule that is needed to fail, None if the schedule does not fail.
 Failing = Callable[[bytes], bytes | None]
@@ -14,26 +15,11 @@ Failing = Callable[[bytes], bytes | None]
 
 def shortest(schedule: bytes, failing: Failing) -> bytes:
     """Shorten a failing schedule until no pass helps. The passes remove runs, rename replicas, and remove pairs."""
-    schedule = without_runs(schedule, failing)
+    schedule = delta_debugged(schedule, failing)
     for other in (*renamings(schedule), *without_pairs(schedule)):
         shorter = failing(other)
         if shorter is not None and len(shorter) < len(schedule):
             return shortest(shorter, failing)
-    return schedule
-
-
-def without_runs(schedule: bytes, failing: Failing) -> bytes:
-    """Return a failing schedule after an attempt to remove each run of events.
-
-    The function tries runs of half the schedule first, and single events last.
-    """
-    size = len(schedule)
-    while size > 1:
-        size = (size + 1) // 2
-        start = len(schedule) - size
-        while start >= 0:
-            schedule = failing(schedule[:start] + schedule[start + size :]) or schedule
-            start = min(start, len(schedule)) - size
     return schedule
 
 

@@ -5,7 +5,6 @@ then removes the room, and kills the processes that have the room's name in thei
 """
 
 import contextlib
-import fcntl
 import os
 import shutil
 import signal
@@ -16,6 +15,7 @@ from pathlib import Path
 
 from epochfuzz.harness.cluster.errors import ClusterError, NotReached
 from epochfuzz.harness.cluster.waiting import until
+from epochfuzz.harness.environment.locks import take_lock
 
 _PREFIX = "epochfuzz-cluster-"
 _LOCK = "lock"
@@ -35,7 +35,7 @@ def room() -> Iterator[Path]:
         )
     directory = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
     with (directory / _LOCK).open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        take_lock(lock.fileno(), wait=True)
         try:
             yield directory
         finally:
@@ -73,8 +73,8 @@ def remove_abandoned(parent: Path) -> None:
     """Remove the rooms that killed processes left behind, and kill their remaining processes."""
     for directory in parent.glob(f"{_PREFIX}*"):
         with contextlib.suppress(OSError), (directory / _LOCK).open("r+") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            _clear(directory)
+            if take_lock(lock.fileno()):
+                _clear(directory)
 
 
 def _clear(directory: Path) -> None:

@@ -14,7 +14,6 @@ from itertools import combinations, product
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-from epochfuzz.harness.engine.shrink.delta_debugging import delta_debugged
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.step import step
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
@@ -29,6 +28,7 @@ from epochfuzz.model.kafka.vocabulary.mechanisms import (
 )
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol, parse_protocol
 from epochfuzz.model.kafka.vocabulary.state import initial
+from epochfuzz.strategies.delta_debugging import delta_debugged
 
 if TYPE_CHECKING:
     from epochfuzz.harness.documents import parts

@@ -10,7 +10,7 @@ not `model`, so epochfuzz does not collide with modules of your project.
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from epochfuzz.harness.campaign.api import audit, campaign, conform
+    from epochfuzz.harness.spark_api import audit, campaign, conform
     from epochfuzz.harness.conform.protocol.subject import CommandSubject, Subject
     from epochfuzz.harness.conform.protocol.wire import Config, Observation
     from epochfuzz.harness.conform.run.machine import NonConformance, conformance_test
@@ -54,9 +54,9 @@ _HOMES = {
     "ReplicationMachine": "strategies.machine",
     "Run": "harness.trace.replay",
     "Subject": "harness.conform.protocol.subject",
-    "audit": "harness.campaign.api",
-    "campaign": "harness.campaign.api",
-    "conform": "harness.campaign.api",
+    "audit": "harness.spark_api",
+    "campaign": "harness.spark_api",
+    "conform": "harness.spark_api",
     "conformance_test": "harness.conform.run.machine",
     "minimal": "harness.testing",
     "replication_machine": "strategies.machine",

@@ -17,6 +17,7 @@ OWN = (
     "epochfuzz.harness.engine",
     "epochfuzz.harness.documents.parts",
     "epochfuzz.harness.documents.records",
+    "epochfuzz.strategies.delta_debugging",
     "epochfuzz.strategies.private_hypothesis",
     "epochfuzz.strategies.profiles",
 )

@@ -1,6 +1,5 @@
 """Parse the location of a campaign, and lock its directory while a process works there."""
 
-import fcntl
 import os
 import re
 import shutil
@@ -10,6 +9,7 @@ from pathlib import Path
 from shlex import quote
 
 from epochfuzz.harness.campaign.store.errors import CampaignError
+from epochfuzz.harness.environment.locks import take_lock
 
 # Hadoop's syntax of a URL. Hadoop splits off the scheme and the authority, and decodes nothing. The rest is a path, in
 # which '#' and '%' are ordinary characters.
@@ -45,7 +45,7 @@ def held(directory: Path) -> Iterator[Path]:
     except OSError as error:
         raise CampaignError(f"{directory} cannot be written: {error.strerror}") from None
     try:
-        if not _lock(descriptor, fcntl.LOCK_EX):
+        if not take_lock(descriptor):
             raise CampaignError(
                 f"another process works on {directory};"
                 f" `epochfuzz campaign report {quote(str(directory))}` shows its progress"
@@ -73,17 +73,6 @@ def is_held(directory: Path) -> bool:
     except OSError:
         return False
     try:
-        return not _lock(descriptor, fcntl.LOCK_SH)
+        return not take_lock(descriptor, shared=True)
     finally:
         os.close(descriptor)
-
-
-def _lock(descriptor: int, how: int) -> bool:
-    """Lock a directory, and return whether this process has the lock. True on a file system without locks."""
-    try:
-        fcntl.flock(descriptor, how | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:
-        return True
-    return True

@@ -1,6 +1,5 @@
 """Kafka's classes: a release from Maven Central, or a local installation."""
 
-import fcntl
 import os
 import re
 import subprocess
@@ -12,6 +11,7 @@ from pathlib import Path
 from epochfuzz.harness.cluster.broker.tools import tool
 from epochfuzz.harness.cluster.errors import ClusterError
 from epochfuzz.harness.engine.runtime.cache import user_cache
+from epochfuzz.harness.environment.locks import take_lock
 
 RESOURCES = Path(__file__).parents[1] / "resources"
 DEFAULT_RELEASE = "4.3.1"
@@ -110,7 +110,7 @@ def locked(directory: Path) -> Iterator[Path]:
             f"{directory}: cannot be created: {error.strerror}; set XDG_CACHE_HOME to another directory"
         ) from None
     with (directory / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        take_lock(lock.fileno(), wait=True)
         yield directory
 
 

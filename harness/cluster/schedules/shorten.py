@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from epochfuzz.harness.documents.cluster_records import Playing
-from epochfuzz.harness.engine.shrink.delta_debugging import delta_debugged
+from epochfuzz.strategies.delta_debugging import delta_debugged
 
 _MOST_REPLAYS = 40  # replays to shrink one finding
 

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from itertools import combinations
 
 from epochfuzz.harness.conform.run.drive import ConformanceFailure
-from epochfuzz.harness.engine.shrink.delta_debugging import delta_debugged
 from epochfuzz.harness.engine.shrink.simplest import simplest
 from epochfuzz.model.kafka.vocabulary.events import encode, replica_of, verb_of
+from epochfuzz.strategies.delta_debugging import delta_debugged
 
 MOST_ATTEMPTS = 3_000
 MOST_SECONDS = 30.0  # for slow adapters, and for failures that are time-outs

@@ -6,10 +6,10 @@ result is the shortest. Only exhaustive search proves that no shorter schedule e
 
 from collections.abc import Sequence
 
-from epochfuzz.harness.engine.shrink.delta_debugging import delta_debugged
 from epochfuzz.harness.engine.shrink.simplest import simplest
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.core.model import Bounds, Protocol, Settings
+from epochfuzz.strategies.delta_debugging import delta_debugged
 
 _MOST_ATTEMPTS = 10_000
 
