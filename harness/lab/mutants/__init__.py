@@ -13,7 +13,7 @@ from epochfuzz.harness.lab.mutants.controller import wrong_eligible_leaders as e
 from epochfuzz.harness.lab.mutants.controller import wrong_incarnations as incarnations
 from epochfuzz.harness.lab.mutants.controller import wrong_registration as registration
 from epochfuzz.harness.lab.mutants.mutant import Mutant, declared_in
-from epochfuzz.harness.lab.mutants.partition import late_answers, membership, recovery
+from epochfuzz.harness.lab.mutants.partition import late_answers, membership, recovery, waiting
 from epochfuzz.harness.lab.mutants.partition import wrong_alter_partition as alter_partition
 from epochfuzz.harness.lab.mutants.partition import wrong_leadership as leadership
 from epochfuzz.harness.lab.mutants.partition import wrong_partition_epoch as partition_epoch
@@ -40,6 +40,7 @@ PROTOCOL_DEFECTS: tuple[Mutant, ...] = declared_in(
     clients,
     controllers,
     transactions,
+    waiting,
 )
 DEFECTS: tuple[Mutant, ...] = (*PROTOCOL_DEFECTS, *declared_in(judging))
 

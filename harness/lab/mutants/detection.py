@@ -53,11 +53,11 @@ class MutantDetection:
 
 
 def settings_within(defect: Mutant, bounds: tuple[int, int, int]) -> Configuration:
-    """Return the configuration of the mutant's proof, or the default configuration, with the given bounds."""
+    """Return the configuration of the mutant's proof, or the one that its rule needs, with other bounds."""
     proof = proofs().get(defect.name)
     replicas, records, epochs = bounds
     return replace(
-        proof.settings if proof else Configuration(), replicas=replicas, records=records, epochs=epochs
+        proof.settings if proof else defect.settings, replicas=replicas, records=records, epochs=epochs
     )  # fmt: skip
 
 

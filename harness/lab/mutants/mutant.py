@@ -23,12 +23,14 @@ from types import ModuleType
 from typing import Any, ParamSpec, TypeVar
 
 from epochfuzz.model.core import specializer
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol, parse_protocol
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
 
 _names: set[str] = set()
+_PLAIN = Configuration()
 
 
 @dataclass(eq=False)
@@ -37,8 +39,8 @@ class Mutant:
 
     `protocol` is the protocol that contains the mistake. A property that this protocol holds without the mistake can
     detect the mutant. If `in_judging` is True, the mistake is in the history or in the properties, and only a protocol
-    with a known flaw can show the mistake. `mistaken` maps each replaced rule to the mutant's function, and `number` is
-    the mutant's number, from 1.
+    with a known flaw can show the mistake. `settings` are those that the replaced rule needs. `mistaken` maps each
+    replaced rule to the mutant's function, and `number` is the mutant's number, from 1.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Mutant:
     jira: str | None
     protocol: str
     in_judging: bool
+    settings: Configuration = _PLAIN
     mistaken: dict[Callable[..., Any], Callable[..., Any]] = field(default_factory=dict)
     number: int = 0
 
@@ -100,6 +103,7 @@ def in_place_of(
     jira: str | None = None,
     protocol: str = "kip-320",
     in_judging: bool = False,
+    settings: Configuration = _PLAIN,
 ) -> Callable[[Callable[_Arguments, _Result]], Mutant]:
     """Declare a mutant with the name of the function that it decorates.
 
@@ -112,7 +116,7 @@ def in_place_of(
         if name in _names:
             raise ValueError(f"two defects are called {name}")
         _names.add(name)
-        defect = Mutant(name, mistake, jira, protocol, in_judging)
+        defect = Mutant(name, mistake, jira, protocol, in_judging, settings)
         defect.and_in_place_of(rule)(function)
         return defect
 

@@ -56,6 +56,8 @@ SEARCHED_BY_REQUEST: tuple[Configuration, ...] = (
     Configuration(records=2, epochs=3),
     Configuration(records=1, epochs=2, min_insync_replicas=2, power_loss=True),
 )
+# The bounds for a mutant of a rule that needs settings: replicas, records, epoch changes.
+SEARCHED_WITH_SETTINGS = ((2, 1, 2),)
 
 
 @dataclass(frozen=True)
@@ -102,18 +104,27 @@ def prove(defect: Mutant) -> Proof | None:
     Exhaustive search with three replicas is limited to one record. If it finds no violation, random schedules may find
     one. That schedule is shrunk, and an exhaustive search of all shorter schedules follows.
     """
-    by_request = requests_isr_changes(defect.sound_protocol.constants)
-    for settings in SEARCHED_BY_REQUEST if by_request else SEARCHED:
+    for settings in _searched(defect):
         exploration = _explore(defect, settings, None)
         if exploration.shortest is not None:
             return _proof(defect, settings, exploration.shortest)
         assert exploration.complete
-    settings = Configuration(replicas=3)
+    settings = replace(defect.settings, replicas=3)
     wanted = judged(defect, settings)
     found = Hunter(defect.broken_protocol, settings, wanted).first("swarm", 0, _HUNTED)
     if found is None:
         return None
     return _proof(defect, settings, shrink(found[1], defect.broken_protocol, settings, wanted))
+
+
+def _searched(defect: Mutant) -> tuple[Configuration, ...]:
+    """Return the configurations for the exhaustive search for a mutant, one after the other."""
+    if defect.settings != Configuration():
+        return tuple(
+            replace(defect.settings, replicas=replicas, records=records, epochs=epochs)
+            for replicas, records, epochs in SEARCHED_WITH_SETTINGS
+        )
+    return SEARCHED_BY_REQUEST if requests_isr_changes(defect.sound_protocol.constants) else SEARCHED
 
 
 def _proof(defect: Mutant, settings: Configuration, schedule: bytes) -> Proof:

@@ -56,7 +56,9 @@ def seen(kafka: tuple[str, CommandSubject], schedule: str, refused: str = "") ->
     subject.reset(wire.config_of(SETTINGS), f"kafka-{release}")
     assert [event for event in events if not subject.apply(event)] == []
     assert not refused or not subject.apply(refused)
-    return {str(name): replica for name, replica in subject.observe()["replicas"].items()}
+    shown: dict[str, Any] = dict(subject.observe())
+    replicas: dict[str, Any] = shown["replicas"]
+    return replicas
 
 
 def offsets(replica: dict[str, Any]) -> tuple[int, int]:
