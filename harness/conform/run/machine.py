@@ -170,14 +170,14 @@ class ConformanceMachine(RuleBasedStateMachine):
         self._has_ended = False  # by a failure, or by a known difference
         config = wire.config_of(self.setting.settings)
         self._verbs = self._answer(lambda: self._subject.reset(config, self.setting.protocol.name)) or []
-        shown = None if self._has_ended else self._answer(self._subject.observe)
-        if shown is not None:
-            _check_names(shown)
-            self._check(self._judge.begin(shown))
         self._possible = self.setting.alphabet()
         self._alphabet = self._supported(simplest_first(self.setting.settings))
         if not self._alphabet and not self._has_ended:
             raise NonConformance("the system under test supports no event that this configuration makes possible")
+        shown = None if self._has_ended else self._answer(self._subject.observe)
+        if shown is not None:
+            _check_names(shown)
+            self._check(self._judge.begin(shown))
 
     def _schedule(self, seed: int) -> bytes:
         """Return the events of the schedule of a seed that the oracle sends. Seed 0, the simplest one, has none."""
