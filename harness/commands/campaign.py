@@ -112,16 +112,16 @@ def run(
     """
     protocols = options.parse_protocols(protocol)
     if schedules is not None and for_ is not None:
-        raise BadInput("--schedules and --for both say when to stop: give only one")
+        raise BadInput("--schedules can't be combined with --for; give only one")
     seconds = options.parse_duration(for_) if for_ is not None else None
     if machine is not None and engine is not Engine.HYPOTHESIS:
-        raise BadInput("--machine is a Hypothesis state machine: give --engine hypothesis as well")
+        raise BadInput("--machine needs --engine hypothesis")
     if release is not None and engine is not Engine.CLUSTER:
-        raise BadInput("--release is a Kafka to play schedules on: give --engine cluster as well")
+        raise BadInput("--release needs --engine cluster")
     if until_stable is not None and engine is not Engine.WALK:
-        raise BadInput("--until-stable counts situations, which only --engine walk does")
+        raise BadInput("--until-stable needs --engine walk")
     if until_stable is not None and not 0 < until_stable < 1:
-        raise BadInput(f"--until-stable is a probability, such as 1e-5; got {until_stable:g}")
+        raise BadInput(f"--until-stable must be a probability between 0 and 1, such as 1e-5; got {until_stable:g}")
     if schedules is None and seconds is None and until_stable is None:
         seconds = DEFAULT_SECONDS
     if seed is None:
@@ -163,7 +163,7 @@ def _on_clusters(
     with as_bad_input(ClusterError):
         refuse_no_release(release)
     if replicas > len(NAMES):
-        raise BadInput(f"--replicas: a cluster has {len(NAMES)} brokers; got {replicas}")
+        raise BadInput(f"--replicas must be at most {len(NAMES)}, the brokers of a cluster; got {replicas}")
 
     def begin(spark: "SparkSession") -> "Campaign[Any]":
         from epochfuzz.harness.campaign.clusters.cluster_job import Clusters
@@ -227,7 +227,7 @@ def _refuse_another_machine(work: "Job[Any]", directory: str, machine: str | Non
 
     (kept,) = work.names if isinstance(work, OwnMachines) else (None,)
     if kept is None and machine is not None:
-        raise BadInput(f"--machine: {directory} is not a campaign of your own state machine")
+        raise BadInput(f"--machine: {directory} is not a campaign of your own state machine; leave --machine out")
     if kept is not None and machine != kept:
         raise BadInput(
             f"{directory} is a campaign of the state machine {kept}, and resuming it imports {kept.partition(':')[0]}"

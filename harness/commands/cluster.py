@@ -85,9 +85,9 @@ def run(
     if scenario is Scenario.UNDER_LOAD and (
         control is not None or election is not Election.ADMIN or end is FailureMode.PAUSE
     ):
-        raise BadInput(f"{scenario.value} has no pauses: use only --end term or --end kill")
+        raise BadInput(f"{scenario.value} takes --end term or --end kill, and neither --election nor --control")
     if kafka_home is not None and not kafka_home.is_dir():
-        raise BadInput(f"--kafka-home: {kafka_home} is not a directory")
+        raise BadInput(f"--kafka-home: {kafka_home} is not a directory; name the directory of an unpacked Kafka")
 
     options.require_out_for_data(keep_data, out)
 

@@ -128,15 +128,15 @@ def conform(
     if exhaustive:
         options.refuse_with(context, _OF_SCHEDULES, "--exhaustive")
         if len(protocols) > 1:
-            raise BadInput("--exhaustive plays the transitions of one protocol: give one --protocol")
+            raise BadInput("--exhaustive needs exactly one --protocol")
         settings, schedules, seed = _small(context, settings), 0, 0
         processes_for = processes_for if "processes_for" in options.given(context) else _TOURS_FOR
     else:
         options.refuse_without(context, _OF_TOURS, "--exhaustive")
     if campaign is None and (master or remote):
-        raise BadInput("--master and --remote say where a campaign runs: give --campaign DIR as well")
+        raise BadInput("--master and --remote need --campaign DIR")
     if campaign is not None and jobs is not None:
-        raise BadInput("--jobs is for this machine; with --campaign, Spark says how many processes there are")
+        raise BadInput("--jobs can't be combined with --campaign; set the number of cores with --master")
     if campaign is not None and limit is not None:
         raise BadInput("--for can't be combined with --campaign; end a campaign with Ctrl-C")
     proving = options.parse_certify(certify)

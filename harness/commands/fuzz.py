@@ -107,7 +107,7 @@ def fuzz(
 
 def _refuse_two_ends(schedules: int | None, for_: str | None) -> None:
     if schedules is not None and for_ is not None:
-        raise BadInput("--schedules and --for both say when to stop: give only one")
+        raise BadInput("--schedules can't be combined with --for; give only one")
 
 
 @dataclass(frozen=True)
@@ -227,7 +227,7 @@ def _ablate(asked: _Walk, base: Protocol, *, is_given: bool) -> int:
     out, settings, saving = asked.out, asked.settings, asked.saving
     variants = ablations(base, settings)
     if not variants:
-        raise BadInput(f"--ablate: {base.name} has no mechanism that could be switched back")
+        raise BadInput(f"--ablate: {base.name} has no mechanism that can be switched back; name a later protocol")
     out.print(f"seed {asked.seed} · {settings.text()}")
     options.say_what_versions_stand_for(out, [base])
     half = None if asked.seconds is None else asked.seconds / 2

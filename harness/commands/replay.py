@@ -75,15 +75,15 @@ def replay(
     if model is not None:
         return _own(context, model, case, protocol, trace=trace, json=json)
     if file is not None and format_ is None:
-        raise BadInput("--out is the file for a drawing: choose one with --format")
+        raise BadInput("--out needs --format")
     if file is not None and format_ is not None:
         check_writable("--out", file, FileKind[format_.name])
     if json and format_ is not None and file is None:
-        raise BadInput("--json and --format would both write to stdout: give the drawing a file with --out")
+        raise BadInput("--json and --format both write to stdout; name a file for the drawing with --out")
     if subject is not None and (trace or format_ is not None or rewrite):
-        raise BadInput("--subject compares verdicts: only --protocol and --json go with it")
+        raise BadInput("--subject can't be combined with --trace, --format or --rewrite")
     if rewrite and STANDARD_INPUT in map(str, case):
-        raise BadInput("--rewrite writes into case files, and standard input (-) is not a file: name one")
+        raise BadInput("--rewrite: standard input (-) is not a file; name a file")
     out = console(json or (format_ is not None and file is None))
     with mistakes_as_bad_input():
         cases, refused = _load(case)
@@ -92,7 +92,7 @@ def replay(
             for each in cases:
                 assert each.path is not None  # load_corpus sets the path
                 if not each.path.exists():
-                    raise BadInput(f"{each.path}: a bundled case cannot be rewritten: save it as a file first")
+                    raise BadInput(f"{each.path}: a bundled case cannot be rewritten; save it as a file first")
                 rewrite_file(each.path, dump_case(each))
         if not cases:
             raise BadInput(f"no case files (*.yaml) under {', '.join(map(str, case))}")
@@ -154,7 +154,7 @@ def _load(paths: list[Path]) -> tuple[list[Case], CorpusError | None]:
 
 def _draw(judged_cases: list[JudgedCase], format_: Format, file: Path | None) -> None:
     if len(judged_cases) > 1:
-        raise BadInput(f"--format draws one case, and these are {len(judged_cases)}: name one")
+        raise BadInput(f"--format draws one case, and these are {len(judged_cases)}; name one")
     (judged,) = judged_cases
     refuse_too_long(judged.case)
     runs = [verdict.run for verdict in judged.verdicts.values()]

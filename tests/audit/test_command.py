@@ -87,7 +87,7 @@ def test_an_audit_that_is_already_there_is_not_written_over(run, tmp_path):
     code, _, err = run(LOST, "--out", tmp_path)
 
     assert code == 2
-    assert "audit.json is already there: choose another directory" in err
+    assert "audit.json is already there; choose another directory" in err
     assert (tmp_path / "elsewhere").read_text() == "mine"
 
 
@@ -138,7 +138,7 @@ def test_what_others_wrote_into_a_log_is_shown_as_text(run, tmp_path):
         ([LOST, "--broker", "("], "--broker: '(' is not a regular expression"),
         ([LOST, "--broker", "(node)"], "finds a broker's number in the path of no file"),
         ([LOGS], "these are logs of"),
-        ([LOST, "--no-spark", "--master", "local[2]"], "--no-spark reads in this process"),
+        ([LOST, "--no-spark", "--master", "local[2]"], "--no-spark can't be combined with --master or --remote"),
     ],
 )
 def test_bad_input_is_one_sentence_that_says_what_to_do(run, words, said):

@@ -106,7 +106,7 @@ def locked(directory: Path) -> Iterator[Path]:
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ClusterError(f"{directory}: cannot be made: {error.strerror}; set XDG_CACHE_HOME to another") from None
+        raise ClusterError(f"{directory} cannot be created: {error.strerror}; set XDG_CACHE_HOME to another") from None
     with (directory / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield directory
