@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from epochfuzz.harness.cli import campaigns, options
-from epochfuzz.harness.cli.campaign_report import report
 from epochfuzz.harness.cli.cases import known_cases
 from epochfuzz.harness.cli.help import Group, SparkCommand
 from epochfuzz.harness.cli.output import BadInput, as_bad_input, console
 from epochfuzz.harness.cluster.broker.installation import DEFAULT_RELEASE, refuse_no_release
 from epochfuzz.harness.cluster.errors import ClusterError
+from epochfuzz.harness.commands.subcommands.campaign_report import report
 from epochfuzz.harness.environment import extras
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 

@@ -15,7 +15,7 @@ from epochfuzz.harness.cluster.broker.installation import DEFAULT_RELEASE
 from epochfuzz.harness.cluster.broker.repair import Repair
 from epochfuzz.harness.cluster.broker.variant import Control, Election, FailureMode, Scenario, Variant
 from epochfuzz.harness.cluster.errors import ClusterError
-from epochfuzz.harness.commands import cluster_schedules
+from epochfuzz.harness.commands.subcommands import cluster_schedules
 
 if TYPE_CHECKING:
     from epochfuzz.harness.cluster.runs import ScenarioRequest
