@@ -95,7 +95,7 @@ def spark_session(
     from epochfuzz.harness.campaign.store.location import held, on_this_machine
 
     if master is not None and remote is not None:
-        raise BadInput("--master and --remote both say where Spark runs: give only one")
+        raise BadInput("--master can't be combined with --remote; give only one")
     here = None if works_in is None or remote is not None else on_this_machine(works_in)
     with mistakes(), as_ctrl_c(), nullcontext() if here is None else held(here) as temporary:
         note(f"starting Spark on {remote or master or session.named_by_spark() or session.DEFAULT_MASTER}")
@@ -131,7 +131,9 @@ def end(
     more: dict[str, Any] = {"directory": directory, **facts}
     if not isinstance(outcome, ScheduleOutcome) and (report is not None or sarif is not None):
         about_what = "a machine of yours" if isinstance(outcome, MachineOutcome) else "Kafka itself"
-        raise BadInput(f"--out and --sarif show schedules of the model, and {directory} is about {about_what}")
+        raise BadInput(
+            f"--out and --sarif show schedules of the model, and {directory} is about {about_what}; leave them out"
+        )
     if isinstance(outcome, ClusterOutcome):
         code = end_clusters(out, outcome, directory, facts, json)
         note(_KEPT.format(directory, quote(directory)))

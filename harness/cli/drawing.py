@@ -27,7 +27,7 @@ def refuse_too_long(case: Case) -> None:
     if len(case.events) > MOST_EVENTS:
         raise BadInput(
             f"{case.path}: {len(case.events)} events are too many to draw (the most is {MOST_EVENTS});"
-            " `epochfuzz shrink` makes a case short"
+            " shorten the case with `epochfuzz shrink`"
         )
 
 
@@ -47,7 +47,7 @@ def draw(case: Case, runs: Sequence[Run], format_: Format, title: str) -> str:
     if format_ is Format.ITF:
         if len(runs) > 1:
             names = ", ".join(run.protocol.name for run in runs)
-            raise BadInput(f"an ITF trace is of one protocol, and these are {names}: name one with --protocol")
+            raise BadInput(f"an ITF trace shows one protocol, and the case has {names}; choose one with --protocol")
         return itf.trace(runs[0], case.id)
     story = story_of(*most_contrasting(runs))
     if format_ is Format.MERMAID:

@@ -123,7 +123,7 @@ def ablate_protocol(asked: FuzzRequest, base: Protocol, *, proofs_are_bounded: b
     """
     variants = ablations(base, asked.settings)
     if not variants:
-        raise BadInput(f"--ablate: {base.name} has no mechanism that could be switched back")
+        raise BadInput(f"--ablate: {base.name} has no mechanism that can be switched back; name a later protocol")
     run = _begin(asked, "ablate", [base, *variants])
     asked, out = run.asked, run.asked.out
     options.say_what_versions_stand_for(out, [base])

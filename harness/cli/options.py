@@ -76,7 +76,7 @@ Corpus = Annotated[Path, typer.Option("--corpus", help="The directory of the cor
 def require_out_for_data(keep_data: bool, out: Path | None) -> None:
     """Raise BadInput if --keep-data is given without a directory for the data."""
     if keep_data and out is None:
-        raise BadInput("--keep-data keeps the data directories under --out: name that directory with --out")
+        raise BadInput("--keep-data needs --out DIR")
 
 
 def needs(extra: str) -> Callable[[Any], Any]:

@@ -27,10 +27,10 @@ class Saving:
     def asked(directory: Path | None, new: bool, corpus: Path | None) -> "Saving | None":
         """Check the options before the run. Returns the request, or None without --out. Raises BadInput."""
         if corpus is not None and not new:
-            raise BadInput("--corpus is what --new compares with: give --new as well")
+            raise BadInput("--corpus needs --new")
         if directory is None:
             if new:
-                raise BadInput("--new says which findings --out saves: give --out DIR as well")
+                raise BadInput("--new needs --out DIR")
             return None
         known = known_cases(corpus) if new else None
         with mistakes_as_bad_input():

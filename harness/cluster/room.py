@@ -47,9 +47,9 @@ def new_directory(directory: Path) -> Path:
     try:
         directory.mkdir(parents=True)
     except FileExistsError:
-        raise ClusterError(f"{directory} already exists: name another directory, or remove it") from None
+        raise ClusterError(f"{directory} is there already; name another directory, or remove it") from None
     except OSError as error:
-        raise ClusterError(f"{directory}: cannot be created: {error.strerror}") from None
+        raise ClusterError(f"{directory} cannot be created: {error.strerror}; name another directory") from None
     return directory
 
 

@@ -132,12 +132,12 @@ def _refuse_another(out: Path) -> None:
     """Raise BadInput if a directory already has the files of an audit, or links with their names."""
     for name in (PAGE, DOCUMENT, _CASES):
         if os.path.lexists(out / name):
-            raise BadInput(f"--out: {out / name} is already there: choose another directory")
+            raise BadInput(f"--out: {out / name} is already there; choose another directory")
 
 
 def _on_spark(asked: bool | None, master: str | None, remote: str | None, request: "AuditRequest") -> bool:
     if asked is False and (master is not None or remote is not None):
-        raise BadInput("--no-spark reads in this process: leave out --master and --remote")
+        raise BadInput("--no-spark can't be combined with --master or --remote")
     if asked or master is not None or remote is not None:
         extras.require("spark")
         return True

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from epochfuzz.harness.cli import campaigns, options
-from epochfuzz.harness.cli.campaign_report import report
 from epochfuzz.harness.cli.cases import known_cases
 from epochfuzz.harness.cli.help import Group, SparkCommand
 from epochfuzz.harness.cli.output import BadInput, as_bad_input, console
 from epochfuzz.harness.cluster.broker.installation import DEFAULT_RELEASE, refuse_no_release
 from epochfuzz.harness.cluster.errors import ClusterError
+from epochfuzz.harness.commands.subcommands.campaign_report import report
 from epochfuzz.harness.environment import extras
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
@@ -149,17 +149,17 @@ def _asked(context: typer.Context, settings: Configuration) -> _Asked:
     engine, stable, seed, seconds = named["engine"], named["until_stable"], named["seed"], None
     protocols = options.parse_protocols(named["protocol"])
     if named["schedules"] is not None and named["for_"] is not None:
-        raise BadInput("--schedules and --for both say when to stop: give only one")
+        raise BadInput("--schedules can't be combined with --for; give only one")
     if named["for_"] is not None:
         seconds = options.parse_duration(named["for_"])
     if named["machine"] is not None and engine is not Engine.HYPOTHESIS:
-        raise BadInput("--machine is a Hypothesis state machine: give --engine hypothesis as well")
+        raise BadInput("--machine needs --engine hypothesis")
     if named["release"] is not None and engine is not Engine.CLUSTER:
-        raise BadInput("--release is a Kafka to play schedules on: give --engine cluster as well")
+        raise BadInput("--release needs --engine cluster")
     if stable is not None and engine is not Engine.WALK:
-        raise BadInput("--until-stable counts situations, which only --engine walk does")
+        raise BadInput("--until-stable needs --engine walk")
     if stable is not None and not 0 < stable < 1:
-        raise BadInput(f"--until-stable is a probability, such as 1e-5; got {stable:g}")
+        raise BadInput(f"--until-stable must be a probability between 0 and 1, such as 1e-5; got {stable:g}")
     return _Asked(
         protocols=protocols,
         settings=settings,
@@ -201,7 +201,7 @@ def _on_clusters(out: str, release: str, asked: _Asked) -> Callable[["SparkSessi
         refuse_no_release(release)
     replicas = asked.settings.replicas
     if replicas > len(NAMES):
-        raise BadInput(f"--replicas: a cluster has {len(NAMES)} brokers; got {replicas}")
+        raise BadInput(f"--replicas must be at most {len(NAMES)}, the brokers of a cluster; got {replicas}")
 
     def begin(spark: "SparkSession") -> "Campaign[Any]":
         from epochfuzz.harness.campaign.clusters.cluster_job import Clusters
@@ -265,7 +265,7 @@ def _refuse_another_machine(work: "Job[Any]", directory: str, machine: str | Non
 
     (kept,) = work.names if isinstance(work, OwnMachines) else (None,)
     if kept is None and machine is not None:
-        raise BadInput(f"--machine: {directory} is not a campaign of your own state machine")
+        raise BadInput(f"--machine: {directory} is not a campaign of your own state machine; leave --machine out")
     if kept is not None and machine != kept:
         raise BadInput(
             f"{directory} is a campaign of the state machine {kept}, and resuming it imports {kept.partition(':')[0]}"

@@ -15,7 +15,7 @@ from epochfuzz.harness.cluster.broker.installation import DEFAULT_RELEASE
 from epochfuzz.harness.cluster.broker.repair import Repair
 from epochfuzz.harness.cluster.broker.variant import Control, Election, FailureMode, Scenario, Variant
 from epochfuzz.harness.cluster.errors import ClusterError
-from epochfuzz.harness.commands import cluster_schedules
+from epochfuzz.harness.commands.subcommands import cluster_schedules
 
 if TYPE_CHECKING:
     from epochfuzz.harness.cluster.runs import ScenarioRequest
@@ -89,9 +89,9 @@ def run(
     if scenario is Scenario.UNDER_LOAD and (
         control is not None or election is not Election.ADMIN or end is FailureMode.PAUSE
     ):
-        raise BadInput(f"{scenario.value} has no pauses: use only --end term or --end kill")
+        raise BadInput(f"{scenario.value} takes --end term or --end kill, and neither --election nor --control")
     if kafka_home is not None and not kafka_home.is_dir():
-        raise BadInput(f"--kafka-home: {kafka_home} is not a directory")
+        raise BadInput(f"--kafka-home: {kafka_home} is not a directory; name the directory of an unpacked Kafka")
 
     options.require_out_for_data(keep_data, out)
 

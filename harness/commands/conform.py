@@ -152,9 +152,9 @@ def _request(context: typer.Context, settings: Configuration) -> ConformRequest:
         if named["campaign"] is None:
             options.refuse_without(context, ("for_",), "--exhaustive or --campaign")
     if named["campaign"] is None and (named["master"] or named["remote"]):
-        raise BadInput("--master and --remote say where a campaign runs: give --campaign DIR as well")
+        raise BadInput("--master and --remote need --campaign DIR")
     if named["campaign"] is not None and named["jobs"] is not None:
-        raise BadInput("--jobs is for this machine; with --campaign, Spark says how many processes there are")
+        raise BadInput("--jobs can't be combined with --campaign; set the number of cores with --master")
     return ConformRequest(
         out=console(named["json"]),
         json=named["json"],
@@ -186,7 +186,7 @@ def _plan(context: typer.Context, settings: Configuration, asked: ConformRequest
     named = context.params
     protocols = options.parse_protocols(named["protocol"])
     if asked.exhaustive and len(protocols) > 1:
-        raise BadInput("--exhaustive plays the transitions of one protocol: give one --protocol")
+        raise BadInput("--exhaustive needs exactly one --protocol")
     cases, known = [] if asked.exhaustive else _load(asked.corpus), _load_known(asked.known)
 
     from epochfuzz.harness.conform.run.kept_runner import request

@@ -78,7 +78,7 @@ def _confirmed(question: str, json: bool) -> bool:
         return typer.confirm(question, default=False, err=json)
     except typer.Abort as abort:
         if isinstance(abort.__context__, EOFError):
-            raise BadInput("standard input ended before an answer: use --yes to add without asking") from None
+            raise BadInput("standard input ended before an answer; add without a question with --yes") from None
         raise
 
 

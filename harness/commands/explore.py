@@ -194,7 +194,7 @@ def _refuse_what_is_there(directory: Path) -> None:
     """Raise BadInput for a directory that is not empty, and for a path that is not a directory."""
     try:
         if any(directory.iterdir()):
-            raise BadInput(f"--tests: there is something in {directory} already; name a directory that is new or empty")
+            raise BadInput(f"--tests: {directory} is not empty; name a new or empty directory")
     except FileNotFoundError:
         return
     except OSError as error:

@@ -161,7 +161,7 @@ def _walk(asked: FuzzRequest, protocol: list[str]) -> int:
 
 def _refuse_two_ends(asked: FuzzRequest) -> None:
     if asked.schedules is not None and asked.seconds is not None:
-        raise BadInput("--schedules and --for both say when to stop: give only one")
+        raise BadInput("--schedules can't be combined with --for; give only one")
 
 
 _SAVING = ("out_", "new", "corpus")

@@ -62,11 +62,11 @@ def new_case(
     (parsed,) = options.parse_protocols([protocol])
     slug = re.sub(r"[^a-z0-9]+", "-", file.stem.lower()).strip("-")
     if not slug:
-        raise BadInput(f"{file}: a case is named after its file; give it a name with letters or digits")
+        raise BadInput(f"{file}: the name of the file becomes the id of the case; use letters or digits")
     if file.exists():
-        raise BadInput(f"{file} is there already: name another file, or remove it")
+        raise BadInput(f"{file} is there already; name another file, or remove it")
     if not file.parent.is_dir():
-        raise BadInput(f"{file}: there is no directory {file.parent} to save it in: make it first")
+        raise BadInput(f"{file}: there is no directory {file.parent}; create it first")
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")  # a line that is not text is not an event
     if sys.stdin.isatty():

@@ -60,9 +60,9 @@ def play(
     - `epochfuzz play lost.yaml --protocol kip-320 --protocol kip-320:fencing=none --out corpus/found --port 0`
     """
     if case is not None and settings != Configuration():
-        raise BadInput("the case sets the configuration: change it on the page, or leave the case out")
+        raise BadInput("the case sets the configuration; change it on the page, or leave the case out")
     if not directory.is_dir():
-        raise BadInput(f"{directory}: the directory for saved cases does not exist: create it first")
+        raise BadInput(f"{directory}: the directory for saved cases does not exist; create it first")
     opened = None if case is None else _opened(case)
     named = protocol or (list(opened.protocols) if opened is not None else [])
 
@@ -71,7 +71,7 @@ def play(
 
     protocols = tuple(options.parse_protocols(named or list(GENERATIONS)))
     if len(protocols) > MOST_PROTOCOLS:
-        raise BadInput(f"{len(protocols)} protocols are too many to see side by side; the most is {MOST_PROTOCOLS}")
+        raise BadInput(f"{len(protocols)} protocols are too many to see side by side; name at most {MOST_PROTOCOLS}")
     start = Position(protocols, settings)
     if opened is not None:
         start = Position(protocols, opened.settings, opened.events, case=opened.id)
@@ -80,7 +80,7 @@ def play(
         server = listen(application, port)
     except OSError as error:
         raise BadInput(
-            f"--port: {port} is not available ({os.strerror(error.errno or 0)}): name another, or 0 for any free port"
+            f"--port: {port} is not available ({os.strerror(error.errno or 0)}); name another, or 0 for any free port"
         ) from None
     address = f"http://{HOST}:{server.port}/"
     with contextlib.suppress(KeyboardInterrupt):

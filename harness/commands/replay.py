@@ -113,15 +113,15 @@ def _refuse_what_excludes_another(context: typer.Context) -> None:
     named = context.params
     file, format_ = named["file"], named["format_"]
     if file is not None and format_ is None:
-        raise BadInput("--out is the file for a drawing: choose one with --format")
+        raise BadInput("--out needs --format")
     if file is not None and format_ is not None:
         check_writable("--out", Path(file), FileKind[Format(format_).name])
     if named["json"] and format_ is not None and file is None:
-        raise BadInput("--json and --format would both write to stdout: give the drawing a file with --out")
+        raise BadInput("--json and --format both write to stdout; name a file for the drawing with --out")
     if named["subject"] is not None and (named["trace"] or format_ is not None or named["rewrite"]):
-        raise BadInput("--subject compares verdicts: only --protocol and --json go with it")
+        raise BadInput("--subject can't be combined with --trace, --format or --rewrite")
     if named["rewrite"] and STANDARD_INPUT in map(str, named["case"]):
-        raise BadInput("--rewrite writes into case files, and standard input (-) is not a file: name one")
+        raise BadInput("--rewrite: standard input (-) is not a file; name a file")
 
 
 def _rewrite(cases: list[Case]) -> list[Case]:
@@ -130,7 +130,7 @@ def _rewrite(cases: list[Case]) -> list[Case]:
     for each in new:
         assert each.path is not None  # load_corpus sets the path
         if not each.path.exists():
-            raise BadInput(f"{each.path}: a bundled case cannot be rewritten: save it as a file first")
+            raise BadInput(f"{each.path}: a bundled case cannot be rewritten; save it as a file first")
         rewrite_file(each.path, dump_case(each))
     return new
 
@@ -180,7 +180,7 @@ def _load(paths: list[Path]) -> tuple[list[Case], CorpusError | None]:
 
 def _draw(judged_cases: list[JudgedCase], format_: Format, file: Path | None) -> None:
     if len(judged_cases) > 1:
-        raise BadInput(f"--format draws one case, and these are {len(judged_cases)}: name one")
+        raise BadInput(f"--format draws one case, and these are {len(judged_cases)}; name one")
     (judged,) = judged_cases
     refuse_too_long(judged.case)
     runs = [verdict.run for verdict in judged.verdicts.values()]

@@ -49,7 +49,7 @@ def report(
         judged_cases = [judge(each, protocols_for(each, protocol)) for each in cases]
     for judged in judged_cases:
         if not judged.verdicts:
-            raise BadInput(f"{judged.case.path}: the case names no protocol to report on: give one with --protocol")
+            raise BadInput(f"{judged.case.path}: the case names no protocol; name one with --protocol")
 
     from epochfuzz.harness.views.report import from_cases, html
 

@@ -19,7 +19,7 @@ def load(text: str) -> Model:
     """Return the model `module:NAME`. The module may be in the current directory. Raises BadInput."""
     module, colon, name = text.partition(":")
     if not (module and colon and name):
-        raise BadInput(f"--model must be a module and the name of a model in it, such as mylog:LOG; got {text!r}")
+        raise BadInput(f"--model must be MODULE:NAME, such as mylog:LOG; got {text!r}")
     sys.path.insert(0, str(Path.cwd()))
     try:
         imported = import_module(module)

@@ -10,10 +10,10 @@ not `model`, so epochfuzz does not collide with modules of your project.
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from epochfuzz.harness.spark_api import audit, campaign, conform
     from epochfuzz.harness.conform.protocol.subject import CommandSubject, Subject
     from epochfuzz.harness.conform.protocol.wire import Config, Observation
     from epochfuzz.harness.conform.run.machine import NonConformance, conformance_test
+    from epochfuzz.harness.spark_api import audit, campaign, conform
     from epochfuzz.harness.testing import NoSuchSchedule, minimal, run_schedule
     from epochfuzz.harness.trace.replay import Run
     from epochfuzz.model.kafka.vocabulary.configuration import Configuration

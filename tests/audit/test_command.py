@@ -87,7 +87,7 @@ def test_an_audit_that_is_already_there_is_not_written_over(run, tmp_path):
     code, _, err = run(LOST, "--out", tmp_path)
 
     assert code == 2
-    assert "audit.json is already there: choose another directory" in err
+    assert "audit.json is already there; choose another directory" in err
     assert (tmp_path / "elsewhere").read_text() == "mine"
 
 
@@ -140,7 +140,7 @@ def test_what_others_wrote_into_a_log_is_shown_as_text(run, tmp_path):
         ([LOGS], "these are logs of"),
         (["http://127.0.0.1:1/server.log"], "audit reads file, s3, s3a, gs and hdfs URLs"),
         (["s3a://b/logs?endpoint_override=127.0.0.1:1&scheme=http"], "audit reads file, s3, s3a, gs and hdfs URLs"),
-        ([LOST, "--no-spark", "--master", "local[2]"], "--no-spark reads in this process"),
+        ([LOST, "--no-spark", "--master", "local[2]"], "--no-spark can't be combined with --master or --remote"),
     ],
 )
 def test_bad_input_is_one_sentence_that_says_what_to_do(run, words, said):

@@ -87,7 +87,7 @@ def test_what_is_unexpected_so_far_is_exit_1(report, spark, tmp_path):
     ("words", "complaint"),
     [
         (("no/campaign",), "no/campaign holds no campaign"),
-        (("a", "b"), "a, b: a report covers one campaign; --history compares several"),
+        (("a", "b"), "a, b: a report covers one campaign; compare several with --history"),
         (("--history", "s3a://bucket/c"), "--history compares campaigns on this machine"),
         (("--history", "c", "--sarif", "c.sarif"), "--sarif can't be combined with --history"),
     ],
@@ -101,7 +101,7 @@ def test_mistakes_are_answered_without_spark(report, words, complaint):
 def test_one_that_is_not_finished_has_no_page(report, earlier, tmp_path):
     ended = report(earlier, "--out", tmp_path / "c.html")
     assert ended.code == 2
-    assert "--out and --sarif are for a campaign of schedules that is finished" in ended.err
+    assert "--out and --sarif need a finished campaign of schedules" in ended.err
 
 
 @pytest.fixture(scope="module")

@@ -288,7 +288,7 @@ def test_a_shrunk_case_tells_its_own_story_and_not_that_of_the_case_it_was_made_
         (["fuzz", "--breaks", "hw"], "--breaks needs --holds"),
         (
             ["fuzz", "--ablate", WEAKEST],
-            f"{WEAKEST} has no mechanism that could be switched back",
+            f"{WEAKEST} has no mechanism that can be switched back; name a later protocol",
         ),
         (
             ["fuzz", "--certify", "soon"],
@@ -300,6 +300,11 @@ def test_a_shrunk_case_tells_its_own_story_and_not_that_of_the_case_it_was_made_
         ),
         (["fuzz", "--sede", "7"], "No such option: --sede"),
         (["fuss"], "No such command 'fuss'"),
+        (["fuzz", "--schedules", "x"], "--schedules must be a whole number of at least 1; got 'x'"),
+        (["play", "--port", "70000"], "--port must be from 0 to 65535; got '70000'"),
+        (["conform", "--judge", "lock", "--", "x"], "--judge must be lock-step or promises; got 'lock'"),
+        (["conform", "--timeout", "nan", "--", "x"], "--timeout must be from 0.01 to 1000000; got 'nan'"),
+        (["conform", "--schedules", "1", "--for", "1m", "--", "x"], "--for needs --exhaustive"),
         (["explore", "--protocol", "hw", "--property", "no-loss"], "unknown property 'no-loss'"),
         (["explore"], "give --protocol for a new search"),
         (["replay", "no-such-file.yaml"], "no-such-file.yaml"),

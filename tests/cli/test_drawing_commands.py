@@ -89,8 +89,8 @@ def test_a_schedule_that_is_too_long_to_be_drawn_is_refused(tmp_path, arguments)
         (["report", M1_LOSS, "--out", "x.html", "--protocol", "kip-102"], "did you mean 'kip-101'?"),
         (["replay", DOCUMENTS, "--format", "svg"], f"--format draws one case, and these are {CASES}"),
         (["replay", M1_LOSS, "--format", "swg"], "--format must be terminal, svg, mermaid, tla or itf; got 'swg'"),
-        (["replay", M1_LOSS, "--out", "x"], "choose one with --format"),
-        (["replay", M1_LOSS, "--json", "--format", "tla"], "give the drawing a file with --out"),
+        (["replay", M1_LOSS, "--out", "x"], "--out needs --format"),
+        (["replay", M1_LOSS, "--json", "--format", "tla"], "name a file for the drawing with --out"),
     ],
 )
 def test_a_mistake_about_what_to_write_is_one_clear_message(arguments, said):

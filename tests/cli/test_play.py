@@ -227,7 +227,7 @@ def test_bad_input_says_what_is_wrong(tmp_path: Path) -> None:
     broken.write_text("schema: 1\nid: broken\nwhy: Broken.\nevents: [produce A, fetsch B]\n")
     assert f"{broken}:4: unknown event 'fetsch'" in complaint(broken)
     assert "unknown protocol 'hv'" in complaint("--protocol", "hv")
-    assert "does not exist: create it first" in complaint("--out", tmp_path / "nowhere")
+    assert "does not exist; create it first" in complaint("--out", tmp_path / "nowhere")
     assert "the case sets the configuration" in complaint(broken, "--replicas", "3")
 
 

@@ -88,8 +88,8 @@ def test_ablation_saves_what_its_variants_break(epochfuzz: Command) -> None:
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        ("--new", "--new says which findings --out saves: give --out DIR as well"),
-        ("--out found --corpus corpus", "--corpus is what --new compares with: give --new as well"),
+        ("--new", "--new needs --out DIR"),
+        ("--out found --corpus corpus", "--corpus needs --new"),
         ("--out found --new --corpus nowhere", "--corpus: nowhere"),
         ("--out file", "--out: file: File exists"),
         ("--out wrong", "wrong/none.yaml:1: unknown key 'a'"),

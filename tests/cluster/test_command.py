@@ -87,7 +87,7 @@ def test_bad_input_is_one_message(
     assert "a release has a name such as" in refusal(epochfuzz, "re-elected-leader", "--release", "trunk")
     assert "re-elected" in refusal(epochfuzz, "no-such-scenario")
     for words in (("--control", "late"), ("--election", "auto"), ("--end", "pause")):
-        assert "has no pauses" in refusal(epochfuzz, "re-elected-leader-under-load", *words)
+        assert "takes --end term or --end kill" in refusal(epochfuzz, "re-elected-leader-under-load", *words)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path))
     assert "mvn is missing: sudo apt-get install maven" in refusal(epochfuzz, "re-elected-leader", "--release", "9.9.9")
@@ -104,4 +104,4 @@ def test_a_directory_of_an_earlier_run_is_not_written_over(
     monkeypatch.setattr(installation, "from_maven", lambda release: no_kafka)
     (tmp_path / "run-1").mkdir()
     message = refusal(epochfuzz, "re-elected-leader", "--out", tmp_path)
-    assert "run-1 already exists: name another directory, or remove it" in message
+    assert "run-1 is there already; name another directory, or remove it" in message

@@ -51,4 +51,4 @@ def test_data_need_a_directory_to_stay_in(command: tuple[str, ...], epochfuzz: A
     ended = epochfuzz("cluster", *command, "--keep-data")
 
     assert ended.code == 2
-    assert "--keep-data keeps the data directories under --out: name that directory with --out" in ended.err
+    assert "--keep-data needs --out DIR" in ended.err

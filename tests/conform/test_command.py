@@ -325,8 +325,8 @@ def test_a_hostile_subject_ends_with_1_and_what_it_printed(epochfuzz: Any) -> No
         (("--corpus", "nowhere", "--", "x"), "--corpus: nowhere"),
         (("--judge", "kindly", "--", "x"), "kindly"),
         ((), "Missing argument"),
-        (("--master", "local[2]", "--", "x"), "--master and --remote say where a campaign runs"),
-        (("--campaign", "c", "--jobs", "2", "--", "x"), "--jobs is for this machine"),
+        (("--master", "local[2]", "--", "x"), "--master and --remote need --campaign DIR"),
+        (("--campaign", "c", "--jobs", "2", "--", "x"), "--jobs can't be combined with --campaign"),
         (("--protocol", "kip-320:fencing=none", "--", *SUBJECT), "the system under test cannot run this protocol"),
     ],
 )

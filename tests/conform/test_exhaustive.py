@@ -170,7 +170,7 @@ def test_promises_are_judged_along_the_tours(epochfuzz: Any) -> None:
     ("words", "complaint"),
     [
         (("--exhaustive", "--seed", "1"), "--seed can't be combined with --exhaustive"),
-        (("--exhaustive", "--protocol", "hw", "--protocol", "kip-101"), "give one --protocol"),
+        (("--exhaustive", "--protocol", "hw", "--protocol", "kip-101"), "--exhaustive needs exactly one --protocol"),
         (("--refused",), "--refused needs --exhaustive"),
         (("--for", "1m"), "--for needs --exhaustive"),
         (("--exhaustive", "--for", "soon"), "--for: a duration is"),

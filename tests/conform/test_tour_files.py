@@ -204,7 +204,7 @@ def test_a_directory_with_something_in_it_is_left_alone(epochfuzz: Any) -> None:
     Path("tours/mine").write_text("mine")
     ended = epochfuzz("explore", *SMALL, "--tests", "tours")
     assert ended.code == 2
-    assert "there is something in tours already; name a directory that is new or empty" in ended.err
+    assert "tours is not empty; name a new or empty directory" in ended.err
     assert [file.name for file in Path("tours").iterdir()] == ["mine"]
 
 

@@ -106,7 +106,7 @@ def test_a_mistake_in_a_case_is_said_with_its_line(epochfuzz: Run, case: Path, w
 @pytest.mark.parametrize(
     ("model", "text", "said"),
     [
-        ("log", "", "--model must be a module and the name of a model in it, such as mylog:LOG; got 'log'"),
+        ("log", "", "--model must be MODULE:NAME, such as mylog:LOG; got 'log'"),
         ("no_such_module:LOG", "", "there is no module 'no_such_module', here or installed"),
         ("own_1:LOG", "import no_such_module", "own_1.py:1: ModuleNotFoundError: No module named 'no_such_module'"),
         ("own_2:LOG", "\n\n1 / 0", "own_2.py:3: ZeroDivisionError: division by zero"),

@@ -106,9 +106,7 @@ def locked(directory: Path) -> Iterator[Path]:
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ClusterError(
-            f"{directory}: cannot be created: {error.strerror}; set XDG_CACHE_HOME to another directory"
-        ) from None
+        raise ClusterError(f"{directory} cannot be created: {error.strerror}; set XDG_CACHE_HOME to another") from None
     with (directory / "lock").open("w") as lock:
         take_lock(lock.fileno(), wait=True)
         yield directory

@@ -181,8 +181,10 @@ class LineProcess:
             return "it closed its standard output"
         with suppress(BlockingIOError, SubjectFailed):
             self._read_ready(0)  # the last output before its death
-        how = f"was killed by {_name_of(-status)}" if status < 0 else f"exited with status {status}"
-        return f"it {how}" if self._last_line else f"your adapter {how} before it answered the first request"
+        ended, how = ("was killed", f"by {_name_of(-status)}") if status < 0 else ("exited", f"with status {status}")
+        if self._last_line:
+            return f"it {ended} {how}"
+        return f"your adapter {ended} before it answered the first request, {how}"
 
 
 def _why(error: OSError | ValueError) -> str:

@@ -35,7 +35,7 @@ def test_two_workers_count_where_they_are_two(spark, undisturbed):
 def test_a_block_that_comes_out_otherwise_ends_the_campaign(spark, undisturbed):
     written = blocks.written(undisturbed.directory, undisturbed.work)
     other = written.withColumn("schedules", F.col("schedules") + F.col("again").cast("long"))
-    with pytest.raises(NonDeterminismError, match="begins with schedule 0 ran more than once"):
+    with pytest.raises(NonDeterminismError, match="begins with schedule 0 gave different results on two workers"):
         determinism.compare(other, undisturbed.work)
 
 

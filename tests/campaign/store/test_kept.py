@@ -105,7 +105,7 @@ def test_a_block_that_came_out_otherwise_is_no_result_without_spark_either(undis
         pq.write_table(rows.set_column(1, "schedules", counts), file)
     kept = LocalTables(Path(directory))
     for read in (kept.work.so_far, walks(kept).kept_outcome):
-        with pytest.raises(NonDeterminismError, match="begins with schedule 0 ran more than once"):
+        with pytest.raises(NonDeterminismError, match="begins with schedule 0 gave different results on two workers"):
             read(kept)
 
 

@@ -102,7 +102,7 @@ def test_a_directory_of_an_earlier_replay_is_not_written_over(
     (tmp_path / "cluster-1").mkdir()
     ended = epochfuzz("cluster", "replay", M1, "--out", tmp_path)
     assert ended.code == 2
-    assert "cluster-1 already exists: name another directory, or remove it" in ended.err
+    assert "cluster-1 is there already; name another directory, or remove it" in ended.err
 
 
 def test_a_directory_that_cannot_be_made_is_one_message(plays: Any, epochfuzz: Any, tmp_path: Path) -> None:

@@ -162,7 +162,7 @@ def test_a_subject_that_dies_of_the_number_of_requests_is_a_finding(age: int, mo
         assert (one.fault.kind is DiscrepancyKind.DIED) == (age <= 2), (
             "a fresh process shows it again if the schedule is enough"
         )
-        assert "it exited with status 9" in one.fault.sentence
+        assert "with status 9" in one.fault.sentence
 
 
 def test_a_subject_that_dies_at_the_first_reset_is_a_finding_of_no_events(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,7 +55,7 @@ def report(
                 raise BadInput(f"--{name} can't be combined with --history")
         return _history(directory, file, json)
     if len(directory) > 1:
-        raise BadInput(f"{', '.join(directory)}: a report covers one campaign; --history compares several")
+        raise BadInput(f"{', '.join(directory)}: a report covers one campaign; compare several with --history")
     (place,) = directory
     known = known_cases(corpus)
     with campaigns.mistakes():
@@ -77,7 +77,7 @@ def _report_kept(kept: "LocalTables", known: "list[Case]", file: Path | None, sa
     if isinstance(kept.work, (Schedules, Clusters)) and kept.is_finished:
         return campaigns.end(kept.work.kept_outcome(kept), kept.path(), known, json, file, sarif)
     if file is not None or sarif is not None:
-        raise BadInput(f"--out and --sarif are for a campaign of schedules that is finished, and {kept.path()} is not")
+        raise BadInput(f"--out and --sarif need a finished campaign of schedules, and {kept.path()} is not finished")
     return _status(kept, json)
 
 
@@ -107,7 +107,7 @@ def _history(directories: list[str], file: Path | None, json: bool) -> int:
         for place in dict.fromkeys(directories):
             kept = campaigns.kept(place, None)
             if kept is None:
-                raise BadInput(f"{place}: --history compares campaigns on this machine")
+                raise BadInput(f"{place}: --history compares campaigns on this machine; name a local directory")
             statuses.append(status_of(kept))
     of_all, out = history(statuses), console(json)
     for table in history_tables(of_all):

@@ -161,7 +161,7 @@ def _fuzzer(
     try:
         folder = None if save is None else CaseDirectory(save)
     except OSError as error:
-        raise BadInput(f"--save: {save} cannot be made: {error.strerror}") from None
+        raise BadInput(f"--save: {save} cannot be created: {error.strerror}; name another directory") from None
     if seed is None and save is not None:
         seed = asked.seed_in(save)
     drawn = secrets.randbits(_SEEDS) if seed is None else seed
@@ -173,7 +173,7 @@ def _kafka(release: str, home: Path | None) -> "Installation":
     from epochfuzz.harness.cluster.broker import installation
 
     if home is not None and not home.is_dir():
-        raise BadInput(f"--kafka-home: {home} is not a directory")
+        raise BadInput(f"--kafka-home: {home} is not a directory; name the directory of an unpacked Kafka")
     return installation.from_maven(release) if home is None else installation.from_home(home)
 
 

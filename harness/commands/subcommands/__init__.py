@@ -1,0 +1,1 @@
+"""Subcommands of `cluster` and `campaign` that have a file of their own."""
