@@ -72,7 +72,7 @@ def explain(
     wanted = _as_release(" ".join(name))
     if issues.is_issue(wanted) and wanted not in explaining.glossary():  # kip-101 is a design, KIP-101 a proposal
         return _explain_issue(out, wanted, json)
-    if explaining.synonym(wanted) is None and wanted.lower() in bundled.ids():
+    if wanted.lower() in bundled.ids() and wanted.lower() not in explaining.glossary():
         return _explain_case(out, load_case(Path(wanted.lower())), json)
     try:
         version = versions.meaning(wanted)
@@ -98,7 +98,8 @@ def _explain_case(out: Console, case: Case, json: bool) -> int:
     out.print(Text.assemble((case.id, "bold"), ", a case"))
     out.print(Text(f"{case.why.strip()}\n"))
     expected = (*case.expect.items(), *case.systems.items())
-    out.print(_rows((name, _expectation(each)) for name, each in expected))
+    for name, each in expected:
+        out.print(Text(f"  {name} {_expectation(each)}"))
     settings = ", ".join(f"{name}={value}" for name, value in case.settings.changed().items())
     out.print(Text(f"\n{len(case.events)} events, {settings}; to see each event:"))
     for command in (f"epochfuzz replay {case.id} --trace", f"epochfuzz play {case.id}"):

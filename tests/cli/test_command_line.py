@@ -359,7 +359,7 @@ def test_nobody_to_ask_whether_to_keep_a_case_is_bad_input_and_says_what_to_use(
     arguments = ("corpus", "add", DOCUMENTS / "m1-loss.yaml", "--corpus", tmp_path / "corpus")
     ended = epochfuzz(*arguments)
     assert ended.returncode == 2
-    assert "use --yes" in ended.stderr
+    assert "without a question with --yes" in ended.stderr
     assert not (tmp_path / "corpus").exists()
     assert epochfuzz(*arguments, input="y\n").returncode == 0
 

@@ -368,7 +368,7 @@ def test_an_unknown_name_is_answered_with_the_nearest_right_ones(app: typer.Type
         ("OffsetsForLeaderEpoch", "truncation=leader_epoch"),
         ("partition", "partition"),
         ("leader election", "elect"),
-        ("ISR expansion", "expand"),
+        ("ISR expansion", "isr_expansion"),
         ("unclean.leader.election.enable", "unclean election"),
     ],
 )
