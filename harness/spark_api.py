@@ -1,7 +1,7 @@
-"""Campaigns from Python on a Spark session of yours: in a notebook, in Airflow, or on Databricks.
+"""Run campaigns from Python on your own Spark session: in a notebook, in Airflow, or on Databricks.
 
-Each function takes the session and leaves it open. Its results lie in the directory `out`, as with the command of the
-same name, and another call with equal arguments resumes an interrupted run. Every core of the session is used.
+Each function uses all cores of the session, and leaves it open. It writes its results to the directory `out`, as the
+command of the same name does. Another call with equal arguments resumes an interrupted run.
 """
 
 import secrets
@@ -31,7 +31,7 @@ _CERTIFY = 25.0  # seconds
 
 
 class _Silent:
-    """Shows no progress: Spark's UI does."""
+    """Shows no progress, because Spark's UI shows it."""
 
     def doing(self, what: str) -> None:
         pass

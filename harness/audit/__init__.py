@@ -4,9 +4,9 @@ The files of this package, in the order of their use:
 
 * audit.py: the request, and the result of all partitions. errors.py: wrong input.
 * one_process.py, on_spark.py and host.py: the runners (this process, Spark, a broker's host). All have the same rules
-  and the same result. tasks.py has the work of a Spark worker, and tables.py the tables. packing.py builds audit.pyz
+  and the same result. tasks.py has the tasks of a Spark worker, and tables.py the schemas. packing.py builds audit.pyz
   for the host.
-* attribution.py: the broker of each line. gaps.py: the reasons why a loss may be hidden.
+* attribution.py: the broker of each line. gaps.py: the reasons why the audit may have missed a loss.
 * summary.py and sentences.py: the result in words. view.py and templates/: the terminal and the HTML page.
 
 lines/ reads logs. sources.py finds the files, and unpacking.py unpacks them. reading.py finds the lines that matter.

@@ -1,7 +1,7 @@
-"""Attribution: the broker of each line that does not name one.
+"""Attribution: find the broker of each line that does not name one.
 
-`--broker` decides first. Otherwise it is the broker that other lines of the same origin name (a container, a pod, a
-host before the line), or else the one that the lines of the file, or of its directory, name.
+`--broker` decides first. Otherwise, other lines of the same origin name the broker. An origin is the container, pod or
+host that a collector puts before the line. Otherwise, other lines of the file or of its directory name the broker.
 """
 
 import re
@@ -19,21 +19,21 @@ from epochfuzz.harness.audit.lines.sources import broker_in, expression_of
 if TYPE_CHECKING:
     from epochfuzz.harness.audit.audit import AuditRequest
 
-_NAMED = 3  # of many files, in a sentence
+_NAMED = 3  # number of files that a sentence names, if there are many
 
 
 @dataclass(frozen=True)
 class Attribution:
-    """The brokers of files and of origins, and the lines that an audit can rely on."""
+    """The brokers of files and origins, and the files whose lines an audit can't rely on."""
 
     brokers: dict[str, int]  # by file
-    origins: dict[tuple[str, str], int | None]  # by file and origin; None for one that may be of another broker
-    left_out: frozenset[str]  # files whose lines are in no order, or mostly unread
+    origins: dict[tuple[str, str], int | None]  # by file and origin; None if the origin may belong to another broker
+    left_out: frozenset[str]  # files whose lines are not in order of time, or could mostly not be read
     doubted: frozenset[str]  # files in which a line that ends with a number may have been cut
-    clocks_back: frozenset[int]  # brokers whose lines in several files are in no order
-    undated: frozenset[int]  # those of them that have no dates
-    newest: int | None  # the greatest major release
-    is_one_cluster: bool  # whether every file with events names the same one
+    clocks_back: frozenset[int]  # brokers with lines in several files whose order is unknown
+    undated: frozenset[int]  # brokers among them whose lines have no dates
+    newest: int | None  # the highest major release
+    is_one_cluster: bool  # whether the lines show that all files with events are of one cluster
 
     def broker_of(self, event: Event) -> int | None:
         """Return the broker of an event, or None if nothing names it."""
@@ -48,7 +48,7 @@ class Attribution:
 
 
 def attributed(request: "AuditRequest", files: Sequence[LogFacts]) -> Attribution:
-    """Return the attribution of all files. Raises AuditError for several clusters, or if --broker finds nothing."""
+    """Return the brokers of all files. Raises AuditError for several clusters, or if --broker finds nothing."""
     clusters = {cluster: facts.file for facts in files for cluster in sorted(_clusters(facts))}
     if len(clusters) > 1:
         told = ", ".join(f"{cluster} in {file}" for cluster, file in sorted(clusters.items())[:_NAMED])
@@ -82,7 +82,7 @@ def attributed(request: "AuditRequest", files: Sequence[LogFacts]) -> Attributio
 
 
 def releases_of(facts: LogFacts) -> set[str]:
-    """Return the releases that a file names, without those that may have been cut."""
+    """Return the releases that a file names, without releases at the end of a line that may have been cut."""
     return facts.releases | (facts.doubtful_releases if facts.is_trusted else set())
 
 
@@ -91,7 +91,7 @@ def _clusters(facts: LogFacts) -> set[str]:
 
 
 def _all_name_a_cluster(files: Sequence[LogFacts]) -> bool:
-    """Return whether each file with events has a file in its directory that names the cluster."""
+    """Return whether the directory of each file with events has a file that names its cluster."""
     named = {_directory(facts.file) for facts in files if _clusters(facts)}
     return all(_directory(facts.file) in named for facts in files if facts.events)
 
@@ -117,9 +117,9 @@ def _by_pattern(pattern: str | None, files: Sequence[LogFacts]) -> tuple[dict[st
 
 
 def _learned(files: Sequence[LogFacts], by_path: Mapping[str, int]) -> Iterator[tuple[tuple[str, str], int | None]]:
-    """Yield (file, origin) and its broker, or None if only similar origins have a known broker.
+    """Yield pairs of (file, origin) and its broker, which is None if only similar origins have a known broker.
 
-    A file in which one origin names two brokers says nothing.
+    Skips every file in which lines of one origin name two brokers.
     """
     everywhere: dict[str, set[int]] = {}
     for facts in files:
@@ -133,7 +133,7 @@ def _learned(files: Sequence[LogFacts], by_path: Mapping[str, int]) -> Iterator[
             brokers = named or sorted(everywhere[origin])
             if len(brokers) == 1:
                 yield (facts.file, origin), brokers[0]
-            elif not brokers and _shape(origin) in known:  # as kafka-2, where kafka-1 is known: another broker's
+            elif not brokers and _shape(origin) in known:  # such as kafka-2 if kafka-1 is known: may be another broker
                 yield (facts.file, origin), None
 
 
@@ -142,7 +142,7 @@ def _shape(origin: str) -> str:
 
 
 def _undated(files: Sequence[LogFacts], brokers: Mapping[str, int]) -> set[int]:
-    """Return brokers whose lines have no dates and stand in files of several kinds, such as server.log and others."""
+    """Return brokers with lines without dates in several kinds of files, such as server.log and state-change.log."""
     kinds: dict[int, set[str]] = {}
     for facts in files:
         if facts.events and facts.undated:

@@ -1,4 +1,4 @@
-"""Audit: the request, and the result of all partitions together, which is the same in one process and on Spark."""
+"""Audit: the request, and the result for all partitions. Every runner returns the same result."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -30,8 +30,8 @@ _PART = 64 << 20  # bytes
 class AuditRequest:
     """The input of an audit.
 
-    `sources` are files of logs, and `disks` are data directories of brokers. `layouts` describe lines, and `broker` is
-    a pattern that finds a broker's number in a path or before a line.
+    `sources` are files of logs, and `disks` are data directories of brokers. `layouts` are the patterns of --layout,
+    and `broker` is the pattern of --broker, which finds a broker's number in a path or before a line.
     """
 
     sources: tuple[Source, ...]
@@ -41,7 +41,7 @@ class AuditRequest:
 
     @classmethod
     def of(cls, paths: Iterable[str], layouts: Sequence[str] = (), broker: str | None = None) -> "AuditRequest":
-        """Return the request for all files of paths. Raises AuditError."""
+        """Return the request for paths, which may be files or directories. Raises AuditError."""
         named = list(paths)
         disks = disks_among(named)
         frames(layouts)
@@ -51,20 +51,20 @@ class AuditRequest:
 
     @cached_property
     def frames(self) -> list[Frame]:
-        """Return the functions that take apart the lines that --layout describes."""
+        """Return one function for each --layout, which splits a line of that layout."""
         return frames(self.layouts)
 
     @property
     def size(self) -> int:
-        """Estimate the bytes of text that all files unpack to."""
+        """Estimate the number of bytes in all files after unpacking."""
         return sum(source.unpacked for source in self.sources if source.problem is None)
 
     def parts(self) -> list[Part]:
-        """Return the files in parts that several workers may read."""
+        """Return the files, divided into parts that several workers can read."""
         return [part for source in self.sources if source.problem is None for part in _parts(source)]
 
     def whole(self) -> list[Part]:
-        """Return the files, each in one part."""
+        """Return the files. Each is a single part."""
         return [_whole(source) for source in self.sources if source.problem is None]
 
     def text(self) -> str:
@@ -80,7 +80,7 @@ def _parts(source: Source) -> list[Part]:
     if source.form != TEXT or source.size <= _PART:
         return [_whole(source)]
     starts = range(0, source.size, _PART)
-    ends = [*starts[1:], None]  # a file that grows is read to where it ends by then
+    ends = [*starts[1:], None]  # the last part of a file that grows includes the lines written until it is read
     return [
         Part(source.path, source.form, i, start, end, source.location, source.size)
         for i, (start, end) in enumerate(zip(starts, ends, strict=True))
@@ -91,8 +91,8 @@ class AuditVerdict(StrEnum):
     """The verdict of an audit."""
 
     LOST = "lost"  # committed records are gone
-    FOUND = "found"  # something was found that may have lost some
-    INCONCLUSIVE = "inconclusive"  # nothing was found, and a gap could hide a loss
+    FOUND = "found"  # a finding may have lost committed records
+    INCONCLUSIVE = "inconclusive"  # nothing was found, but a gap may hide a loss
     NOTHING = "nothing"  # nothing was found, and there is no gap
 
 
@@ -100,8 +100,8 @@ class AuditVerdict(StrEnum):
 class Audit:
     """The result of an audit.
 
-    `passed` has dangers that passed without a loss, and `gaps` the reasons why a loss may be hidden. `notes` has the
-    lines that were left out on purpose, and a --layout that no line has.
+    `passed` holds dangers that passed without a loss, and `gaps` the reasons why the audit may have missed a loss.
+    `notes` says which lines were left out on purpose, and which --layout matches no line.
     """
 
     files: int
@@ -114,14 +114,14 @@ class Audit:
     passed: list[PartitionFinding]
     gaps: list[str]
     notes: list[str] = field(default_factory=list)
-    layouts: dict[str, int] = field(default_factory=dict)  # how many files have each
+    layouts: dict[str, int] = field(default_factory=dict)  # number of files, by layout
     size: int = 0
-    disks: "DiskAudit | None" = None  # what data directories have shown, if there were any
+    disks: "DiskAudit | None" = None  # the result for data directories, if there are any
     seconds: float = field(default=0.0, compare=False)
 
     @property
     def verdict(self) -> AuditVerdict:
-        """Return the verdict of all findings and gaps."""
+        """Return the verdict that follows from all findings and gaps."""
         if any(finding.is_loss for finding in self.findings):
             return AuditVerdict.LOST
         if self.findings:
@@ -153,10 +153,10 @@ class AuditVerdicts:
 
     partitions: int = 0
     findings: list[PartitionFinding] = field(default_factory=list)
-    unseen: dict[str, int] = field(default_factory=dict)  # by partition, leader epochs of which no line tells
-    mixed: list[str] = field(default_factory=list)  # partitions whose lives are not told apart
-    silent: dict[int, list[str]] = field(default_factory=dict)  # by broker, the partitions
-    undecided: list[tuple[str, str]] = field(default_factory=list)  # partitions, and what the lines do not decide
+    unseen: dict[str, int] = field(default_factory=dict)  # by partition: number of leader epochs that no line shows
+    mixed: list[str] = field(default_factory=list)  # partitions whose lives could not be separated
+    silent: dict[int, list[str]] = field(default_factory=dict)  # by broker: partitions on which it has no line
+    undecided: list[tuple[str, str]] = field(default_factory=list)  # partitions, each with a question left open
 
     def add(self, name: str, judged: Judged) -> None:
         """Add the result of one partition."""
@@ -172,7 +172,7 @@ class AuditVerdicts:
 
 
 def concluded(request: AuditRequest, files: Sequence[LogFacts], whose: Attribution, verdicts: AuditVerdicts) -> Audit:
-    """Return the result. Raises AuditError if no line is of a broker, and there are no disks either."""
+    """Return the result. Raises AuditError if no broker wrote any line, and there are no disks."""
     no_lines = _no_lines_of_brokers(request, files)
     if no_lines is not None and not request.disks:
         raise AuditError(no_lines)
@@ -199,7 +199,7 @@ def concluded(request: AuditRequest, files: Sequence[LogFacts], whose: Attributi
 
 
 def _no_lines_of_brokers(request: AuditRequest, files: Sequence[LogFacts]) -> str | None:
-    """Return a sentence if no line is of a broker, because an all-clear for such files says nothing; None otherwise."""
+    """Return a sentence if no broker wrote any line of the files, because an all-clear would then mean nothing."""
     if any(facts.is_broker for facts in files):
         return None
     number = counted(len(request.sources), "file")

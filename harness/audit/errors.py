@@ -2,4 +2,4 @@
 
 
 class AuditError(Exception):
-    """Logs that cannot be audited; the message names the file, and says what to do."""
+    """Logs or disks cannot be audited. The message says what is wrong, and what to do."""

@@ -1,4 +1,4 @@
-"""Gaps: the reasons why a loss may be hidden, each with a remedy. Notes: what else a reader of the result must know."""
+"""Gaps: the reasons why an audit may have missed a loss, with remedies. Notes: other facts that a reader needs."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -9,13 +9,13 @@ from epochfuzz.harness.audit.lines.facts import LogFacts
 if TYPE_CHECKING:
     from epochfuzz.harness.audit.audit import AuditRequest, AuditVerdicts
 
-_NAMED = 3  # of many, in a sentence
+_NAMED = 3  # number of things that a sentence names, if there are many
 
 
 def gaps_of(
     request: "AuditRequest", files: Sequence[LogFacts], whose: Attribution, verdicts: "AuditVerdicts"
 ) -> list[str]:
-    """Return the reasons why a loss may be hidden."""
+    """Return the reasons why an audit of logs may have missed a loss."""
     left_out = (f"{source.path} {source.problem}" for source in request.sources if source.problem is not None)
     return [*left_out, *_of_files(files, whose), *_of_brokers(files, whose), *_of_partitions(files, verdicts)]
 
@@ -112,7 +112,7 @@ def _of_partitions(files: Sequence[LogFacts], verdicts: "AuditVerdicts") -> Iter
 
 
 def notes_of(request: "AuditRequest", files: Sequence[LogFacts]) -> list[str]:
-    """Return notes on lines that were left out on purpose, and on a --layout that no line has."""
+    """Return notes about lines that were left out on purpose, and about a --layout that matches no line."""
     notes = []
     if request.frames and not any(facts.framed for facts in files):
         notes.append(
@@ -135,7 +135,7 @@ def notes_of(request: "AuditRequest", files: Sequence[LogFacts]) -> list[str]:
 
 
 def counted(number: int, what: str) -> str:
-    """Return a number of things, as in `1 line` and `2,000 lines`."""
+    """Return a number with its noun, as in `1 line` and `2,000 lines`."""
     return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 

@@ -1,7 +1,8 @@
-"""The audit on a broker's host: the standard library and nothing else, in one process.
+"""The audit on a broker's host, in one process. It needs only Python's standard library.
 
-`make audit.pyz` packs this module and its imports into one file. `epochfuzz audit` has the same readers and rules. Only
-`epochfuzz audit` writes the case of a finding (told_case.py), because a case needs the model.
+There is one exception: logs packed with zstd need Python 3.14 or the package zstandard. `make audit.pyz` packs this
+module and its imports into one file. `epochfuzz audit` has the same readers and rules. Only `epochfuzz audit` writes
+the case of a finding (told_case.py), because a case needs the model.
 """
 
 import argparse
@@ -46,7 +47,7 @@ def main(words: Sequence[str] | None = None) -> int:
         return _INTERRUPTED
     try:
         print(document(audit) if asked.json else text_of(audit, asked.accept_gaps))
-    except BrokenPipeError:  # such as head
+    except BrokenPipeError:  # the reader ended early, such as `head`
         sys.stderr.close()
     if audit.findings:
         return _FOUND
@@ -54,7 +55,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def document(audit: Audit) -> str:
-    """Return the JSON document of `epochfuzz audit --json`, without the cases of the model."""
+    """Return the JSON document of `epochfuzz audit --json`, without the cases that need the model."""
     findings = [{**finding.plain(), "explained": None} for finding in audit.findings]
     partitions = [each.plain() for each in affected(audit.findings)]
     return json.dumps({**audit.plain(), "affected": partitions, "findings": findings}, indent=2)

@@ -1,8 +1,7 @@
 """An audit on Spark: workers read parts of files and check partitions, and a directory keeps the results.
 
-Workers read the parts in waves, and the driver writes each complete wave to a file of its own
-(campaign/store/directory.py). A driver that is killed loses only the wave under way. Workers open the files themselves,
-by path or URL.
+Workers read the parts in waves, and each complete wave is written to a file of its own (campaign/store/directory.py). A
+killed driver loses only the wave that is running. Workers open the files themselves, by path or URL.
 """
 
 import json
@@ -33,13 +32,13 @@ from epochfuzz.harness.campaign.store.directory import CampaignDirectory
 
 Report = Callable[[str], None]
 
-_WAVE = 64  # parts; and at least as many as keep every worker busy for a while
+_WAVE = 64  # least number of parts in a wave; more if there are many cores
 _EACH = 4
 _KEY = ("topic", "partition")
 
 
 def run(spark: SparkSession, uri: str, request: AuditRequest, report: Report) -> Audit:
-    """Finish the audit in a directory. Raises AuditError and CampaignError."""
+    """Run an audit, or resume the audit that the directory holds. Raises AuditError and CampaignError."""
     directory = CampaignDirectory(spark, uri)
     _take(directory, request)
     logs = _Run(directory, request, report).audit() if request.sources or not request.disks else None
@@ -50,7 +49,7 @@ def run(spark: SparkSession, uri: str, request: AuditRequest, report: Report) ->
 
 
 def _take(directory: CampaignDirectory, request: AuditRequest) -> None:
-    """Claim the directory for this request. Raises AuditError if another request owns it."""
+    """Write the request into the directory. Raises AuditError if the directory already holds something else."""
     named = request.text() + state_of(request.disks)
     rows = directory.read_rows("request", REQUEST)
     if not rows:
@@ -65,7 +64,7 @@ def _take(directory: CampaignDirectory, request: AuditRequest) -> None:
 
 
 class _Run:
-    """One audit on Spark, which resumes after the last part that its directory holds."""
+    """One audit on Spark. It skips all parts whose results are in its directory."""
 
     def __init__(self, directory: CampaignDirectory, request: AuditRequest, report: Report) -> None:
         self._directory, self._request, self._report = directory, request, report
@@ -128,7 +127,7 @@ class _Run:
         self._directory.write(judged, "judged")
 
     def _events(self, parts: list[LogFacts], whose: Attribution) -> DataFrame | None:
-        """Return the table of events: lines numbered in their files, each of a broker."""
+        """Write the table of events with line numbers of the whole file. Returns the events of known brokers."""
         read = self._directory.read("read", READ)
         if read is None:
             return None
@@ -145,7 +144,7 @@ class _Run:
         return None if events is None else events.where(F.col("broker").isNotNull())
 
     def _with_brokers(self, placed: DataFrame, whose: Attribution) -> DataFrame:
-        """Return events with the broker that they name, or that is known of their origin, or of their file."""
+        """Return the events with their brokers: the one that the line names, or that of its origin, or of its file."""
         rows = [
             {"file": file, "origin": origin, "of_origin": broker, "is_known": True}
             for (file, origin), broker in whose.origins.items()

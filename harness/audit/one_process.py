@@ -1,4 +1,4 @@
-"""An audit in one process, for logs that fit into memory and for machines without Spark."""
+"""An audit in one process, for machines without Spark. The events of all logs must fit into memory."""
 
 import gc
 from collections import defaultdict
@@ -19,7 +19,7 @@ Report = Callable[[str], None]
 
 
 def run(request: AuditRequest, report: Report) -> Audit:
-    """Read all files, and check one partition after the other. Raises AuditError."""
+    """Read all logs and disks, and check one partition after another. Raises AuditError."""
     with _no_garbage_collection():
         if not request.disks:
             return _logs(request, report)
@@ -29,7 +29,7 @@ def run(request: AuditRequest, report: Report) -> Audit:
 
 @contextmanager
 def _no_garbage_collection() -> Iterator[None]:
-    """Turn off the search for reference cycles, which costs 5 % of the time. Events have none."""
+    """Turn off Python's search for reference cycles, which takes 5 % of the time. Events have no cycles."""
     was_on = gc.isenabled()
     gc.disable()
     try:

@@ -8,7 +8,7 @@ import tempfile
 import zipapp
 from pathlib import Path
 
-# Written so that an older Python can run it, and names the version that is needed. 2 is the exit code of wrong usage.
+# An older Python can run this text too. It then names the version that is needed. Exit code 2 stands for wrong usage.
 _MAIN = """import sys
 if sys.version_info < (3, 11):
     sys.stderr.write(
@@ -19,7 +19,7 @@ if sys.version_info < (3, 11):
 from epochfuzz.harness.audit.host import main
 sys.exit(main())
 """
-# What a bare interpreter imports for it; -I and -S leave out whatever is installed here.
+# Lists the modules that a bare interpreter imports for the audit. -I and -S exclude all packages installed here.
 _IMPORTED = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
@@ -35,11 +35,11 @@ _LEFT_OUT = {
     "packing.py",
     "told_case.py",
     "segments_on_spark.py",
-}  # need what is not there
+}  # need packages that a host may not have, or are not used there
 
 
 def pack(target: Path) -> None:
-    """Write one file that Python runs, with all modules of the audit and what these import."""
+    """Write one file that Python can run: the modules of the audit that a host needs, and their imports."""
     source = Path(__file__).parents[3]  # the directory of the package epochfuzz
     listed = subprocess.run(
         [sys.executable, "-I", "-S", "-c", _IMPORTED, str(source)], stdout=subprocess.PIPE, text=True, check=True

@@ -5,7 +5,7 @@ from epochfuzz.harness.audit.gaps import counted
 from epochfuzz.harness.audit.judgement.findings import PartitionFinding
 from epochfuzz.harness.audit.summary import Affected, affected, moment
 
-_RANGES = 3  # of offsets, in a line
+_RANGES = 3  # number of ranges of offsets that a line names
 _LAYOUTS = 10
 
 
@@ -17,7 +17,7 @@ def title(finding: PartitionFinding) -> str:
 
 
 def partition_line(each: Affected) -> str:
-    """Return a line on a partition: its offsets, how many records, the cause, and when."""
+    """Return one line about a partition: its lost offsets, the number of records, the cause, and the time."""
     offsets = ", ".join(f"{a:,} to {b:,}" if a != b else f"{a:,}" for a, b in each.ranges[:_RANGES])
     more = f" and {len(each.ranges) - _RANGES:,} more ranges" if len(each.ranges) > _RANGES else ""
     records = "" if each.records is None else f": offsets {offsets}{more}, {counted(each.records, 'record')}"

@@ -1,4 +1,4 @@
-"""Summary: one line for each partition that was found: which offsets, how many records, why, and when."""
+"""Summary: one line for each partition with findings: the offsets, the number of records, the cause, and the time."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _UNKNOWN = "a leader without the records"
 
 @dataclass(frozen=True)
 class Affected:
-    """A partition that was found. `ranges` has the first and last of the offsets that are gone, if lines tell them."""
+    """A partition with findings. `ranges` holds pairs of the first and last offset that is gone, if lines show them."""
 
     topic: str
     partition: int
@@ -53,7 +53,7 @@ class Affected:
 
 
 def affected(findings: Iterable[PartitionFinding]) -> list[Affected]:
-    """Return the partitions that were found, those with the most records first."""
+    """Return the partitions with findings. Partitions with the most lost records are first."""
     by_partition: dict[tuple[str, int], list[PartitionFinding]] = {}
     for finding in findings:
         by_partition.setdefault((finding.topic, finding.partition), []).append(finding)
@@ -65,7 +65,7 @@ def affected(findings: Iterable[PartitionFinding]) -> list[Affected]:
 
 
 def _first_of(findings: Sequence[PartitionFinding]) -> list[PartitionFinding]:
-    """Return the findings that date a loss: those that show the loss, or else all."""
+    """Return the findings that show when the loss happened: those of kind COMMITTED_LOSS, or else all."""
     return [each for each in findings if each.what == What.COMMITTED_LOSS] or list(findings)
 
 
@@ -104,7 +104,7 @@ def _was_made_again(finding: PartitionFinding) -> bool:
 
 
 def moment(time: int) -> str:
-    """Return a time of a broker's clock, to the millisecond; without what its line does not tell."""
+    """Return a time of a broker's clock, to the millisecond. Leaves out the date or year if the line has none."""
     text = datetime.fromtimestamp(time / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
     if is_dated(time):
         return text

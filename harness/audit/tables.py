@@ -1,4 +1,7 @@
-"""Tables: what an audit on Spark keeps in its directory. docs/reference/audit-tables.md says what each column means."""
+"""Schemas of an audit on Spark: the tables in its directory, and the rows that it passes to Spark.
+
+PARTS, PLACES, ORIGINS and RANGES are only passed to Spark. docs/reference/audit-tables.md describes the columns.
+"""
 
 import pyarrow as pa
 
@@ -25,23 +28,24 @@ _EVENT = (
     pa.field("doubtful", pa.bool_()),
 )
 
-# What is asked; a directory is of one request.
+# The request of the audit. A directory holds the results of one request.
 REQUEST = pa.schema({"request": pa.string()})
 
-# A part of a file that workers read, as JSON.
+# A part of a file for a worker to read, as JSON.
 PARTS = pa.schema({"part": pa.string()})
 
-# Events as they are read: lines are counted within a part, and what is known of the part is a row of its own, last.
+# Events as workers read them. Lines are counted from the start of a part. The last row of a part holds its facts.
 READ = pa.schema([*_EVENT, pa.field("part", pa.int64()), pa.field("facts", pa.string())])
 
 EVENTS = pa.schema(_EVENT)
 
-# Where each part begins, whose lines are that name no broker, and whether lines that end with a number are doubted.
+# For each part: the number of lines before it, the broker of lines that name none, and whether a line that ends with a
+# number may have been cut.
 PLACES = pa.schema(
     {"file": pa.string(), "part": pa.int64(), "before": pa.int64(), "whose": pa.int32(), "doubted": pa.bool_()}
 )
 
-# Whose lines are that name no broker, by what stands before them; null for one that may be of any.
+# The broker of lines that name none, by file and origin. null if the lines of an origin may be of any broker.
 ORIGINS = pa.schema({"file": pa.string(), "origin": pa.string(), "of_origin": pa.int32(), "is_known": pa.bool_()})
 
 FINDINGS = pa.schema(
@@ -76,7 +80,7 @@ _BATCH = pa.struct(
     }
 )
 
-# Segments of data directories, of which each task reads a range.
+# Files of segments in data directories. Each task reads one row of consecutive files.
 RANGES = pa.schema({"files": pa.list_(pa.string())})
 
 SEGMENTS = pa.schema(
@@ -103,5 +107,5 @@ JUDGED = pa.schema(
     }
 )
 
-# Written last: an audit that has it is finished.
+# Written last: an audit is finished if its directory has this table.
 OUTCOME = pa.schema({"partitions": pa.int64(), "findings": pa.int64(), "seconds": pa.float64()})

@@ -19,8 +19,8 @@ from epochfuzz.harness.environment.version import epochfuzz_version
 LEGEND = "e1 is a leader epoch, HW a high watermark. Rows are in the order of epochs; times are each broker's own."
 Cases = Mapping[PartitionFinding, ToldCase]
 
-_SHOWN = 10  # findings that a terminal shows whole
-_LISTED = 40  # partitions and gaps
+_SHOWN = 10  # number of findings that a terminal shows with all details
+_LISTED = 40  # number of partitions, and of gaps, that a terminal lists
 _STYLES = {
     AuditVerdict.LOST: "bold red",
     AuditVerdict.FOUND: "bold red",
@@ -31,7 +31,7 @@ _STYLES = {
 
 @dataclass(frozen=True)
 class TimelineRow:
-    """A row of a timeline: the time by the broker's own clock, and a cell for each broker with its action."""
+    """A row of a timeline: the time by the broker's own clock, and one cell for each broker."""
 
     at: str
     cells: tuple[str, ...]
@@ -84,13 +84,13 @@ def _print_rest(out: Console, number: int, what: str) -> None:
 
 @dataclass(frozen=True)
 class Accident:
-    """The findings of one partition, with one timeline, and each line of evidence once."""
+    """All findings of one partition, with a common timeline and without repeated lines of evidence."""
 
     findings: tuple[PartitionFinding, ...]
 
     @property
     def around(self) -> list[Event]:
-        """Return the rows of all timelines, each once. A row keeps its place after the row before it."""
+        """Return the rows of all timelines without repetition. A row stays after the row that precedes it there."""
         rows: list[Event] = []
         for finding in sorted(self.findings, key=lambda finding: finding.around[0].time if finding.around else 0):
             place = 0
@@ -121,7 +121,7 @@ class Accident:
 
 
 def accidents(audit: Audit) -> list[Accident]:
-    """Return the findings of each partition, losses first."""
+    """Return the findings grouped by partition. Partitions with a loss are first."""
     by_partition: dict[str, list[PartitionFinding]] = {}
     for finding in audit.findings:
         by_partition.setdefault(finding.name, []).append(finding)
@@ -149,7 +149,7 @@ def _print_accident(out: Console, accident: Accident, cases: Cases) -> None:
 
 
 def cell(event: Event) -> str:
-    """Return an event in a few words."""
+    """Return the text of an event for a cell, a few words."""
     epoch = "" if event.leader_epoch is None else f" e{event.leader_epoch}"
     known = "" if event.high_watermark is None else f", HW {event.high_watermark:,}"
     isr = "" if event.isr is None else f", ISR {_members(event.isr)}"

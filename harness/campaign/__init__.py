@@ -5,6 +5,6 @@ run/job.py declares the interface of a kind, and run/campaign.py runs the campai
 
 A campaign is its directory. The table of parameters holds the request. The table of blocks has one row for each
 finished block of schedules, and the table of waves holds their times. The findings and cases are the results, and the
-outcome marks them as complete. Spark alone writes the directory, through DataFrames. The directory can therefore lie
-wherever Spark can write, and Spark Connect can be used as well.
+outcome marks them as complete. Spark alone writes the tables, through DataFrames. The directory can therefore be in any
+file system that Spark can write, and a campaign can also use Spark Connect.
 """

@@ -1,4 +1,4 @@
-"""Random runs that can be resumed: the tally of the first schedules is kept while the run goes on."""
+"""Random runs that can be resumed. The tally of the finished schedules is saved while the run continues."""
 
 import base64
 import io
@@ -25,14 +25,14 @@ _ARRAYS = ("events", "failures", "goals", "shortest")  # the fields of a tally t
 def request(
     kind: str, protocols: Sequence[Protocol], settings: Configuration, schedules: int | None, seconds: float | None
 ) -> Request:
-    """Return the request of a random run that `schedules` or `seconds` ends."""
+    """Return the request of a random run. Either `schedules` or `seconds` limits the run."""
     names = [protocol.name for protocol in protocols]
     parameters = {"protocols": names, "configuration": asdict(settings), "schedules": schedules, "seconds": seconds}
     return Request(kind, parameters)
 
 
 class KeptWalk:
-    """A random run that is kept in a directory. `before` is what an earlier process has done of it.
+    """A random run that saves its progress in a directory. `before` is the result of an earlier process, or None.
 
     Raises ProgressError.
     """
@@ -44,7 +44,7 @@ class KeptWalk:
     def walk(
         self, walker: Walker[Any, Any], schedules: int | None, seconds: float | None, threads: int, report: Report
     ) -> Walked:
-        """Run the remaining schedules as walking.walk does, and keep the results. Raises ProgressError."""
+        """Run the remaining schedules as walking.walk does, and save the results. Raises ProgressError."""
 
         def keep(tally: Tally, elapsed: float) -> None:
             report(tally, elapsed)
@@ -60,7 +60,7 @@ class KeptWalk:
 
 
 def _text(tally: Tally) -> str:
-    """Return a tally as text, which `_tally` reads."""
+    """Return a tally as text, from which `_tally` restores it."""
     met = {f"{place} {name}": column for place, each in enumerate(tally.met) for name, column in vars(each).items()}
     arrays = {name: getattr(tally, name) for name in _ARRAYS}
     buffer = io.BytesIO()
@@ -69,7 +69,7 @@ def _text(tally: Tally) -> str:
 
 
 def _tally(text: str) -> Tally:
-    """Return the tally of a text that `_text` wrote. Raises ValueError and KeyError for any other text."""
+    """Return the tally from a text of `_text`. Raises ValueError and KeyError for any other text."""
     try:
         with np.load(io.BytesIO(base64.b64decode(text)), allow_pickle=False) as read:
             arrays = {name: read[name] for name in _ARRAYS}

@@ -1,7 +1,7 @@
 """Keep the progress of a local run in a file of its output directory, so that the same command resumes it.
 
-A killed run loses the work of its last few seconds. Each write replaces the whole file, so a reader never sees a part
-of it. The file disappears when the run has ended and its results are written.
+A killed run loses the work of its last few seconds. Each write replaces the whole file, so a reader never sees an
+incomplete file. The file is deleted when the run has ended and its results are written.
 """
 
 import hashlib
@@ -17,8 +17,8 @@ from typing import Any, TypeVar
 
 from epochfuzz.harness.environment.version import model_digest
 
-_PAUSE = 2.0  # seconds between two writes: the work that a killed run loses
-_DIGITS = 12  # hexadecimal digits that tell requests apart
+_PAUSE = 2.0  # least number of seconds between two writes; a killed run loses at least this much work
+_DIGITS = 12  # hexadecimal digits in the name of a request
 
 Progress = TypeVar("Progress")
 
@@ -36,12 +36,12 @@ class Request:
 
     @property
     def name(self) -> str:
-        """The name of the request: equal for equal requests."""
+        """The name of the request. Equal requests have equal names."""
         text = json.dumps(dict(self.parameters), sort_keys=True)
         return f"{self.kind}-{hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]}"
 
     def seed_in(self, directory: Path) -> int | None:
-        """Return the seed of the latest unfinished run of this request in a directory; None if there is none."""
+        """Return the seed of this request's latest unfinished run in a directory; None if there is no such run."""
         with _as_progress_error():
             files = sorted(directory.glob(f"{self.name}-*.json"), key=os.path.getmtime)
         seeds = (file.stem.rpartition("-")[2] for file in reversed(files))
@@ -49,7 +49,7 @@ class Request:
 
 
 class UnfinishedRun:
-    """The progress of one run in its file. `seed` is None if the request has no seed.
+    """The progress of one run in a file. `seed` is None if the request has no seed.
 
     `rules` identifies the rules of the model, and whatever else must be equal when the run resumes.
     """
@@ -61,7 +61,7 @@ class UnfinishedRun:
         self._written = time.monotonic()
 
     def load(self, read: Callable[[dict[str, Any]], Progress]) -> Progress | None:
-        """Return the saved progress, which `read` makes from its document; None if there is none to resume.
+        """Return the saved progress; None if no run can be resumed. `read` makes the progress from the saved document.
 
         A run that began under other rules cannot be resumed, and neither can a damaged file. Raises ProgressError.
         """
@@ -76,7 +76,7 @@ class UnfinishedRun:
 
     @property
     def is_due(self) -> bool:
-        """True if the last write was long enough ago for the next one."""
+        """True if enough time has passed since the last write to save the progress again."""
         return time.monotonic() - self._written >= _PAUSE
 
     def save(self, document: Mapping[str, Any]) -> None:

@@ -120,7 +120,7 @@ def test_what_cannot_happen_says_why_under_each_protocol(page: Page, address: st
     refused = page.locator(".refused li")
     expect(refused.filter(has_text="restart A")).to_contain_text("A is up")
     expect(refused.filter(has_text="receive B, drop B")).to_contain_text("nothing is in flight to B")
-    expect(refused.filter(has_text="fetch B")).to_contain_text("under kip-320: leader A is at epoch 0 and refuses B")
+    expect(refused.filter(has_text="fetch B")).to_contain_text("under kip-320: leader A is at epoch 0 and rejects B")
     expect(page.locator("#fetch-B")).to_contain_text("only hw")
 
 

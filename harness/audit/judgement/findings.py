@@ -1,4 +1,4 @@
-"""Findings: what an audit says, with the lines that show it."""
+"""Findings: the statements of an audit about partitions, with the lines that show them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class What(StrEnum):
-    """The kinds of findings. `committed-loss` is first, because its records are gone."""
+    """The kinds of findings. `committed-loss` is first in reports, because its records are gone."""
 
     COMMITTED_LOSS = "committed-loss"
     RE_ELECTED_LEADER = "re-elected-leader"
@@ -23,10 +23,10 @@ class What(StrEnum):
 
 @dataclass(frozen=True)
 class PartitionFinding:
-    """A finding about a partition. `evidence` has the lines that show it, and `around` has more of its history.
+    """A finding about a partition. `evidence` holds the lines that show it, and `around` also the lines near them.
 
-    The offsets are the offsets of the records concerned, or None if the lines don't show them. `passed` marks a danger
-    that passed without a loss, as later lines show.
+    `first_offset` and `last_offset` bound the records concerned; None if the lines don't show them. `passed` marks a
+    danger that passed without a loss, as later lines show.
     """
 
     what: str
@@ -39,7 +39,7 @@ class PartitionFinding:
     told: str
     evidence: tuple[Event, ...]
     around: tuple[Event, ...] = ()
-    passed: bool = False  # a danger, of which nothing came
+    passed: bool = False  # True for a danger without a loss
 
     @property
     def name(self) -> str:
@@ -86,7 +86,7 @@ class PartitionFinding:
 
 
 def in_order(findings: Iterable[PartitionFinding]) -> list[PartitionFinding]:
-    """Return findings in the order of the report: losses first, then by partition and epoch."""
+    """Return findings in the order of the report: by kind, with losses first, then by partition and epoch."""
     kinds = list(What)
     return sorted(
         findings,

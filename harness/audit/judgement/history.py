@@ -1,8 +1,9 @@
-"""History: the events of one partition, in an order that does not depend on clocks of several brokers.
+"""History: the events of one partition, in an order that needs no comparison of two brokers' clocks.
 
-Brokers' clocks differ, so time orders the events of one broker only: by line within a file, and by time between its
-files. Leader epochs order the events of several brokers. A topic that was deleted and created again begins with epoch 0
-again. This module separates the lives of such a topic. If the lines don't decide, the rules check each broker alone.
+The clocks of brokers differ. The events of one broker are therefore ordered by line within a file, and by time across
+its files. Leader epochs order the events of different brokers. If a topic is deleted and created again, its epochs
+begin at 0 again. Each period from creation to deletion is a life of the topic, and this module separates the lives. If
+the lines don't show which events belong together, the rules check each broker alone.
 """
 
 import re
@@ -26,16 +27,16 @@ _WITH_IDS = (*ROLES, MessageKind.CREATING, MessageKind.UNCLEAN)
 
 @dataclass(frozen=True)
 class Placed:
-    """An event with the last role of its broker before it: leader epoch and kind.
+    """An event of a broker, with the broker's leader epoch and role after the event.
 
-    `index` is the place among the broker's events. `topic_id` is from the line itself, or from the broker's
-    lines before and after it.
+    `index` is the position among the broker's events. `topic_id` is from the line itself, or from the broker's lines
+    around it.
     """
 
     event: Event
     broker: int
     index: int
-    epoch: int | None  # after the event
+    epoch: int | None  # the epoch after the event
     role: str | None
     before: int | None  # the epoch before the event
     topic_id: str | None
@@ -45,8 +46,8 @@ class Placed:
 class Life:
     """A partition from its creation to its deletion: the events of each broker in order.
 
-    `is_sure` is false if the topic may have been created again and some broker's lines don't name their life. A missing
-    line could have named it.
+    `is_sure` is false if the topic may have been created again, and some lines may belong to another life. A line that
+    is missing could have shown this.
     """
 
     topic: str
@@ -61,7 +62,7 @@ class Life:
 
     @cached_property
     def reigns(self) -> dict[int, list[Placed]]:
-        """The brokers that say they lead, by leader epoch, each broker once."""
+        """By leader epoch: the lines in which a broker says that it leads, one line for each broker."""
         told: dict[int, dict[int, Placed]] = defaultdict(dict)
         for each in self.placed:
             if each.event.kind == MessageKind.LEADER and each.event.leader_epoch is not None:
@@ -82,17 +83,17 @@ class Life:
         return {b: [e for e in own if e.event.kind in CUTS] for b, own in self.brokers.items()}
 
     def cut_below(self, placed: Placed, offset: int) -> Placed | None:
-        """Return the first later truncation of the same broker below an offset."""
+        """Return the broker's next truncation to less than an offset; None if there is none."""
         later = (cut for cut in self._cuts[placed.broker] if cut.index > placed.index)
         return next((cut for cut in later if (cut.event.offset or 0) < offset), None)
 
     @cached_property
     def unseen(self) -> list[int]:
-        """Return the leader epochs that may have had a leader, but whose leader no line shows."""
+        """Return the leader epochs that may have had a leader, although no line of a leader shows it."""
         leaderless = {each.event.leader_epoch for each in self.placed if each.event.leader == NOBODY}
         shown = {each.event.leader_epoch for each in self.of(*ROLES, MessageKind.STATE, MessageKind.TOLD)} - {None}
         told = self.reigns.keys() | leaderless
-        if not self.reigns:  # as before 0.11, when no leader said from where it starts
+        if not self.reigns:  # before 0.11, leaders did not write at which offset they start
             return []
         epochs = range(min(self.reigns), max(filter(None, shown), default=-1) + 1)
         return [e for e in epochs if e not in told and any(self._may_have_led(b, e) for b in self._elected(e))]
@@ -103,7 +104,7 @@ class Life:
         return {broker for broker in named if broker is not None} or {*self.brokers, *self.silent}
 
     def _may_have_led(self, broker: int, epoch: int) -> bool:
-        """Return whether a broker may have led an epoch in a gap of its lines."""
+        """Return whether a broker may have led in an epoch, so that only its line is missing."""
         roles = [each for each in self.brokers.get(broker, ()) if each.event.kind in ROLES]
         for before, after in pairwise(roles):
             if (before.epoch or 0) < epoch < (after.epoch or 0):
@@ -116,14 +117,14 @@ class Life:
 
     @cached_property
     def silent(self) -> list[int]:
-        """Return the brokers that other lines name and that have no line on this partition."""
+        """Return the brokers that lines name, but that have no line about this partition themselves."""
         named = {member for each in self.placed for member in each.event.isr or ()}
         named |= {each.event.leader for each in self.placed if each.event.leader is not None}
         return sorted(named - self.brokers.keys() - {NOBODY})
 
 
 def lives(events: Iterable[Event], is_one_cluster: bool = False) -> tuple[list[Life], bool]:
-    """Return the lives of one partition, from its events, all of known brokers; and whether lines tell them apart."""
+    """Return the lives of one partition, and whether its lines suffice to separate them."""
     by_broker: dict[int, list[Event]] = defaultdict(list)
     for event in events:
         if event.broker is not None:
@@ -144,13 +145,13 @@ def lives(events: Iterable[Event], is_one_cluster: bool = False) -> tuple[list[L
 
 
 def stem(file: str) -> str:
-    """Return the name of a file without what rotation and packing add."""
+    """Return the name of a file without the suffixes and dates that rotation and packing add."""
     name = re.sub(r"\.(?:gz|xz|zst|bz2)$", "", file.rpartition("/")[2])
     return re.sub(r"\.\d{1,5}$|[._-]\d{4}-\d\d-\d\d[-T\d]*", "", name)
 
 
 def _rotation(file: str) -> tuple[int, int, str]:
-    """Return the place of a file among those of its rotation, the oldest first."""
+    """Return a sort key for the files of a rotation, which puts the oldest file first."""
     name = re.sub(r"\.(?:gz|xz|zst|bz2)$", "", file.rpartition("/")[2])
     dated = re.search(r"\d{4}-\d\d-\d\d[-T\d]*", name)
     numbered = re.search(r"\.(\d{1,5})$", name)
@@ -160,10 +161,10 @@ def _rotation(file: str) -> tuple[int, int, str]:
 
 
 def _in_order(events: Sequence[Event]) -> list[Event]:
-    """Return a broker's events: lines of a file as they stand there, files among one another by time.
+    """Return a broker's events in order: by line within a file, and by time across files.
 
-    Files without dates are in the order of their rotation. An event that stands in several files counts once, for
-    example in server.log and in the journal of the same broker.
+    Files without dates are ordered by their rotation. An event that several files contain counts once, for example an
+    event in server.log and in the journal of the same broker.
     """
     is_dated = any(event.time >= DAY for event in events)
     latest: dict[str, int] = {}
@@ -176,7 +177,7 @@ def _in_order(events: Sequence[Event]) -> list[Event]:
             time += latest.get(event.file, 0) // DAY * DAY
         latest[event.file] = time = max(time, latest.get(event.file, time))
         place = (0, 0, "") if is_dated else _rotation(event.file)
-        # Roles are in state-change.log since 2.6, and come before what they bring about.
+        # Since 2.6, roles are in state-change.log. At equal times, a role comes before its effects in other files.
         keyed.append(((place, time, "state-change" not in event.file, event.file, event.line), event))
     keyed.sort(key=lambda pair: pair[0])
     if not is_dated or len(latest) < 2:
@@ -191,7 +192,7 @@ def _in_order(events: Sequence[Event]) -> list[Event]:
     return ordered
 
 
-# The fields that a layout, an envelope and a broker's name in another file do not change.
+# The fields that are equal if two files contain the same event in different layouts or envelopes.
 _what_it_says = attrgetter(
     *("topic_id", "leader_epoch", "partition_epoch", "offset", "end_offset", "high_watermark", "isr", "leader"),
     *("previous_leader", "previous_epoch"),
@@ -201,8 +202,9 @@ _what_it_says = attrgetter(
 def _pieces(events: list[Event]) -> list[list[Event]]:
     """Split a broker's events into lives of the topic.
 
-    A deletion ends a life, unless later epochs continue the earlier ones: then the replica was moved away and back.
-    Another topic id begins a life, and so does an epoch below the epochs before.
+    A new life begins at a line with another topic id, or with an epoch below an earlier one. If there was a deletion
+    before this line, the new life begins after the deletion. A deletion alone does not begin a life: if later epochs
+    continue the earlier ones, the replica was moved away and back.
     """
     pieces: list[list[Event]] = [[]]
     highest, topic_id, was_deleted = -1, None, False
@@ -225,7 +227,7 @@ def _pieces(events: list[Event]) -> list[list[Event]]:
 
 
 def _is_one_life(pieces: "Pieces", is_one_cluster: bool) -> bool:
-    """Return whether all lines fit a single life of the topic."""
+    """Return whether all lines are consistent with a single life of the topic."""
     if any(len(own) > 1 or _is_made_again(own[0]) for own in pieces.values()):
         return False
     firsts = {broker: own[0] for broker, own in pieces.items()}
@@ -253,12 +255,12 @@ def _is_made_again(piece: Sequence[Event]) -> bool:
 
 
 def _contradict(pieces: dict[int, list[Event]], is_one_cluster: bool) -> bool:
-    """Return whether lines without topic ids do not fit together: they are of several lives, or of several clusters."""
+    """Return whether lines without topic ids contradict each other, because they are of several lives or clusters."""
     if any(_takes_a_role_as_new_twice(piece) for piece in pieces.values()):
         return True
     roles = [e for piece in pieces.values() for e in piece if e.kind in ROLES and e.time >= DAY]
     roles.sort(key=lambda e: e.time)
-    highest: dict[int | None, tuple[int, int]] = {}  # by broker, an epoch and when it was shown
+    highest: dict[int | None, tuple[int, int]] = {}  # by broker: its highest epoch, and the time of that line
     for event in roles:
         epoch = event.leader_epoch or 0
         if any(e > epoch and t + _MINUTE < event.time for b, (e, t) in highest.items() if b != event.broker):
@@ -278,8 +280,8 @@ def _contradict(pieces: dict[int, list[Event]], is_one_cluster: bool) -> bool:
 def _takes_a_role_as_new_twice(piece: Sequence[Event]) -> bool:
     """Return whether a broker contradicts its own earlier lines.
 
-    Either the broker takes a role as new although it had one, and no line shows a restart. Or its log ends below the
-    high watermark that it showed, and no line shows a truncation.
+    There are two contradictions. The broker says that it had no role before, although it had one, and no line shows a
+    restart. Or its log ends below a high watermark that it showed earlier, and no line shows a truncation.
     """
     had_role = was_loaded = False
     shown = 0
@@ -318,7 +320,7 @@ Pieces = dict[int, list[list[Event]]]
 
 
 def _by_number(pieces: Pieces) -> list[list[list[Event]]] | None:
-    """Return the first, second, ... pieces of all brokers, if all have as many, and they may be of the same time."""
+    """Return groups of the brokers' first, second, ... pieces; None if their numbers or times don't match."""
     counts = {len(own) for own in pieces.values()}
     if len(counts) > 1:
         return None
@@ -329,14 +331,14 @@ def _by_number(pieces: Pieces) -> list[list[list[Event]]] | None:
 
 
 def _are_of_one_time(pieces: Sequence[Sequence[Event]]) -> bool:
-    """Return whether all pieces overlap in time. The clocks may differ by some seconds."""
+    """Return whether all pieces overlap in time, apart from some seconds by which clocks may differ."""
     dated = [[event.time for event in piece if event.time >= DAY] for piece in pieces]
     times = [own for own in dated if own]
     return max(min(own) for own in times) - min(max(own) for own in times) <= _SLACK if times else True
 
 
 def _by_topic_id(pieces: Pieces) -> list[list[list[Event]]] | None:
-    """Return the pieces of all brokers by topic id, if each piece of a broker has one of its own."""
+    """Return the pieces of all brokers, grouped by topic id; None unless each piece of a broker has its own id."""
     ids = {broker: [_topic_id(piece) for piece in own] for broker, own in pieces.items()}
     every = list(dict.fromkeys(each for own in ids.values() for each in own))
     if None in every or any(len(own) != len(set(own)) for own in ids.values()):
@@ -350,7 +352,7 @@ def _topic_id(piece: Sequence[Event]) -> str | None:
 
 
 def _ids(piece: Sequence[Event]) -> list[str | None]:
-    """Return the topic ids of a broker's events: those that lines name before and after, if no deletion is between."""
+    """Return the topic id of each event: its own, or the one that both the lines before and the lines after it name."""
     before: list[str | None] = []
     known: str | None = None
     for event in piece:

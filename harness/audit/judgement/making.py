@@ -6,7 +6,7 @@ from epochfuzz.harness.audit.judgement.findings import PartitionFinding, What
 from epochfuzz.harness.audit.judgement.history import ROLES, Life, Placed
 from epochfuzz.harness.audit.lines.events import Event, MessageKind
 
-_BESIDE = 2  # rows of a timeline before and behind a line that shows a finding
+_BESIDE = 2  # number of timeline rows before and after a line that shows a finding
 _OF_TIMELINES = frozenset(MessageKind) - {
     MessageKind.TRUNCATING,
     MessageKind.NO_TRUNCATION,
@@ -16,7 +16,7 @@ _OF_TIMELINES = frozenset(MessageKind) - {
 
 
 def are_of_one_life(life: Life, one: Placed, other: Placed) -> bool:
-    """Return whether two lines are of the same life of a topic: by their topic ids where the life is not sure."""
+    """Return whether two lines are of the same life of a topic. If the life is not sure, both must name the same id."""
     ids = {one.topic_id, other.topic_id}
     return len(ids - {None}) < 2 if life.is_sure else len(ids) == 1 and None not in ids
 
@@ -36,7 +36,7 @@ def finding_of(
     evidence: Sequence[Placed],
     passed: bool = False,
 ) -> PartitionFinding:
-    """Return a finding with its lines, each once, and the rows around them."""
+    """Return a finding with its lines, without repetition, and the timeline rows around them."""
     first, last = offsets or (None, None)
     lines = tuple(dict.fromkeys(each.event for each in evidence))
     return PartitionFinding(
@@ -55,9 +55,9 @@ def finding_of(
 
 
 def _around(life: Life, evidence: Sequence[Placed]) -> tuple[Event, ...]:
-    """Return the rows around a finding: its lines, and of each broker a few before and behind them.
+    """Return the timeline of a finding: its lines, and for each broker a few lines before and after them.
 
-    Rows are in the order of epochs and, within one, of brokers' clocks.
+    The rows are ordered by leader epoch. Within an epoch, they are ordered by the brokers' clocks.
     """
     near = []
     for broker, own in life.brokers.items():

@@ -1,7 +1,7 @@
-"""Rules: the findings in the history of a partition. Each rule needs certain lines, and finds nothing without them.
+"""Rules: derive findings from the history of a partition. A rule finds nothing without the lines that it needs.
 
-Kafka's guarantee: a record below a high watermark that a broker showed stays, at its offset, in the log of every leader
-of every later epoch. The line of a new leader shows the end of its log.
+Kafka's guarantee is: if a broker has shown a high watermark, every leader of a later epoch has all records below it, at
+their offsets. The line of a new leader shows the end of its log.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,10 +22,10 @@ class Judged:
     """The findings of one partition, and the questions that its lines leave open."""
 
     findings: list[PartitionFinding]
-    unseen: int  # leader epochs that nobody's lines tell of
-    silent: tuple[int, ...]  # brokers that are named, and of which there is no line
-    told_apart: bool  # whether the lives of a topic that was created again are
-    undecided: tuple[str, ...] = ()  # what may be a loss, if the lines are of one life of the topic
+    unseen: int  # number of leader epochs that no line of a leader shows
+    silent: tuple[int, ...]  # brokers that lines name, but that have no line themselves
+    told_apart: bool  # whether the lines suffice to separate the lives of a topic that was created again
+    undecided: tuple[str, ...] = ()  # possible losses, which are losses if the lines are of one life of the topic
 
 
 def judge(
@@ -34,10 +34,10 @@ def judge(
     newest: int | None = None,
     is_one_cluster: bool = False,
 ) -> Judged:
-    """Judge one partition by its events.
+    """Check one partition by its events.
 
     `clocks_back`: brokers whose clock went back, so that audit does not know the order of their files. `newest`: the
-    greatest major release among the brokers, None if no line shows it.
+    highest major release among the brokers, None if no line shows it.
     `is_one_cluster`: whether the brokers' own lines name the same cluster.
     """
     told, told_apart = lives(events, is_one_cluster)
@@ -46,7 +46,7 @@ def judge(
     sure = [life if life.is_sure else replace(life, is_sure=True) for life in told]
     for life, as_sure in zip(told, sure, strict=True):
         if_sure = list(_judged(as_sure, clocks_back, newest))
-        # An unsure life has fewer pairs of lines that count. So it shows nothing where a sure one shows nothing.
+        # Fewer pairs of lines count in a life that is not sure. It cannot show more than the same lines as a sure life.
         findings += if_sure if life.is_sure or not if_sure else _judged(life, clocks_back, newest)
         possible += if_sure
     undecided = [each for life in sure for each in undecided_truncations(life)]
@@ -60,7 +60,7 @@ def judge(
 
 
 def _undecided(findings: Sequence[PartitionFinding], possible: Sequence[PartitionFinding]) -> Iterator[str]:
-    """Yield the losses that the lines show only if they are of one life of the topic."""
+    """Yield sentences about losses that the lines show only if all of them are of one life of the topic."""
     found = {(finding.what, finding.first_offset, finding.leader_epoch) for finding in findings}
     for each in possible:
         if not each.passed and (each.what, each.first_offset, each.leader_epoch) not in found:
@@ -94,7 +94,7 @@ class _Shown:
 
 @dataclass(frozen=True)
 class _Lost:
-    """A loss: the offset at which a leader started, and the end of the records that earlier leaders had."""
+    """A loss: a leader of `epoch` started at offset `start`, but earlier leaders had committed records up to `end`."""
 
     epoch: int
     start: int
@@ -102,17 +102,17 @@ class _Lost:
 
 
 def _committed_loss(life: Life, clocks_back: frozenset[int]) -> Iterator[PartitionFinding]:
-    """Find leaders that start from an offset below a high watermark that was shown, and reached, at a lower epoch."""
+    """Find leaders that start below a high watermark that a broker showed and reached in an earlier epoch."""
     shown = sorted(_shown(life, clocks_back), key=lambda s: s.before)
     lost: list[_Lost] = []
-    number = highest = 0  # of those shown by an epoch, and the greatest of them
+    number = highest = 0  # number of the high watermarks shown before an epoch, and the highest of them
     for epoch, leaders in life.reigns.items():
         while number < len(shown) and shown[number].before <= epoch:
             highest = max(highest, shown[number].high_watermark)
             number += 1
         for leader in leaders:
             start = start_of(leader.event)
-            if highest <= start:  # as nearly always; partitions may have thousands of epochs
+            if highest <= start:  # nearly always true, so this saves time if a partition has thousands of epochs
                 continue
             before = (s for s in shown[:number] if are_of_one_life(life, s.placed, leader))
             over = [(_still_promised(s, lost), s) for s in before]
@@ -133,7 +133,7 @@ def _committed_loss(life: Life, clocks_back: frozenset[int]) -> Iterator[Partiti
 
 
 def _still_promised(shown: _Shown, lost: Sequence[_Lost]) -> int:
-    """Return a high watermark without the records that an earlier finding has as lost.
+    """Return a high watermark, lowered to exclude records that an earlier finding reports as lost.
 
     A follower that returns shows its old high watermark until it truncates its log. The records below it may have been
     lost while the follower was away.
@@ -151,7 +151,7 @@ def _shown(life: Life, clocks_back: frozenset[int]) -> Iterator[_Shown]:
         event = each.event
         if event.high_watermark is None:
             continue
-        # Up to 2.3 a high watermark could stand above the end of its log (it was left there by a truncation).
+        # Up to 2.3, a truncation could leave the high watermark above the end of the log.
         end = event.end_offset if event.kind == MessageKind.SHRINK else event.offset
         reached = event.high_watermark if end is None else min(event.high_watermark, end)
         if event.kind == MessageKind.SHRINK:
@@ -163,7 +163,7 @@ def _shown(life: Life, clocks_back: frozenset[int]) -> Iterator[_Shown]:
         if before is not None:
             yield _Shown(reached, before, each)
         elif each.before is not None and each.before < event.leader_epoch and each.broker not in clocks_back:
-            # A line that may be missing between would tell more; that the broker truncates its log below is enough.
+            # A line may be missing between the two. A later truncation of this broker below `reached` is enough.
             if life.cut_below(each, reached) is not None:
                 yield _Shown(reached, event.leader_epoch, each)
         else:
@@ -181,7 +181,7 @@ def _reached_before(role: Placed) -> int | None:
 
 
 def _cut_to(life: Life, placed: Placed, below: int) -> list[Placed]:
-    """Return the later truncation of the same broker below an offset, as a list of one line or none."""
+    """Return the broker's next truncation to less than an offset, as a list with at most one line."""
     cut = life.cut_below(placed, below)
     return [] if cut is None else [cut]
 
@@ -190,10 +190,10 @@ def _cut_to(life: Life, placed: Placed, below: int) -> list[Placed]:
 
 
 def _re_elected_leader(life: Life) -> Iterator[PartitionFinding]:
-    """Find leaders that were elected again without having learned of the epoch in between.
+    """Find leaders that were elected again, and that did not learn of an epoch between their two elections.
 
-    The leader's new epoch is at least two higher than the epoch that it led before. In the meantime a member of its ISR
-    truncated below the end of the leader's log (docs/findings/re-elected-leader.md).
+    The leader's new epoch is at least two higher than the epoch that it led before. Between the two, a member of its
+    ISR truncated its log below the end of the leader's log (docs/findings/re-elected-leader.md).
     """
     for epoch, leaders in life.reigns.items():
         for leader in leaders:
@@ -243,14 +243,14 @@ def _danger(life: Life, leader: Placed, evidence: list[Placed], cut: int) -> Par
 
 
 def _led_before(life: Life, leader: Placed) -> Placed | None:
-    """Return the role before, if it was leading, at least two epochs earlier, and the line itself says so."""
+    """Return the broker's previous role if it led at least two epochs earlier, and the leader's own line says so."""
     now, previous = leader.event.leader_epoch, leader.event.previous_epoch
     if now is None or previous is None or not 0 <= previous <= now - 2:
         return None
     if leader.event.previous_leader not in (None, leader.broker):
         return None
     roles = (e for e in life.earlier(leader) if e.event.kind in (*ROLES, MessageKind.TOLD))
-    others = (e for e in roles if e.epoch != now)  # it may have been told of the same decision
+    others = (e for e in roles if e.epoch != now)  # skip other lines about the same election
     if next((e.epoch, e.role) for e in chain(others, [leader])) != (previous, MessageKind.LEADER):
         return None
     of_epoch = takewhile(lambda e: e.epoch in (previous, now), life.earlier(leader))
@@ -258,7 +258,7 @@ def _led_before(life: Life, leader: Placed) -> Placed | None:
 
 
 def _cut_between(life: Life, leader: Placed, led: int) -> tuple[Placed, Placed] | None:
-    """Return a truncation by a member of the ISR below the end of the leader's log, and the member's role then.
+    """Return a truncation of an ISR member below the end of the leader's log, and the member's role at that time.
 
     The truncation is in an epoch of another leader, between the two epochs that this leader led.
     """
@@ -283,7 +283,7 @@ def _cut_between(life: Life, leader: Placed, led: int) -> tuple[Placed, Placed] 
 
 
 def _unclean_election(life: Life, newest: int | None) -> Iterator[PartitionFinding]:
-    """Find elections that a controller calls unclean, or whose new leader was not in the ISR known of just before.
+    """Find elections that a controller calls unclean, or whose new leader was not in the last known ISR.
 
     Since 4.0 a leader may come from the eligible leader replicas (KIP-966), which no line shows. So only the
     controller's own line counts there. The line may also show that the last known leader was elected again after an
@@ -311,7 +311,7 @@ def _unclean_election(life: Life, newest: int | None) -> Iterator[PartitionFindi
 
 
 def _consecutive(life: Life, newest: int | None) -> Iterator[tuple[Placed, Placed]]:
-    """Two partition epochs, one just after the other, if the leader of the later one was not in the ISR before."""
+    """Yield two lines with consecutive partition epochs if the second's leader was not in the ISR of the first."""
     by_zookeeper = any(True for _ in life.of(MessageKind.STATE, MessageKind.TOLD))
     if not by_zookeeper and (newest is None or newest >= _FIRST_WITHOUT_ZOOKEEPER):
         return
@@ -328,7 +328,7 @@ def _consecutive(life: Life, newest: int | None) -> Iterator[tuple[Placed, Place
 def _after_nobody(life: Life) -> Iterator[tuple[Placed, Placed]]:
     """Yield two consecutive leader epochs: one without a leader, then one with a leader from outside of the ISR.
 
-    Without a leader nothing changes the ISR in between. The lines are of a ZooKeeper controller.
+    Nothing changes the ISR while there is no leader. Only controllers of ZooKeeper's time write these lines.
     """
     states = [each for each in life.of(MessageKind.STATE, MessageKind.TOLD) if each.event.leader_epoch is not None]
     nobody = {each.event.leader_epoch: each for each in states if each.event.leader == NOBODY}
@@ -339,7 +339,7 @@ def _after_nobody(life: Life) -> Iterator[tuple[Placed, Placed]]:
 
 
 def _is_outside(before: Placed, after: Placed) -> bool:
-    """Return whether the elected broker was not in the ISR before. An unknown or empty ISR is no reason."""
+    """Return whether the elected broker was not in the ISR before. Returns False if that ISR is unknown or empty."""
     leader = _elected(after)
     return bool(before.event.isr) and leader not in (None, NOBODY) and leader not in (before.event.isr or ())
 
@@ -352,7 +352,7 @@ def _elected(state: Placed) -> int | None:
 
 
 def _diverged(life: Life) -> Iterator[PartitionFinding]:
-    """Find two leaders of one epoch. Epoch 0 does not count, because a topic that is created again begins with it."""
+    """Find two leaders of one epoch. Skips epoch 0, because every topic begins with it when it is created again."""
     for epoch, leaders in life.reigns.items():
         if epoch > 0 and len(leaders) > 1 and all(are_of_one_life(life, leaders[0], other) for other in leaders[1:]):
             names = " and ".join(str(each.broker) for each in leaders)

@@ -1,4 +1,4 @@
-"""A case from a log: the schedule that the lines of a finding tell, and whether the model of that release explains it.
+"""Turn a finding into a case: the schedule that its lines describe, replayed in the model of the brokers' release.
 
 A log shows the leaders, the followers with their log end offsets, and the truncations. Steps without a line are added
 if the other steps need them, and the case names them. Brokers become replicas A, B and C. Records with the same fate
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 LOSS = "no-committed-loss"
 
 _VERSION = re.compile(r"\d+\.\d+\.\d+(?:\.\d+)?")
-_MOST = 100  # findings
+_MOST = 100  # number of findings that become cases
 _BESIDE = "kip-966"  # the newest repaired design
 
 
@@ -47,7 +47,7 @@ class ToldCase:
     case: Case
     protocol: str
     at: int | None
-    because: str  # the cause, in a sentence
+    because: str  # a sentence about the cause
 
     @property
     def sentence(self) -> str:
@@ -71,7 +71,7 @@ def protocol_of(releases: Iterable[str]) -> Protocol | None:
     """Return the protocol of the newest known release that lines name, or None."""
     known = []
     for release in releases:
-        found = _VERSION.match(release)  # builds of vendors have more behind it
+        found = _VERSION.match(release)  # a vendor's build may add a suffix
         try:
             known.append(version_of(f"kafka-{found[0]}" if found else ""))
         except UnknownVersion:
@@ -90,7 +90,7 @@ def told_cases(findings: Iterable[PartitionFinding], releases: Iterable[str]) ->
 
 
 def told_case(finding: PartitionFinding, protocol: Protocol) -> ToldCase | None:
-    """Return the case that a finding tells; None for a kind that tells no schedule."""
+    """Return the case of a finding; None if the lines of this kind of finding don't describe a schedule."""
     if finding.what == What.RE_ELECTED_LEADER:
         steps, settings = _re_elected(finding), Configuration(replicas=3, records=1, epochs=4)
     elif finding.what == What.UNCLEAN_ELECTION and _start_of(finding) is not None:
@@ -112,16 +112,16 @@ def told_case(finding: PartitionFinding, protocol: Protocol) -> ToldCase | None:
 
 
 def _re_elected(finding: PartitionFinding) -> list[_Step]:
-    """Return a led before, and is elected again; B has truncated between; C led meanwhile."""
+    """Return the steps of a re-election: A led before and is elected again. C led between, and B truncated its log."""
     led, followed, truncation, leader, *later = finding.evidence
     return [
         _Step(("produce A",), led),
-        _Step(("fetch B", "receive B"), followed),  # it followed from where its log ended: behind the record
-        _Step(("fetch B",), None),  # by which A notes that B has it
+        _Step(("fetch B", "receive B"), followed),  # B followed from the end of its log, which is after the record
+        _Step(("fetch B",), None),  # from this fetch, A learns that B has the record
         _Step(("elect C", "notify B", "notify C"), followed),
         _Step(("fetch B", "receive B"), truncation),
-        _Step(("expire C",), None),  # which is not in the ISR of the next leader
-        _Step(("elect A", "catch_up A"), leader),  # of both decisions at once: it led, as it says, two epochs before
+        _Step(("expire C",), None),  # C is not in the ISR of the next leader
+        _Step(("elect A", "catch_up A"), leader),  # A learns of both elections at once: its last epoch is two lower
         *(_Step(("elect B", "catch_up B"), line) for line in later[:1]),
     ]
 
@@ -138,7 +138,7 @@ def _unclean(finding: PartitionFinding) -> list[_Step]:
 
 
 def _start_of(finding: PartitionFinding) -> Event | None:
-    """Return the first line of a leader among the evidence."""
+    """Return the first line of evidence in which a broker says that it leads."""
     return next((event for event in finding.evidence if event.kind == MessageKind.LEADER), None)
 
 

@@ -1,4 +1,4 @@
-"""Truncations below a replica's own high watermark: they remove committed records that the leader does not have."""
+"""Truncations below a replica's own high watermark. They remove committed records that the leader does not have."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from epochfuzz.harness.audit.lines.events import MessageKind
 
 
 def truncated_below_high_watermark(life: Life) -> Iterator[PartitionFinding]:
-    """Find replicas that truncate below their own high watermark, by their own lines.
+    """Find replicas that truncate below their own high watermark, as their own lines show.
 
     Up to 0.10 a follower first truncates to its high watermark. If the log of its leader ends before that, the follower
     resets its fetch offset to the leader's log end offset.
@@ -38,9 +38,9 @@ def truncated_below_high_watermark(life: Life) -> Iterator[PartitionFinding]:
 
 def _cut_to_high_watermark(life: Life, reset: Placed) -> Placed | None:
     """Return the last truncation of a 0.10 follower, if its next fetch offset is the offset of that truncation."""
-    if reset.event.leader is None:  # which only lines up to 0.11 name
+    if reset.event.leader is None:  # only lines up to 0.11 name the leader
         return None
-    if life.reigns:  # as 0.11 tells, which truncates by epochs
+    if life.reigns:  # lines of leaders exist since 0.11, which truncates by epochs
         return None
     cut = next((e for e in life.earlier(reset) if e.event.kind == MessageKind.TRUNCATION), None)
     return cut if cut is not None and cut.event.offset == reset.event.end_offset else None
@@ -78,7 +78,7 @@ def _below_shown(life: Life) -> Iterator[PartitionFinding]:
 
 
 def _shown_before(life: Life, cut: Placed) -> tuple[int, Placed] | None:
-    """Return the high watermark that a replica showed last before a truncation, and that the log still reached."""
+    """Return the last high watermark that a replica showed before a truncation, and its line. The log reached it."""
     least: int | None = None
     for each in life.earlier(cut):
         event = each.event
@@ -87,7 +87,7 @@ def _shown_before(life: Life, cut: Placed) -> tuple[int, Placed] | None:
         if event.kind in (*CUTS, MessageKind.CORRUPTION) and event.offset is not None:
             least = event.offset if least is None else min(least, event.offset)
         elif event.kind in (*ROLES, MessageKind.LOADED, MessageKind.SHRINK) and event.high_watermark is not None:
-            # Up to 2.3 a high watermark could stand above the end of its log (it was left there by a truncation).
+            # Up to 2.3, a truncation could leave the high watermark above the end of the log.
             end = event.end_offset if event.kind == MessageKind.SHRINK else event.offset
             bounds = (event.high_watermark, end, least)
             return min(bound for bound in bounds if bound is not None), each
@@ -106,7 +106,7 @@ def _went_back(life: Life, cut: Placed) -> Placed | None:
 
 
 def undecided_truncations(life: Life) -> Iterator[str]:
-    """Yield truncations after which the high watermark goes back, if no earlier line of the replica shows one."""
+    """Yield sentences about truncations that lowered a high watermark, if no earlier line of the replica shows one."""
     for cut in life.of(MessageKind.TRUNCATION):
         back = _went_back(life, cut)
         if back is None or cut.role == MessageKind.LEADER or _shown_before(life, cut) is not None:

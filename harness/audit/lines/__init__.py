@@ -1,1 +1,1 @@
-"""Read the lines of broker logs and turn them into events."""
+"""Read broker logs, and turn their lines into events."""

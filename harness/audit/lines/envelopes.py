@@ -1,4 +1,4 @@
-"""Envelopes: JSON documents of log collectors. A document holds a line of a log, its time and its origin.
+"""Envelopes: JSON documents of log collectors. A document contains a line of a log, its time and its origin.
 
 The line may be at any depth of the document.
 """
@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from epochfuzz.harness.audit.lines import times
 
-# Where a line may stand, by what Docker, Logstash, Loki, Google Cloud, Splunk, journald and Elastic write.
+# The keys that may hold a line in the documents of Docker, Logstash, Loki, Google Cloud, Splunk, journald and Elastic.
 LINES: Final = ("log", "message", "msg", "line", "textPayload", "_raw", "event.original", "MESSAGE", "body", "original")
 _TIMES: Final = (
     *("@timestamp", "timestamp", "time", "instant", "timeMillis", "ts", "_time", "date", "datetime", "eventTime"),
@@ -44,7 +44,7 @@ _DECODER = json.JSONDecoder()
 
 @dataclass(frozen=True, slots=True)
 class Inner:
-    """A line from an envelope. `keys` leads to the line. Time and origin are None if the envelope has none."""
+    """A line from an envelope. `keys` is the path of keys to the line. Time and origin are None if there are none."""
 
     line: str
     keys: str
@@ -53,7 +53,7 @@ class Inner:
 
 
 def opened(text: str, needles: Sequence[str]) -> list[Inner]:
-    """Return the lines with a needle inside the JSON of a text. The list is empty if the text has no JSON."""
+    """Return the lines with a needle that the JSON in a text holds. The list is empty if the text has no JSON."""
     if len(text) > _LONGEST:
         return []
     at = 0
@@ -103,7 +103,7 @@ def _has(text: str, needles: Sequence[str]) -> bool:
 
 
 def _time_beside(each: Any, needles: Sequence[str]) -> int | None:
-    """Return the time next to a line in a list, which is Loki's form."""
+    """Return the time that an element of a list holds, if it is not a line. Loki puts both into one list."""
     return None if isinstance(each, str) and _has(each, needles) else times.of_value(each)
 
 

@@ -10,46 +10,46 @@ class MessageKind(StrEnum):
 
     LEADER = "leader"  # this broker leads, from its log end offset
     FOLLOWER = "follower"  # this broker follows
-    STATE = "state"  # leader, epoch and ISR, as a controller of ZooKeeper's time decided them
-    TOLD = "told"  # the same, as it told this broker
+    STATE = "state"  # a ZooKeeper controller decided on the leader, the epoch and the ISR
+    TOLD = "told"  # this broker received a leader, an epoch and an ISR from the controller
     ISR = "isr"  # the leader's ISR has changed
-    SHRINK = "shrink"  # the leader wants a smaller ISR; it tells its high watermark
-    TRUNCATION = "truncation"  # the log ends at an offset from now on
-    NO_TRUNCATION = "no-truncation"  # the log ended there already
-    TRUNCATING = "truncating"  # why a fetcher truncates
+    SHRINK = "shrink"  # the leader requests a smaller ISR, and shows its high watermark
+    TRUNCATION = "truncation"  # the log was truncated to an offset
+    NO_TRUNCATION = "no-truncation"  # no truncation was needed, because the log ended there already
+    TRUNCATING = "truncating"  # the reason why a fetcher truncates
     BELOW_HIGH_WATERMARK = "below-high-watermark"  # a truncation below this replica's own high watermark
-    NON_MONOTONIC = "non-monotonic"  # the high watermark goes back, from `high_watermark` to `offset`
-    RESET = "reset"  # a follower asked for what the leader does not have, and starts at the leader's end
-    LOADED = "loaded"  # the high watermark with which a replica starts, by its checkpoint
-    LOG = "log"  # where a log ends that was found on disk
+    NON_MONOTONIC = "non-monotonic"  # the high watermark decreases from `high_watermark` to `offset`
+    RESET = "reset"  # a follower's fetch offset is out of the leader's range, so it continues at the leader's end
+    LOADED = "loaded"  # the high watermark from the checkpoint, with which a replica starts
+    LOG = "log"  # the end of a log that was found on disk at start-up
     RECOVERY = "recovery"  # a log is recovered after an unclean shutdown
-    CORRUPTION = "corruption"  # recovery cuts a log
-    CREATING = "creating"  # the broker learns that it has a replica, of a topic id
-    CREATED = "created"  # a log of no records
-    DELETED = "deleted"  # a log goes, for the partition is deleted or moved
-    UNCLEAN = "unclean"  # a leader was elected that is not in the ISR
-    ON_DISK = "on-disk"  # a file of a data directory shows it; `line` is a byte position in files without lines
-    RELEASE = "release"  # Kafka's version; this and the next are facts of a file, and no events
+    CORRUPTION = "corruption"  # recovery truncates a log
+    CREATING = "creating"  # the broker learns that it has a replica, and its topic id
+    CREATED = "created"  # an empty log was created
+    DELETED = "deleted"  # a log is removed, because its partition was deleted or moved
+    UNCLEAN = "unclean"  # the elected leader is not in the ISR
+    ON_DISK = "on-disk"  # a file of a data directory shows the event; `line` is a byte position in a binary file
+    RELEASE = "release"  # Kafka's version; RELEASE and CLUSTER are facts of a file, not events
     CLUSTER = "cluster"  # the id of the cluster
 
 
-@dataclass(slots=True, unsafe_hash=True)  # never changed; a frozen one takes three times as long to make
+@dataclass(slots=True, unsafe_hash=True)  # never changed; creating a frozen one would take three times as long
 class Event:
     """An event of a partition, from one line. Numbers that the line does not show are None."""
 
     kind: str
     file: str
     line: int
-    time: int  # in milliseconds, by the broker's clock, which may have another time zone than those of others
+    time: int  # in milliseconds, by the broker's clock; other brokers may use another time zone
     text: str
     topic: str
     partition: int
-    broker: int | None = None  # that the line names; where none does, that of the file
+    broker: int | None = None  # the broker that the line names; in checked events, else that of its origin or file
     topic_id: str | None = None
     leader_epoch: int | None = None
-    partition_epoch: int | None = None  # ZooKeeper's version, up to 3.1
-    offset: int | None = None  # where the log ends, or ends from now on
-    end_offset: int | None = None  # where it ended before, if the line tells both
+    partition_epoch: int | None = None  # up to 3.1, the version of the partition's node in ZooKeeper
+    offset: int | None = None  # the log end offset after the event
+    end_offset: int | None = None  # the log end offset before the event, if the line shows both
     high_watermark: int | None = None
     isr: tuple[int, ...] | None = None
     leader: int | None = None

@@ -1,15 +1,15 @@
-"""Facts of a file or of a part of a file: the number of lines, the brokers that they name, and all problems."""
+"""Facts of a file, or of a part of it: the number of lines, the brokers that the lines name, and all problems."""
 
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-BACK = 2_000  # milliseconds by which lines of several threads may change places
+BACK = 2_000  # milliseconds by which a line may be late, because several threads write
 
-_FEW, _OFTEN = 2, 10  # lines are out of order if more than two are, and more than one in ten that were understood
+_FEW, _OFTEN = 2, 10  # a file is out of order if its time goes back more than twice, and at over 1 in 10 events
 _WHOLE = 4  # at most one line in five may be unread
-_ORIGINS = 500  # origins that are remembered
+_ORIGINS = 500  # number of origins that are remembered
 
 
 @dataclass
@@ -21,35 +21,35 @@ class LogFacts:
     source: str = ""  # the file that was opened; an archive has many
     lines: int = 0
     events: int = 0
-    unnamed: int = 0  # events that do not say of which broker they are
-    unread: int = 0  # lines with the words of a message that could not be read
-    unread_line: int | None = None  # the first of them
-    undecoded: int = 0  # lines with bytes that are not UTF-8 or are NUL, and that say nothing that is known
+    unnamed: int = 0  # number of events that don't name their broker
+    unread: int = 0  # number of lines that contain a message's fixed words, but could not be read
+    unread_line: int | None = None  # the first such line
+    undecoded: int = 0  # number of lines with NULs or bytes that are not UTF-8, in which no message was found
     undecoded_line: int | None = None
-    own: int = 0  # events of KRaft's log of metadata
-    wrong_epochs: int = 0  # followers that print the new epoch as that of the role before (KAFKA-19776)
-    high_watermarks: int = 0  # events that tell one
-    closed: int = 0  # events behind which something of a layout stands
-    doubtful: int = 0  # events that end with a number and the line
-    framed: int = 0  # lines that were taken apart as --layout says
-    ends: int = 0  # events that end with the line
-    is_broker: bool = False  # whether a line is one of a broker's, of whatever it speaks
-    first: str | None = None  # the first line, if no event stands in the file
-    layout: str | None = None  # of the first event
+    own: int = 0  # number of events of KRaft's metadata log
+    wrong_epochs: int = 0  # lines of followers with the new epoch in place of the previous one (KAFKA-19776)
+    high_watermarks: int = 0  # number of events that show a high watermark
+    closed: int = 0  # number of events that a part of the layout follows
+    doubtful: int = 0  # number of events that end with a number at the end of the line
+    framed: int = 0  # number of lines that a --layout matched
+    ends: int = 0  # number of events that end at the end of the line
+    is_broker: bool = False  # whether a broker wrote any line, on any subject
+    first: str | None = None  # the first line, if the file has no event
+    layout: str | None = None  # the layout of the first event
     undated: int = 0  # events without a date
-    brokers: set[int] = field(default_factory=set)  # that lines say they are of
+    brokers: set[int] = field(default_factory=set)  # the brokers that lines name as their writers
     releases: set[str] = field(default_factory=set)
     clusters: set[str] = field(default_factory=set)
     doubtful_releases: set[str] = field(default_factory=set)
     doubtful_clusters: set[str] = field(default_factory=set)
-    origins: dict[str, list[int]] = field(default_factory=dict)  # the brokers that lines of an origin name
-    unnamed_of: dict[str, int] = field(default_factory=dict)  # by origin, events that name none
+    origins: dict[str, list[int]] = field(default_factory=dict)  # by origin: the brokers that its lines name
+    unnamed_of: dict[str, int] = field(default_factory=dict)  # by origin: number of events that name no broker
     begins: int | None = None  # when the first dated event was logged
     begins_line: int = 0  # the line of that event
     latest: int | None = None
     last: int | None = None  # when the last dated event was logged
-    back: int | None = None  # the first line at which the clock had gone back
-    backs: int = 0  # how often it had
+    back: int | None = None  # the first line whose time is before that of an earlier line
+    backs: int = 0  # number of such lines
     problem: str | None = None
 
     def text(self) -> str:
@@ -59,13 +59,13 @@ class LogFacts:
 
     @classmethod
     def from_text(cls, text: str) -> "LogFacts":
-        """Return the facts of a text."""
+        """Return the facts that `text` encoded."""
         row: dict[str, Any] = json.loads(text)
         return cls(**row | {name: set(row[name]) for name in _SETS})
 
     @property
     def is_in_order(self) -> bool:
-        """Return whether the times of the lines rise, apart from a few places where the clock was put back."""
+        """Return whether the times of the lines increase, apart from a few places at which the clock went back."""
         return self.backs <= _FEW or self.backs * _OFTEN <= self.events
 
     @property
@@ -102,7 +102,7 @@ _COUNTS = (
 
 
 def merged(parts: Iterable[LogFacts]) -> LogFacts:
-    """Return the facts of a whole file from those of its parts."""
+    """Return the facts of a whole file, merged from the facts of its parts."""
     first, *others = sorted(parts, key=lambda facts: facts.part)
     whole = LogFacts.from_text(first.text())
     for part in others:

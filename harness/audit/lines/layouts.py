@@ -9,9 +9,9 @@ from epochfuzz.harness.audit.lines import times
 
 JSON = "json"
 
-# What container runtimes put before a line: `kafka-1  | ` by docker compose, CRI's time and stream in Kubernetes.
+# Prefixes of container runtimes: docker compose writes `kafka-1  | `, Kubernetes a time and a stream (CRI).
 _CONTAINER = r"(?:[\w.-]{1,100}\s{1,20}\| |\S{1,40} std(?:out|err) [FP] )?"
-# The names of log4j's own forms of a time, as in %d{ISO8601_OFFSET_DATE_TIME_HH}; times.py reads them by themselves.
+# The names of log4j's own time formats, as in %d{ISO8601_OFFSET_DATE_TIME_HH}. times.py recognizes these formats.
 _NAMED_TIME = re.compile(r"(?:ISO8601|ABSOLUTE|COMPACT|DATE|DEFAULT|UNIX|US_)[A-Z0-9_]*")
 _PARTS = {
     "d": r"(?P<time>[^\n]{4,40}?)",
@@ -29,7 +29,7 @@ _ANYTHING = r"[^\n]{0,300}?"
 
 @dataclass(frozen=True, slots=True)
 class Framed:
-    """A line without its layout: its time, its message, and the text before both."""
+    """A line that a layout has split: its time, its message, and the text before both."""
 
     time: int
     message: str
@@ -40,7 +40,7 @@ Frame = Callable[[str], Framed | None]
 
 
 def frames(asked: Sequence[str]) -> list[Frame]:
-    """Return a function for each pattern, which takes a line apart. Raises AuditError."""
+    """Return one function for each pattern. The function splits a line of that layout. Raises AuditError."""
     return [_framing(pattern) for pattern in asked if pattern != JSON]
 
 
@@ -96,7 +96,10 @@ _TEXTS = {
 
 
 def _date(pattern: str) -> str:
-    """Return the expression of a date in Java's notation, such as `yyyy.DDD HH'h'mm`. An unknown letter is a word."""
+    """Return the regular expression for a date in Java's notation, such as `yyyy.DDD HH'h'mm`.
+
+    An unknown letter stands for a word.
+    """
     made, seen = [], set()
     for part in _DATE.finditer(pattern):
         width = len(part["letters"] or "")

@@ -1,8 +1,8 @@
-"""A line: the messages of Kafka's in it, whatever a layout, a log collector or a person has put around them.
+"""A line: find Kafka's messages in it, with any text of a layout or a log collector around them.
 
-A message is found by its words (matching.py). Its time is the nearest one before it, with a date if there is one, or
-else that of the JSON around it (envelopes.py). Its origin is what a collector has put in front: a container, a pod, a
-host.
+A message is found by its fixed words (matching.py). Its time is the last time before it. A time with a date is
+preferred, even if it is in the JSON around the line (envelopes.py). Its origin is the name that a collector has put
+before it: a container, a pod or a host.
 """
 
 import html
@@ -15,10 +15,10 @@ from typing import Final
 from epochfuzz.harness.audit.lines import envelopes, times
 from epochfuzz.harness.audit.lines.matching import MatchedMessage, messages_in
 
-_HEAD = 500  # characters before a message
-_TAIL = 300  # characters behind it
-_NESTED = 4  # envelopes in one another
-_ORIGIN = 120  # characters
+_HEAD = 500  # number of characters that are read before a message
+_TAIL = 300  # number of characters that are read after a message
+_NESTED = 4  # greatest depth of nested envelopes
+_ORIGIN = 120  # greatest number of characters of an origin
 
 _COLOURS = re.compile(r"\x1b(?:\[[0-9;:?]{0,32}[ -/]{0,4}[@-~]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)|[@-Z\\^_])")
 _ESCAPES = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))")
@@ -30,7 +30,7 @@ _USUAL = re.compile(rf"\[?(\d{{4}}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)[.,](\d{{3}})\]? 
 _LOGGER = re.compile(r"\s*\(([\w.$-]{1,200})\)")
 _LAST_LOGGER = re.compile(r"\(([\w.$-]{1,200})\)\s*(?:\[[^\]\n]{0,200}\])?\s*$")
 _OURS = re.compile(r"kafka\b|org\.apache\.kafka\b|state\.change\b|\w\.|[\w$-]+$")
-# What may follow a number, so that it is known to be whole; and what may follow any other message.
+# The text that may follow a number that is complete, and the text that may follow any other complete message.
 _AFTER_A_VALUE = re.compile(
     r"\s*(?:$|[^\w\s.]|[\w.-]{1,60}=|kafka\.|org\.apache\.kafka\.|state\.change\.)|\.(?:\s|$)|\\"
 )
@@ -49,7 +49,7 @@ class MessageSighting:
     origin: str | None
     logger: str | None
     is_closed: bool
-    around: tuple[str, str, str] = ("", "", "")  # what stands before the line, before the message, and behind it
+    around: tuple[str, str, str] = ("", "", "")  # the text before the line, before the message, and after the message
 
     @property
     def layout(self) -> str:
@@ -65,7 +65,7 @@ class MessageSighting:
 
     @property
     def is_foreign(self) -> bool:
-        """Return whether another program wrote the line, by its logger. Such a line only quotes a broker's message."""
+        """Return whether the logger is of another program. The line then only quotes a broker's message."""
         return self.logger is not None and not _is_ours(self.logger)
 
 
@@ -78,9 +78,10 @@ Seen = tuple[list[MessageSighting], int]
 
 
 def seen_in(text: str, needles: Sequence[str], before: Callable[[], str]) -> Seen:
-    """Return the messages of a line, and how many places look like one and could not be read.
+    """Return the messages of a line, and the number of places that look like a message but could not be read.
 
-    `needles`: those that the line has. `before`: the line before, whose time counts where the line has none.
+    `needles` are those that the line contains. `before` returns the previous line, whose time is used if the line has
+    none.
     """
     if "\x1b" in text:
         text = _COLOURS.sub("", text)
@@ -154,7 +155,7 @@ def _seen_inside(
 
 
 def _is_cut(message: MatchedMessage, follows: str) -> bool:
-    """Return whether the text behind a message shows that its last value or word continues."""
+    """Return whether the text after a message shows that the last value or word of the message continues."""
     whole = _AFTER_A_VALUE if message.ends_with_a_value else _AFTER_A_STOP
     return whole.match(follows) is None
 
@@ -182,7 +183,7 @@ def _sighting(head: str, message: MatchedMessage, follows: str, logger: str | No
 
 
 def _nearest(found: list[int]) -> int | None:
-    """Return the last time that has a date with its year; else the last that has a date; else the last."""
+    """Return the last time with a date and a year. If there is none, the last with a date, or else the last time."""
     for is_enough in (times.is_dated, lambda at: at >= times.DAY, lambda at: True):
         for at in reversed(found):
             if is_enough(at):
@@ -191,7 +192,7 @@ def _nearest(found: list[int]) -> int | None:
 
 
 def _with(sighting: MessageSighting, time: int | None, origin: str | None) -> MessageSighting:
-    """Return a sighting in an envelope, whose time counts if the line has none with a date."""
+    """Return a sighting with the origin of its envelope, and with its time if the line has no time with a date."""
     own = sighting.time
     own = time if own is None or (time is not None and times.is_dated(time) and not times.is_dated(own)) else own
     whose = "; ".join(filter(None, (origin, sighting.origin))) or None
@@ -199,7 +200,7 @@ def _with(sighting: MessageSighting, time: int | None, origin: str | None) -> Me
 
 
 def _origin(head: str, found: list[tuple[int, int, int]]) -> str | None:
-    """Return the words that a collector has put before a line: those before its last time, or the first behind it."""
+    """Return the words that a collector put before a line: those before the last time, or the first word after it."""
     if not found:
         return words_in(head.partition("|")[0]) if "|" in head else None
     ends = [0, *(end for _, end, _ in found)]
@@ -207,7 +208,7 @@ def _origin(head: str, found: list[tuple[int, int, int]]) -> str | None:
     return _origin_of(before, head[found[-1][1] :])
 
 
-@lru_cache(4096)  # nearly all lines of a file have the same
+@lru_cache(4096)  # nearly all lines of a file have the same text here
 def _origin_of(before: str, behind: str) -> str | None:
     words = words_in(before)
     if words is not None:
@@ -217,7 +218,7 @@ def _origin_of(before: str, behind: str) -> str | None:
 
 
 def words_in(text: str) -> str | None:
-    """Return the words of a collector in a text: a container, a pod, a host. Returns None if there are none."""
+    """Return the names in a text of a collector, such as a container, a pod or a host; None if there are none."""
     words = [word for word in _WORD.findall(text) if word.lower() not in _STREAMS and not _LEVELS.fullmatch(word)]
     return " ".join(words)[:_ORIGIN] or None
 
@@ -228,7 +229,7 @@ _PRIORITY: Final = re.compile(r"<\d{1,3}>\d?")
 
 
 def _layout(head: str, found: list[tuple[int, int, int]], follows: str) -> str:
-    """Return the layout of a line in the style of log4j's conversion patterns; `...` is what a collector has added."""
+    """Return the layout of a line in the style of log4j's conversion patterns. `...` stands for a collector's text."""
     shown, end = [], 0
     for start, until, _ in found:
         shown += [head[end:start], "%d"]

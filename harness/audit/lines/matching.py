@@ -1,9 +1,10 @@
-"""Matching: the messages of Kafka's wordings, wherever they stand in a line.
+"""Matching: find the messages of Kafka's wordings at any place in a line.
 
-Each wording is split at its needle, the fixed words that reading.py looks for in bytes. The part behind the needle is
-matched first, then the part before it. Every part is bounded: values have a greatest length, and text that may be
-anything ends at the first place where the next fixed words stand, and is not tried again. So a line costs a time that
-grows with its number of needles only, and after _FAILURES of them that stand in no message, the rest is not read.
+Each wording is split at its needle: fixed words, which reading.py searches for in the bytes. The text from the needle
+on is matched first, and then the text before the needle. Every part is bounded. Values have a greatest length.
+Arbitrary text ends at the first occurrence of the next fixed words, without another attempt. The time for a line
+therefore grows only with its number of needles. After _FAILURES needles that belong to no message, the rest of the line
+is not read.
 """
 
 import re
@@ -15,10 +16,10 @@ from typing import Any, Final
 from epochfuzz.harness.audit.lines.events import MessageKind
 from epochfuzz.harness.audit.lines.wordings import NEEDLES, OTHERS, WORDINGS, Wording
 
-_BEFORE = 800  # characters before a needle: a topic has up to 249, and a directory stands before some
-_IDENT = 500  # characters of what Kafka puts before a message
-_FAILURES = 12  # needles in a line that stand in no message
-_MESSAGES = 64  # of a line
+_BEFORE = 800  # number of characters that are read before a needle; a topic alone has up to 249
+_IDENT = 500  # greatest number of characters of the prefix that Kafka puts before a message
+_FAILURES = 12  # number of needles without a message after which a line is given up
+_MESSAGES = 64  # greatest number of messages in a line
 _LARGEST = (1 << 31) - 1
 
 # `t-0`, and `[t,0]` up to 1.0
@@ -32,7 +33,7 @@ _GROUPS = {
     "isr": r"(?:List\(|Set\()?\[?(?P<isr>(?>\d{1,10}(?:, ?\d{1,10}){0,200})|)(?![\d])\]?\)?",
     "value": r"(?P<value>[\w-][\w.-]{0,80})",
     "topic": r"(?P<topic>[\w.-]{1,249})",
-    "number": r"(?P<partition>\d{1,10})",  # of a partition, where its topic stands elsewhere
+    "number": r"(?P<partition>\d{1,10})",  # the number of a partition if the topic is elsewhere in the line
     "name": r"\w{1,40}",  # of a class
     "dir": r"[^\]\n]{1,400}?",
 }
@@ -41,7 +42,7 @@ _ANY = r"[^\n]{0,600}?"
 _ENDS_WITH_A_VALUE = re.compile(r"\{(?!any)\w+\}$")
 _OPEN = re.compile(r"\{any\}$")
 
-# Which broker logs, by what Kafka puts before its messages (`logIdent`). Up to 0.10 a fetcher names only its leader.
+# The prefix of Kafka's messages that names the broker (`logIdent`). Up to 0.10, a fetcher names only its leader.
 _BROKER: Final = re.compile(
     r"\[(?:Broker|Controller|QuorumController|KafkaServer|BrokerServer|SharedServer|ControllerServer|RaftManager"
     r"|BrokerLifecycleManager|KafkaRaftServer|BrokerMetadataPublisher)[ \w]{0,40} (?:id|nodeId)=(?P<id>\d{1,40})"
@@ -57,7 +58,7 @@ _BROKER: Final = re.compile(
 _PREFIX: Final = re.compile(
     r"(?:\[[^\[\]\n]{1,480}\][:,]? |Partition \[[\w.-]{1,249},\d{1,10}\] on broker \d{1,10}: )", re.ASCII
 )
-# Strimzi calls the directory of a broker's logs so, by its id; nobody else writes it.
+# Strimzi's name for a broker's log directory, which contains the broker's id. No other software uses this name.
 _DIRECTORY: Final = re.compile(r"/kafka-log(\d{1,9})(?![\w.])", re.ASCII)
 
 
@@ -69,8 +70,8 @@ class MatchedMessage:
     said: dict[str, Any]
     start: int
     end: int
-    ends_with_a_value: bool  # so that a line that was cut there looks whole
-    is_open: bool  # more follows, which says nothing
+    ends_with_a_value: bool  # if true, a line that was cut in this value would still look complete
+    is_open: bool  # whether more text follows that audit doesn't need
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,16 +82,16 @@ class _Shape:
     after: re.Pattern[str]
     before: re.Pattern[str]
     words: str  # the fixed words from the needle on
-    head: str  # the words with which it begins, if any stand before the needle
-    is_whole: bool  # whether it begins with the needle
-    fields: tuple[str, ...]  # of the groups of both patterns
-    numbers: tuple[tuple[str, int], ...]  # those fields that are numbers, and the greatest one that Kafka allows
+    head: str  # the fixed words at the beginning of the wording, if the needle is not there
+    is_whole: bool  # whether the wording begins with the needle
+    fields: tuple[str, ...]  # the fields that the groups of both patterns hold
+    numbers: tuple[tuple[str, int], ...]  # the fields that are numbers, each with the greatest value that Kafka allows
     ends_with_a_value: bool
     is_open: bool
 
 
 def _pattern(template: str, ends: bool) -> str:
-    """Return the pattern of a part of a template. `ends`: the template ends here, so a last {any} matches nothing."""
+    """Return the pattern of a part of a template. If the template `ends` there, a last {any} matches nothing."""
     parts = re.split(r"(\{\w+\})", template)
     made: list[str] = []
     skip = False
@@ -142,13 +143,13 @@ def _shape(template: str, needle: str, wording: Wording | None) -> _Shape:
 
 @cache
 def _shapes() -> dict[str, tuple[_Shape, ...]]:
-    """Return the shapes of each needle: those of wordings, then those of lines that say nothing."""
+    """Return the shapes for each needle: first those of wordings, then those of lines that audit doesn't need."""
     templates = [(wording.template, wording) for wording in WORDINGS] + [(other, None) for other in OTHERS]
     return {n: tuple(_shape(t, n, w) for t, w in templates if n in t) for n in NEEDLES}
 
 
 def messages_in(text: str, needles: Iterable[str] = NEEDLES) -> tuple[list[MatchedMessage], int]:
-    """Return the messages in a text, in order, and the number of places with a message's words that no wording fits."""
+    """Return the messages in a text, in order, and the number of places with a needle that no wording fits."""
     places = _places(text, needles)
     found: list[MatchedMessage] = []
     failed = failures = until = 0
@@ -169,11 +170,11 @@ def messages_in(text: str, needles: Iterable[str] = NEEDLES) -> tuple[list[Match
     return found, failed
 
 
-_FACTS = ("Kafka version", "Cluster ID = ", "Incarnation ")  # of a file, and not of a partition
+_FACTS = ("Kafka version", "Cluster ID = ", "Incarnation ")  # needles of facts about a file, not about a partition
 
 
 def _places(text: str, needles: Iterable[str]) -> list[tuple[int, str]]:
-    """Return the places of all needles, in order, with a bound for each needle."""
+    """Return the places of all needles, in order. The number of places is bounded for each needle."""
     places: list[tuple[int, str]] = []
     for needle in needles:
         at, most = text.find(needle), len(places) + _MESSAGES + _FAILURES
@@ -185,7 +186,7 @@ def _places(text: str, needles: Iterable[str]) -> list[tuple[int, str]]:
 
 
 def _message(text: str, at: int, needle: str, floor: int) -> MatchedMessage | int | None:
-    """Return the message with a needle at a place, its end if audit does not need it, or None if no wording fits."""
+    """Return the message around a needle. Returns its end if audit doesn't need it, or None if no wording fits."""
     window = max(floor, at - _BEFORE)
     for shape in _shapes()[needle]:
         if not text.startswith(shape.words, at):
@@ -267,6 +268,6 @@ def _said(shape: _Shape, texts: tuple[str | None, ...]) -> dict[str, Any] | None
         said["isr"] = tuple(sorted(int(member) for member in said["isr"].split(",") if member))
         if said["isr"] and said["isr"][-1] > _LARGEST:
             return None
-    if "last_offset" in said:  # the greatest in the log; it ends behind that
+    if "last_offset" in said:  # the offset of the last record; the log end offset is one more
         said["end_offset"] = said.pop("last_offset") + 1
     return said

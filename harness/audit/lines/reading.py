@@ -1,6 +1,7 @@
-"""Reading: from the bytes of a log to events, and to facts of the file.
+"""Reading: turn the bytes of a log into events, and into facts of the file.
 
-Logs are mostly of other things. Lines are looked for by needles that every wording has, and only those are taken apart.
+Most lines of a log don't matter to an audit. This module searches the bytes for needles, which every wording contains.
+Only lines with a needle are parsed.
 """
 
 import json
@@ -27,13 +28,13 @@ from epochfuzz.harness.audit.lines.unpacking import (
 )
 from epochfuzz.harness.audit.lines.wordings import LOOKED_FOR
 
-_CHUNK = 1 << 18  # bytes: as many as the cache of a processor holds, for each needle is looked for in turn
-_LONGEST = 1 << 16  # bytes of a line that is taken apart at once
-_AROUND = 4_000  # bytes before and behind a needle that are taken apart, of a longer line
-_KEPT = 2_000  # characters of a line
-_SHOWN = 200  # characters of a line that is shown because nothing in a file was understood
-_LOOKED_AT = 64  # chunks in which a line of a broker's is looked for that speaks of no partition
-_OWN = "__cluster_metadata"  # KRaft's log of metadata, which is replicated by other rules
+_CHUNK = 1 << 18  # bytes; fits into a processor's cache, because each chunk is searched for one needle after another
+_LONGEST = 1 << 16  # bytes of the longest line that is parsed as a whole
+_AROUND = 4_000  # bytes before and after a needle that are parsed in a longer line
+_KEPT = 2_000  # characters of a line that an event keeps
+_SHOWN = 200  # characters of the first line of a file without events, for messages
+_LOOKED_AT = 64  # number of chunks in which lines without a partition may show that a broker wrote the file
+_OWN = "__cluster_metadata"  # KRaft's metadata log, which other rules replicate
 _YEAR = 300 * times.DAY
 
 
@@ -48,13 +49,13 @@ def _grouped(keys: Iterable[bytes]) -> bytes:
 _IN_BYTES = {key.encode(): needles for key, needles in LOOKED_FOR.items()}
 _CAPITAL = re.compile(_grouped(key for key in _IN_BYTES if key[:1].isupper()))
 _OTHERS = tuple(key for key in _IN_BYTES if not key[:1].isupper())
-# Lines of a broker's, by their logger or by what Kafka puts before their message.
+# Lines that a broker wrote: their logger, or the prefix that Kafka puts before the message, shows this.
 _BROKERS = re.compile(
     rb"\((?:kafka\.|state\.change\.|org\.apache\.kafka\.(?:server|storage|controller|image|metadata|raft|coordinator)\.)"
     rb"|\[(?:Broker|KafkaServer|BrokerServer|ControllerServer|Controller|QuorumController|ReplicaManager|SocketServer"
     rb"|GroupCoordinator|ReplicaFetcher|Partition|UnifiedLog|Log|RaftManager|BrokerLifecycleManager) \w+="
 )
-# Loggers of wordings: where a line of one of these has bytes that cannot be read, it may have said what matters.
+# Loggers that write the wordings. If such a line has bytes that can't be decoded, it may have been a message.
 _OF_PARTITIONS = re.compile(
     r"(?:Partition|Log\w*|Replica\w*|\w*Fetcher\w*|\w*Controller\w*|Partition\w*|logger|Kafka\w*)$"
 )
@@ -63,9 +64,9 @@ _LOGGER = re.compile(r"\(([\w.$-]{1,200})\)\s*$")
 
 @dataclass(frozen=True)
 class Part:
-    """Some of a file: the lines that begin at the bytes from `start` up to `end`, None for all that follow.
+    """A part of a file: the lines that begin from byte `start` up to byte `end`. If `end` is None, up to the last line.
 
-    `location` is where it is opened, if that is not `file`. A file of another form than text has one part.
+    `location` is the path or URL to open, if it is not `file`. A file that is not plain text is a single part.
     """
 
     file: str
@@ -82,12 +83,12 @@ class Part:
 
     @classmethod
     def from_text(cls, text: str) -> "Part":
-        """Return the part of a text."""
+        """Return the part that `text` encoded."""
         return cls(**json.loads(text))
 
 
 def read(part: Part, frames: Sequence[Frame]) -> Iterator[Event | LogFacts]:
-    """Yield the events of a part of a file, and then its facts; of an archive, those of each file in it."""
+    """Yield the events of a part of a file, and then its facts. For an archive, do so for each file in it."""
     names: set[str] = set()
     problem = None
     try:
@@ -115,18 +116,18 @@ def _itself(part: Part, content: IO[bytes]) -> Iterator[Member]:
 
 
 class LogReader:
-    """Takes the lines of one part of a file, and notes its facts."""
+    """Turns the lines of one part of a file into events, and collects its facts."""
 
     def __init__(self, facts: LogFacts, frames: Sequence[Frame]) -> None:
         self.facts = facts
         self._frames = frames
-        self._last: dict[tuple[object, bool], int] = {}  # by broker or origin, for a file may have several
+        self._last: dict[tuple[object, bool], int] = {}  # by broker or origin, because a file may have several
         self._time: int | None = None
-        self._before = b""  # the last line of the chunk before
+        self._before = b""  # the last line of the previous chunk
         self._chunks = 0
 
     def events(self, chunks: Iterator[bytes]) -> Iterator[Event]:
-        """Yield the events of chunks, which end with lines. A problem of the file is among its facts."""
+        """Yield the events of chunks of whole lines. If the file can't be read to its end, the facts say why."""
         facts, is_open = self.facts, False
         try:
             for chunk in chunks:
@@ -155,7 +156,7 @@ class LogReader:
             self._check_bytes(chunk)
 
     def _check_bytes(self, chunk: bytes) -> None:
-        """Count the lines with bytes that cannot be decoded, unless they are known or another logger wrote them."""
+        """Count the lines with bytes that can't be decoded. Skips lines that were understood, or of other loggers."""
         try:
             chunk.decode()
             if b"\0" not in chunk:
@@ -207,7 +208,7 @@ class LogReader:
         return seen_in(text, needles, before)
 
     def _event(self, seen: MessageSighting, line: int, text: str) -> Event | None:
-        """Return the event of a message. Returns None if the message is a fact of the file, or only quotes Kafka."""
+        """Return the event of a message. Returns None if the message is a fact of the file, or only a quotation."""
         if seen.is_foreign:
             return None
         facts, kind, said = self.facts, seen.message.kind, seen.message.said
@@ -257,7 +258,7 @@ class LogReader:
 
     def _note_time(self, time: int | None, line: int, whose: object) -> None:
         if time is None or (time < times.DAY and self._time is not None and self._time >= times.DAY):
-            return  # a line that was cut, or that never had a time: it is as late as the line before
+            return  # a line that was cut, or that never had a time, counts as late as the previous line
         self._time = time
         if time < times.DAY:
             return
@@ -275,12 +276,12 @@ class LogReader:
 
 
 def _chunks(content: IO[bytes], part: Part) -> Iterator[bytes]:
-    """Yield whole lines of a part, many at a time; only of a line that is longer than a chunk, pieces.
+    """Yield the lines of a part in chunks of many whole lines. A line that is longer than a chunk comes in pieces.
 
     An error follows the lines that could be read before it.
     """
     at = part.start
-    if at:  # the part before reads the line that it breaks into
+    if at:  # the previous part reads the line in which this part begins
         at -= 1
         while piece := content.readline(_CHUNK):
             at += len(piece)
@@ -316,7 +317,7 @@ def _chunks(content: IO[bytes], part: Part) -> Iterator[bytes]:
 
 
 def _blocks(content: IO[bytes], limit: int | None) -> Iterator[bytes]:
-    """Yield bytes in blocks of about a chunk. An error comes after the bytes that were read before it."""
+    """Yield bytes in blocks of about the size of a chunk. An error follows the bytes that were read before it."""
     pieces: list[bytes] = []
     size = 0
     problem: Exception | None = None
@@ -341,9 +342,9 @@ def _blocks(content: IO[bytes], limit: int | None) -> Iterator[bytes]:
 
 
 def needled(text: bytes) -> tuple[list[tuple[int, int, int, list[str]]], int]:
-    """Return the lines of a text that may have a needle, and the number of all line ends.
+    """Return the lines of a text that may contain a needle, and the number of line ends in the text.
 
-    Each line has its number from 1, its start, its end, and the needles in question.
+    Each line is a tuple: its number from 1, its start, its end, and the needles that it may contain.
     """
     starts: dict[int, list[str]] = {}
     end = -1

@@ -1,8 +1,8 @@
 """Campaigns of schedules on real Kafka clusters.
 
 The schedules of a block depend only on the seed and on the block's number. Their results also depend on the threads of
-real brokers. No block therefore runs twice for comparison. If a killed driver ran a block again, its first result
-counts.
+real brokers. No block therefore runs twice for comparison. If a block ran twice because a driver was killed, its first
+result counts.
 """
 
 from collections import Counter
@@ -48,7 +48,7 @@ class ClusterOutcome:
 
 
 class Clusters(Job[ClusterOutcome]):
-    """Schedules that the model chooses, played on a cluster of each task."""
+    """Schedules that the model chooses. Each task plays its schedules on a cluster of its own."""
 
     NAME = "cluster"
     PARAMETERS = SCHEMA
@@ -66,7 +66,7 @@ class Clusters(Job[ClusterOutcome]):
 
     @property
     def heading(self) -> str:
-        """One line that describes the work."""
+        """One line that describes the job."""
         return f"Kafka {self.parameters.release} · {super().heading}"
 
     @property
@@ -85,12 +85,12 @@ class Clusters(Job[ClusterOutcome]):
         return (self.parameters.protocol,)
 
     def row(self) -> dict[str, Any]:
-        """Return the work as a row of PARAMETERS."""
+        """Return the parameters of the job as a row of PARAMETERS."""
         return {"engine": self.NAME, **self.parameters.row()}
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Self:
-        """Return the work of a row of PARAMETERS. Raises ValueError."""
+        """Return the job that a row of PARAMETERS describes. Raises ValueError."""
         return cls(ClusterParameters.from_row(row))
 
     def require(self) -> None:
@@ -113,7 +113,7 @@ class Clusters(Job[ClusterOutcome]):
 
     @contextmanager
     def equipped(self) -> Iterator[None]:
-        """Provide a cluster for the length of a task. It starts with the first schedule."""
+        """Provide a cluster until the task ends. The first schedule starts the cluster."""
         from epochfuzz.harness.campaign.clusters.play_blocks import Playground
         from epochfuzz.harness.cluster.schedules.player import Player
 
@@ -176,7 +176,7 @@ class Clusters(Job[ClusterOutcome]):
     def _shrunk(
         self, campaign: "Campaign[ClusterOutcome]", found: list[plays.ClusterSighting], progress: "Progress"
     ) -> list[dict[str, Any]]:
-        """Return a row of plays.SHRUNK for each sighting, made by a task of its own."""
+        """Shrink each sighting in a task of its own. Returns one row of plays.SHRUNK for each."""
         if not found:
             return []
         progress.doing(f"shrinking {len(found)} findings by replay")

@@ -76,7 +76,7 @@ class ClusterParameters:
         return None if self.schedules is None else -(-self.schedules // self.block)
 
     def turns(self, block: int) -> range:
-        """Return the turns of a block. In each turn the model chooses one of a hundred schedules."""
+        """Return the numbers of a block's turns. In each turn, the model chooses one of a hundred schedules."""
         first = block * self.block
         end = first + self.block
         return range(first, end if self.schedules is None else min(end, self.schedules))

@@ -19,7 +19,7 @@ PLAYED = pa.struct(
         "events": pa.list_(pa.string()),
         "steps": pa.int64(),  # number of events that were played
         "ended": pa.string(),
-        "why": pa.string(),  # empty if the cluster kept all guarantees
+        "why": pa.string(),  # reason for the result; empty if the cluster kept all guarantees
         "model": pa.string(),  # end of the schedule in the model
         "seconds": pa.float64(),  # from the new topic to the verdict
     }
@@ -27,9 +27,9 @@ PLAYED = pa.struct(
 BLOCKS = pa.schema(
     {
         "number": pa.int64(),
-        "drawn": pa.int64(),  # drawn schedules, of which the model chose the played ones
-        "schedules": pa.int64(),  # played schedules
-        "events": pa.int64(),  # played events of all schedules
+        "drawn": pa.int64(),  # number of drawn schedules, from which the model chose the played ones
+        "schedules": pa.int64(),  # number of played schedules
+        "events": pa.int64(),  # number of played events, over all schedules
         "played": pa.list_(PLAYED),
     }
 )
@@ -44,7 +44,7 @@ SHRUNK = pa.schema(
         "seen": pa.int64(),  # schedules of the campaign with this kind of finding
         "schedule": pa.int64(),  # number of the schedule that was shrunk
         "shrunk_from": pa.int64(),  # number of its events before shrinking
-        "replays": pa.int64(),  # replays that shrinking took
+        "replays": pa.int64(),  # number of replays during shrinking
     }
 )
 TABLE = SHRUNK.append(pa.field("case", pa.string()))  # findings, with the text of a case file
@@ -52,7 +52,7 @@ TABLE = SHRUNK.append(pa.field("case", pa.string()))  # findings, with the text 
 
 @dataclass(frozen=True)
 class ClusterSighting:
-    """The shortest schedule among those with equal ends on the cluster and in the model. `seen` counts them."""
+    """The shortest played schedule of one kind of finding. `seen` is the number of schedules of that kind."""
 
     played: dict[str, Any]
     seen: int
@@ -65,7 +65,7 @@ def block_row(number: int, drawn: int, played: list[dict[str, Any]]) -> dict[str
 
 
 def each_once(kept: LocalTables) -> list[dict[str, Any]]:
-    """Return the blocks of a campaign, each once, in order."""
+    """Return the blocks of a campaign in order. Each block occurs once."""
     by_number: dict[int, dict[str, Any]] = {}
     for part in kept.tables("blocks"):
         for row in part.to_pylist():
@@ -84,7 +84,7 @@ def summed(rows: Iterable[dict[str, Any]]) -> Fuzzed:
 
 
 def sightings(rows: Iterable[dict[str, Any]]) -> list[ClusterSighting]:
-    """Return the schedules to shrink: the shortest of each kind, and the first among equal lengths."""
+    """Return the schedules to shrink: the shortest of each kind of finding. Among equal lengths, the first one."""
     by_kind: dict[tuple[str, str], ClusterSighting] = {}
     for row in rows:
         for each in row["played"]:
@@ -103,7 +103,7 @@ def finding(row: dict[str, Any]) -> ClusterFinding:
 
 
 def found(protocol: str, rows: Iterable[dict[str, Any]]) -> Iterator[CampaignFinding]:
-    """Yield the findings in rows of SHRUNK in the form of reports."""
+    """Yield the findings in rows of SHRUNK in the form that reports use."""
     for row in rows:
         length, seen = row["length"], row["seen"]
         yield _found(protocol, Ended(row["ended"]), Ended(row["model"]), seen=seen, length=length, is_shrunk=True)

@@ -1,6 +1,6 @@
 """Conformance campaigns: the blocks of a plan, one protocol after another.
 
-A block runs as in a local run (conform/run/block.py), and the outcome is computed as for a local run
+Blocks run as in a local run (conform/run/block.py), and the outcome is computed as in a local run
 (conform/run/run.py). A campaign therefore has the same findings as a local run.
 """
 
@@ -65,20 +65,20 @@ class Trials(Job[Conformance]):
         return tuple(protocol.name for protocol in self.plan.protocols)
 
     def row(self) -> dict[str, Any]:
-        """Return the work as a row of PARAMETERS."""
+        """Return the parameters of the job as a row of PARAMETERS."""
         plan = json.dumps(self.plan.document())
         return {"engine": self.NAME, "plan": plan, "model": self.model, "version": self.version}
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Self:
-        """Return the work of a row of PARAMETERS. Raises ValueError."""
+        """Return the job that a row of PARAMETERS describes. Raises ValueError."""
         try:
             return cls(Plan.from_document(json.loads(row["plan"])), row["model"], row["version"])
         except (KeyError, TypeError) as error:
             raise ValueError(f"plan: {error}") from None
 
     def differing(self, other: Job[Any]) -> list[str]:
-        """Return the names of the parameters that differ in another work."""
+        """Return the names of the parameters in which another job differs from this one."""
         if not isinstance(other, Trials):
             return ["kind of work"]
         mine, theirs = (each.plan.document() | {"model": each.model} for each in (self, other))
@@ -111,10 +111,10 @@ class Trials(Job[Conformance]):
         return [*others, F.transform("failed", lambda failed: failed.dropFields("output"))]
 
     def refuse(self, number: int) -> None:
-        """Do nothing, because a nondeterministic system under test is a finding of its own (results.py)."""
+        """Raise no error, because results.py reports a nondeterministic system under test as a finding."""
 
     def counted(self) -> dict[str, Column]:
-        """Count the schedules, the steps, and for each protocol the failures that may end its stage."""
+        """Count the schedules, the steps, and each protocol's failures, because these may end its stage."""
         columns = {"schedules": F.col("schedules") + F.col("cases"), "steps": F.col("steps")}
         for index, protocol in enumerate(self.plan.protocols):
             is_of = F.col("protocol") == protocol.name
@@ -129,7 +129,7 @@ class Trials(Job[Conformance]):
             yield BlockRange(index * self.plan.blocks, (index + 1) * self.plan.blocks)
 
     def is_enough(self, stage: BlockRange, counts: Counts) -> bool:
-        """Return whether a local run would stop within the finished blocks, so that no more blocks are needed."""
+        """Return whether a local run would have stopped after these counts, so that no more blocks are needed."""
         index = stage.first // self.plan.blocks if self.plan.blocks else 0
         most = self.plan.max_failures
         return (
@@ -145,7 +145,7 @@ class Trials(Job[Conformance]):
     def finish(self, campaign: "Campaign[Conformance]", progress: "Progress") -> dict[str, int]:
         """Turn failures into findings."""
         conformance = run(self.plan, self.crew(campaign), progress.doing)
-        if conformance.interrupted:  # a campaign with an outcome could never be resumed
+        if conformance.interrupted:  # don't write an outcome, because a campaign with an outcome can't be resumed
             raise KeyboardInterrupt
         findings = len(conformance.nonconformities)
         return {"schedules": conformance.schedules, "events": conformance.shown.steps, "findings": findings}

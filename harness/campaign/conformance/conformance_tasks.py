@@ -1,4 +1,4 @@
-"""Conformance tasks outside blocks. They start processes of the system under test on the worker."""
+"""Conformance tasks outside blocks. A task starts a process of the system under test on its worker."""
 
 from dataclasses import replace
 from typing import Any
@@ -31,7 +31,7 @@ def shrink_sightings(argument: dict[str, Any], numbers: Batches) -> Batches:
 
 
 def ask_subject(text: str, numbers: Batches) -> Batches:
-    """Query which events the system under test has. Yields a row of rows.SUBJECT.
+    """Ask the system under test for the events that it supports. Yields a row of rows.SUBJECT.
 
     Raises SubjectUnable and CommandError.
     """

@@ -15,7 +15,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 
 def counts(kept: LocalTables) -> Counts:
-    """Count the schedules and cases, together, and the steps of the finished blocks."""
+    """Count the steps of the finished blocks, and their schedules including cases."""
     counted: Counts = Counter()
     for row in _each_once(kept):
         counted["schedules"] += row["schedules"] + row["cases"]
@@ -24,14 +24,14 @@ def counts(kept: LocalTables) -> Counts:
 
 
 def played(kept: LocalTables) -> int:
-    """Return the number of transitions that the test sequences of the finished blocks have played."""
+    """Return the number of transitions that the finished blocks have played."""
     return len(set().union(*(row["played"] for row in _each_once(kept))))
 
 
 def found(kept: LocalTables, plan: Plan) -> tuple[CampaignFinding, ...]:
     """Return the nonconformities of a finished campaign, or the failures so far of an unfinished one.
 
-    The failures of an unfinished campaign are grouped by cause, each with its shortest length.
+    Failures of an unfinished campaign with the same cause count as one, which has the length of the shortest.
     """
     if kept.is_finished:
         return tuple(_nonconformity(row, plan) for row in kept.read_rows("findings", rows.NONCONFORMITIES))

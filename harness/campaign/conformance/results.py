@@ -1,4 +1,4 @@
-"""Results: give the results of a campaign's blocks to conform/run/run.py, as if they had run locally."""
+"""Results: pass the results of a campaign's blocks to conform/run/run.py, as if the blocks had run locally."""
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from itertools import zip_longest
@@ -29,7 +29,7 @@ _SHRINK = "epochfuzz.harness.campaign.conformance.conformance_tasks:shrink_sight
 
 
 class CampaignRunner:
-    """The runner of a campaign whose blocks are finished. It reads results, and has each failure shrunk once."""
+    """The runner of a campaign whose blocks are finished. It reads their results, and has each failure shrunk once."""
 
     def __init__(self, campaign: "Campaign[Conformance]", work: Trials) -> None:
         self.toured: Toured | None = None
@@ -51,7 +51,7 @@ class CampaignRunner:
             yield result
 
     def _rows(self, protocol: Protocol, first: int, end: int) -> Iterator[tuple[dict[str, Any], dict[str, Any] | None]]:
-        """Yield the rows of some blocks in order, each with its second row if the results differ."""
+        """Yield a pair of rows for each block of a range: the first run, and the second run if its result differs."""
         if self._finished is None:
             return
         number = F.col("number")
@@ -73,7 +73,7 @@ class CampaignRunner:
             yield rows.nonconformity(row, plan)
 
     def progress(self, conformance: Conformance) -> str:
-        """Return how many of the results have been read."""
+        """Return how many results have been read, as text."""
         return conformance.progress
 
     def _shrunk(self, protocol: Protocol, failed: Sequence[FailedTrial]) -> list[dict[str, Any]]:
@@ -95,7 +95,7 @@ def _schedules(finished: DataFrame) -> int:
 
 
 def _twice(campaign: "Campaign[Conformance]", work: Trials) -> dict[tuple[str, int], dict[str, Any]]:
-    """Return the second rows of the blocks whose second run had another result, by protocol and number."""
+    """Return the row of every second run that had another result than the first run, by protocol and block number."""
     written = blocks.written(campaign.directory, work)
     differing = [] if written is None else determinism.differing(written, work)
     if not differing or written is None:
@@ -107,8 +107,8 @@ def _twice(campaign: "Campaign[Conformance]", work: Trials) -> dict[tuple[str, i
 def unstable(first: dict[str, Any], again: dict[str, Any], plan: Plan, trials: Iterable[Trial]) -> FailedTrial:
     """Return the failure of a block whose second run had another result.
 
-    The failure names the first trial with different results. If no trial differs, the failure compares the sums of the
-    two runs.
+    The failure names the first trial with different results. If no trial has different results, the failure compares
+    the sums of the two runs.
     """
     one_of_them = None
     for trial in trials:

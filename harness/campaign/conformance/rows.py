@@ -1,4 +1,4 @@
-"""The schemas of a conformance campaign's tables, and the rows of tours and findings."""
+"""The schemas of a conformance campaign's tables, and functions that convert test sequences and findings to rows."""
 
 import json
 from dataclasses import asdict
@@ -15,7 +15,7 @@ from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
-_NUMBERS = ("played", "differing", "bound")  # columns with numbers of transitions, in a block of test sequences
+_NUMBERS = ("played", "differing", "bound")  # the columns of TOURS that hold transition numbers
 _COUNTS = pa.map_(pa.string(), pa.int64())
 FAILED = pa.struct(
     {
@@ -23,7 +23,7 @@ FAILED = pa.struct(
         "case": pa.string(),  # id of the case; null for a schedule or a test sequence
         "tour": pa.int64(),  # number of the test sequence; null for a schedule or a case
         "kind": pa.string(),
-        "field": pa.string(),  # field that differs, or property that broke; null without a response to check
+        "field": pa.string(),  # field that differs, or property that broke; null if there was no response to check
         "expected": pa.string(),  # JSON
         "observed": pa.string(),  # JSON
         "output": pa.string(),  # end of the output of the system under test
@@ -38,12 +38,12 @@ BLOCKS = pa.schema(
         "cases": pa.int64(),
         "steps": pa.int64(),  # events that were sent, answered and checked
         "applied": _COUNTS,  # by verb: events that the system under test applied
-        "fields": _COUNTS,  # by field: observations that had the field
-        "met": _COUNTS,  # by kind and name: times that it was met; null in older campaigns
+        "fields": _COUNTS,  # by field: number of observations with the field
+        "met": _COUNTS,  # by kind and name of a coverage point: times that it was met; null in older campaigns
         "failed": pa.list_(FAILED),
         "unable": pa.map_(pa.string(), pa.string()),  # by case: the reason why the system under test could not run it
-        "unexpected": pa.int64(),  # schedules that failed, except by a known bug
-        "unjudged": pa.int64(),  # schedules without responses to check
+        "unexpected": pa.int64(),  # number of schedules that failed because of no known bug
+        "unjudged": pa.int64(),  # number of schedules without responses to check
         "given_up": pa.bool_(),  # the block stopped early, because too many of its schedules had no responses
     }
 )
@@ -51,15 +51,15 @@ TOURS = pa.schema(
     [
         *BLOCKS,
         pa.field("played", pa.list_(pa.int32())),  # numbers of transitions
-        pa.field("differing", pa.list_(pa.int32())),  # those after which a test sequence could not continue as planned
-        pa.field("bound", pa.list_(pa.int32())),  # those that only a bound forbids
+        pa.field("differing", pa.list_(pa.int32())),  # transitions where a test sequence could not continue as planned
+        pa.field("bound", pa.list_(pa.int32())),  # transitions that only a bound forbids
     ]
 )
 SUBJECT = pa.schema(
     {
         "events": pa.list_(pa.string()),  # events that the system under test has; null if it gave no response
         "failed": FAILED,  # the failure, if there was no response
-        "transitions": pa.int64(),  # transitions that these events can reach
+        "transitions": pa.int64(),  # number of transitions that these events can reach
     }
 )
 _ANSWER = pa.struct({"applied": pa.bool_(), "observation": pa.string()})  # observation is JSON
@@ -67,11 +67,11 @@ NONCONFORMITIES = pa.schema(
     {
         "protocol": pa.string(),
         "failure": FAILED,  # with the shortest schedule found
-        "configuration": pa.string(),  # JSON: settings of the case, or those that the failure needs
+        "configuration": pa.string(),  # JSON: the configuration in which the failure was confirmed
         "answers": pa.list_(_ANSWER),  # responses to the events
         "shrunk_from": pa.int64(),  # number of events before shrinking
         "seen": pa.int64(),  # number of schedules with the same failure
-        "known_flaw": pa.string(),  # reason why it was expected; null if it was not
+        "known_flaw": pa.string(),  # reason why the failure was expected; null if it was not expected
     }
 )
 
@@ -83,7 +83,7 @@ def tours_row(protocol: str, number: int, result: TourResult) -> dict[str, Any]:
 
 
 def tours_result(row: dict[str, Any], plan: Plan) -> TourResult:
-    """Return the results of a block of test sequences from its row."""
+    """Return the results of a block of test sequences that its row holds."""
     numbers: dict[str, Any] = {name: set(row[name]) for name in _NUMBERS}
     return TourResult(**result_fields(row, plan), **numbers)
 
@@ -102,7 +102,7 @@ def nonconformity_row(nonconformity: ConformanceFinding) -> dict[str, Any]:
 
 
 def nonconformity(row: dict[str, Any], plan: Plan) -> ConformanceFinding:
-    """Return the nonconformity of a row."""
+    """Return the nonconformity that a row holds."""
     one = failed(row["failure"], plan)
     return ConformanceFinding(
         protocol=parse_protocol(row["protocol"]),

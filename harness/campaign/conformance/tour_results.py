@@ -27,7 +27,7 @@ _ASK = "epochfuzz.harness.campaign.conformance.conformance_tasks:ask_subject"
 
 
 def stages(campaign: "Campaign[Conformance]", work: Tours) -> Iterator[BlockRange]:
-    """Yield a stage for each round, until no transition is left or a local run would have ended."""
+    """Yield a stage for each round, until no transition is left or a local run would have stopped."""
     subject = _subject(campaign, work)
     if subject["events"] is None:
         return
@@ -80,7 +80,7 @@ class TourResults(CampaignRunner):
             yield result
 
     def progress(self, conformance: Conformance) -> str:
-        """Return how many of the results have been read."""
+        """Return how many results have been read, as text."""
         return conformance.progress.replace("schedules", "tours")
 
 
@@ -93,7 +93,7 @@ def _numbered(of_all: Iterator[Round], plan: Plan) -> Iterator[tuple[Round, int]
 
 
 def _subject(campaign: "Campaign[Conformance]", work: Tours) -> dict[str, Any]:
-    """Return a worker's row of rows.SUBJECT about the system under test, queried once per campaign."""
+    """Return the row of rows.SUBJECT about the system under test. A worker asks for it once in a campaign."""
     directory = campaign.directory
     found = directory.read_rows("subject", rows.SUBJECT)
     if not found:

@@ -1,4 +1,4 @@
-"""Campaigns of transition tours: play every transition of the model within bounds on the system under test.
+"""Campaigns of test sequences that play every transition of the model within bounds on the system under test.
 
 A stage is a round of test sequences (conform/exhaustive/rounds.py), which depends on the results of earlier rounds. The
 driver sends the transitions of the round to the workers, and a worker plans the test sequences of its block. The
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class OtherTransitionsError(RuntimeError):
-    """This worker numbers transitions differently from the driver."""
+    """A worker does not number the transitions as the driver does."""
 
 
 class Tours(Trials):
@@ -42,7 +42,7 @@ class Tours(Trials):
     PARAMETERS = pa.schema(
         [
             *PARAMETERS,
-            pa.field("refused", pa.bool_()),  # whether events that are not enabled are sent, too
+            pa.field("refused", pa.bool_()),  # whether the test sequences also send events that are not enabled
             pa.field("round", pa.string()),  # JSON: the round that workers receive; null in the table
         ]
     )
@@ -53,11 +53,11 @@ class Tours(Trials):
         self.refused = refused
         self._round_text: str | None = None
         self._round: tuple[Round, int] | None = None  # with the number of its first block
-        self._steps: int | None = None  # planned in this round and earlier ones
+        self._steps: int | None = None  # number of steps planned in this round and all earlier ones
 
     @property
     def heading(self) -> str:
-        """One line that describes the work."""
+        """One line that describes the job."""
         return f"every transition · {self.settings.text()}"
 
     @property
@@ -67,12 +67,12 @@ class Tours(Trials):
         return protocol
 
     def row(self) -> dict[str, Any]:
-        """Return the work as a row of PARAMETERS."""
+        """Return the parameters of the job as a row of PARAMETERS."""
         return super().row() | {"refused": self.refused, "round": None}
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Self:
-        """Return the work of a row of PARAMETERS. Raises ValueError."""
+        """Return the job that a row of PARAMETERS describes. Raises ValueError."""
         try:
             work = cls(Plan.from_document(json.loads(row["plan"])), row["refused"], row["model"], row["version"])
         except (KeyError, TypeError) as error:
@@ -81,7 +81,7 @@ class Tours(Trials):
         return work
 
     def differing(self, other: Job[Any]) -> list[str]:
-        """Return the names of the parameters that differ in another work."""
+        """Return the names of the parameters in which another job differs from this one."""
         if not isinstance(other, Tours):
             return ["kind of work"]
         return super().differing(other) + ["choice of --refused"] * (self.refused != other.refused)
@@ -110,7 +110,7 @@ class Tours(Trials):
         return rows.tours_row(self.protocol.name, number, result)
 
     def tell(self, verbs: list[str], each: Round, first: int, steps: int) -> None:
-        """Set the round that workers receive. Its blocks start at `first`, and `steps` are planned up to its end."""
+        """Set the round that workers receive, which begins with block `first`. `steps` are planned up to its end."""
         self._round, self._steps = (each, first), steps
         self._round_text = json.dumps(
             {
@@ -181,5 +181,5 @@ class Tours(Trials):
 
 @lru_cache(maxsize=2)
 def _graph(protocol: str, settings: Configuration, verbs: tuple[str, ...], refused: bool) -> Graph:
-    """Compute the transitions to play, once per process. Raises DoesNotFit, MemoryEnded and Ambiguous."""
+    """Compute the transitions to play, and cache them in the process. Raises DoesNotFit, MemoryEnded and Ambiguous."""
     return graph(parse_protocol(protocol), settings, verbs, refused)

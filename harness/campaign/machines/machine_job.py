@@ -22,7 +22,7 @@ _NAME = "hypothesis"
 
 
 class Machines(ModelSchedules):
-    """Runs of the replication machine, one per number. They don't count situations."""
+    """Runs of the replication machine, one for each schedule number. They don't count situations."""
 
     NAME = _NAME
     CANDIDATES = 1
@@ -60,17 +60,17 @@ class OwnMachines(Schedules[MachineOutcome]):
         return f"{super().command_to_resume(uri)} --machine {shlex.quote(self._machine)}"
 
     def require(self) -> None:
-        """Import the machine on this machine before workers do. Raises CampaignError."""
+        """Check that this process can import the state machine, before workers import it. Raises CampaignError."""
         load_machine(self._machine)
 
     def block(self, number: int) -> dict[str, Any]:
-        """Run the machine for the numbers of a block."""
+        """Run the machine once for each schedule number of a block."""
         first, count = self.parameters.range_of(number)
         steps, failures = run_user_machine(self._machine, self.parameters.seed, first, count)
         return walk_blocks.machine_row(first, count, steps, failures)
 
     def finish(self, campaign: "Campaign[MachineOutcome]", progress: "Progress") -> dict[str, int]:
-        """Write each error once. Hypothesis has already shrunk its steps."""
+        """Write one finding for each kind of error. Hypothesis has already shrunk its steps."""
         summed = self.summed(campaign)
         rows = [findings.error_row(error, self._machine) for error in _by_name(summed)]
         campaign.directory.write_rows(rows, findings.SCHEMA, "findings")
@@ -89,7 +89,7 @@ class OwnMachines(Schedules[MachineOutcome]):
         )
 
     def breaking(self, summed: Summed) -> Iterator[CampaignFinding]:
-        """Yield the errors so far. Hypothesis has already shrunk them."""
+        """Yield the errors so far. Hypothesis has already shrunk their steps."""
         for error in _by_name(summed):
             length = len(error["steps"])
             yield CampaignFinding(self._machine, error["error"], error["seen"], length, is_shrunk=True, known_flaw=None)

@@ -28,9 +28,9 @@ class MachineFailure:
 
 
 def load_machine(name: str) -> type[RuleBasedStateMachine]:
-    """Return the machine of a text `module:Name`: a state machine, or its TestCase. Raises CampaignError.
+    """Return the state machine that a text `module:Name` names. Raises CampaignError.
 
-    The module may be in the current directory, as with `python -m`.
+    `Name` is a state machine or its TestCase. The module may be in the current directory, as with `python -m`.
     """
     module, _, attribute = name.partition(":")
     if not attribute:
@@ -48,7 +48,7 @@ def load_machine(name: str) -> type[RuleBasedStateMachine]:
 
 
 def place_of(name: str) -> str:
-    """Return the location that an import of the text `module:Name` would use, without importing the module."""
+    """Return the file that an import of `module:Name` would load, without importing it."""
     top = name.partition(":")[0].partition(".")[0]
     spec = PathFinder.find_spec(top, [os.getcwd(), *sys.path])
     if spec is None:
@@ -57,7 +57,7 @@ def place_of(name: str) -> str:
 
 
 def run_user_machine(name: str, seed_: int, first: int, count: int) -> tuple[int, list[MachineFailure]]:
-    """Run a user's own machine for some numbers. Returns the number of steps, and the failures."""
+    """Run a user's own machine `count` times, from run `first`. Returns the number of steps, and the failures."""
     machine = load_machine(name)
     taken, failures = 0, []
     for number in range(first, first + count):

@@ -18,7 +18,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 from epochfuzz.strategies.failures import PropertyBroken
 from epochfuzz.strategies.machine import LASTING, replication_machine
 
-_SCOUTED = 300  # schedules per run, which are many runs of the model
+_SCOUTED = 300  # schedules per run
 # A property that breaks early would hide the others. Each run therefore checks one group of properties.
 _JUDGED = (
     LASTING,
@@ -37,7 +37,7 @@ class _Ended:
 
 
 class ReplicationMachines:
-    """Runs of the replication machine under several protocols at once. Their tallies have the form of a Walker's."""
+    """Runs of the replication machine under several protocols at once. A Walker returns tallies of the same form."""
 
     def __init__(self, protocols: Sequence[Protocol], settings: Configuration, seed: int) -> None:
         self.protocols = tuple(protocols)
@@ -64,7 +64,7 @@ class ReplicationMachines:
 
     @lru_cache(maxsize=100)  # noqa: B019 - a worker process has a single instance
     def _run(self, number: int) -> "_Ended":
-        """Run a machine. Each run looks first for failures of another protocol."""
+        """Run a machine. Its number decides which group of properties it checks, and which protocol comes first."""
         judged = _JUDGED[number % len(_JUDGED)]
         turn = number // len(_JUDGED) % len(self.protocols)
         in_turn = (*self.protocols[turn:], *self.protocols[:turn])

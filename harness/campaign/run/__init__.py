@@ -1,1 +1,1 @@
-"""The run of a campaign: its waves of blocks, their size, its progress and its end."""
+"""The run of a campaign: its waves of blocks, the size of each wave, the progress, and the outcome."""

@@ -23,9 +23,9 @@ from epochfuzz.harness.environment.version import model_digest
 # Written last: a campaign is finished if it has this table.
 OUTCOME = pa.schema(
     {
-        "schedules": pa.int64(),  # schedules run
-        "events": pa.int64(),  # events applied, summed over all protocols
-        "findings": pa.int64(),  # rows of the table of findings
+        "schedules": pa.int64(),  # number of schedules that ran
+        "events": pa.int64(),  # number of applied events, summed over all protocols
+        "findings": pa.int64(),  # number of rows in the table of findings
     }
 )
 
@@ -43,7 +43,8 @@ class Progress(Interface):
 class Campaign(Generic[Outcome]):
     """A campaign in its directory.
 
-    `taken_up` is the number after the last block that was finished when this process resumed the campaign.
+    `taken_up` is the number of the block from which this process resumed the campaign, 0 for a new campaign. It is one
+    more than the highest number of a finished block at that time.
     """
 
     def __init__(self, directory: CampaignDirectory, work: Job[Outcome]) -> None:
@@ -67,7 +68,7 @@ class Campaign(Generic[Outcome]):
 
     @staticmethod
     def load(spark: SparkSession, uri: str) -> "Campaign[Any]":
-        """Return the campaign of a directory.
+        """Return the campaign that a directory holds.
 
         Raises CampaignError if the directory holds no campaign, or a campaign that cannot be resumed.
         """
@@ -80,7 +81,7 @@ class Campaign(Generic[Outcome]):
 
     @staticmethod
     def start_or_load(spark: SparkSession, uri: str, work: Job[Outcome]) -> "Campaign[Outcome]":
-        """Return the directory's campaign if it has this work, or a new campaign if there is none.
+        """Return the directory's campaign if it has the same parameters, or a new campaign if there is none.
 
         Raises CampaignError if the directory holds a campaign with other parameters.
         """
@@ -144,7 +145,7 @@ class Campaign(Generic[Outcome]):
         return self._checked
 
     def finished(self) -> DataFrame | None:
-        """Return the finished blocks, each once; None before the first wave."""
+        """Return the finished blocks without repeated runs; None before the first wave."""
         return blocks.finished(self.directory, self.work)
 
     def begun(self) -> datetime | None:
@@ -156,7 +157,7 @@ class Campaign(Generic[Outcome]):
         return None if wave is None else wave_begun(f"wave={wave}")
 
     def seconds(self, schedules: int) -> float:
-        """Return the seconds of work that so many schedules took."""
+        """Return the time in seconds that this number of schedules took."""
         return waves.seconds_worked(self.directory, schedules)
 
     def _is_finished(self) -> bool:

@@ -1,6 +1,6 @@
-"""Work: the interface of a kind of work. A kind defines its differences, and campaign.py does the rest.
+"""Job: the interface of a kind of work. A subclass defines what is special to its kind; campaign.py does the rest.
 
-The work of a campaign is divided into blocks, numbered from 0. The result of a block depends only on the work and on
+A job is divided into blocks, numbered from 0. The result of a block depends only on the job and on
 the block's number. Workers can therefore run blocks in any order, on any machine, and twice.
 """
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 Outcome = TypeVar("Outcome")
 
-Counts = Counter[str]  # by the names of Work.counted
+Counts = Counter[str]  # the keys are the names in Job.counted
 
 
 @dataclass(frozen=True)
@@ -41,16 +41,16 @@ class BlockRange:
 
 
 def text_of(row: Mapping[str, Any], engine: str) -> str:
-    """Return a row of parameters as text."""
+    """Return a row of parameters as text, which includes the name of the engine."""
     return json.dumps(dict(row) | {"engine": engine}, sort_keys=True)
 
 
 class Job(ABC, Generic[Outcome]):
-    """A kind of work. An instance is the work of one campaign.
+    """A kind of work. An instance is the job of one campaign.
 
     `model` is the digest of the model's rules at the start of the campaign, and `version` the version of epochfuzz.
-    `seconds` is the time limit, None if another limit ends the campaign. `module` is a module of the user's own that
-    workers import.
+    `seconds` is the time limit, None if another limit ends the campaign. `module` names a user's module for workers to
+    import, if there is one.
     """
 
     NAME: ClassVar[str]  # the value of `engine` in the table of parameters
@@ -64,20 +64,20 @@ class Job(ABC, Generic[Outcome]):
     version: str
     seconds: float | None = None
     module: str | None = None
-    certify: float | None = None  # seconds for proofs of shortest lengths, None: no limit; not stored
-    as_written: str | None = None  # the stored text, which a version with other parameters may have written
+    certify: float | None = None  # time limit for proofs of shortest lengths, in seconds; None: no limit; not stored
+    as_written: str | None = None  # the parameters as stored, perhaps by a version that had other parameters
 
     # Description
 
     @property
     def heading(self) -> str:
-        """One line that describes the work: the seed and the configuration."""
+        """One line that describes the job: the seed and the configuration."""
         return f"seed {self.seed} · {self.settings.text()}"
 
     @property
     @abstractmethod
     def seed(self) -> int:
-        """The seed. The seed and the number of a block determine the block."""
+        """The seed. Together with the number of a block, it determines the schedules of the block."""
 
     @property
     @abstractmethod
@@ -91,21 +91,21 @@ class Job(ABC, Generic[Outcome]):
 
     @abstractmethod
     def row(self) -> dict[str, Any]:
-        """Return the work as a row of PARAMETERS."""
+        """Return the parameters of the job as a row of PARAMETERS."""
 
     @classmethod
     @abstractmethod
     def from_row(cls, row: Mapping[str, Any]) -> Self:
-        """Return the work of a row of PARAMETERS. Raises ValueError, which names the wrong parameter."""
+        """Return the job that a row of PARAMETERS describes. Raises ValueError, which names the wrong parameter."""
 
     def differing(self, other: "Job[Any]") -> list[str]:
-        """Return the names of the parameters that differ in another work, for messages."""
+        """Return the names of the parameters in which another job differs from this one, for messages."""
         mine, theirs = self.row(), other.row()
         return [name for name in mine if theirs.get(name) != mine[name]]
 
     @property
     def text(self) -> str:
-        """The parameters as text, which is equal for equal parameters."""
+        """The parameters as text. Equal parameters have equal texts."""
         return text_of(self.row(), self.NAME)
 
     @property
@@ -117,7 +117,7 @@ class Job(ABC, Generic[Outcome]):
 
     @property
     def text_for_workers(self) -> str:
-        """The text that workers build the same work from: the parameters, and more for some kinds."""
+        """The text from which workers build the same job. It holds the parameters, and more for some kinds."""
         return self.text
 
     def get_ready(self) -> None:
@@ -125,7 +125,7 @@ class Job(ABC, Generic[Outcome]):
 
     @contextmanager
     def equipped(self) -> Iterator[None]:
-        """Open the resources of blocks for the length of a task. Most kinds need none."""
+        """Open the resources that blocks need, and close them when the task ends. Most kinds need none."""
         yield
 
     @abstractmethod
@@ -136,25 +136,25 @@ class Job(ABC, Generic[Outcome]):
 
     @abstractmethod
     def number(self) -> Column:
-        """Return the number of a block as an expression of the columns of its row."""
+        """Return an expression that computes the number of a block from the columns of its row."""
 
     @abstractmethod
     def counted(self) -> dict[str, Column]:
-        """Return the columns to add up for progress, by name. `schedules` is always among them."""
+        """Return the columns that are added up to show progress, by name. The names include `schedules`."""
 
     @abstractmethod
     def compared(self) -> list[Column]:
         """Return the columns that must be equal when a block runs again."""
 
     def kept_checked(self, kept: "LocalTables") -> "Checked | None":
-        """Compare the blocks that ran twice, without Spark. Returns None for a kind that leaves this to Spark.
+        """Compare the blocks that ran twice, without Spark. Returns None for a kind that only Spark can compare.
 
         Raises NonDeterminismError.
         """
         return None
 
     def refuse(self, number: int) -> None:
-        """Raise NonDeterminismError for a block whose second run had another result."""
+        """Raise NonDeterminismError for a block whose two runs had different results."""
         raise NonDeterminismError(
             f"{self.named(number)} gave different results on two workers; run the campaign again, and report it if that"
             " recurs"
@@ -168,7 +168,7 @@ class Job(ABC, Generic[Outcome]):
 
     @abstractmethod
     def stages(self, campaign: "Campaign[Outcome]") -> Iterator[BlockRange]:
-        """Yield the stages in order. The campaign requests the next stage when it has finished one."""
+        """Yield the stages in order. The campaign requests the next stage when the current one is finished."""
 
     def command_to_resume(self, uri: str) -> str:
         """Return the command that resumes the campaign."""
@@ -179,7 +179,7 @@ class Job(ABC, Generic[Outcome]):
         return f"resume with `{self.command_to_resume(uri)}`"
 
     def is_enough(self, stage: BlockRange, counts: Counts) -> bool:
-        """Return whether a stage may stop before its end. False for kinds whose stages don't depend on results."""
+        """Return whether a stage may stop early, judging from the counts. False for kinds whose stages never do."""
         return False
 
     @abstractmethod
@@ -197,7 +197,7 @@ class Job(ABC, Generic[Outcome]):
 
     @abstractmethod
     def finish(self, campaign: "Campaign[Outcome]", progress: "Progress") -> dict[str, int]:
-        """Turn finished blocks into findings, shrink and write them. Returns `schedules`, `events` and `findings`."""
+        """Shrink the failures of finished blocks, and write the findings. Returns the row of the outcome."""
 
     @abstractmethod
     def outcome(self, campaign: "Campaign[Outcome]") -> Outcome:
@@ -205,7 +205,7 @@ class Job(ABC, Generic[Outcome]):
 
     @abstractmethod
     def so_far(self, kept: "LocalTables") -> "SoFar":
-        """Return the results of the finished blocks, and the findings if they exist, without Spark.
+        """Return the results so far, read without Spark: those of finished blocks, and the findings if they exist.
 
         Raises NonDeterminismError.
         """

@@ -7,8 +7,8 @@ from typing import Any
 
 from epochfuzz.harness.campaign.run.job import Job
 
-# Modules of the kinds. A kind is imported on its first use, because workers need not have the dependencies of other
-# kinds.
+# The module of each kind. A kind is imported when it is first needed, because a worker may lack the dependencies of the
+# other kinds.
 _HOMES = {
     "walk": "walks.walk_job:Walks",
     "hypothesis": "machines.machine_job:Machines",
@@ -16,11 +16,11 @@ _HOMES = {
     "tours": "conformance.tours_job:Tours",
     "cluster": "clusters.cluster_job:Clusters",
 }
-_OWN_MACHINES = "machines.machine_job:OwnMachines"  # kind of a user's own state machine, which the parameters name
+_OWN_MACHINES = "machines.machine_job:OwnMachines"  # the kind if the parameters name a user's own state machine
 
 
 def kind(row: Mapping[str, Any]) -> type[Job[Any]]:
-    """Return the kind of work for a row of parameters. Raises ValueError."""
+    """Return the kind of the job that a row of parameters describes. Raises ValueError."""
     engine = row.get("engine")
     if engine not in _HOMES:
         raise ValueError(f"unknown engine {engine!r}; the engines are {', '.join(_HOMES)}")
@@ -31,7 +31,7 @@ def kind(row: Mapping[str, Any]) -> type[Job[Any]]:
 
 
 def work_of(row: Mapping[str, Any]) -> Job[Any]:
-    """Return the work for a row of parameters. Raises ValueError, which names the wrong parameter."""
+    """Return the job that a row of parameters describes. Raises ValueError, which names the wrong parameter."""
     work = kind(row)
     known = {field.name for field in work.PARAMETERS}
     unknown = sorted(row.keys() - known)
@@ -42,5 +42,5 @@ def work_of(row: Mapping[str, Any]) -> Job[Any]:
 
 
 def work_of_text(text: str) -> Job[Any]:
-    """Return the work for a text that Work.text wrote."""
+    """Return the job of a text that Job.text or Job.text_for_workers returned."""
     return work_of(json.loads(text))

@@ -2,9 +2,9 @@
 
 import time
 
-LONGEST = 30.0  # longest wave in seconds, and so the work that a killed driver loses
+LONGEST = 30.0  # longest wave in seconds, which bounds the work that a killed driver loses
 _SHORTEST = 2.0  # shortest wave in seconds
-_SHARE = 0.25  # share of the time so far: early waves show results soon, and long campaigns write few files
+_SHARE = 0.25  # length of a wave as a share of the time so far: first results come soon, later files are few
 TASK = 2.0  # target length of a task in seconds; with short tasks, all cores finish at nearly the same time
 
 
@@ -18,7 +18,7 @@ class Pace:
         self._started = time.monotonic()
 
     def done(self, blocks: int) -> None:
-        """Record that a wave of so many blocks is done.
+        """Record that a wave of this number of blocks is done.
 
         The rate is computed from all waves so far, because waves overlap and the time of a single wave says little.
         """
@@ -26,7 +26,7 @@ class Pace:
         self.rate = self._done / (time.monotonic() - self._started)
 
     def wave(self, elapsed: float, blocks_remaining: int | None, seconds_remaining: float | None) -> int:
-        """Return the number of blocks in the next wave, `elapsed` seconds into the campaign; 0 if none are needed."""
+        """Return the number of blocks in the next wave, `elapsed` seconds after the start; 0 if no wave is needed."""
         size = self._cores * self._rounds(elapsed, seconds_remaining)
         return size if blocks_remaining is None else min(size, blocks_remaining)
 
@@ -42,9 +42,9 @@ class Pace:
         )
 
     def seconds(self, size: int) -> float:
-        """Return the seconds that so many blocks take; 0 until the rate is known."""
+        """Return the estimated seconds for a number of blocks; 0 until the rate is known."""
         return 0.0 if self.rate is None else size / self.rate
 
     def tasks(self, size: int) -> int:
-        """Return the number of tasks for so many blocks."""
+        """Return the number of tasks into which a number of blocks is divided."""
         return min(size, self._cores * max(1, round(self.seconds(size) / self._task)))

@@ -1,4 +1,4 @@
-"""Show the progress of a campaign: a live line on a terminal, or else a printed line at growing intervals."""
+"""Show the progress of a campaign: a live line on a terminal, or printed lines at growing intervals elsewhere."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 from epochfuzz.harness.campaign.run.job import Counts, Job
 
 _FIRST = 10.0  # seconds until the first line if the output is not a terminal
-_RARER = 1.5  # factor from the time of one line to the time of the next
+_RARER = 1.5  # the next line is printed when the campaign has run this many times as long
 
 
 class CampaignProgress:

@@ -28,7 +28,7 @@ class CampaignState(StrEnum):
 class SoFar:
     """The results of the finished blocks.
 
-    `met` holds the numbers of the situations that each protocol met, for the kinds that count situations.
+    `met` maps each protocol to the numbers of the situations that it met. It is empty for kinds that don't count them.
     """
 
     counts: "Counts"
@@ -39,7 +39,7 @@ class SoFar:
 
 @dataclass(frozen=True)
 class CampaignStatus:
-    """A campaign at one moment. `seconds` is the time that it has worked."""
+    """A campaign at one moment. `seconds` is the time that its waves have taken so far."""
 
     directory: str
     state: CampaignState
@@ -65,7 +65,7 @@ class CampaignStatus:
 def status_of(kept: "LocalTables") -> CampaignStatus:
     """Return the status of a directory's campaign. Raises CampaignError and NonDeterminismError."""
     work = kept.work
-    is_running = kept.is_running  # read first: a campaign that ends in between has its outcome afterwards
+    is_running = kept.is_running  # read before the outcome: if the campaign ends now, its outcome is found below
     state = (
         CampaignState.FINISHED
         if kept.is_finished
@@ -79,13 +79,13 @@ def status_of(kept: "LocalTables") -> CampaignStatus:
 
 
 def about(begun: datetime | None, version: str, model: str) -> "walks.Facts":
-    """Return the start of a campaign, the version of epochfuzz, and the digest of the model."""
+    """Return the facts about a campaign: its start if known, the version of epochfuzz, and the digest of the model."""
     facts: walks.Facts = {"epochfuzz": version, "model": model}
     return facts if begun is None else {"begun": f"{begun:%Y-%m-%d %H:%M:%S} UTC", **facts}
 
 
 def status_json(status: CampaignStatus) -> "walks.Status":
-    """Return the JSON form."""
+    """Return the JSON document of a status."""
     work, so_far = status.work, status.so_far
     return {
         "directory": status.directory,

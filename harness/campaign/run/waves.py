@@ -2,7 +2,7 @@
 
 A killed driver loses only the waves that are running. The clock decides how many blocks a wave has, but not the
 contents of a block. The findings of a campaign therefore don't depend on its waves. The next wave is queued while a
-wave runs, so that no core is idle when the first wave runs out of tasks or is being written.
+wave runs, so that no core is idle while the running wave has too few tasks left or is being written.
 
 Each wave has its own directory. A block counts once, even if it was written several times (`blocks.finished`). On a
 Spark Connect server, the last waves of a killed driver may still run when the next driver resumes the campaign.
@@ -31,13 +31,13 @@ from epochfuzz.harness.campaign.store.local_tables import WAVE
 
 SCHEMA = pa.schema(
     {
-        "schedules": pa.int64(),  # run in this wave
+        "schedules": pa.int64(),  # number of schedules that ran in this wave
         "seconds": pa.float64(),  # since the end of the previous wave, or since the workers were ready
     }
 )
 
 _IN_LINE = 2  # waves that are running or queued at once
-_MANY = 10_000  # more numbers than there are cores
+_MANY = 10_000  # more numbers than any cluster has cores, so that every worker receives some
 _NUMBER = pa.schema({"id": pa.int64()})
 _AGAIN = "-id - 1 AS id"  # encodes the number of a block that runs a second time
 
@@ -45,7 +45,7 @@ Report = Callable[[Counts, float], None]
 
 
 def seconds_worked(directory: CampaignDirectory, schedules: int) -> float:
-    """Return the seconds that a campaign has worked on so many schedules, without start-up.
+    """Return the time in seconds that a campaign has spent on `schedules` schedules, without start-up.
 
     A killed driver has not recorded the time of its last waves. Their time is estimated from the rate of the recorded
     waves.
@@ -69,8 +69,8 @@ class _Wave:
 class Waves:
     """The waves of a campaign, from the block after the last finished one.
 
-    `counts` holds the counts so far (Work.counted), and `seconds` the time that they took. `next` is the number after
-    the last submitted block.
+    `counts` holds the counts so far (Job.counted), and `seconds` the time of the waves. `next` is the number of the
+    block to submit next.
     """
 
     def __init__(self, directory: CampaignDirectory, work: Job[Any]) -> None:
@@ -91,7 +91,7 @@ class Waves:
         self.seconds = seconds_worked(directory, self.counts["schedules"])
 
     def do(self, stage: BlockRange, report: Report) -> bool:
-        """Run a stage, and call `report` after every wave. Returns False if time ran out before the stage's end."""
+        """Run a stage, and call `report` first and after every wave. Returns False if time ran out before its end."""
         line: deque[_Wave] = deque()
         missing = self._resume(stage)
         report(self.counts, self.seconds)
@@ -125,10 +125,10 @@ class Waves:
         return self._work.is_enough(stage, self.counts) or (stage.end is not None and self.next >= stage.end)
 
     def _resume(self, stage: BlockRange) -> DataFrame | None:
-        """Move `next` past the stage's last finished block, and return the lost blocks below it; None if none is lost.
+        """Set `next` to the first block after the finished ones of a stage. Returns the skipped blocks, or None.
 
-        Stages follow one another. If a stage begins after the last block of the previous run, it has no finished
-        blocks.
+        A skipped block did not finish, although a block with a higher number did. A stage that begins after the last
+        finished block of the previous process has no finished blocks.
         """
         taken_up, self.next = self.next, stage.first
         if self._finished is None or taken_up <= stage.first:
@@ -145,7 +145,7 @@ class Waves:
         return self._spark.range(stage.first, last).join(finished, "id", "left_anti")
 
     def _get_ready(self) -> int:
-        """Prepare every worker, and return the number of workers. By default, Spark makes one partition per core."""
+        """Prepare every worker, and return their number. By default, Spark makes one partition for each core."""
         numbers = self._spark.range(_MANY)
         return self._workers.map(numbers, "get_ready", self._work.text_for_workers, _NUMBER).count()
 
@@ -155,7 +155,7 @@ class Waves:
         return self._wave(pool, missing.repartition(pace.tasks(size)).union(again), size)
 
     def _fill(self, line: deque[_Wave], pool: ThreadPoolExecutor, pace: Pace, stage: BlockRange) -> bool:
-        """Queue waves while blocks remain. Returns False if the queue is empty and no block remains."""
+        """Fill the queue of waves while blocks remain. Returns False if the queue is empty and no block remains."""
         while len(line) < _IN_LINE and (size := self._size_of_next(line, pace, stage)):
             numbers = self._spark.range(self.next, self.next + size, 1, pace.tasks(size))
             numbers = numbers.union(self._again(self.next, self.next + size))
@@ -164,7 +164,7 @@ class Waves:
         return bool(line)
 
     def _again(self, start: int, end: int) -> DataFrame:
-        """Return the sampled blocks of a range, encoded as numbers for a second run in a task of their own."""
+        """Return the sampled blocks of a range, encoded by _AGAIN, for a second run in a task of their own."""
         sampled = range(-(-start // SAMPLED) * SAMPLED, end, SAMPLED)
         if not sampled or not self._work.TWICE:
             return self._spark.range(0)
@@ -199,7 +199,7 @@ class Waves:
         )
 
     def _note(self, wave: _Wave, schedules: int | None, seconds: float) -> None:
-        """Write the time that a wave took. Spark starts this job once all tasks of the next wave have been assigned."""
+        """Write the time that a wave took. Spark starts this job after it has assigned all tasks of the next wave."""
         self._directory.write_rows([{"schedules": schedules, "seconds": seconds}], SCHEMA, "waves", wave.name)
 
     def _add(self, counted: dict[str, int | None]) -> None:

@@ -24,10 +24,10 @@ Keys = npt.NDArray[np.uint32]  # one row per state
 
 @dataclass(frozen=True)
 class Successors:
-    """Successors of a chunk of states: for each, its key, the number of its parent in the chunk, and the event.
+    """Successors of a chunk of states. Each has its key, the number of its parent in the chunk, and the event.
 
-    `applied` events led to the successors. If `broken` is true, the last successor breaks the property, and others may
-    be missing.
+    `applied` is the number of events that led to the successors. If `broken` is true, the last successor breaks the
+    property, and others may be missing.
     """
 
     keys: Keys
@@ -53,14 +53,14 @@ class Expander:
         return self._expansion.put([state], self._expansion.as_it_is)[None].copy()
 
     def chunks(self, keys: list[bytes]) -> Iterator[Keys]:
-        """Yield keys from tables in chunks of the size that `successors` takes."""
+        """Yield the keys from a table in chunks that `successors` can take."""
         rows = np.frombuffer(bytearray(b"".join(keys)), np.uint32).reshape(len(keys), self.halves)
         for first in range(0, len(rows), CHUNK):
             yield rows[first : first + CHUNK]
 
     def successors(self, keys: Keys, which: int) -> Successors:
         """Return all successors of states (NEW), or those that break the property (BREAKING). Raises DoesNotFit."""
-        # One block of each shard forms a level whose rows are the rows of the keys.
+        # Blocks of the shards, one after another, form a level. Row n of the level is row n of the keys.
         level = Level(_NO_ROWS, np.clip(len(keys) - BLOCK * np.arange(SHARDS), 0, BLOCK))
         expanded = self._expansion.expand(
             keys, NOTHING_VISITED, level, 0, len(keys), which, self._wanted, NOTHING_MET, 0, 0
@@ -87,5 +87,5 @@ def expander_of(text: str) -> Expander:
 
 
 def as_bytes(keys: Keys) -> npt.NDArray[Any]:
-    """Return keys as values that NumPy can compare."""
+    """Return each key as a single value of bytes, which NumPy can compare."""
     return np.ascontiguousarray(keys).view(np.dtype((np.void, 4 * keys.shape[1])))[:, 0]

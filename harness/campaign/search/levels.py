@@ -23,9 +23,9 @@ COUNTED = pa.schema(
     {
         "level": pa.int64(),
         "states": pa.int64(),  # states that are on no earlier level
-        "transitions": pa.int64(),  # from the states of the previous level
-        "broken": pa.bool_(),  # whether a transition breaks the property; if so, states is 0
-        "seconds": pa.float64(),  # to compute the level
+        "transitions": pa.int64(),  # number of transitions from the states of the previous level
+        "broken": pa.bool_(),  # whether a transition breaks the property; if true, `states` is 0
+        "seconds": pa.float64(),  # time that the level took
     }
 )
 
@@ -50,7 +50,7 @@ class Levels:
         directory.spark.conf.set("spark.sql.shuffle.partitions", _PARTS)
 
     def noted(self) -> list[LevelCount]:
-        """Return the counts of the complete levels, from the first."""
+        """Return the counts of the complete levels, the first level first."""
         rows = self._directory.read_rows("counted", COUNTED)
         return sorted((LevelCount(**row) for row in rows), key=lambda each: each.level)
 
@@ -82,20 +82,20 @@ class Levels:
         self._write(self._mapped("breaking", level, search_tasks.KEYS), "leading", f"level={level}")
 
     def leading(self, level: int) -> None:
-        """Write the states of a level that lead to the written states of the next level."""
+        """Write the states of a level with a transition to a state that was written for the next level."""
         onwards = self._read("leading", f"level={level + 1}")
         edges = self._mapped("edges", level, search_tasks.EDGES)
         parents = edges.join(onwards, "key", "left_semi").select(F.col("parent").alias("key")).distinct()
         self._write(parents, "leading", f"level={level}")
 
     def leads(self, level: int, keys: Keys) -> set[bytes]:
-        """Return those of some keys that are written as states of a level that lead to a violation."""
+        """Return the keys among `keys` that `breaking` or `leading` has written for a level."""
         wanted = [key.tobytes() for key in keys]
         found = self._read("leading", f"level={level}").where(F.col("key").isin(wanted)).collect()
         return {bytes(row["key"]) for row in found}
 
     def _mapped(self, task: str, level: int, schema: pa.Schema) -> DataFrame:
-        """Return the rows of a task for the states of a level."""
+        """Apply a task to the states of a level, and return its rows."""
         return self._workers.map(self._read(*_place(level)), f"{search_tasks.__name__}:{task}", self._text, schema)
 
     def _read(self, *table: str, schema: pa.Schema = search_tasks.KEYS) -> DataFrame:

@@ -13,7 +13,7 @@ from epochfuzz.model.kafka.controller.controller import forget_superseded
 
 
 def shortest(asked: SearchRequest, levels: Levels, expander: Expander, last: int) -> bytes:
-    """Return the shortest schedule. Its length is `last` + 1; from level `last`, an event breaks the property."""
+    """Return the shortest schedule, of `last` + 1 events. Its last event starts from a state of level `last`."""
     levels.breaking(last)
     for level in range(last - 1, 0, -1):
         levels.leading(level)

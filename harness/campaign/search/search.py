@@ -16,7 +16,7 @@ from epochfuzz.harness.engine.explore.explore import Exploration, SearchProgress
 from epochfuzz.harness.environment.version import model_digest
 from epochfuzz.harness.findings.search_request import SearchRequest
 
-ASKED = pa.schema({"asked": pa.string()})  # the text of Asked.text
+ASKED = pa.schema({"asked": pa.string()})  # SearchRequest.text
 OUTCOME = pa.schema({"shortest": pa.binary()})  # the schedule that breaks the property, once it is found
 
 Report = Callable[[SearchProgress], None]
@@ -79,7 +79,7 @@ class SearchCampaign:
 
     @property
     def seconds(self) -> float:
-        """Seconds of search, without start-up and retracing."""
+        """The seconds that the search took, without start-up and retracing."""
         return sum(each.seconds for each in self._noted)
 
     def _goes_on(self) -> bool:
@@ -100,9 +100,9 @@ class SearchCampaign:
         report(SearchProgress(counted.level, states, transitions, counted.states))
 
     def _result(self) -> Exploration:
-        """Return the result of the levels, up to the fully covered depth, as in engine/explore/explore.py."""
+        """Return the result for all levels up to the fully covered depth, as in engine/explore/explore.py."""
         last = self._noted[-1]
-        covered = self._noted[:-1]  # the last level is empty, or no search continues from it
+        covered = self._noted[:-1]  # the states of the last level, if it has any, have not been expanded
         states = sum(each.states for each in covered)
         transitions = sum(each.transitions for each in (covered if last.broken else self._noted))
         depth = last.level - last.broken
@@ -112,7 +112,7 @@ class SearchCampaign:
         return Exploration(states, transitions, depth, complete, schedule, False, memory, self._expander.symmetry)
 
     def _shortest(self) -> bytes:
-        """Return the first of the shortest schedules that break the property, computed once. Raises NotConfirmed."""
+        """Return the first of the shortest schedules that break the property. Writes it once. Raises NotConfirmed."""
         found = self._directory.read_rows("outcome", OUTCOME)
         if found:
             return bytes(found[0]["shortest"])

@@ -14,7 +14,7 @@ KEYS = pa.schema({"key": pa.binary()})
 SUCCESSORS = pa.schema(
     {
         "key": pa.binary(),
-        "applied": pa.int64(),  # transitions of a whole batch, in its first row
+        "applied": pa.int64(),  # number of transitions of the whole batch, which only its first row holds
         "broken": pa.bool_(),  # whether one of them breaks the property, so that others may be missing
     }
 )
@@ -23,7 +23,7 @@ EDGES = pa.schema({"key": pa.binary(), "parent": pa.binary()})
 
 
 def expand(text: str, batches: Batches) -> Batches:
-    """Yield the successors of states as rows of SUCCESSORS, without repetition within a batch."""
+    """Yield the successors of states as rows of SUCCESSORS. No successor occurs twice in a batch."""
     for chunks in _expanded(text, batches, NEW):
         found = [each for _, each in chunks]
         keys = np.unique(np.concatenate([as_bytes(each.keys) for each in found]))

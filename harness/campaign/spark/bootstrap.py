@@ -1,6 +1,6 @@
-"""Bootstrap: let a Python worker of Spark find this package before it imports any of it.
+"""Bootstrap: put this package on the path of a Python worker of Spark before the worker imports it.
 
-workers.py has these functions pickled by value, so they may import only the standard library.
+workers.py pickles these functions by value, so they may import only the standard library.
 """
 
 import importlib
@@ -16,9 +16,9 @@ from typing import Any
 
 
 def run_task(where: tuple[str, bytes | None], task: str, argument: Any, batches: Iterator[Any]) -> Iterator[Any]:
-    """Run a task: a function of epochfuzz.harness.campaign.spark.worker, or `module:function` of another module.
+    """Run a task: a function of epochfuzz.harness.campaign.spark.worker, or `module:function` from another module.
 
-    `where` holds directories of sources, joined as in PYTHONPATH, and None; or a digest and the zip of the sources.
+    `where` is a pair: directories of sources (joined as in PYTHONPATH) and None, or a digest and a zip of sources.
     """
     name, sources = where
     for path in reversed(name.split(os.pathsep) if sources is None else [unpack(name, sources)]):
@@ -32,7 +32,7 @@ def run_task(where: tuple[str, bytes | None], task: str, argument: Any, batches:
 def unpack(digest: str, sources: bytes) -> str:
     """Return the directory of the unpacked sources.
 
-    The digest is the directory's name. Later tasks therefore find the directory again, and Numba finds its cached code.
+    The directory is named after the digest. Later tasks therefore find it again, and Numba finds its cached code there.
     """
     for path in sys.path:
         if Path(path).name == digest:
@@ -50,9 +50,9 @@ def unpack(digest: str, sources: bytes) -> str:
 
 
 def cache_directory() -> Path:
-    """Return the directory for unpacked sources.
+    """Return the directory that holds unpacked sources.
 
-    The directory is next to Numba's compiled code. If an executor has no home directory, it is a temporary directory.
+    It is next to Numba's compiled code, or a temporary directory on an executor without a home directory.
     """
     try:
         base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "epochfuzz" / "sources"

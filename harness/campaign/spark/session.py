@@ -1,4 +1,4 @@
-"""Session: start Spark once and silently. Java's output goes to a log, which is kept if Spark fails."""
+"""Session: start Spark without output on the terminal. Java writes to a log, which is kept if Spark fails."""
 
 import logging
 import os
@@ -28,8 +28,8 @@ _CONNECT_PORT = 15002
 _PATIENCE = 10.0  # seconds in which a server must accept a connection
 
 # On a local master the JVM only moves rows. With only the C1 compiler and the serial collector it starts in half the
-# time, and leaves the cores to the workers. Without -UsePerfData, it would write a file of performance counters to
-# /tmp, even if the temporary directory is another.
+# time, and leaves the cores to the workers. -XX:-UsePerfData stops it from writing a file of performance counters. That
+# file would be in /tmp even if another temporary directory is set.
 _LOCAL_OPTIONS = {
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData",
 }
@@ -48,9 +48,10 @@ def opened(
 ) -> Iterator["SparkSession"]:
     """Open a Spark session on a master or on a Spark Connect server. Raises CampaignError for any error of Spark.
 
-    Without both, spark-submit or Spark's own configuration may name the master; if they don't, it is DEFAULT_MASTER. A
-    session that is open already is used, and stays open. Spark, Java and local workers put their temporary files into
-    `temporary`, if it is given. `memory` is the limit of the driver's Java heap, in GiB.
+    If neither is given, SPARK_REMOTE may name a server, and spark-submit or Spark's configuration may name a master.
+    The default is DEFAULT_MASTER. If the process has an open session, that session is used, and stays open. Spark, Java
+    and local workers put their temporary files into `temporary`, if it is given. `memory` is the limit of the driver's
+    Java heap, in GiB.
     """
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]
     from pyspark.errors import PySparkException
@@ -61,8 +62,8 @@ def opened(
     if not is_ours and (master or remote):
         raise CampaignError("this process has a Spark session already: leave out --master and --remote")
 
-    logging.getLogger("py4j").setLevel(logging.CRITICAL)  # py4j logs the traceback of errors that it also raises,
-    logging.getLogger().addFilter(_is_not_of_py4j)  # and logs some of them with the root logger
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)  # py4j logs tracebacks of errors that it also raises,
+    logging.getLogger().addFilter(_is_not_of_py4j)  # some of them through the root logger
     descriptor, name = tempfile.mkstemp(prefix="epochfuzz-spark-", suffix=".log", dir=temporary)
     log, failed = Path(name), False
     try:
@@ -77,7 +78,7 @@ def opened(
     except (PySparkException, Py4JError, ConnectionError) as error:
         failed = True
         if temporary is not None:
-            log = Path(shutil.move(log, tempfile.gettempdir()))  # the log stays there
+            log = Path(shutil.move(log, tempfile.gettempdir()))  # `temporary` is removed afterwards
         raise CampaignError(_complaint(error, log)) from None
     finally:
         os.close(descriptor)
@@ -93,8 +94,8 @@ def _is_not_of_py4j(record: logging.LogRecord) -> bool:
 def _same_ctrl_c() -> Iterator[None]:
     """Restore the handler of Ctrl-C that was set before Spark started.
 
-    Spark's handler ends all jobs first. That call fails while Python waits for Java, or the process ends with a job's
-    error. The jobs end with the session anyway.
+    Spark's own handler first cancels all jobs. The cancellation fails while Python waits for Java, or the process ends
+    with the error of a cancelled job. It is not needed, because the jobs end with the session.
     """
     before = signal.getsignal(signal.SIGINT)
     try:
@@ -125,7 +126,7 @@ def _complaint(error: Exception, log: Path) -> str:
 def named_by_spark() -> str | None:
     """Return the master that spark-submit or spark-defaults.conf names; None if they name none.
 
-    A program that spark-submit has started can't see the master before the session is open.
+    A program that was started by spark-submit can't see the master before the session is open.
     """
     if "PYSPARK_GATEWAY_PORT" in os.environ:
         return "the master of spark-submit"
@@ -214,7 +215,7 @@ def _connected(remote: str) -> "SparkSession":
 
 
 def _require_any(servers: list[SplitResult]) -> None:
-    """Check that one of the servers accepts a connection. Raises CampaignError; Spark would retry for minutes."""
+    """Raise CampaignError if none of the servers accepts a connection. Spark itself would retry for minutes."""
     reasons = []
     for server in servers:
         try:
@@ -228,7 +229,7 @@ def _require_any(servers: list[SplitResult]) -> None:
 
 @contextmanager
 def _output_to(descriptor: int) -> Iterator[None]:
-    """Send the output of this process and its new children to a file. Only the children keep it afterwards."""
+    """Send the output of this process and its new children to a file. The children keep writing there afterwards."""
     saved = os.dup(1), os.dup(2)
     try:
         for stream in (sys.stdout, sys.stderr):

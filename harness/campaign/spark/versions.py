@@ -33,19 +33,19 @@ __all__ = [
     "where",
 ]
 
-_TAG = "epochfuzz"  # of jobs on Spark Connect
+_TAG = "epochfuzz"  # tag of our jobs on Spark Connect
 _IS_3 = pyspark.__version__.startswith("3.")
 
 
 def to_arrow(rows: DataFrame) -> pa.Table:
-    """Return rows as an Arrow table. PySpark 3 cannot do that itself, and pandas has no null integer."""
+    """Return rows as an Arrow table. PySpark 3 has no method for that, and pandas would lose null integers."""
     if not _IS_3:
         return rows.toArrow()
     return pa.Table.from_pylist([row.asDict(recursive=True) for row in rows.collect()], to_arrow_schema(rows.schema))
 
 
 def from_arrow(spark: SparkSession, table: pa.Table) -> DataFrame:
-    """Return the rows of an Arrow table as a DataFrame. PySpark 3 takes only single rows."""
+    """Return the rows of an Arrow table as a DataFrame. PySpark 3 accepts a list of rows instead of a table."""
     if not _IS_3:
         return spark.createDataFrame(table)
     return spark.createDataFrame(table.to_pylist(), from_arrow_schema(table.schema))
@@ -54,7 +54,7 @@ def from_arrow(spark: SparkSession, table: pa.Table) -> DataFrame:
 def observed(
     rows: DataFrame, sums: list[Column], write: Callable[[DataFrame], None], written: Callable[[], DataFrame | None]
 ) -> dict[str, Any]:
-    """Write rows, and return their sums. PySpark 3.5 with Spark Connect reads the rows again to add them up."""
+    """Write rows, and return their sums. PySpark 3.5 on Spark Connect has to read the written rows to add them up."""
     if _IS_3 and is_remote():
         write(rows)
         again = written()
@@ -65,7 +65,7 @@ def observed(
 
 
 def interrupt(spark: SparkSession) -> None:
-    """End all jobs of a session. With PySpark 3.5, only Spark Connect knows the session of a job."""
+    """Cancel all jobs of a session. On PySpark 3.5 without Spark Connect, this cancels the jobs of all sessions."""
     if _IS_3 and not is_remote():
         spark.sparkContext.cancelAllJobs()
     else:
@@ -73,7 +73,7 @@ def interrupt(spark: SparkSession) -> None:
 
 
 def where(spark: SparkSession) -> str:
-    """Return where the jobs of a session run: its master, or `Spark Connect`, whose clients don't see the master."""
+    """Return the master of a session, or the text `Spark Connect`, because its clients can't see the master."""
     return "Spark Connect" if is_remote() else str(spark.sparkContext.master)
 
 
@@ -86,7 +86,7 @@ def describe(spark: SparkSession, text: str) -> None:
 
 
 def condition(error: PySparkException) -> str | None:
-    """Return the name of the error condition. PySpark 3.5 with Spark Connect has it only in the message."""
+    """Return the name of the error condition. In PySpark 3.5 on Spark Connect, only the message contains it."""
     if not _IS_3:
         return error.getCondition()
     begins = re.match(r"\[([A-Z_.]+)\]", str(error))
@@ -94,7 +94,7 @@ def condition(error: PySparkException) -> str | None:
 
 
 def require_home() -> None:
-    """Raise CampaignError if SPARK_HOME, whose JVM would start, holds another Spark release than PySpark."""
+    """Raise CampaignError if SPARK_HOME holds another release than PySpark. Spark would start the JVM from there."""
     home = os.environ.get("SPARK_HOME")
     for jar in Path(home, "jars").glob("spark-core_*.jar") if home else ():
         version = jar.stem.removeprefix("spark-core_").partition("-")[2]
@@ -125,6 +125,6 @@ def _release(version: str) -> tuple[int, int]:
 
 
 def _remedy(version: str) -> str:
-    """Return the command that installs the PySpark of a version. Extras are left out: those of 3.5 require NumPy 1."""
+    """Return the command that installs PySpark of a version. It names no extras, because those of 3.5 need NumPy 1."""
     major, minor = _release(version)
     return f"pip install 'pyspark=={major}.{minor}.*'"

@@ -18,11 +18,11 @@ Batches = Iterator[pa.RecordBatch]
 
 
 class WrongModelError(RuntimeError):
-    """The model of this worker has other rules than the model of the campaign."""
+    """The rules of this worker's model differ from the rules of the campaign's model."""
 
 
 def get_ready(text: str, numbers: Batches) -> Batches:
-    """Prepare the work. Yields one row per worker, the last number that the worker received."""
+    """Prepare the job. Yields one row for each worker: the last number that the worker received."""
     work(text).get_ready()
     for batch in numbers:
         last = batch.slice(batch.num_rows - 1)
@@ -30,7 +30,7 @@ def get_ready(text: str, numbers: Batches) -> Batches:
 
 
 def do_blocks(text: str, numbers: Batches) -> Batches:
-    """Run the numbered blocks, and yield a row of blocks.schema for each. A number ~n < 0 runs block n again."""
+    """Run the numbered blocks, and yield a row of blocks.schema for each. A negative number ~n runs block n again."""
     asked = work(text)
     schema = blocks.schema(asked)
     with asked.equipped():
@@ -41,7 +41,7 @@ def do_blocks(text: str, numbers: Batches) -> Batches:
 
 @lru_cache(maxsize=4)
 def work(text: str) -> Job[Any]:
-    """Return the work of a text, built once per worker process. Raises WrongModelError."""
+    """Return the job that a text describes, built once in each worker process. Raises WrongModelError."""
     asked = work_of_text(text)
     require_model(asked.model)
     return asked
@@ -54,6 +54,6 @@ def require_model(model: str) -> None:
 
 
 def each(numbers: Batches) -> Iterator[int]:
-    """Yield the numbers of batches."""
+    """Yield the numbers in the first column of batches."""
     for batch in numbers:
         yield from batch.column(0).to_pylist()

@@ -1,4 +1,4 @@
-"""Workers: run tasks of this package in Spark's Python workers, over Arrow batches, on any machine.
+"""Workers: run tasks of this package in Spark's Python workers, on any machine. A task maps Arrow batches to batches.
 
 On a local master, workers read the driver's source files. On other masters, the sources travel inside the function, as
 a zip. Session artifacts (`addArtifacts`) would work too, but Numba cannot compile and cache code in a zip, and a
@@ -27,7 +27,7 @@ cloudpickle.register_pickle_by_value(bootstrap)  # type: ignore[no-untyped-call]
 
 _PACKAGE = Path(epochfuzz.__file__).parent
 _ROOT = _PACKAGE.parent
-_OF_KAFKA = _PACKAGE / "harness" / "cluster" / "resources"  # files with which brokers and Maven start
+_OF_KAFKA = _PACKAGE / "harness" / "cluster" / "resources"  # files that brokers and Maven need to start
 
 
 class Workers:
@@ -43,9 +43,9 @@ class Workers:
             self._where = zip_of_sources(module)
 
     def map(self, numbers: DataFrame, task: str, argument: Any, schema: pa.Schema) -> DataFrame:
-        """Apply a task of spark/worker.py or of another module to the numbers, and return its rows.
+        """Apply a task to the numbers, and return its rows. The task is in spark/worker.py or in another module.
 
-        The numbers are a DataFrame of one column.
+        The numbers are a DataFrame with one column.
         """
         where, run_task = self._where, bootstrap.run_task
 
@@ -61,9 +61,9 @@ def is_local(master: str) -> bool:
 
 
 def zip_of_sources(module: str | None = None) -> tuple[str, bytes]:
-    """Return the digest and the zip of the packages' sources. Equal sources give equal bytes.
+    """Return the digest and the zip of this package's sources. Equal sources give equal bytes.
 
-    With a module, the zip also holds the module's file, or all files of the package of the module.
+    If a module is given, the zip also holds its file, or all files of its top-level package.
     """
     folders = (_PACKAGE / name for name in ("model", "strategies", "harness"))  # links in a checkout
     sources = [_PACKAGE / "__init__.py", *(path for folder in folders for path in sorted(folder.rglob("*.py")))]
@@ -77,7 +77,7 @@ def zip_of_sources(module: str | None = None) -> tuple[str, bytes]:
 
 
 def files_of(module: str | None) -> dict[str, Path]:
-    """Return the Python files of a module's top-level package, or the module's own file, by their relative names."""
+    """Return the Python files of a module's top-level package, or the module's only file, by relative name."""
     top = importlib.util.find_spec(module.partition(".")[0]) if module else None
     if top is None:
         return {}

@@ -14,10 +14,10 @@ from epochfuzz.harness.campaign.store.identity import refuse_foreign_to
 from epochfuzz.harness.environment.memory import most_memory
 
 _OF_EVERY_KIND = (
-    pa.field("again", pa.bool_()),  # run a second time, to compare the results
+    pa.field("again", pa.bool_()),  # whether this was a second run, to compare the results
     pa.field("worker", pa.string()),  # host and process that ran it
-    pa.field("memory", pa.int64()),  # peak memory of that process until then, in bytes
-    pa.field("campaign", pa.string()),  # Work.campaign: identifies the block's campaign
+    pa.field("memory", pa.int64()),  # peak memory of that process up to the end of the block, in bytes
+    pa.field("campaign", pa.string()),  # Job.campaign, which identifies the block's campaign
 )
 _NUMBER = "number of the block"
 
@@ -38,12 +38,12 @@ def row(work: Job[Any], number: int, again: bool) -> dict[str, Any]:
 
 
 def written(directory: CampaignDirectory, work: Job[Any]) -> DataFrame | None:
-    """Return all written blocks, some of them more than once; None before the first wave."""
+    """Return all written blocks, including repeated runs; None before the first wave."""
     return directory.read("blocks", schema(work))
 
 
 def finished(directory: CampaignDirectory, work: Job[Any]) -> DataFrame | None:
-    """Return the finished blocks, each once; None before the first wave."""
+    """Return the finished blocks without repeated runs; None before the first wave."""
     rows = written(directory, work)
     if rows is None:
         return None
@@ -53,7 +53,7 @@ def finished(directory: CampaignDirectory, work: Job[Any]) -> DataFrame | None:
 def refuse_foreign(directory: CampaignDirectory, work: Job[Any]) -> None:
     """Raise CampaignError if the directory holds blocks of another campaign.
 
-    A block without a campaign (null, written by an older version) is accepted.
+    A block that names no campaign (null) was written by an older version, and is accepted.
     """
     rows = written(directory, work)
     foreign = None if rows is None else rows.where(F.col("campaign") != work.campaign).select("campaign").head()

@@ -1,4 +1,4 @@
-"""Checks: compare blocks that ran twice. If any result differs, none of the campaign's results can be trusted."""
+"""Compare blocks that ran twice. If any result differs, none of the campaign's results can be trusted."""
 
 from typing import Any
 
@@ -8,12 +8,12 @@ from pyspark.sql import functions as F
 from epochfuzz.harness.campaign.run.job import Job
 from epochfuzz.harness.documents.records import Checked
 
-SAMPLED = 64  # one block in so many runs twice, beginning with block 0
+SAMPLED = 64  # every 64th block runs twice, beginning with block 0
 _NUMBER = "number of the block"
 
 
 def compare(written: DataFrame | None, work: Job[Any]) -> Checked:
-    """Compare all written results of each block. If results differ, Work.refuse raises the kind's error."""
+    """Compare all written results of each block. If results differ, Job.refuse raises the error."""
     if written is None:
         return Checked(0, 0, 0)
     for number in differing(written, work)[:1]:
@@ -27,9 +27,9 @@ def compare(written: DataFrame | None, work: Job[Any]) -> Checked:
 
 
 def differing(written: DataFrame, work: Job[Any]) -> list[int]:
-    """Return the numbers of blocks whose second run had another result.
+    """Return the numbers of the blocks whose runs had different results.
 
-    The results of blocks that ran once are not read.
+    Blocks that ran only once are not compared, and their results are not read.
     """
     twice = _by_number(written, work).where("times > 1")
     numbered = written.withColumn(_NUMBER, work.number()).join(twice, _NUMBER, "left_semi")
@@ -39,7 +39,7 @@ def differing(written: DataFrame, work: Job[Any]) -> list[int]:
 
 
 def _by_number(written: DataFrame, work: Job[Any]) -> DataFrame:
-    """Return how often each block ran, in how many processes, and their peak memory."""
+    """Return for each block the number of its runs and of their processes, and the peak memory of these processes."""
     return written.groupBy(work.number().alias(_NUMBER)).agg(
         F.count("worker").alias("times"), F.count_distinct("worker").alias("workers"), F.max("memory").alias("memory")
     )

@@ -1,6 +1,6 @@
 """Directory: the storage of a campaign, which Spark reads and writes.
 
-Every write makes one file, which appears under its name when it is complete: Spark's committer renames the only
+Every write makes one file, which appears under its final name when it is complete: Spark's committer renames the only
 partition of the table into place. A table is therefore either complete or absent, and so are the blocks of a wave.
 """
 
@@ -20,13 +20,13 @@ from epochfuzz.harness.campaign.store.errors import CampaignError, sentence
 from epochfuzz.harness.campaign.store.location import absolute, on_this_machine
 
 _PATTERN_CHARACTERS = frozenset("*?[]{}\\")
-# Conditions of absent tables. A table that was never written has no path, and an empty table has no file from which
-# Spark could infer columns.
+# Spark's error conditions for absent tables. A table that was never written has no path. An empty table has no file
+# from which Spark could infer columns.
 _NOTHING_THERE = ("PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA")
 
 
 class CampaignDirectory:
-    """The directory of a campaign. Raises CampaignError if Spark would read its name as a pattern."""
+    """The directory of a campaign. Raises CampaignError if Spark would interpret its name as a pattern."""
 
     def __init__(self, spark: SparkSession, uri: str) -> None:
         if _PATTERN_CHARACTERS & set(uri):
@@ -56,11 +56,11 @@ class CampaignDirectory:
         return rows
 
     def has(self, table: str) -> bool:
-        """Return whether a table has any row."""
+        """Return whether a table exists and has at least one row."""
         return bool(self.read_rows_as_they_are(table, most=1))
 
     def read_rows_as_they_are(self, table: str, most: int | None = None) -> list[dict[str, Any]]:
-        """Return the rows of a small table with the columns of its file, or the first `most` rows.
+        """Return the rows of a small table, or its first `most` rows, with the columns that its file has.
 
         The list is empty if the table is absent.
         """
@@ -77,18 +77,18 @@ class CampaignDirectory:
         return [] if rows is None else versions.to_arrow(rows).to_pylist()
 
     def write(self, rows: DataFrame, *table: str) -> None:
-        """Write a table, or a part of it, into one file, on all cores. Overwrites a killed driver's remains."""
+        """Compute a table or a part of it on all cores, and write one file. Overwrites a killed driver's remains."""
         rows.repartition(1).write.mode("overwrite").parquet(self.path(*table))
 
     def write_rows(self, rows: list[dict[str, Any]], schema: pa.Schema, *table: str) -> None:
-        """Write rows of this process into one file."""
+        """Write rows that this process holds into one file."""
         at_hand = versions.from_arrow(self.spark, pa.Table.from_pylist(rows, schema))
         with self._complaining("written"):
             at_hand.coalesce(1).write.mode("overwrite").parquet(self.path(*table))
 
     @contextmanager
     def _complaining(self, what: str) -> Iterator[None]:
-        """Turn Spark's errors into a CampaignError that names the directory, except those of absent tables."""
+        """Turn an error of Spark into a CampaignError that names the directory, unless a table is absent."""
         try:
             yield
         except (PySparkException, Py4JError) as error:

@@ -1,4 +1,4 @@
-"""Errors of campaigns that are not bugs of epochfuzz, each with a message of one sentence."""
+"""Errors of campaigns that are not bugs of epochfuzz. Each message is one sentence."""
 
 import re
 
@@ -8,19 +8,19 @@ class CampaignError(Exception):
 
 
 class NonDeterminismError(Exception):
-    """Equal schedules gave different results. The message names them."""
+    """Two runs of equal schedules had different results. The message names the schedules."""
 
 
 _MISSING_MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
 _PYTHON_ERROR = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t].*\n)+(\S.*)")
-_OUR_NAME = re.compile(r"^epochfuzz\.[\w.]+: ")  # the qualified class name in front of our own exceptions
+_OUR_NAME = re.compile(r"^epochfuzz\.[\w.]+: ")  # the qualified class name before the message of our own exceptions
 _JAVA_ERROR = re.compile(
     r"^(?:Caused by: |Exception in thread \S+ |: )?[\w.$]+(?:Exception|Error): (.+)$", re.MULTILINE
 )
 
 
 def sentence(text: str) -> str:
-    """Return the innermost reason in an error of Spark or in its log, on one line and without the stack trace."""
+    """Return the innermost cause from the text of a Spark error or log, on one line and without the stack trace."""
     missing = _MISSING_MODULE.search(text)
     if missing:
         return f"a worker lacks {missing[1]}; install what epochfuzz depends on wherever executors run"

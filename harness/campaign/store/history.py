@@ -1,7 +1,7 @@
-"""History: compare several campaigns, oldest first: their findings, the new ones, and the growth of coverage.
+"""History: compare several campaigns in order of time: all findings, new findings, and the growth of coverage.
 
-Two findings are equal if their protocol, their property and their configuration without its bounds are equal. A
-campaign with larger bounds searches further for the same findings.
+Two findings are equal if their protocol, property and configuration are equal. The bounds of the configuration don't
+count, because a campaign with larger bounds only searches further for the same findings.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, order=True)
 class ComparisonKey:
-    """The unit of comparison of campaigns: a protocol in a configuration."""
+    """A protocol in a configuration. Campaigns are compared for each of these."""
 
     protocol: str
     configuration: str
@@ -30,7 +30,7 @@ class ComparisonKey:
 
 @dataclass(frozen=True)
 class FindingHistory:
-    """The property `name` of a protocol through all campaigns that ran the protocol: the finding of each, or None."""
+    """The findings about property `name` under a protocol. Each campaign that ran the protocol has one, or None."""
 
     subject: ComparisonKey
     name: str
@@ -43,18 +43,18 @@ class FindingHistory:
 
     @property
     def known_flaw(self) -> str | None:
-        """The reason why the finding was expected, from the last campaign that has it; None if it was not expected."""
+        """The reason why the last campaign with this finding expected it; None if the finding was not expected."""
         return self.seen[-1][1].known_flaw
 
     @property
     def shortest(self) -> CampaignFinding:
-        """The shortest reproducer of all campaigns; among equal lengths, a shrunk one."""
+        """The shortest finding of all campaigns. Among equal lengths, a shrunk finding is preferred."""
         return min((found for _, found in self.seen), key=lambda found: (found.length, not found.is_shrunk))
 
 
 @dataclass(frozen=True)
 class Growth:
-    """The numbers of situations that a campaign met: all, new (met by no earlier campaign), and the total so far."""
+    """Counts of situations: all that a campaign met, those that no earlier campaign met, and the total so far."""
 
     campaign: CampaignStatus
     subject: ComparisonKey
@@ -78,7 +78,7 @@ class History:
 
     @property
     def no_longer_seen(self) -> list[FindingHistory]:
-        """Findings of earlier campaigns that the last campaign missed, although it ran the same protocol."""
+        """Findings of earlier campaigns that the last campaign did not have, although it ran the same protocol."""
         last = self.campaigns[-1]
         return [line for line in self.lines if line.found[-1] == (last, None)]
 
@@ -90,12 +90,12 @@ def history(campaigns: Iterable[CampaignStatus]) -> History:
 
 
 def subjects(campaign: CampaignStatus) -> list[ComparisonKey]:
-    """Return the protocols of a campaign, each with the configuration."""
+    """Return the protocols of a campaign, each with the campaign's configuration."""
     return [ComparisonKey(name, configuration_text(campaign.work.settings)) for name in campaign.work.names]
 
 
 def configuration_text(settings: Configuration) -> str:
-    """Return the settings that differ from their defaults, without bounds, as text. Always includes replicas."""
+    """Return a configuration without bounds as text: `replicas`, and all settings that differ from their defaults."""
     return " ".join(f"{key}={value}" for key, value in without_bounds(settings).items())
 
 
@@ -130,7 +130,7 @@ def _growth(campaigns: Sequence[CampaignStatus]) -> list[Growth]:
 
 
 def history_json(history: History) -> "walks.History":
-    """Return the JSON form."""
+    """Return the JSON document of a history."""
     return {
         "campaigns": [status_json(campaign) for campaign in history.campaigns],
         "findings": [_line_json(line) for line in history.lines],

@@ -13,22 +13,22 @@ ALONE = "no other file has the campaign's parameters; restore it, or choose anot
 
 
 class Tables(Interface):
-    """A readable directory: directory.py reads it with Spark, local_tables.py without."""
+    """The tables of a directory for reading. directory.py reads them with Spark, and local_tables.py without Spark."""
 
     def path(self, *names: str) -> str:
         """Return the location of a file or table in the directory."""
 
     def has(self, table: str) -> bool:
-        """Return whether a table has any row."""
+        """Return whether a table exists and has at least one row."""
 
     def read_rows_as_they_are(self, table: str) -> list[dict[str, Any]]:
         """Return the rows of a small table."""
 
 
 def work_found(tables: Tables) -> Job[Any] | None:
-    """Return the work of a directory's parameters; None if the directory has neither parameters nor blocks.
+    """Return the job that a directory's parameters describe; None if it has neither parameters nor blocks.
 
-    Raises CampaignError if the parameters are lost or cannot be used.
+    Raises CampaignError if the parameters cannot be used, or if there are blocks without parameters.
     """
     place = tables.path("parameters")
     rows = tables.read_rows_as_they_are("parameters")
@@ -48,7 +48,7 @@ def work_found(tables: Tables) -> Job[Any] | None:
 
 
 def _unusable(place: str, version: Any, error: ValueError) -> str:
-    """Return the reason why readable parameters cannot be used. Parquet has no checksum for the names of columns."""
+    """Return the reason why parameters cannot be used. Parquet does not detect damage to the names of columns."""
     said = f"{place} cannot be used: {error}; it was written by epochfuzz {version}"
     if version == epochfuzz_version():
         return f"{said}, the version that runs now, so it is damaged: {ALONE}"
@@ -56,7 +56,7 @@ def _unusable(place: str, version: Any, error: ValueError) -> str:
 
 
 def refuse_foreign_to(tables: Tables, work: Job[Any], campaigns: Iterable[str]) -> None:
-    """Raise CampaignError if any block's campaign is not the campaign of the parameters."""
+    """Raise CampaignError if any block belongs to another campaign than the parameters."""
     for campaign in sorted(set(campaigns) - {work.campaign}):
         raise CampaignError(
             f"{tables.path('blocks')} has blocks of campaign {campaign}, but {tables.path('parameters')}"

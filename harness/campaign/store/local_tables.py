@@ -1,4 +1,4 @@
-"""Kept: read the directory of a campaign on this machine without Spark, at any time, even while the campaign runs.
+"""Read the directory of a campaign on this machine without Spark. The campaign may be running at the same time.
 
 Every file is complete or absent (directory.py), so a reader never sees part of a file. Parquet pages carry checksums.
 An error about a damaged file names the file and the remedy.
@@ -21,7 +21,7 @@ from epochfuzz.harness.campaign.store.identity import ALONE, refuse_foreign_to, 
 from epochfuzz.harness.campaign.store.location import is_held
 
 WAVE = "wave=%Y%m%dT%H%M%S.%fZ"
-_WAVE = re.compile(r"wave=\d{8}T\d{6}\.\d{6}Z")  # part of a path, which may be the path of a file
+_WAVE = re.compile(r"wave=\d{8}T\d{6}\.\d{6}Z")  # a part of the path of a wave or of a file in it
 _TABLES_AT_THE_END = ("findings", "situations", "outcome")
 
 
@@ -40,7 +40,7 @@ class LocalTables:
         return any(part.num_rows for part in self.tables(table))
 
     def tables(self, name: str, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
-        """Yield the files of a table, oldest wave first, with the requested columns that the file has.
+        """Yield the content of each file of a table, oldest wave first. A requested column may be missing in a file.
 
         Raises CampaignError.
         """
@@ -58,13 +58,13 @@ class LocalTables:
         return [row for part in self.tables(table) for row in part.to_pylist()]
 
     def read_rows(self, table: str, schema: pa.Schema) -> list[dict[str, Any]]:
-        """Return the rows with the columns of a schema; null for columns that are newer than the table."""
+        """Return the rows of a table with all columns of a schema. A column that the table lacks is null."""
         nothing = dict.fromkeys(schema.names)
         return [nothing | row for row in self.read_rows_as_they_are(table)]
 
     @cached_property
     def work(self) -> Job[Any]:
-        """The work of the campaign. Raises CampaignError if there is none, or if blocks belong to another campaign."""
+        """The job of the campaign. Raises CampaignError if there is none, or if blocks belong to another campaign."""
         found = work_found(self)
         if found is None:
             raise CampaignError(
@@ -75,7 +75,7 @@ class LocalTables:
         return found
 
     def refuse_foreign(self, work: Job[Any]) -> None:
-        """Raise CampaignError if blocks belong to another campaign than the work."""
+        """Raise CampaignError if any block belongs to the campaign of another job."""
         campaigns = {name for part in self.tables("blocks", ["campaign"]) for name in _distinct(part, "campaign")}
         refuse_foreign_to(self, work, campaigns)
 
@@ -91,17 +91,17 @@ class LocalTables:
 
     @property
     def begun(self) -> datetime:
-        """The submission time of the first wave. Without a wave, the time of the last change of the parameters."""
+        """The submission time of the first wave. Without a wave, the time at which the parameters were written."""
         begun = (wave_begun(file.name) for file in sorted(self.directory.glob("blocks/wave=*")))
         return next(filter(None, begun), None) or _changed(self._files("parameters"))
 
     @property
     def written(self) -> datetime:
-        """The time of the last write."""
+        """The time of the last write to the parameters, the blocks or the outcome."""
         return _changed([*self._files("parameters"), *self._files("blocks"), *self._files("outcome")])
 
     def seconds(self, schedules: int) -> float:
-        """Return the seconds of work that so many schedules took, computed as in waves.seconds_worked."""
+        """Return the time in seconds that a number of schedules took, computed as in waves.seconds_worked."""
         rows = self.read_rows_as_they_are("waves")
         noted = sum(row["schedules"] or 0 for row in rows)
         return float(sum(row["seconds"] for row in rows) * schedules / noted) if noted else 0.0
@@ -113,7 +113,7 @@ class LocalTables:
                 pass
 
     def _files(self, table: str) -> list[Path]:
-        """Return the files of a table that Spark has finished. Names of unfinished files begin with `_` or `.`."""
+        """Return the finished files of a table. The path of an unfinished file has a part that begins with _ or "."."""
         place = self.directory / table
         found = ((file.relative_to(place).parts, file) for file in place.rglob("*.parquet"))
         return sorted(file for parts, file in found if not any(part.startswith(("_", ".")) for part in parts))
@@ -136,14 +136,14 @@ class LocalTables:
 
     @property
     def work_as_it_is(self) -> Job[Any]:
-        """The work of the parameters, without a check of the blocks."""
+        """The job that the parameters describe. The blocks are not checked."""
         found = work_found(self)
         assert found is not None
         return found
 
 
 def wave_begun(path: str) -> datetime | None:
-    """Return the submission time of the wave of a path; None if the path contains no time."""
+    """Return the submission time of a wave from its path; None if the path contains no time."""
     named = _WAVE.search(path)
     return None if named is None else datetime.strptime(named[0], WAVE).replace(tzinfo=UTC)
 

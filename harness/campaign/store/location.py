@@ -1,4 +1,4 @@
-"""Parse the location of a campaign, and lock its directory while a process works there."""
+"""Parse the location of a campaign, and lock its directory while a process runs the campaign."""
 
 import os
 import re
@@ -11,8 +11,8 @@ from shlex import quote
 from epochfuzz.harness.campaign.store.errors import CampaignError
 from epochfuzz.harness.environment.locks import take_lock
 
-# Hadoop's syntax of a URL. Hadoop splits off the scheme and the authority, and decodes nothing. The rest is a path, in
-# which '#' and '%' are ordinary characters.
+# A URL as Hadoop parses it: a scheme, an authority, and a path. Hadoop decodes nothing, so '#' and '%' are ordinary
+# characters of the path.
 _URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*):(?=/)(?://[^/]*)?(?P<path>/.*)?", re.DOTALL)
 _TEMPORARY = "temporary"
 
@@ -23,7 +23,7 @@ def absolute(text: str) -> str:
 
 
 def on_this_machine(text: str) -> Path | None:
-    """Return the local path of a text; None for a URL of another file system."""
+    """Return the path on this machine that a text names; None for a URL of another file system."""
     url = _URL.fullmatch(text)
     if url is None:
         return Path(os.path.abspath(text))
@@ -32,10 +32,10 @@ def on_this_machine(text: str) -> Path | None:
 
 @contextmanager
 def held(directory: Path) -> Iterator[Path]:
-    """Lock a directory for this process, and yield a directory for temporary files in it.
+    """Lock a directory, which is created if necessary, and yield a directory for temporary files in it.
 
-    The kernel releases the lock when the process ends, however it ends. The next process removes the temporary files of
-    a killed one. Raises CampaignError.
+    The kernel releases the lock when the process ends, even if it is killed. The next process removes the temporary
+    files that a killed process left. Raises CampaignError.
     """
     made = [place for place in (directory, *directory.parents) if not place.exists()]
     temporary = directory / _TEMPORARY
@@ -59,7 +59,7 @@ def held(directory: Path) -> Iterator[Path]:
             yield temporary
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
-            with suppress(OSError):  # directories that hold a file stay
+            with suppress(OSError):  # a directory that is not empty stays
                 for place in made:
                     place.rmdir()
     finally:

@@ -19,7 +19,7 @@ SCHEMA = pa.schema(
         ("protocol", pa.string()),
         ("situation", pa.int32()),  # number of the situation, as in the rows of blocks
         *((_column(aspect.name), pa.string()) for aspect in reversed(situations.ASPECTS)),
-        ("schedules", pa.int64()),  # schedules that met it; 0 if only exhaustive search with small bounds met it
+        ("schedules", pa.int64()),  # number of schedules that met it; 0 if only exhaustive search with small bounds did
         ("first", pa.int64()),  # number of the first schedule that met it; null if none did
     ]
 )
@@ -28,7 +28,7 @@ REACHABLE = pa.schema({"protocol": pa.string(), "situation": pa.int32()})
 
 
 def rows(tally: Tally, protocols: Sequence[Protocol], reachable: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rows of the table: situations met, and reachable situations (rows of REACHABLE) that were not met."""
+    """Return the rows of the table: the situations that were met, and those of `reachable` that were not."""
     made = []
     for protocol, met in zip(protocols, tally.met, strict=True):
         known = {row["situation"] for row in reachable if row["protocol"] == protocol.name}

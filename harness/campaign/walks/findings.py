@@ -1,4 +1,4 @@
-"""Findings: one row for each protocol and property that a campaign's failures broke, shrunk on the workers."""
+"""Findings: one row for each protocol and property that broke in a campaign. Workers shrink the schedules."""
 
 from typing import Any
 
@@ -22,13 +22,13 @@ SHRUNK = pa.schema(
         "property": pa.string(),
         "events": pa.list_(pa.string()),  # shortest known schedule that breaks the property
         "length": pa.int64(),  # number of `events`
-        "variants": pa.list_(pa.list_(pa.string())),  # other schedules of that length, which lead to different states
+        "variants": pa.list_(pa.list_(pa.string())),  # other schedules of that length that lead to different states
         "certified_minimal": pa.bool_(),  # exhaustive search found no shorter schedule
         "searched": pa.int64(),  # no schedule below this length breaks the property
-        "minimal_within": _BOUNDS,  # records and epoch changes within which none is shorter; null if not known
+        "minimal_within": _BOUNDS,  # bounds within which no schedule is shorter; null if unknown
         "seen": pa.int64(),  # number of schedules of the campaign that broke it
         "schedule": pa.int64(),  # number of the schedule that was shrunk
-        "shrunk_from": pa.int64(),  # events of that schedule until it broke the property
+        "shrunk_from": pa.int64(),  # number of events of that schedule until it broke the property
     }
 )
 SCHEMA = SHRUNK.append(pa.field("case", pa.string()))  # text of a case file; null for a user's own machine
@@ -60,7 +60,7 @@ def error_row(error: dict[str, Any], machine: str) -> dict[str, Any]:
 
 
 def from_row(row: dict[str, Any], parameters: Parameters) -> Finding:
-    """Return the finding in a row of SHRUNK."""
+    """Return the finding that a row of SHRUNK holds."""
     protocol = parse_protocol(row["protocol"])
     schedule = parse_schedule(row["events"])
     return Finding(
@@ -80,7 +80,7 @@ def _bounds(row: dict[str, int] | None) -> Bounds | None:
 
 
 def breach_row(breach: Breach) -> dict[str, Any]:
-    """Return a violation as plain data, for a worker to shrink."""
+    """Return a violation as plain data, which a worker receives to shrink it."""
     failures = [[failure.length, failure.schedule] for failure in breach.failures]
     return {
         "protocol": breach.protocol.name,
@@ -91,6 +91,6 @@ def breach_row(breach: Breach) -> dict[str, Any]:
 
 
 def breach_from_row(row: dict[str, Any]) -> Breach:
-    """Return the violation of plain data."""
+    """Return the violation that `breach_row` encoded."""
     failures = tuple(Failure(*failure) for failure in row["failures"])
     return Breach(parse_protocol(row["protocol"]), row["property"], row["seen"], failures)

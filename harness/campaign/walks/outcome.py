@@ -13,9 +13,9 @@ from epochfuzz.harness.findings.findings import Finding, ScheduleEngine
 
 @dataclass(frozen=True)
 class Finished:
-    """The results of a finished campaign of schedules, with its start and its seconds of work.
+    """The results of a finished campaign of schedules, with its start and the time that it took in `seconds`.
 
-    `begun` is None if nothing ran and the directory is not on this machine.
+    `begun` is the start; None if no wave ran and the directory is not on this machine.
     """
 
     parameters: Parameters
@@ -27,7 +27,7 @@ class Finished:
 
 @dataclass(frozen=True)
 class MachineOutcome(Finished):
-    """The results of a user's own machine: its errors, as rows of findings, and the number of its `steps`."""
+    """The results of a user's own machine: its `errors`, which are rows of findings, and the number of its `steps`."""
 
     errors: list[dict[str, Any]]
     steps: int
@@ -35,9 +35,9 @@ class MachineOutcome(Finished):
 
 @dataclass(frozen=True)
 class ScheduleOutcome(Finished):
-    """The results of schedules of the model, and an estimate of the results that remain to be found.
+    """The results of schedules of the model, with an estimate of the results that are not yet found.
 
-    `engine` ran the schedules. `unreached` holds, by protocol text, the numbers of the reachable situations that no
+    `engine` ran the schedules. `unreached` maps each protocol text to the numbers of the reachable situations that no
     schedule met.
     """
 
@@ -52,5 +52,5 @@ class ScheduleOutcome(Finished):
 
     @property
     def stopped_unstable(self) -> bool:
-        """True if the campaign was to run until it is stable, and another limit stopped it before."""
+        """True if another limit stopped the campaign before it was stable, although `stable` was requested."""
         return self.parameters.stable is not None and self.estimate.high >= self.parameters.stable

@@ -1,4 +1,4 @@
-"""Parameters of random runs and state machines: everything that results depend on, and the limits."""
+"""Parameters of random runs and state machines: everything on which the results depend, and the limits."""
 
 import json
 import math
@@ -28,7 +28,7 @@ SCHEMA = pa.schema(
         "seed": pa.int64(),
         "schedules": pa.int64(),  # limit on schedules; null if another limit ends the campaign
         "seconds": pa.float64(),  # time limit; null if another limit ends the campaign
-        "stable": pa.float64(),  # probability of anything new at which to stop; null without this limit
+        "stable": pa.float64(),  # the campaign stops below this probability of anything new; null without this limit
         "engine": pa.string(),  # walk: compiled random schedules; hypothesis: runs of a state machine
         "machine": pa.string(),  # module:Name of a user's own state machine; null for the replication machine
         "block": pa.int64(),  # schedules per block
@@ -83,8 +83,8 @@ class Parameters:
     def rounds(self) -> Iterator[int | None]:
         """Yield the numbers of blocks after which to test whether the campaign is stable.
 
-        The last number is the limit on blocks; None without such a limit. The numbers are fixed, and each is one and a
-        half times the one before. Neither workers nor interruptions therefore change where a campaign stops.
+        The last number is the limit on blocks; None without such a limit. The numbers are fixed: each is one and a half
+        times the previous number. Neither workers nor interruptions therefore change where a campaign stops.
         """
         size = _FIRST_ROUND
         while self.stable is not None and (self.blocks is None or size < self.blocks):
@@ -93,13 +93,13 @@ class Parameters:
         yield self.blocks
 
     def range_of(self, block: int) -> tuple[int, int]:
-        """Return the first schedule of a block, and its number of schedules."""
+        """Return the number of the first schedule of a block, and the number of its schedules."""
         first = block * self.block
         return first, self.block if self.schedules is None else min(self.block, self.schedules - first)
 
     @property
     def module(self) -> str | None:
-        """The module of a user's own machine; None if there is none."""
+        """The name of the module of a user's own machine; None if there is no such machine."""
         return None if self.machine is None else self.machine.partition(":")[0]
 
     def row(self) -> dict[str, Any]:
@@ -120,15 +120,15 @@ class Parameters:
             raise ValueError(f"configuration.{', configuration.'.join(unknown)}: unknown parameter")
         protocols = tuple(parse_protocol(name) for name in row["protocols"])
         others = {key: value for key, value in row.items() if key not in ("protocols", "configuration")}
-        # Settings that are newer than the campaign have no value in its row.
+        # A setting that was added after the campaign was written has no value in its row.
         settings = {key: value for key, value in row["configuration"].items() if value is not None}
         return Parameters(protocols, Configuration(**settings), **others)
 
     def text(self) -> str:
-        """Return the parameters as text, which is equal for equal parameters."""
+        """Return the parameters as text. Equal parameters have equal texts."""
         return json.dumps(self.row(), sort_keys=True)
 
     @staticmethod
     def from_text(text: str) -> "Parameters":
-        """Return the parameters of a text."""
+        """Return the parameters from their text. Raises ValueError."""
         return Parameters.from_row(json.loads(text))

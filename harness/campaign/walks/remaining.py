@@ -1,4 +1,4 @@
-"""Remaining work: what a campaign has covered, the probability of anything new, and the situations not reached."""
+"""Remaining work: the coverage of a campaign, the probability of anything new, and the situations not reached."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -25,7 +25,7 @@ def remaining_json(outcome: ScheduleOutcome) -> "documents.Remaining":
 
 
 def remaining_lines(outcome: ScheduleOutcome) -> Iterator[str]:
-    """Yield lines for readers about situations met and not met. State machines don't count situations."""
+    """Yield lines of text about the situations that were met and not met. State machines don't count situations."""
     if outcome.parameters.engine != "walk":
         return
     estimate = outcome.estimate

@@ -1,4 +1,4 @@
-"""Campaigns of schedules: numbered from 0, run by any engine, and added up over blocks."""
+"""Campaigns of schedules, which are numbered from 0. Any engine can run them. Results are added up over blocks."""
 
 from abc import abstractmethod
 from collections import Counter
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 TASKS = "epochfuzz.harness.campaign.walks.walk_tasks"
 Outcome = TypeVar("Outcome", bound=Finished)
 
-_MOMENT = 0.001  # seconds, for a rate if a killed driver has recorded no time
+_MOMENT = 0.001  # seconds; the least duration, so that a rate exists if a killed driver has recorded no time
 
 
 @dataclass(frozen=True)
@@ -47,12 +47,12 @@ class WrittenTables:
 
     @property
     def seconds(self) -> float:
-        """The seconds of work."""
+        """The time in seconds that the campaign took, at least a moment."""
         return max(self.worked, _MOMENT)
 
 
 class Schedules(Job[Outcome]):
-    """The work of a campaign of schedules."""
+    """The job of a campaign of schedules."""
 
     PARAMETERS = parameters.SCHEMA
     BLOCKS = walk_blocks.SCHEMA
@@ -80,12 +80,12 @@ class Schedules(Job[Outcome]):
         return tuple(protocol.name for protocol in self.parameters.protocols)
 
     def row(self) -> dict[str, Any]:
-        """Return the work as a row of PARAMETERS."""
+        """Return the parameters of the job as a row of PARAMETERS."""
         return self.parameters.row()
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Self:
-        """Return the work of a row of PARAMETERS. Raises ValueError."""
+        """Return the job that a row of PARAMETERS describes. Raises ValueError."""
         return cls(Parameters.from_row(row))
 
     def number(self) -> Column:
@@ -101,7 +101,7 @@ class Schedules(Job[Outcome]):
         return f"the block that begins with schedule {self.parameters.range_of(number)[0]}"
 
     def counted(self) -> dict[str, Column]:
-        """Count schedules, steps of machines, and for each protocol its events and the violations of each property."""
+        """Count the schedules, the steps of machines, and each protocol's events and violations of each property."""
         columns = {"schedules": F.col("schedules"), "steps": F.col("steps")}
         for i in range(len(self.parameters.protocols)):
             result = F.col("results")[i]
@@ -110,7 +110,7 @@ class Schedules(Job[Outcome]):
         return columns
 
     def stages(self, campaign: "Campaign[Outcome]") -> Iterator[BlockRange]:
-        """Yield one stage with all blocks, or the stages between tests for stability."""
+        """Yield a single stage with all blocks. If the campaign stops when it is stable, a stage ends at each test."""
         first = 0
         for end in self.parameters.rounds():
             if end is not None and end < campaign.taken_up:
@@ -133,7 +133,7 @@ class Schedules(Job[Outcome]):
         )
 
     def _broken(self, counts: Counts) -> int:
-        """Return the number of pairs of protocol and broken property, without the permitted properties."""
+        """Return how many properties broke, summed over the protocols. Permitted violations are not counted."""
         permitted = properties.permitted(self.parameters.settings)
         judged = [name for name in properties.NAMES if name not in permitted]
         return sum(counts[f"seen {i} {name}"] > 0 for i in range(len(self.parameters.protocols)) for name in judged)
@@ -145,7 +145,7 @@ class Schedules(Job[Outcome]):
         return super().seconds_remaining(counts, seconds)
 
     def summed(self, campaign: "Campaign[Outcome]") -> Summed:
-        """Return the sums over all blocks, each counted once."""
+        """Return the sums over all blocks. A block that ran twice counts once."""
         kept, protocols = campaign.kept, self.parameters.protocols
         if kept is not None:
             return self.kept_sum(kept)
@@ -158,7 +158,7 @@ class Schedules(Job[Outcome]):
         return sums.summed([versions.to_arrow(summed)], protocols)
 
     def kept_sum(self, kept: LocalTables) -> Summed:
-        """Return the sums of a campaign on this machine, without Spark."""
+        """Return the same sums for a directory on this machine, without Spark."""
         return sums.summed(sums.each_once(kept), self.parameters.protocols)
 
     def tally(self, campaign: "Campaign[Outcome]") -> Tally:
@@ -177,7 +177,7 @@ class Schedules(Job[Outcome]):
         return self.shown(summed, WrittenTables(campaign.begun(), worked, found, campaign.checked(), unmet))
 
     def kept_outcome(self, kept: LocalTables) -> Outcome:
-        """Return the results of a campaign on this machine, without Spark. Raises NonDeterminismError."""
+        """Return the same results from a directory on this machine, without Spark. Raises NonDeterminismError."""
         summed = self.kept_sum(kept)
         unmet = [row for row in kept.read_rows("situations", coverage.SCHEMA) if row["schedules"] == 0]
         found = kept.read_rows("findings", findings.SCHEMA)
@@ -217,8 +217,8 @@ class Schedules(Job[Outcome]):
 
     @abstractmethod
     def breaking(self, summed: Summed) -> Iterable[CampaignFinding]:
-        """Return the findings that the failures of finished blocks will become."""
+        """Return the findings that will result from the failures of the finished blocks."""
 
     @abstractmethod
     def found(self, row: dict[str, Any]) -> CampaignFinding:
-        """Return the finding of a row of the findings table."""
+        """Return the finding that a row of the findings table holds."""

@@ -1,8 +1,8 @@
-"""Sums over blocks of random runs and state machines, added up from Arrow tables one after another.
+"""Sums over the blocks of random runs and state machines, computed from one Arrow table after another.
 
 For a directory on this machine, the tables are its files. For any other directory, each of Spark's workers adds up the
-blocks that it reads, and this process adds up their sums. A sum is a row, just as a block is. The data that reaches
-this process therefore doesn't grow with the number of blocks.
+blocks that it reads, and this process adds up the workers' sums. A sum is a row, just as a block is. The data that
+this process receives therefore doesn't grow with the number of blocks.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -36,8 +36,8 @@ _NEVER = np.iinfo(np.int64).max
 class Summed:
     """The sums over all blocks: their tally, the steps of a user's own machine, and the errors that ended its runs.
 
-    An error is a row of the table of findings without the columns that are equal in all rows. It holds the run with the
-    fewest steps. `seen` is the number of runs that the error ended.
+    `errors` maps the name of an error to its run with the fewest steps, in the form of _COUNTED. `seen` is the number
+    of runs that the error ended.
     """
 
     tally: Tally
@@ -45,7 +45,7 @@ class Summed:
     errors: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
-# In a sum, an error counts the runs that it ended. In a block, an error is one run.
+# The row of an error: in a block, it stands for one run. In a sum, `seen` is the number of runs that the error ended.
 _COUNTED = pa.struct([*walk_blocks.ERROR, pa.field("seen", pa.int64())])
 SUMS = pa.schema(
     [pa.field("errors", pa.list_(_COUNTED)) if each.name == "errors" else each for each in walk_blocks.SCHEMA]
@@ -53,7 +53,7 @@ SUMS = pa.schema(
 
 
 def summed(parts: Iterable[pa.Table], protocols: Sequence[Protocol]) -> Summed:
-    """Return the sum of blocks, or of sums of blocks, in tables with the columns of SUMS."""
+    """Add up the rows of tables. A row is a block, or the sum of several blocks (SUMS)."""
     whole = Summed(Tally.empty(KAFKA, len(protocols)))
     index = {protocol.name: number for number, protocol in enumerate(protocols)}
     met = _Met(len(protocols))
@@ -77,9 +77,9 @@ def sum_row(whole: Summed, protocols: Sequence[Protocol]) -> dict[str, Any]:
 
 
 def checked(kept: LocalTables) -> tuple[Checked, list[int]]:
-    """Compare the blocks that ran more than once, as checks.compare does.
+    """Compare the blocks that ran more than once, as determinism.compare does.
 
-    Also returns the first schedules of the blocks with differing results.
+    Also returns the number of the first schedule of each block whose results differ.
     """
     columns = ["first", "worker", "memory"]
     written = pa.concat_tables([pa.table({name: pa.array([], kind) for name, kind in _LIGHT}), *(
@@ -101,7 +101,7 @@ _LIGHT = [("first", pa.int64()), ("worker", pa.string()), ("memory", pa.int64())
 
 
 def each_once(kept: LocalTables) -> Iterator[pa.Table]:
-    """Yield the rows of blocks, each once: the first row written, without second runs."""
+    """Yield one row for each block. Of several, it is the first one written. Second runs are left out."""
     seen: set[int] = set()
     for part in kept.tables("blocks", list(_READ)):
         firsts, again = part["first"].to_pylist(), part["again"].to_pylist()
@@ -111,9 +111,9 @@ def each_once(kept: LocalTables) -> Iterator[pa.Table]:
 
 
 def _flat(lists: pa.ChunkedArray | pa.Array) -> tuple[Numbers, Any]:
-    """Return for each element of lists the number of its list, and the elements.
+    """Return all elements of several lists, and for each element the number of its list.
 
-    The elements of a map are structs of key and value.
+    The number is the first of the two results. An element of a map is a struct of key and value.
     """
     whole = lists.combine_chunks() if isinstance(lists, pa.ChunkedArray) else lists
     if pa.types.is_map(whole.type):
@@ -138,7 +138,7 @@ def _add_counts(tally: Tally, of: Numbers, results: Any) -> None:
 
 
 def _add_shortest(tally: Tally, of: Numbers, results: Any) -> None:
-    """Add failures: the number of each kind, and the shortest of each kind."""
+    """Add the failures of each kind to a tally: their number, and the shortest of them."""
     parent, failures = _flat(results.field("failures"))
     place = of[parent], _bits(failures, "property", properties.NAMES), _numbers(failures, "kind")
     np.add.at(tally.failures, place, _numbers(failures, "schedules"))
@@ -155,7 +155,7 @@ def _add_shortest(tally: Tally, of: Numbers, results: Any) -> None:
 
 
 class _Met:
-    """The situations met so far under each protocol: the number of schedules that met each, and the first of them."""
+    """The situations met so far under each protocol. Each has the number of its schedules, and the first of these."""
 
     def __init__(self, protocols: int) -> None:
         self._schedules = np.zeros((protocols, SITUATIONS), np.int64)

@@ -1,4 +1,4 @@
-"""Blocks of random runs and state machines: one row per block, the only data about its schedules that is stored."""
+"""Blocks of random runs and state machines. Each block is one row; nothing else is stored about its schedules."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -15,31 +15,31 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 _SHORTEST = pa.struct(
     {
-        "length": pa.int64(),  # applied events until the violation
+        "length": pa.int64(),  # number of applied events until the violation
         "schedule": pa.int64(),  # number of the schedule
     }
 )
 _FAILURE = pa.struct(
     {
         "property": pa.string(),
-        "kind": pa.int32(),  # event and role of the replica that broke it first, see situations.kind_of
-        "schedules": pa.int64(),  # schedules that broke it in this way
+        "kind": pa.int32(),  # the event and the replica's role at the violation, see situations.kind_of
+        "schedules": pa.int64(),  # number of schedules with this kind of violation
         "shortest": pa.list_(_SHORTEST),  # the shortest of them, shortest first
     }
 )
 _MET = pa.struct(
     {
         "situation": pa.int32(),  # see situations.describe; the table of situations describes it in words
-        "schedules": pa.int64(),  # schedules that met it
-        "first": pa.int64(),  # number of the first of them
+        "schedules": pa.int64(),  # number of schedules that met it
+        "first": pa.int64(),  # number of the first schedule that met it
     }
 )
 _RESULT = pa.struct(
     {
         "protocol": pa.string(),
-        "events": pa.int64(),  # applied events, with a check after each one
-        "seen": pa.map_(pa.string(), pa.int64()),  # by property: schedules that broke it, without zeros
-        "goals": pa.map_(pa.string(), pa.int64()),  # by goal: schedules that met it, without zeros
+        "events": pa.int64(),  # number of applied events; each is followed by a check
+        "seen": pa.map_(pa.string(), pa.int64()),  # by property: number of schedules that broke it, if any
+        "goals": pa.map_(pa.string(), pa.int64()),  # by goal: number of schedules that met it, if any
         "failures": pa.list_(_FAILURE),
         "met": pa.list_(_MET),
     }
@@ -56,9 +56,9 @@ SCHEMA = pa.schema(
     {
         "first": pa.int64(),  # number of the block's first schedule
         "schedules": pa.int64(),  # number of schedules in the block
-        "results": pa.list_(_RESULT),  # one for each protocol, in the order of the parameters
-        "steps": pa.int64(),  # steps of a user's own machine, or else 0
-        "errors": pa.list_(ERROR),  # failures of that machine
+        "results": pa.list_(_RESULT),  # one result for each protocol, in the order of the parameters
+        "steps": pa.int64(),  # number of steps of a user's own machine; 0 for other kinds
+        "errors": pa.list_(ERROR),  # failures of a user's own machine
     }
 )
 
@@ -70,7 +70,7 @@ def row(first: int, tally: Tally, protocols: Sequence[Protocol]) -> dict[str, An
 
 
 def machine_row(first: int, count: int, steps: int, failures: Sequence[MachineFailure]) -> dict[str, Any]:
-    """Return the row of a block of runs of a user's own machine."""
+    """Return the row of a block whose schedules are runs of a user's own machine."""
     errors = [asdict(failure) for failure in failures]
     return {"first": first, "schedules": count, "results": [], "steps": steps, "errors": errors}
 

@@ -1,4 +1,4 @@
-"""Campaigns of schedules of the model, shrunk and proven as `fuzz` does."""
+"""Campaigns that run schedules on the model. They shrink failures and prove shortest lengths, as `fuzz` does."""
 
 from abc import abstractmethod
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class ModelSchedules(Schedules[ScheduleOutcome]):
     """Schedules that `engine` runs on the model."""
 
-    CANDIDATES: ClassVar[int]  # failures of one kind to shrink; the shortest result is kept
+    CANDIDATES: ClassVar[int]  # number of failures of one kind that are shrunk; the shortest result is kept
 
     @property
     @abstractmethod
@@ -41,7 +41,7 @@ class ModelSchedules(Schedules[ScheduleOutcome]):
     def keep_findings(
         self, campaign: "Campaign[ScheduleOutcome]", tally: Tally, progress: "Progress"
     ) -> dict[str, int]:
-        """Turn failures into findings and cases, and write them. Returns the row of the outcome."""
+        """Shrink failures, and write the findings and cases. Returns the row of the outcome."""
         from epochfuzz.harness.campaign.walks import cases  # cases are YAML, which workers don't need
         from epochfuzz.harness.cases.case import dump_case
 
@@ -55,7 +55,7 @@ class ModelSchedules(Schedules[ScheduleOutcome]):
         return {"schedules": tally.schedules, "events": int(tally.events.sum()), "findings": len(rows)}
 
     def _shrunk(self, campaign: "Campaign[ScheduleOutcome]", breaches: list[fuzz.Breach]) -> list[Finding]:
-        """Return the findings of the violations, each made by a task of its own."""
+        """Shrink each violation in a task of its own. Returns the findings."""
         spark = campaign.directory.spark
         argument = {"work": self.text, "breaches": [findings.breach_row(breach) for breach in breaches]}
         numbers = spark.range(0, len(breaches), 1, max(1, len(breaches)))
@@ -68,7 +68,7 @@ class ModelSchedules(Schedules[ScheduleOutcome]):
     ) -> list[Finding]:
         """Return the findings with their proofs of shortest length.
 
-        One worker proves all of them with all of its cores, because one search serves many findings.
+        One worker proves all of them on all of its cores, because one search can prove many findings.
         """
         if not found or self.certify == 0:
             return found
@@ -97,7 +97,7 @@ class ModelSchedules(Schedules[ScheduleOutcome]):
         )
 
     def breaking(self, summed: Summed) -> Iterator[CampaignFinding]:
-        """Yield the findings that the failures of finished blocks will become."""
+        """Yield the findings that will result from the failures of the finished blocks."""
         for breach in fuzz.breaches(self.parameters.protocols, self.settings, summed.tally):
             failing = self.engine.failing(breach.failures[0], breach.protocol, breach.property)
             flaw = reason(failing, breach.protocol, self.settings, breach.property)
@@ -107,7 +107,7 @@ class ModelSchedules(Schedules[ScheduleOutcome]):
             )
 
     def found(self, row: dict[str, Any]) -> CampaignFinding:
-        """Return the finding of a row of the findings table."""
+        """Return the finding that a row of the findings table holds."""
         schedule, protocol = parse_schedule(row["events"]), parse_protocol(row["protocol"])
         flaw = reason(schedule, protocol, self.settings, row["property"])
         return CampaignFinding(
@@ -138,7 +138,7 @@ class Walks(ModelSchedules):
         return done
 
     def look_for_unreached(self, campaign: "Campaign[ScheduleOutcome]", tally: Tally, progress: "Progress") -> None:
-        """Write the table of situations. A task of its own searches each protocol."""
+        """Write the table of situations. For each protocol, a task searches for reachable situations."""
         progress.doing("searching for situations that were not met")
         spark, protocols = campaign.directory.spark, self.parameters.protocols
         numbers = spark.range(0, len(protocols), 1, len(protocols))

@@ -31,9 +31,9 @@ def shrink_breaches(argument: dict[str, Any], numbers: Batches) -> Batches:
 
 
 def certify_findings(argument: dict[str, Any], numbers: Batches) -> Batches:
-    """Prove the shortest lengths of findings, given as rows of findings.SHRUNK, within a time limit.
+    """Prove within a time limit that findings are shortest. The findings are rows of findings.SHRUNK.
 
-    Yields the rows with the results of the proofs.
+    Yields these rows with the results of the proofs.
     """
     asked = _walks(argument["work"]).parameters
     for _ in each(numbers):
@@ -43,9 +43,9 @@ def certify_findings(argument: dict[str, Any], numbers: Batches) -> Batches:
 
 
 def reach_situations(text: str, numbers: Batches) -> Batches:
-    """Yield the situations that exhaustive search with small bounds meets under the numbered protocols.
+    """Search the numbered protocols exhaustively with small bounds, and yield the situations that are met.
 
-    The rows are rows of coverage.REACHABLE.
+    Each is a row of coverage.REACHABLE.
     """
     asked = _walks(text).parameters
     for number in each(numbers):

@@ -1,1 +1,1 @@
-"""Play every transition of the model within bounds on an adapter, along test sequences."""
+"""Play every transition of the model within bounds on an adapter. Test sequences cover the transitions."""

@@ -13,8 +13,8 @@ from epochfuzz.harness.engine.explore.tours import Flags
 class Counts:
     """The number of transitions that the adapter's events can reach, and how many were played.
 
-    `differing` transitions show a difference between the system under test and the model. `behind` transitions can only
-    be reached through differing ones.
+    `differing` counts the transitions at which the system under test differs from the model. `behind` counts those that
+    can only be reached through a differing transition.
     """
 
     reachable: int
@@ -33,8 +33,8 @@ class Toured:
     """The transition counts of an exhaustive run.
 
     `applied` counts the enabled transitions. `refused` counts the events that are not enabled, or is None if the run
-    does not send them. `lacking` is the number of enabled transitions that can only be reached with events that the
-    adapter does not support. `is_complete` means that no other transition can be reached.
+    does not send them. `lacking` is the number of enabled transitions that the adapter cannot reach, because it lacks
+    events. `is_complete` means that no transition is left that could be played.
     """
 
     applied: Counts

@@ -57,7 +57,7 @@ class Exhaustive:
     def results(self, plan: Plan, protocol: Protocol) -> Generator[BlockResult]:
         """Yield the results of test sequences, one block at a time.
 
-        If the run resumes an earlier one, the first result holds the results of that run.
+        If the run resumes an earlier run, the first result holds the results of the earlier run.
         """
         try:
             verbs = verbs_of(plan, protocol)

@@ -88,12 +88,12 @@ class Graph:
 
     @property
     def digest(self) -> str:
-        """A digest of 16 hexadecimal digits, equal for graphs that number their transitions in the same way."""
+        """Sixteen hexadecimal digits. They are equal for graphs that number their transitions in the same way."""
         of_all = self.events.tobytes() + self.edges.targets.tobytes() + self.supported.tobytes()
         return hashlib.sha256(of_all).hexdigest()[:16]
 
     def _named(self, edges: Numbers) -> bytes:
-        """Return the events along a path of transitions that begins at the reset, with the replicas' names there."""
+        """Return the events along a path of transitions from a reset, with the replicas' names on this path."""
         order = self._start
         events = bytearray()
         for event, names in zip(self.events[edges].tolist(), self._names[edges].tolist(), strict=True):

@@ -15,7 +15,7 @@ from epochfuzz.model.kafka.vocabulary.refusals import REFUSALS
 
 
 def within_bounds(schedule: bytes, setting: Setting) -> list[bool]:
-    """Return for each event of a schedule whether it may be sent, because no bound of the run forbids it there."""
+    """Return one flag for each event of a schedule: whether the bounds of the run allow the event at its place."""
     execution = Execution(setting.protocol, setting.settings)
     return [not REFUSALS[execution.attempt(event)].is_bound for event in schedule]
 

@@ -1,9 +1,9 @@
-"""Rounds: test sequences along all transitions still to be played, until none of them can be reached.
+"""Rounds: plan test sequences along the transitions that are still to be played, until none can be reached.
 
 A test sequence ends where the system under test differs. After a round, some planned transitions may not have been
-played. The next round plans test sequences along those, on paths without a differing transition, as long as there are
-such paths. A round depends only on the results of earlier rounds. It does not depend on the processes or machines that
-play its blocks.
+played. The next round plans new test sequences along these transitions, on paths without a differing transition. A
+transition without such a path is left out. A round depends only on the results of earlier rounds. It does not depend
+on the processes or machines that play its blocks.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 class Round:
     """Test sequences along the transitions in `wanted`, on paths that avoid those in `without`.
 
-    The test sequences of all rounds are numbered consecutively. `first` is the number of this round's first one.
+    The numbers of test sequences continue across rounds. `first` is the number of this round's first test sequence.
     """
 
     def __init__(self, graph: Graph, wanted: Flags, without: Flags, first: int) -> None:
@@ -40,7 +40,7 @@ class Round:
     def block(self, plan: Plan, protocol: Protocol, number: int) -> TourBlock:
         """Return block `number` of this round.
 
-        Asking for the blocks in order is cheapest, because the round remembers where the last block ended.
+        Request the blocks in order: this is fastest, because the round remembers where the last block ended.
         """
         first = number * plan.processes_for
         ways = self._ways_from(first)
@@ -56,9 +56,9 @@ class Round:
 
 
 def rounds(graph: Graph, standing: TourProgress) -> Iterator[Round]:
-    """Yield rounds, each planned from the progress after the one before.
+    """Yield rounds. Each is planned from the progress that the previous rounds have made.
 
-    The caller adds the results of a round to `standing` before it asks for the next round.
+    The caller adds the results of a round to `standing` before it requests the next round.
     """
     while True:
         next_one = Round(graph, ~standing.played, standing.differing | standing.bound, standing.planned)

@@ -27,7 +27,8 @@ class TourTrial(Trial):
 class Share:
     """The progress of a run before a block starts, as part of the whole.
 
-    `played` flags the played ones of `transitions` transitions. `steps` of the `planned` steps were taken in `seconds`.
+    `played` flags the transitions that were played, out of `transitions`. The run has taken `steps` of `planned` steps,
+    in `seconds`.
     """
 
     transitions: int
@@ -50,10 +51,10 @@ class Share:
 
 @dataclass(frozen=True)
 class TourBlock(Block):
-    """Test sequences for one adapter process, without the transitions in `bound`, which only a bound forbids.
+    """Test sequences for one adapter process. They avoid the transitions in `bound`, which only a bound forbids.
 
-    After `until` (seconds since 1970) the block begins no further test sequence. It always plays at least one, however
-    long the adapter takes to start. `share` is the progress of the run before this block, for progress reports.
+    After `until` (seconds since 1970) the block begins no further test sequence. It always plays at least one, even if
+    the adapter starts slowly. `share` is the progress of the run before this block, for progress reports.
     """
 
     bound: frozenset[int] = frozenset()
@@ -83,8 +84,8 @@ class TourResult(BlockResult):
     `new` counts the played transitions that were not played before this block. It needs the block's `share`.
 
     A transition differs in three cases: the lockstep check found a difference, the adapter did not reply, or the system
-    under test applied an event that the model did not apply, or the reverse. The rest of the test sequence then no
-    longer follows its plan. No other test sequence of the block takes a differing transition.
+    under test and the model disagree on whether the event is applied. The rest of the test sequence then no longer
+    follows its plan. No later test sequence of the block takes a differing transition.
     """
 
     until: float | None = None
@@ -115,7 +116,7 @@ class TourResult(BlockResult):
 
 
 def _differs_at(trial: TourTrial, driven: Driven) -> int | None:
-    """Return the index of the first event that left the plan of a test sequence, or None if no event did."""
+    """Return the index of the first event at which a test sequence left its plan, or None if it followed the plan."""
     for number, ((applied, _), applies) in enumerate(zip(driven.answers, trial.applies, strict=False)):
         if applied != applies:
             return number

@@ -1,4 +1,4 @@
-"""Files of test sequences for a harness in any language that runs without epochfuzz: requests and the model's replies.
+"""Write test sequences as files of requests and the model's replies. A harness can play them without epochfuzz.
 
 A line is `{"request": ..., "reply": ...}` in the format of the conformance protocol. A test sequence is a reset and the
 lines up to the next reset. Each step names its transition. A file appears only when it is complete, and the manifest is
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from epochfuzz.harness.documents import searches
 
 MANIFEST = "manifest.json"
-_SAMPLE = 64  # the number of test sequences that size estimates use
+_SAMPLE = 64  # the number of test sequences from which the size is estimated
 
 Report = Callable[[str], None]
 
@@ -80,7 +80,7 @@ class TourFiles:
     def size(self, report: Report) -> Size:
         """Return the size of the files to write.
 
-        Plans all test sequences, and estimates the bytes from a sample of all lengths.
+        Plans all test sequences, and estimates the bytes from a sample with short and long ones.
         """
         lengths = []
         for number, tour in enumerate(self._tours(), 1):

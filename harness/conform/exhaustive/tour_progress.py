@@ -24,8 +24,8 @@ _FLAGS = ("played", "differing", "bound")  # the fields of TourProgress that are
 class TourProgress:
     """For each transition, whether it was played, whether it differs, and whether only a bound forbids it.
 
-    `planned` is the number of test sequences numbered so far. `before` is the result of all test sequences of earlier
-    runs and of this one, with the shortest failure of each kind. `seconds` is the time that they took.
+    `planned` is the number of test sequences that have a number so far. `before` is the result of all test sequences
+    that were played, also by earlier processes. It has the shortest failure of each kind. `seconds` is their time.
     """
 
     protocol: Protocol

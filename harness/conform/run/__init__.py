@@ -1,1 +1,1 @@
-"""Run schedules on adapters: draw, repeat, shrink and report them."""
+"""Run schedules on adapters: draw schedules, repeat and shrink failures, and report findings."""

@@ -1,8 +1,8 @@
 """Shrink a failing schedule by running shorter schedules on the adapter.
 
 The result is not proven shortest, because an exhaustive search would have to run the adapter millions of times. The
-passes are ordered by the events they save per attempt. The last passes leave local minima, such as an election and
-another one back.
+passes are ordered by the number of events that they save per attempt. The last passes escape from local minima, such as
+an election that a second election undoes.
 """
 
 import time
@@ -15,7 +15,7 @@ from epochfuzz.model.kafka.vocabulary.events import encode, replica_of, verb_of
 from epochfuzz.strategies.delta_debugging import delta_debugged
 
 MOST_ATTEMPTS = 3_000
-MOST_SECONDS = 30.0  # for slow adapters, and for failures that are time-outs
+MOST_SECONDS = 30.0  # time limit; slow adapters and failures by time-out reach it
 _WINDOW = 3
 
 Attempt = Callable[[bytes], ConformanceFailure | None]
@@ -28,11 +28,11 @@ def shrink(
     enabled: Callable[[bytes], bytes],
     seconds: float = MOST_SECONDS,
 ) -> ConformanceFailure:
-    """Return the shortest failure found by running shorter schedules, within `seconds`.
+    """Run shorter schedules for at most `seconds`, and return the shortest failure found.
 
-    `attempt` runs a schedule, and returns its failure if it has the same signature. `enabled` returns the events of a
-    schedule that the model applies, and the last event. A pass that replaces events uses it, because a replacement may
-    disable later events.
+    `attempt` runs a schedule, and returns its failure if the failure has the same signature. `enabled` returns the last
+    event of a schedule and all events that the model applies. Passes that replace events use `enabled`, because a
+    replacement may disable later events.
     """
     attempts = _Attempts(sighting, attempt, seconds)
 
@@ -60,7 +60,7 @@ def shrink(
 
 
 class _Attempts:
-    """Run each schedule once, remember the best failure, and stop at the limit of attempts or time."""
+    """Run each schedule once, and remember the best failure. No schedule runs after the limit of attempts or time."""
 
     def __init__(self, sighting: ConformanceFailure, attempt: Attempt, seconds: float) -> None:
         self.best = sighting
@@ -82,7 +82,7 @@ class _Attempts:
         return self._known.get(schedule, False)
 
     def fails_better(self, schedule: bytes) -> bool:
-        """Return whether a schedule fails and its failure is better than the best one before."""
+        """Return whether a schedule fails, and its failure is better than all earlier failures."""
         before = self.best.sent
         return self.fails(schedule) and self.best.sent != before
 
@@ -96,21 +96,21 @@ def _is_better(schedule: bytes, other: bytes) -> bool:
 
 
 def _without_one(schedule: bytes) -> Iterator[bytes]:
-    """Yield the schedule without any one event, the last event first."""
+    """Yield variants of the schedule that lack one event. The first variant lacks the last event."""
     for at in reversed(range(len(schedule))):
         yield schedule[:at] + schedule[at + 1 :]
 
 
 def _pairs(schedule: bytes) -> Iterator[bytes]:
-    """Yield the schedule without any two events, such as a crash and its restart."""
+    """Yield variants of the schedule that lack two events, such as a crash and the restart after it."""
     for i, j in combinations(range(len(schedule)), 2):
         yield schedule[:i] + schedule[i + 1 : j] + schedule[j + 1 :]
 
 
 def _renamings(schedule: bytes) -> Iterator[bytes]:
-    """Yield the schedule with one replica's events given to another.
+    """Yield variants of the schedule in which another replica takes over the events of a replica, or two swap theirs.
 
-    A leads from the start, and any other replica has to be elected first.
+    This can make a schedule shorter: A leads from the start, but any other replica has to be elected first.
     """
     for a, b in combinations(range(max(map(replica_of, schedule), default=-1) + 1), 2):
         for names in ({a: b, b: a}, {b: a}, {a: b}):
@@ -118,7 +118,7 @@ def _renamings(schedule: bytes) -> Iterator[bytes]:
 
 
 def _replacements(schedule: bytes, alphabet: bytes) -> Iterator[bytes]:
-    """Yield the schedule with up to three consecutive events replaced by one."""
+    """Yield variants of the schedule in which one event replaces up to three consecutive events."""
     for size in range(_WINDOW, 0, -1):
         for start in range(len(schedule) - size + 1):
             for event in alphabet:

@@ -1,4 +1,4 @@
-"""Blocks: schedules that one adapter process runs one after another.
+"""Blocks: a block holds schedules that one adapter process runs one after another.
 
 A block starts with a fresh process, so its result depends only on the block. It does not depend on the number of jobs
 or on the machine. A block and its result can be pickled.
@@ -18,13 +18,13 @@ from epochfuzz.harness.trace import causes
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
-MOST_UNJUDGED = 10  # a run gives up after this many schedules without a valid reply, since each needs a new process
-_TWICE = 16  # with the guarantees as the oracle, one schedule in this many is run twice
+MOST_UNJUDGED = 10  # a run gives up after 10 schedules without a valid reply, because each needs a new process
+_TWICE = 16  # if the guarantees are the oracle, every 16th schedule is run twice
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A schedule to run, with its origin: a number of the seed, a case, or the number of a test sequence.
+    """A schedule to run, with its origin: the number of a drawn schedule, a case, or the number of a test sequence.
 
     `known` are the known differences, which do not count as failures.
     """
@@ -75,7 +75,7 @@ Signature = tuple[DiscrepancyKind, str, bool]
 
 @dataclass(frozen=True)
 class FailedTrial:
-    """A failed trial, with a failure that it showed. `seen` counts the trials with the same signature so far."""
+    """A failed trial with one of its failures. `seen` counts the trials with the same signature so far."""
 
     trial: Trial
     sighting: ConformanceFailure
@@ -87,11 +87,11 @@ class FailedTrial:
         return self.sighting.fault
 
     def signature(self, protocol: Protocol) -> Signature:
-        """Return the part in which failures with one cause agree. Known and unknown failures never agree."""
+        """Return the signature. Failures with one cause have equal signatures, unless only one of them is known."""
         return *self.fault.signature, self.known_flaw(protocol) is not None
 
     def known_flaw(self, protocol: Protocol) -> str | None:
-        """Return why a violation, a difference or an exit was to be expected, or None if it was not.
+        """Return the reason why a violation, a difference or an exit was expected, or None if it was not expected.
 
         Returns None for every other kind of discrepancy.
         """
@@ -136,7 +136,7 @@ class BlockResult:
         self.given_up = self.unjudged >= MOST_UNJUDGED or any(map(_is_hopeless, driven.sightings))
 
     def include(self, other: "BlockResult", protocol: Protocol) -> None:
-        """Add the result of another block. Of failures with the same signature, the first shortest one stays."""
+        """Add the result of another block. Keeps one failure of each signature: the first among the shortest."""
         self.schedules += other.schedules
         self.cases += other.cases
         self.shown.add(other.shown)
@@ -148,7 +148,7 @@ class BlockResult:
 
 
 def shortest(failed: Iterable[FailedTrial], protocol: Protocol) -> list[FailedTrial]:
-    """Return the first shortest failed trial of each signature. Its `seen` counts all trials with that signature."""
+    """Return one failed trial of each signature: the first among the shortest. Its `seen` counts all trials of it."""
     by_signature: dict[Signature, FailedTrial] = {}
     for one in failed:
         signature = one.signature(protocol)
@@ -166,8 +166,8 @@ def run_block(
 ) -> BlockResult:
     """Run the trials of a block in order, and return the result. Raises SubjectUnable and CommandError.
 
-    `report` is called with the progress. If the caller passes `result`, the function adds to it, so it holds the
-    finished trials even if Ctrl-C stops the block.
+    `report` is called with the progress. If the caller passes `result`, the function adds to this object. It then holds
+    the finished trials even if Ctrl-C stops the block.
     """
     result = block.result() if result is None else result
     report("starting the adapter")
@@ -190,7 +190,7 @@ def run_block(
 
 
 def _no_longer_able(unable: SubjectUnable) -> Driven:
-    """Return a failed run: the adapter ran this configuration earlier, and now says that it does not support it."""
+    """Return a failed run, because the adapter ran a configuration earlier and now says that it does not support it."""
     driven = Driven()
     driven.fail(
         Discrepancy(DiscrepancyKind.UNSTABLE, None, "the system under test can run this", f"it cannot run it: {unable}")

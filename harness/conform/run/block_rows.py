@@ -29,10 +29,10 @@ def failed_row(failed: FailedTrial) -> dict[str, Any]:
 
 
 def failed(row: dict[str, Any], plan: Plan) -> FailedTrial:
-    """Return the failed trial of a row."""
+    """Return the failed trial that a row holds."""
     expected, observed = json.loads(row["expected"]), json.loads(row["observed"])
     fault = Discrepancy(DiscrepancyKind(row["kind"]), row["field"], expected, observed, row["output"])
-    events, tour = parse_schedule(row["events"]), row.get("tour")  # null in campaigns from before test sequences
+    events, tour = parse_schedule(row["events"]), row.get("tour")  # missing in campaigns older than test sequences
     if tour is not None:
         trial = Trial(events, plan.settings, known=plan.known, tour=tour)
     elif row["case"] is not None:
@@ -62,24 +62,24 @@ def block_row(protocol: str, number: int, result: BlockResult) -> dict[str, Any]
 
 
 def block_result(row: dict[str, Any], plan: Plan) -> BlockResult:
-    """Return the results of a block from its row."""
+    """Return the results of a block that its row holds."""
     return BlockResult(**result_fields(row, plan))
 
 
 def sum_row(result: BlockResult) -> dict[str, Any]:
-    """Return the sum of the results of several blocks, for `sum_fields`. Failures keep the count of their signature."""
+    """Return the sum of several blocks' results as a row, which `sum_fields` reads. Each failure keeps its `seen`."""
     return block_row("", 0, result) | {"failed": [failed_row(each) | {"seen": each.seen} for each in result.failed]}
 
 
 def sum_fields(row: dict[str, Any], plan: Plan) -> dict[str, Any]:
-    """Return the fields of BlockResult from a row of `sum_row`."""
+    """Return the fields of BlockResult that a row of `sum_row` holds."""
     return result_fields(row, plan) | {
         "failed": [replace(failed(each, plan), seen=each["seen"]) for each in row["failed"]]
     }
 
 
 def result_fields(row: dict[str, Any], plan: Plan) -> dict[str, Any]:
-    """Return the fields of BlockResult from the row of a block of any kind."""
+    """Return the fields of BlockResult that the row of a block holds. The block may be of any kind."""
     return {
         "shown": Exercise(
             row["steps"],

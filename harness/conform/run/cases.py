@@ -42,7 +42,7 @@ def case_of(nonconformity: ConformanceFinding, seed: int = 0) -> Case:
 def save_case(nonconformity: ConformanceFinding, seed: int, directory: Path) -> Path:
     """Write the case of a finding into a directory, which is created if necessary. Raises OSError.
 
-    The file of an earlier run stays as it is. Equal names mean equal findings, and the user may have edited the file.
+    A file of the same name stays as it is. It holds an equal finding, and the user may have edited it.
     """
     case = case_of(nonconformity, seed)
     directory.mkdir(parents=True, exist_ok=True)

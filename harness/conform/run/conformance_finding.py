@@ -1,4 +1,4 @@
-"""A finding: a discrepancy that a fresh adapter process repeats, on the shortest schedule that shrinking found."""
+"""A finding: a discrepancy, with the shortest schedule that shrinking found. A fresh adapter process repeats it."""
 
 import time
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.harness.trace.causes import Causes, causes
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
-_SHRINKING_PATIENCE = 0.5  # for failures that are time-outs, so that shrinking has time for several attempts
+_SHRINKING_PATIENCE = 0.5  # a shorter time limit for failures by time-out, so that shrinking can make several attempts
 
 
 @dataclass(frozen=True)
@@ -23,9 +23,9 @@ class ConformanceFinding:
     """A finding: a discrepancy under a protocol, with the shortest known schedule that shows it.
 
     `answers` are the replies to the events of that schedule. `seen` counts the schedules that failed with the same
-    signature. `trial` is the trial that was shrunk from `shrunk_from` events, in the configuration that it still needs.
-    `known_flaw` says why the finding was to be expected, or is None if it was not. `is_shrunk` is False if the time was
-    up before no shorter schedule was left to try.
+    signature. `trial` is the failed trial. Its configuration is the plan's own, if the failure occurs there too.
+    `shrunk_from` is the number of events before shrinking. `known_flaw` is the reason why the finding was expected, or
+    None if it was not. `is_shrunk` is False if shrinking ran out of time.
     """
 
     protocol: Protocol
@@ -60,7 +60,7 @@ def conformance_finding(
 ) -> ConformanceFinding:
     """Repeat a failure on a fresh process, shrink it within `seconds`, and return the finding.
 
-    If the failure does not repeat, the finding is that the system under test is unstable.
+    If the failure does not repeat, the finding says that the system under test is unstable.
     """
     is_tour = failed.trial.tour is not None
     setting = Setting(protocol, failed.trial.settings, plan.judged_by, every_refusal=is_tour)
@@ -85,10 +85,10 @@ def conformance_finding(
 def _in_plain_configuration(
     plan: Plan, setting: Setting, sighting: ConformanceFailure
 ) -> tuple[Setting, ConformanceFailure]:
-    """Return the failure in the run's own configuration, if it also occurs there.
+    """Return the plan's own configuration and the failure there, if the failure also occurs there.
 
-    A failure that comes from a case may have another configuration. If it needs that configuration, the function
-    returns the arguments.
+    The schedule of a case may have another configuration. If the failure occurs only there, the function returns its
+    arguments `setting` and `sighting`.
     """
     replicas = max(setting.settings.replicas, plan.settings.replicas)
     plain = replace(setting, settings=replace(plan.settings, replicas=replicas))
@@ -100,7 +100,7 @@ def _in_plain_configuration(
 
 
 def _confirmed(plan: Plan, setting: Setting, sighting: ConformanceFailure) -> tuple[ConformanceFailure, Answers]:
-    """Run the events of a failure on a fresh process, and return the failure that it shows, with the replies.
+    """Run the events of a failure on a fresh process. Returns the repeated failure and the replies.
 
     If the failure does not repeat, the returned failure says that the system under test is unstable.
     """
@@ -119,9 +119,9 @@ def _confirmed(plan: Plan, setting: Setting, sighting: ConformanceFailure) -> tu
 
 
 def _unstable(sighting: ConformanceFailure, second: str) -> ConformanceFailure:
-    """Return the failure with the kind UNSTABLE, and with the outcome of the second run.
+    """Return a copy of the failure with the kind UNSTABLE and the outcome of the second run.
 
-    Returns a failure that already has this kind unchanged.
+    If the failure already has this kind, it is returned unchanged.
     """
     fault = sighting.fault
     if fault.kind is DiscrepancyKind.UNSTABLE:

@@ -30,7 +30,7 @@ class ConformanceFailure:
     sent: bytes
 
     def repeats(self, other: "ConformanceFailure") -> bool:
-        """Return whether another failure repeats this one. The other output and the time limit may differ."""
+        """Return whether another failure repeats this one. The output and the time limit of the two may differ."""
         mine, theirs = self.fault, other.fault
         alike = mine.kind is DiscrepancyKind.TIMEOUT or mine.sentence == theirs.sentence
         return (self.sent, mine.kind) == (other.sent, theirs.kind) and alike
@@ -41,8 +41,8 @@ class Exercise:
     """The counts of a run: steps, applied events by verb, and the number of times each field appeared.
 
     `met` counts the coverage points reached, see oracle/met.py. It is empty if only the guarantees are checked, because
-    then no model runs. It is None for a campaign of an older epochfuzz that did not record it. An adapter can invent a
-    new field in every reply, so of the fields outside the protocol only the first MOST_NAMES are counted.
+    no model runs then. It is None for a campaign of an older epochfuzz that did not record it. An adapter can invent a
+    new field in every reply, so only the first MOST_NAMES fields outside the protocol are counted.
     """
 
     steps: int = 0
@@ -109,7 +109,7 @@ class Setting:
         return Execution(self.protocol, self.settings).alphabet()
 
     def enabled(self, schedule: bytes) -> bytes:
-        """Return the events of a schedule that the model applies, and always the last event.
+        """Return the events of a schedule that the model applies, and the last event in any case.
 
         A failure may be that the system under test applies the last event although it is not enabled.
         """

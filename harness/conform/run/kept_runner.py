@@ -17,7 +17,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 
 def request(plan: Plan) -> Request:
-    """Return the request of a plan: everything but its seed."""
+    """Return the request of a plan, which holds everything except the seed."""
     return Request("conform", {name: value for name, value in plan.document().items() if name != "seed"})
 
 
@@ -41,7 +41,7 @@ class KeptRunner:
 
     @property
     def done(self) -> int:
-        """The number of finished schedules and cases, of earlier processes and of this one."""
+        """The number of schedules and cases that earlier processes and this process have finished."""
         return sum(each.sum.schedules + each.sum.cases for each in self._finished.values())
 
     @property
@@ -52,7 +52,7 @@ class KeptRunner:
     def results(self, plan: Plan, protocol: Protocol) -> Generator[BlockResult]:
         """Yield the results of the plan's blocks for a protocol, in order.
 
-        If the run resumes an earlier one, the first result is the sum of the blocks of that run.
+        If the run resumes an earlier run, the first result is the sum of the blocks that the earlier run finished.
         """
         finished = self._finished.setdefault(protocol.name, _Finished())
         if finished.blocks:
@@ -77,7 +77,7 @@ class KeptRunner:
         return conformance.progress
 
     def _keep(self, finished: _Finished, protocol: Protocol, result: BlockResult) -> None:
-        """Add the result of the next block. A block that Ctrl-C ended runs again when the run is resumed."""
+        """Add the result of the next block. A block that Ctrl-C interrupted is not kept, so it will run again."""
         if self._processes.interrupted:
             return
         finished.blocks += 1

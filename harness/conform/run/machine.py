@@ -55,7 +55,7 @@ class NonConformance(AssertionError):
 
 
 _SEEDS = st.integers(0, 2**32 - 1)
-_CHOSEN = 256  # schedules of a seed that an example may pick: each requires choosing all before it
+_CHOSEN = 256  # number of schedules that an example may pick from; a choice takes time, and requires all earlier ones
 _STEPS = 100  # a schedule seldom needs more steps
 
 _CLASSES = {
@@ -165,9 +165,9 @@ class ConformanceMachine(RuleBasedStateMachine):
         self._judge = self.setting.judge()
         self._model = Execution(self.setting.protocol, self.setting.settings)  # for the statistics
         self._statistics = Statistics()
-        self._way: bytes | None = None  # events to come of the schedule; None: not drawn yet
+        self._way: bytes | None = None  # the events of the schedule that are still to be sent; None: not drawn yet
         self._subject = self.subject.get()
-        self._has_ended = False  # by a failure, or by a known difference
+        self._has_ended = False  # whether a failure or a known difference has ended the example
         config = wire.config_of(self.setting.settings)
         self._verbs = self._answer(lambda: self._subject.reset(config, self.setting.protocol.name)) or []
         self._possible = self.setting.alphabet()
@@ -180,7 +180,7 @@ class ConformanceMachine(RuleBasedStateMachine):
             self._check(self._judge.begin(shown))
 
     def _schedule(self, seed: int) -> bytes:
-        """Return the events of the schedule of a seed that the oracle sends. Seed 0, the simplest one, has none."""
+        """Return the schedule of a seed, without events that the oracle would not send. For seed 0 it is empty."""
         if not seed:
             return b""
         model = LockStep(self.setting.protocol, self.setting.settings)
@@ -214,7 +214,7 @@ class ConformanceMachine(RuleBasedStateMachine):
             self._check(self._judge.judge(number, *answer))
 
     def next_event(self) -> st.SearchStrategy[str]:
-        """Return the next event of the schedule, or any event, in both cases as an index into the alphabet.
+        """Return a strategy for the next event: the next event of the schedule, or any event if there is none.
 
         The first event of an example comes after the seed of its schedule.
         """

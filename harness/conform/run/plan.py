@@ -13,7 +13,7 @@ from epochfuzz.harness.conform.run.selection import Selection, schedule
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol, parse_protocol
 
-BLOCK = 50  # schedules per process: enough to make its start cheap, few enough to share among jobs
+BLOCK = 50  # schedules per process: enough that its start costs little, and few enough to divide them among jobs
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Plan:
             yield from (self.trial(self._drawn(protocol, i), i) for i in range(first, last))
 
     def trial(self, events: bytes, number: int) -> Trial:
-        """Return the trial of a drawn schedule, or of the part of it that was sent."""
+        """Return the trial of a drawn schedule. `events` may be only the part of the schedule that was sent."""
         return Trial(events, self.settings, number=number, known=self.known)
 
     def case_trial(self, case: Case) -> Trial:
@@ -68,7 +68,7 @@ class Plan:
         return Block(self.command, self.patience, protocol, self.judged_by, trials, self.max_failures)
 
     def document(self) -> dict[str, Any]:
-        """Return this plan as plain data. `from_document` restores a plan that runs in the same way."""
+        """Return this plan as plain data, from which `from_document` restores a plan with the same results."""
         return {
             "command": list(self.command),
             "protocols": [protocol.name for protocol in self.protocols],
@@ -86,7 +86,7 @@ class Plan:
 
     @staticmethod
     def from_document(document: dict[str, Any]) -> "Plan":
-        """Return the plan that plain data describe."""
+        """Return the plan that `document` encoded."""
         return Plan(
             command=tuple(document["command"]),
             protocols=[parse_protocol(name) for name in document["protocols"]],

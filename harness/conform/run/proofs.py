@@ -19,10 +19,10 @@ from epochfuzz.model.kafka.contract import properties
 def proofs(
     nonconformities: Sequence[ConformanceFinding], seconds: float | None, interruption: Interruption | None = None
 ) -> list[Reproducer | None]:
-    """Return for each finding how far its schedule is proven shortest for the protocol.
+    """Search the model for shorter schedules of findings. Returns the proof for each finding, in order.
 
-    `seconds` is the time limit for all proofs together, None for no limit. The result is None for findings that the
-    protocol does not share.
+    A proof states up to which length no shorter schedule exists for the protocol. It is None for a finding that the
+    protocol does not share. `seconds` is the time limit for all proofs together, None for no limit.
     """
     claims = [_claim(each) for each in nonconformities]
     made = [claim for claim in claims if claim is not None]

@@ -21,9 +21,9 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 class Rerun:
     """A case replayed on an adapter and in the model, with the properties that observations can show.
 
-    `first_broken` maps each property that the system under test broke to an event number, as in Run. `differs` is the
-    first discrepancy in lockstep, with the number of the event before it: a field differs, or the adapter gave no valid
-    reply.
+    `first_broken` maps each property that the system under test broke to the number of the event, as in Run. `differs`
+    holds the number of an event and the first discrepancy in lockstep, which came after it: a field that differs, or an
+    invalid or missing reply.
     """
 
     case: Case

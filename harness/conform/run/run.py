@@ -1,8 +1,8 @@
-"""A run: the corpus first, then drawn schedules. Failures are shrunk.
+"""A run plays the cases of a corpus first, and then drawn schedules. It shrinks the failures.
 
 The result of a run depends on the adapter, the seed and the configuration. It does not depend on where the blocks run:
 local processes (workers.py) and Spark (campaign/conformance) give the same result, because blocks are independent and
-their results are taken in order.
+their results are added in order.
 """
 
 import math
@@ -25,7 +25,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 if TYPE_CHECKING:
     from epochfuzz.harness.conform.exhaustive.counts import Toured
 
-MOST_NONCONFORMITIES = 5  # for each protocol; one cause seldom has more signatures
+MOST_NONCONFORMITIES = 5  # failures that are shrunk for each protocol; one cause seldom has more signatures
 
 
 @dataclass
@@ -34,8 +34,8 @@ class Conformance:
 
     `given_up` means that some schedules were not run, because the adapter gave no valid replies. `unable` maps each
     case that the adapter could not run to the reason. `seconds` is the time spent running schedules. `ended_by` is the
-    exception that ended the run early, after a part of it was done. `interrupted` means that Ctrl-C ended the run.
-    `unshrunk` are the failures that were then still to be shrunk, with their protocols. `toured` holds the counts of an
+    exception that ended the run early, if there were results before it. `interrupted` means that Ctrl-C ended the run.
+    `unshrunk` are the failures, with their protocols, that an early end left unshrunk. `toured` holds the counts of an
     exhaustive run, and is None for other runs.
     """
 
@@ -60,7 +60,7 @@ class Conformance:
         self.seconds = seconds
 
     def add_nonconformity(self, nonconformity: ConformanceFinding) -> None:
-        """Add a finding unless an equal one exists. Sort unknown findings first, then by length."""
+        """Add a finding, unless an equal finding exists. Sort the findings: unknown ones first, then by length."""
         if not any(nonconformity.is_same_as(other) for other in self.nonconformities):
             self.nonconformities.append(nonconformity)
             self.nonconformities.sort(key=lambda each: (each.known_flaw is not None, len(each.sighting.sent)))
@@ -191,13 +191,13 @@ class _Failed:
         self._shortest = shortest([*self._shortest, *result.failed], self._protocol)
 
     def to_shrink(self) -> list[FailedTrial]:
-        """Return the worst failures that are not yet shrunk, and the shortest of equally bad ones first."""
+        """Return the failures that are still to be shrunk, the most severe first, and the shortest among equals."""
         worst = sorted(self._shortest, key=lambda one: (_severity(one.fault), len(one.sighting.sent)))
         return worst[self.shrunk : MOST_NONCONFORMITIES]
 
 
 def _severity(fault: Discrepancy) -> int:
-    """Return the rank of a broken guarantee among the properties, 0 for the most severe, and the last for the rest."""
+    """Return the rank of the property that a failure breaks, 0 for the most severe. Other failures rank last."""
     if fault.kind is not DiscrepancyKind.PROMISE or fault.field not in properties.NAMES:
         return len(properties.NAMES)
     return properties.NAMES.index(fault.field)

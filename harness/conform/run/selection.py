@@ -18,8 +18,8 @@ SMALL = {"replicas": 2, "records": 1, "epochs": 2}
 class Selection(StrEnum):
     """The ways to select schedules.
 
-    RANDOM plays schedules as they are drawn. COVERAGE draws many, and chooses the one that reaches most new coverage
-    points.
+    RANDOM plays every drawn schedule. COVERAGE draws many schedules, and plays the one that reaches the most new
+    coverage points.
     """
 
     RANDOM = "random"
@@ -27,7 +27,7 @@ class Selection(StrEnum):
 
 
 def selection_for(judge: JudgedBy) -> Selection:
-    """Return the selection that is used without --selection: promises see a fault only if it loses a record."""
+    """Return the default selection: COVERAGE for guarantees, because they show a fault only if it loses a record."""
     return Selection.COVERAGE if judge is JudgedBy.PROMISES else Selection.RANDOM
 
 

@@ -20,15 +20,15 @@ from epochfuzz.harness.conform.run.run import Conformance
 from epochfuzz.harness.engine.runtime.deadline import Deadline
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
-_PARTING_PATIENCE = 3.0  # an adapter that does not exit by itself takes one of these seconds
+_PARTING_PATIENCE = 3.0  # seconds to wait for a process; an adapter that does not exit by itself takes one of them
 
 
 class Processes:
     """The processes of this machine, each with its own adapter process.
 
-    A process can run many schedules, so `report` is called with the progress within the local process, or when others
-    start. Shrinking takes at most `shrinking` seconds for a protocol, whatever the number of failures. With `for_slow`,
-    a slow adapter has more time: as long as so many schedules took, which are the attempts to shrink.
+    `report` is called with the progress of this process, or when other processes start. Shrinking takes at most
+    `shrinking` seconds for a protocol, for any number of failures. If `for_slow` schedules take longer than that,
+    shrinking may take as long as they do, so that a slow adapter can make about that many attempts.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class Processes:
         self.seconds = 0.0
         self._schedules = 0
         self._for_slow = for_slow
-        self.interrupted = False  # by Ctrl-C: the results that follow are parts of blocks, or leave out a block
+        self.interrupted = False  # by Ctrl-C; the results after that may lack a block or a part of a block
         self.toured = None  # this crew draws schedules, and plays no test sequences
         self._jobs = jobs
         self._shrinking = shrinking
@@ -63,7 +63,7 @@ class Processes:
     def nonconformities(
         self, plan: Plan, protocol: Protocol, failed: Sequence[FailedTrial]
     ) -> Iterator[ConformanceFinding]:
-        """Yield a finding for each failed trial. Each has half of the remaining time: the worst is the first."""
+        """Yield a finding for each failed trial. Each may take half of the remaining time, and the last all of it."""
         seconds = self._shrinking
         if seconds is not None:
             seconds = max(seconds, self._for_slow * self.seconds / max(1, self._schedules))
@@ -122,9 +122,9 @@ def _of_first(running: deque[Future[BlockResult]]) -> BlockResult:
 
 
 def _run_block(block: Block) -> BlockResult:
-    """Run a block in a process of the pool. After SIGTERM, end the process instead of a return to the pool.
+    """Run a block in a process of the pool. After SIGTERM, end the process.
 
-    The executor takes the SystemExit of `_leave` for the result of the block, and would take the next block.
+    The executor would treat the SystemExit of `_leave` as the result of the block, and start the next block.
     """
     try:
         return run_block(block)
@@ -133,7 +133,7 @@ def _run_block(block: Block) -> BlockResult:
 
 
 def _leave_on_sigterm() -> None:
-    """Exit on SIGTERM by an exception, so that the adapter is closed. Other signals are left to the parent."""
+    """Exit on SIGTERM by an exception, which closes the adapter. Ignore the signals that only the parent handles."""
     for of_the_terminal in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(of_the_terminal, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _leave)
@@ -146,7 +146,7 @@ def _leave(number: int, frame: FrameType | None) -> None:
 
 
 def _leave_with_parent() -> None:
-    """Exit when the parent was killed. Otherwise a worker of an executor would wait for more work forever."""
+    """Exit when the parent was killed. Without that, a worker of an executor would wait forever for more work."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()
