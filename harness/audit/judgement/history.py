@@ -352,7 +352,7 @@ def _topic_id(piece: Sequence[Event]) -> str | None:
 
 
 def _ids(piece: Sequence[Event]) -> list[str | None]:
-    """Return the topic id of each event. If its line names none, the lines before and after it must name the same id."""
+    """Return the topic id of each event. If its line has none, the lines before and after it must name one id."""
     before: list[str | None] = []
     known: str | None = None
     for event in piece:
