@@ -172,7 +172,7 @@ class AuditVerdicts:
 
 
 def concluded(request: AuditRequest, files: Sequence[LogFacts], whose: Attribution, verdicts: AuditVerdicts) -> Audit:
-    """Return the result. Raises AuditError if no broker wrote any line, and there are no disks."""
+    """Return the result. Raises AuditError if there are no disks, and no line of the logs is from a broker."""
     no_lines = _no_lines_of_brokers(request, files)
     if no_lines is not None and not request.disks:
         raise AuditError(no_lines)

@@ -50,7 +50,7 @@ def kept(directory: str, remote: str | None) -> "LocalTables | None":
 
 
 def load(spark: "SparkSession", directory: str) -> "Campaign[Any]":
-    """Return the campaign of a directory, which `campaign run` must have started.
+    """Return the campaign that a directory holds. It must have been started with `campaign run`.
 
     Raises BadInput and CampaignError.
     """

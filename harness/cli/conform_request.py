@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 OUT = Path("conform-cases")
 PROCESSES_FOR = 50
-TOURS_FOR = 2_000  # test sequences are short, and a new process is slow
+TOURS_FOR = 2_000  # test sequences per process, because they are short and a new process is slow
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +80,7 @@ def _tours_line(
 
 
 def _words(plan: "Plan", known: Path | None, settings: list[str], processes_for: int) -> list[str]:
-    """Return the words that the command lines of schedules and of test sequences share, including `settings`."""
+    """Return the words that both kinds of command lines share, including `settings`."""
     from epochfuzz.harness.conform.protocol.subject import PATIENCE
 
     words = ["epochfuzz", "conform"]

@@ -8,7 +8,7 @@ from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.cli.output import BadInput
 from epochfuzz.harness.trace.replay import Run
 
-MOST_EVENTS = 500  # a longer drawing is unreadable, and takes a browser seconds
+MOST_EVENTS = 500  # a longer drawing is unreadable, and a browser needs seconds to show it
 _TERMINAL_WIDTH = 100
 
 

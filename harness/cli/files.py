@@ -1,4 +1,4 @@
-"""Write the files that a user names. A command replaces a file only if the file already is what the command writes."""
+"""Write the files that a user names. A command replaces a file only if it has the kind that the command writes."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""The three ways in which `epochfuzz fuzz` runs Kafka's model: random runs, an ablation, and a distinction."""
+"""The three modes of `epochfuzz fuzz` for Kafka's model: random runs, an ablation, and a distinction."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -63,7 +63,7 @@ class _Run:
             return self.kept.walk(self.walker, asked.schedules, seconds, asked.threads, report)
 
     def save(self, found: FoundFindings) -> list[str]:
-        """Save the findings as cases, after which a finished run need not be kept. Returns the files of the cases."""
+        """Save the findings as cases, and forget the progress of a finished run. Returns the files of the cases."""
         if self.asked.saving is None or self.kept is None:
             return []
         saved = self.asked.saving.save(self.walker, found.findings)
@@ -116,7 +116,7 @@ def walk_protocols(asked: FuzzRequest, protocols: Sequence[Protocol]) -> int:
 
 
 def ablate_protocol(asked: FuzzRequest, base: Protocol, *, proofs_are_bounded: bool) -> int:
-    """Run a protocol with each mechanism switched back alone. Returns the exit code. Raises BadInput.
+    """Run variants of a protocol, each with one mechanism switched back. Returns the exit code. Raises BadInput.
 
     Half of the time of --for is for random runs. The other half is for shrinking and proofs, unless --certify bounds
     these (`proofs_are_bounded`).
@@ -145,7 +145,7 @@ def ablate_protocol(asked: FuzzRequest, base: Protocol, *, proofs_are_bounded: b
 def _ablation_findings(
     run: _Run, base: Protocol, seconds: float | None, certify: float | None
 ) -> tuple[Walked, FoundFindings]:
-    """Run the schedules, then shrink and prove one protocol after another, and print the lengths of each."""
+    """Run the schedules. Then shrink and prove the findings of one protocol after another, and print their lengths."""
     out, walker, found = run.asked.out, run.walker, fuzzing.FoundFindings()
     with show_walk(out, run.asked.schedules, seconds) as progress:
         walked = run.walk(progress, seconds)

@@ -37,13 +37,13 @@ class FuzzRequest:
         return self.drawn_seed
 
     def seeded(self, seed: int | None = None) -> "FuzzRequest":
-        """Return the request with its own seed, or else with the given one, or else with a random one."""
+        """Return the request with a seed: its own seed if it has one, or else `seed`, or else a random seed."""
         if self.drawn_seed is not None:
             return self
         return replace(self, drawn_seed=secrets.randbelow(1 << 32) if seed is None else seed)
 
     def saved_by(self, saving: Saving | None) -> "FuzzRequest":
-        """Return the request whose findings are saved as --out and --new say."""
+        """Return the request with the options of --out and --new for saving findings."""
         return replace(self, saving=saving)
 
     def within(self, schedules: int | None = None, seconds: float | None = None) -> "FuzzRequest":

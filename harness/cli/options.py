@@ -61,7 +61,7 @@ Certify = Annotated[
         " 0: no proof.",
     ),
 ]
-CERTIFY = "25s"  # the whole command then ends within half a minute
+CERTIFY = "25s"  # so that the whole command ends within half a minute
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, everything else on stderr.")]
 KeepData = Annotated[
     bool,
@@ -128,14 +128,14 @@ Sarif = Annotated[
     ),
 ]
 
-_WRITTEN = "epochfuzz.files"  # of a context: the options that name files to write, by file
+_WRITTEN = "epochfuzz.files"  # key in a context's `meta`, for the options that name files to write, by file
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(s|m|h)")
 _LONGEST = 3600 * 100_000  # seconds; clocks overflow at longer durations
 _UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600}
 
 
 def parse_protocols(texts: list[str]) -> list[Protocol]:
-    """Return the named protocols, each once, in the order given. Raises BadInput."""
+    """Return the named protocols in the order given, without repetition. Raises BadInput."""
     try:
         return list({text: parse_protocol(text) for text in texts}.values())
     except ProtocolError as error:
@@ -255,7 +255,7 @@ def parse_property(name: str) -> int:
 
 
 def parse_duration(text: str, option: str = "--for", also: str = "") -> float:
-    """Return the seconds of a text such as 60s, 5m or 8h. Raises BadInput."""
+    """Return a duration in seconds from a text such as 60s, 5m or 8h. Raises BadInput."""
     match = _DURATION.fullmatch(text)
     if match is None or float(match[1]) == 0:
         raise BadInput(f"{option}: a duration is a number and s, m or h, such as 60s or 8h{also}; got {text!r}")

@@ -36,7 +36,7 @@ class BadInput(Exception):
 
 @contextmanager
 def as_bad_input(kind: type[Exception], option: str | None = None) -> Iterator[None]:
-    """Turn errors of a class into BadInput: their message, after the name of the option that caused them, if any."""
+    """Turn errors of a class into BadInput with the same message. It begins with `option`, if an option is given."""
     try:
         yield
     except kind as error:

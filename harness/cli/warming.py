@@ -42,7 +42,7 @@ WARMED: dict[str, tuple[Callable[[], None], str]] = {
 
 
 class Warming:
-    """Processes that compile. There are none if everything is compiled, or if there is no cache directory."""
+    """Processes that compile kernels. There are none if all kernels are compiled, or if there is no cache directory."""
 
     def __init__(self) -> None:
         self._processes = [

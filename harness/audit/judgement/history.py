@@ -83,7 +83,7 @@ class Life:
         return {b: [e for e in own if e.event.kind in CUTS] for b, own in self.brokers.items()}
 
     def cut_below(self, placed: Placed, offset: int) -> Placed | None:
-        """Return the broker's next truncation to less than an offset; None if there is none."""
+        """Return the next truncation by the same broker that removes records below an offset; None if there is none."""
         later = (cut for cut in self._cuts[placed.broker] if cut.index > placed.index)
         return next((cut for cut in later if (cut.event.offset or 0) < offset), None)
 
@@ -352,7 +352,7 @@ def _topic_id(piece: Sequence[Event]) -> str | None:
 
 
 def _ids(piece: Sequence[Event]) -> list[str | None]:
-    """Return the topic id of each event: its own, or the one that both the lines before and the lines after it name."""
+    """Return the topic id of each event. If its line has none, the lines before and after it must name one id."""
     before: list[str | None] = []
     known: str | None = None
     for event in piece:

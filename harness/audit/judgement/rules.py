@@ -181,7 +181,7 @@ def _reached_before(role: Placed) -> int | None:
 
 
 def _cut_to(life: Life, placed: Placed, below: int) -> list[Placed]:
-    """Return the broker's next truncation to less than an offset, as a list with at most one line."""
+    """Return the next truncation by the same broker below an offset, as a list of at most one line."""
     cut = life.cut_below(placed, below)
     return [] if cut is None else [cut]
 

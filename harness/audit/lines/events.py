@@ -21,7 +21,7 @@ class MessageKind(StrEnum):
     NON_MONOTONIC = "non-monotonic"  # the high watermark decreases from `high_watermark` to `offset`
     RESET = "reset"  # a follower's fetch offset is out of the leader's range, so it continues at the leader's end
     LOADED = "loaded"  # the high watermark from the checkpoint, with which a replica starts
-    LOG = "log"  # the end of a log that was found on disk at start-up
+    LOG = "log"  # the end of a log that was found on disk
     RECOVERY = "recovery"  # a log is recovered after an unclean shutdown
     CORRUPTION = "corruption"  # recovery truncates a log
     CREATING = "creating"  # the broker learns that it has a replica, and its topic id

@@ -1,4 +1,4 @@
-"""Sources: the files that hold logs, and the reason if a file cannot be read.
+"""Sources: find the files that hold logs. If a file cannot be read, its source holds the reason.
 
 A URL, such as s3://bucket/logs, is read by pyarrow, which comes with the extra `spark`. A pipe is copied to a temporary
 file first, because it can be read only once.
@@ -19,36 +19,36 @@ from epochfuzz.harness.audit.errors import AuditError
 from epochfuzz.harness.audit.lines.unpacking import SNIFFED, TEXT, WIDE, form_of, reason, shown
 from epochfuzz.harness.environment.extras import require
 
-_PATIENCE = 10  # seconds, for a pipe that nobody has opened for writing
-_UNPACKED = 20  # times its size, to which a packed log unpacks, about
-_WRITTEN = re.compile(r"(?:server|state-change)\.log[^/]*$")  # no broker leaves these empty
+_PATIENCE = 10  # seconds to wait until another process opens a pipe for writing
+_UNPACKED = 20  # estimated size of an unpacked log, as a multiple of its packed size
+_WRITTEN = re.compile(r"(?:server|state-change)\.log[^/]*$")  # every broker writes lines to these files
 
 
 @dataclass(frozen=True)
 class Source:
-    """A file. `path` names it for people, `location` is where it is opened if that differs, `form` how it is packed.
+    """A file. `path` is its name in messages, `location` the path or URL to open if it differs, and `form` its packing.
 
-    `problem` says why it is not read, if it is not. Only a file whose form is TEXT can be read from its middle.
+    `problem` is the reason if the file is not read. Only a file whose form is TEXT can be read from its middle.
     """
 
     path: str
     size: int
-    changed: int  # in nanoseconds
+    changed: int  # time of the last change, in nanoseconds
     form: str = TEXT
     problem: str | None = None
     location: str | None = None
-    is_named: bool = False  # on the command line, rather than found in a directory
+    is_named: bool = False  # whether the command line names the file itself, not only its directory
 
     @property
     def unpacked(self) -> int:
-        """Estimate the bytes of text that the file unpacks to."""
+        """Estimate the number of bytes in the file after unpacking."""
         return self.size if self.form == TEXT else self.size // 2 if self.form in WIDE else self.size * _UNPACKED
 
 
 def found(paths: Iterable[str], disks: Sequence[str] = ()) -> list[Source]:
     """Return the files of paths, in order. Raises AuditError.
 
-    The files of a directory are included at any depth, without the files below `disks`.
+    A directory stands for all files in it at any depth. Files below `disks` are left out.
     """
     sources: dict[str, Source] = {}
     for path in paths:
@@ -96,7 +96,7 @@ def _not_reached(url: str, error: Exception) -> AuditError:
 
 
 def expression_of(pattern: str) -> re.Pattern[str]:
-    """Return the regular expression that --broker has. Raises AuditError."""
+    """Compile the regular expression of --broker. Raises AuditError."""
     try:
         return re.compile(pattern)
     except re.error as error:
@@ -130,7 +130,7 @@ def _sources(path: str) -> Iterator[Source]:
 
 
 def _of_directory(path: str, above: tuple[tuple[int, int], ...]) -> Iterator[Source]:
-    """Yield the files in a directory and below, also behind links, each directory once on a way."""
+    """Yield the files in a directory at any depth. Follows links, except a link to a directory that contains it."""
     try:
         at = os.stat(path)
         entries = sorted(os.scandir(path), key=lambda entry: entry.name)
@@ -138,7 +138,7 @@ def _of_directory(path: str, above: tuple[tuple[int, int], ...]) -> Iterator[Sou
         yield _unread(path, f"cannot be read: {reason(error)}")
         return
     own = (at.st_dev, at.st_ino)
-    if own in above:  # a link that leads back
+    if own in above:  # a link to a directory that contains it
         return
     for entry in entries:
         try:
@@ -206,7 +206,7 @@ def _size_and_time(file: str) -> tuple[int, int]:
 
 
 def _of_pipe(path: str) -> Source:
-    """Copy a pipe to a temporary file, which ends with this process."""
+    """Copy a pipe to a temporary file, which is deleted when this process ends."""
     copy = tempfile.NamedTemporaryFile(prefix="epochfuzz-audit-")  # noqa: SIM115
     _PIPES.append(copy)
     try:
@@ -218,7 +218,7 @@ def _of_pipe(path: str) -> Source:
     return _with_path(_source(copy.name, is_named=True), path)
 
 
-_PIPES: list[Any] = []  # temporary files, open as long as this process
+_PIPES: list[Any] = []  # temporary files, which stay open until this process ends
 
 
 def _with_path(source: Source, path: str) -> Source:
@@ -226,7 +226,7 @@ def _with_path(source: Source, path: str) -> Source:
 
 
 def _pieces(path: str) -> Iterator[bytes]:
-    """Yield the bytes of a pipe. Raises OSError where nobody opens it for writing within _PATIENCE seconds."""
+    """Yield the bytes of a pipe. Raises OSError if no process opens it for writing within _PATIENCE seconds."""
     pipe = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     until = time.monotonic() + _PATIENCE
     is_open = False
@@ -234,7 +234,7 @@ def _pieces(path: str) -> Iterator[bytes]:
         while True:
             try:
                 piece = os.read(pipe, 1 << 20)
-            except BlockingIOError:  # somebody writes, and has not yet
+            except BlockingIOError:  # a writer has opened the pipe, but has not written yet
                 is_open = True
                 select.select([pipe], [], [])
                 continue

@@ -1,8 +1,8 @@
-"""Times: when a line was written, in any form that log layouts and log collectors use.
+"""Times: parse the time of a line, in any form that log layouts and log collectors use.
 
 A time is in milliseconds since 1970 in UTC. A time without a zone counts as UTC, because the lines of one broker have
-one zone. Two forms have less than a date: a time of day has a value below one day, and a date without its year (syslog)
-lies in the year NO_YEAR. Lines of such a form keep the order of their file.
+one zone. Two forms lack a full date. A time of day has a value below one day. A date without a year (syslog) has the
+year NO_YEAR. Lines with these forms keep the order of their file.
 """
 
 import re
@@ -12,10 +12,10 @@ from functools import lru_cache
 from typing import Any, Final
 
 DAY: Final = 86_400_000  # milliseconds; a smaller time has no date
-NO_YEAR: Final = 1972  # a leap year, for dates that have none
+NO_YEAR: Final = 1972  # the year of dates without a year; it is a leap year
 _DATED: Final = int(datetime(NO_YEAR + 1, 1, 1, tzinfo=UTC).timestamp() * 1000)
 
-_LENGTH = 64  # characters of the longest form
+_LENGTH = 64  # number of characters of the longest form
 _NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 MONTHS: Final = {name: number for number, name in enumerate(_NAMES, start=1)}
 _CLOCK = r"(?P<hour{0}>\d{{1,2}}):(?P<minute{0}>\d\d)(?::(?P<second{0}>\d\d)(?:[.,:](?P<part{0}>\d{{1,9}}))?)?"
@@ -23,7 +23,7 @@ _FULL_CLOCK = r"(?P<hour{0}>\d\d):(?P<minute{0}>\d\d):(?P<second{0}>\d\d)(?:[.,:
 _ZONE = r"(?: ?(?P<zone{0}>Z|UTC|GMT|[+-]\d\d:?\d\d)(?![\w]))?"
 _MONTH = "|".join(MONTHS)
 
-# The commonest form stands first. `%d{ISO8601}`, RFC 3339, `%d{yyyy/MM/dd HH:mm:ss}`.
+# The most common forms come first: `%d{ISO8601}`, RFC 3339, `%d{yyyy/MM/dd HH:mm:ss}`.
 _FORMS = (
     r"(?P<year1>\d{4})[-/.](?P<month1>\d\d)[-/.](?P<day1>\d\d)[T ,_]+" + _FULL_CLOCK.format(1) + _ZONE.format(1),
     # `%d{COMPACT}`: 20260904030000101; with T between by systemd and zap
@@ -49,7 +49,7 @@ _FORMS = (
     r"" + _FULL_CLOCK.format(9),
 )
 _TIME: Final = re.compile(rf"(?<![\d.:])(?:{'|'.join(_FORMS)})(?!\d)", re.IGNORECASE | re.ASCII)
-_CLUE: Final = re.compile(r"\d:\d|\d{8}", re.ASCII)  # in every form
+_CLUE: Final = re.compile(r"\d:\d|\d{8}", re.ASCII)  # matches in every form
 _LONG = re.compile(r"\d{10}")
 _KINDS = tuple(str(i) for i in range(1, 10))
 _COMMON: Final = re.compile(
@@ -64,7 +64,7 @@ def is_dated(time: int) -> bool:
 
 def times_in(text: str) -> list[tuple[int, int, int]]:
     """Return the times in a text, in order: start, end and milliseconds of each."""
-    if len(text) < _LENGTH:  # the frame of nearly every line: one time, in the commonest form
+    if len(text) < _LENGTH:  # nearly every line has a single time before its message, in the most common form
         common = _COMMON.search(text)
         if common is not None and ":" not in text[common.end() :] and ":" not in text[: common.start()]:
             time = _of_common(common)
@@ -89,7 +89,7 @@ def _of_second(text: str) -> int | None:
 
 
 def of_usual(second: str, part: str) -> int | None:
-    """Return the time of a second in ISO 8601 and three digits of milliseconds."""
+    """Return the time from a second in ISO 8601, and from its three digits of milliseconds."""
     at = _of_second(second)
     return None if at is None else at + int(part)
 
@@ -154,7 +154,7 @@ def _milliseconds(second: int, part: str | None, zone: str | None) -> int:
 
 
 def of_number(said: str | float) -> int | None:
-    """Return the time of a number since 1970, whose size tells its unit. Returns None if it is not of this century."""
+    """Return the time from a number since 1970. Its size determines its unit. None if it is not in this century."""
     try:
         number = float(said)
     except (ValueError, OverflowError):
@@ -167,7 +167,7 @@ def of_number(said: str | float) -> int | None:
 
 
 def of_value(said: Any) -> int | None:
-    """Return the time of a value in JSON: a text in any form, a number, or log4j 2's instant; None if it is none."""
+    """Return the time from a JSON value: a text in any form, a number, or log4j 2's instant. None for other values."""
     if isinstance(said, dict):
         seconds, nano = said.get("epochSecond"), said.get("nanoOfSecond", 0)
         if isinstance(seconds, int) and isinstance(nano, int) and 0 <= seconds < 1 << 33:

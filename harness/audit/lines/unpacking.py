@@ -1,7 +1,7 @@
-"""Unpacking: from the bytes of a file to the text files in it, in any supported packing, also nested.
+"""Unpacking: yield the text files that a packed file contains. Packings may be nested.
 
-The text before a damaged place is not lost, because the error comes with the next read. A file that unpacks to
-more than _RATIO times its size is a bomb, and is not read on.
+The text before a damaged place is not lost, because only the next read raises the error. If a file unpacks to more than
+_RATIO times its size, it is treated as a bomb, and the rest is not read.
 """
 
 import bz2
@@ -19,14 +19,14 @@ from typing import IO, Any, Protocol
 
 from epochfuzz.harness.audit.errors import AuditError
 
-SNIFFED = 8192  # bytes by which a form is known
+SNIFFED = 8192  # number of first bytes from which the form is determined
 _BUFFER = 1 << 16
-_DEEPEST = 5  # packed in packed
+_DEEPEST = 5  # greatest depth of nested packings
 _MEMBERS = 100_000
 _RATIO = 300
-_HARMLESS = 1 << 29  # bytes, to which anything may unpack
-_PIECE = 1 << 14  # packed bytes at a time
-_SPOOLED = 1 << 26  # bytes of a zip archive in an archive that are kept in memory
+_HARMLESS = 1 << 29  # bytes to which every file may unpack
+_PIECE = 1 << 14  # number of packed bytes that are read at a time
+_SPOOLED = 1 << 26  # a zip archive inside an archive is kept in memory up to this number of bytes
 
 TEXT = "text"
 WIDE = ("utf-16-le", "utf-16-be")
@@ -53,7 +53,7 @@ class Damaged(OSError):
 
 @dataclass(frozen=True)
 class Member:
-    """A text file, from a directory or from an archive. `problem` says why it has no content."""
+    """A text file from an archive, or a file itself. `problem` says why it has no content."""
 
     name: str
     content: IO[bytes] | None
@@ -61,7 +61,7 @@ class Member:
 
 
 def form_of(head: bytes, name: str) -> tuple[str, str | None]:
-    """Return the form of a file by its first bytes, and the reason why it cannot be read, or None."""
+    """Determine the form of a file from its first bytes. Also returns the reason if it can't be read, or None."""
     for magic, form in _MAGIC.items():
         if head.startswith(magic):
             return form, None
@@ -99,7 +99,7 @@ def _wide(head: bytes) -> str | None:
 def _is_text(head: bytes) -> bool:
     """Return whether bytes are text, apart from holes of NULs and some damage."""
     written = head.replace(b"\0", b"")
-    if not written:  # nothing but a hole: the text may follow
+    if not written:  # only NULs so far, but text may follow
         return True
     control = len(written) - len(written.translate(None, _CONTROL))
     foreign = written.decode(errors="replace").count("�")
@@ -119,14 +119,14 @@ class UnpackedBytes:
         self.members = _MEMBERS
 
     def take(self, size: int) -> None:
-        """Count unpacked bytes. Raises Damaged where there are too many."""
+        """Count unpacked bytes. Raises Damaged if there are too many."""
         self._left -= size
         if self._left < 0:
             raise Damaged(f"it unpacks to more than {_RATIO} times its size, as a bomb does; the rest was left out")
 
 
 def members(name: str, content: IO[bytes], budget: UnpackedBytes, depth: int = _DEEPEST) -> Iterator[Member]:
-    """Yield the text files in a file. Each is to be read before the next is asked for."""
+    """Yield the text files in a file. Read each before you request the next."""
     stream = buffered(content)
     try:
         head = stream.peek(SNIFFED)[:SNIFFED]
@@ -158,7 +158,7 @@ def buffered(content: IO[bytes]) -> io.BufferedReader:
 
 
 def reason(error: Exception) -> str:
-    """Return the reason of an error, in a few words."""
+    """Return the reason for an error in a few words."""
     said = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return f"{said} (run audit as a user who may read it)" if isinstance(error, PermissionError) else said
 
@@ -212,13 +212,13 @@ def _seekable(stream: IO[bytes], budget: UnpackedBytes) -> IO[bytes]:
 
 
 def shown(name: str) -> str:
-    """Return a name of a file as text that can be printed: other bytes than UTF-8, and control characters, escaped."""
+    """Return a file name as printable text, with control characters and bytes that are not UTF-8 escaped."""
     text = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 class _Stream(io.RawIOBase):
-    """A stream of bytes that are made piece by piece. An error follows the bytes that were made before it."""
+    """A stream of bytes that are computed piece by piece. An error follows the bytes that were computed before it."""
 
     def __init__(self) -> None:
         self._made = b""
@@ -244,12 +244,12 @@ class _Stream(io.RawIOBase):
         return size
 
     def _piece(self) -> bytes:
-        """Return the next bytes, none at the end. Raises one of UNPACKING_ERRORS, if there are none before it."""
+        """Return the next bytes; no bytes at the end. Raises one of UNPACKING_ERRORS if no bytes precede the error."""
         raise NotImplementedError
 
 
 class _Raw(_Stream):
-    """Bytes of a file object that knows `read` only, as pyarrow's and zipfile's."""
+    """The bytes of a file object that only has `read`, such as those of pyarrow and zipfile."""
 
     def __init__(self, content: IO[bytes]) -> None:
         super().__init__()
@@ -270,7 +270,7 @@ class _Raw(_Stream):
 
 
 class _Counted(_Raw):
-    """A file of an archive, whose bytes count."""
+    """A file in an archive. Its bytes are counted as unpacked bytes."""
 
     def __init__(self, content: IO[bytes], budget: UnpackedBytes) -> None:
         super().__init__(content)
@@ -286,7 +286,7 @@ class _Counted(_Raw):
 
 
 class _Narrowed(_Stream):
-    """UTF-16 as UTF-8."""
+    """UTF-16 text, converted to UTF-8."""
 
     def __init__(self, content: IO[bytes], encoding: str) -> None:
         super().__init__()
@@ -312,7 +312,7 @@ class _Decompressor(Protocol):
 
 
 class _Unpacked(_Stream):
-    """Bytes of one or several packed streams, one after the other."""
+    """The unpacked bytes of one or several packed streams, one after another."""
 
     def __init__(self, content: IO[bytes], form: str, budget: UnpackedBytes) -> None:
         super().__init__()
@@ -340,7 +340,7 @@ class _Unpacked(_Stream):
                 self._packed = more
 
     def _begins(self) -> bool:
-        """Begin the next packed stream. Returns False at the end, which may be filled up with zeros."""
+        """Begin the next packed stream. Returns False at the end of the file, even if it is padded with zeros."""
         while len(self._packed) < 6 and (more := self._content.read(_PIECE)):
             self._packed += more
         if self._count and not self._packed.startswith(_BEGINNINGS[self._form]):
@@ -372,7 +372,7 @@ class _Gunzip:
         self._has_header = False
         self._inflate = zlib.decompressobj(-zlib.MAX_WBITS)
         self._crc = self._size = 0
-        self._waiting = b""  # for more of a header, or of the checksum
+        self._waiting = b""  # an incomplete header or checksum
         self._error: Exception | None = None
 
     def decompress(self, data: bytes, /) -> bytes:
@@ -425,7 +425,7 @@ def _until_damaged(inflate: Any, data: bytes) -> bytes:
 
 
 def _gzip_header(data: bytes) -> int | None:
-    """Return the length of a header, None if it is not whole. Raises Damaged (RFC 1952)."""
+    """Return the length of a header (RFC 1952); None if the data ends before it is complete. Raises Damaged."""
     if len(data) < 10:
         return None
     if data[2] != 8:
@@ -448,7 +448,7 @@ def _gzip_header(data: bytes) -> int | None:
 
 
 def _zstd() -> _Decompressor:
-    """Return a decompressor: Python's own since 3.14, or else that of the package zstandard."""
+    """Return the decompressor of Python 3.14 or later, or else that of the package zstandard."""
     try:
         from compression import zstd  # type: ignore[import-not-found, unused-ignore]
     except ImportError:
@@ -464,7 +464,7 @@ def _zstd() -> _Decompressor:
 
 
 class _Unzstd:
-    """One frame of zstd. Both libraries have an error of their own for damage."""
+    """One frame of zstd. The two libraries raise different errors for damage."""
 
     def __init__(self, decompressor: _Decompressor, error: type[Exception]) -> None:
         self._decompressor, self._error = decompressor, error

@@ -1,8 +1,8 @@
 """Wordings: the lines that Kafka's brokers write about a partition, each with its releases.
 
-A template is the line as it is written, with names in braces where a value stands. Ranges and sources were read in
-Kafka's tags from 0.10.0.0 to 3.9.0, and in the classes of 4.1.2, 4.3.1 and 4.4.0; `since` and `until` are the first and
-the last release that has it, None for one that still does. Nothing but these wordings is Kafka's.
+A template is the text of the line, with names in braces in place of values. `since` and `until` are the first and the
+last release with the line. If the newest release has it, `until` is None. Releases and sources are from Kafka's tags
+0.10.0.0 to 3.9.0, and from the classes of 4.1.2, 4.3.1 and 4.4.0. Only the texts of these lines are taken from Kafka.
 """
 
 from dataclasses import dataclass
@@ -65,7 +65,7 @@ def _wordings_of(kind: MessageKind, source: str, templates: dict[Range, str]) ->
 
 
 WORDINGS: Final = (
-    # Who leads and who follows: in server.log up to 2.5, in state-change.log since.
+    # The roles of brokers. Up to 2.5 they are in server.log, and since then in state-change.log.
     *_wordings_of(
         MessageKind.LEADER,
         _PARTITION_SCALA,
@@ -94,7 +94,7 @@ WORDINGS: Final = (
             + "high watermark {high_watermark}. Previous leader epoch was {previous_epoch}.",
         },
     ),
-    # What a controller of ZooKeeper's time decided; up to 2.5 at TRACE, which state-change.log had by default.
+    # Decisions of a ZooKeeper controller. Up to 2.5, their level is TRACE, which state-change.log included by default.
     *_wordings_of(
         MessageKind.STATE,
         _STATE_MACHINE,
@@ -156,7 +156,7 @@ WORDINGS: Final = (
             ("0.10.0.0", "0.10.2.2"): "Shrinking ISR for partition {partition} from {any} to {isr}",
         },
     ),
-    # Logs that end earlier than they did.
+    # Truncations of logs.
     *_wordings_of(
         MessageKind.TRUNCATION,
         _LOG,
@@ -192,7 +192,7 @@ WORDINGS: Final = (
             ("2.1.1", "3.0.2"): _FETCHES + "Truncating partition {partition} to local high watermark {offset}",
         },
     ),
-    # A high watermark that goes back: the leader's is lower, or the log was truncated below it.
+    # A high watermark that decreases: the leader's is lower, or the log was truncated below it.
     *_wordings_of(
         MessageKind.NON_MONOTONIC,
         _LOG,
@@ -211,7 +211,7 @@ WORDINGS: Final = (
             " {end_offset} to current leader {leader}'s latest offset {offset}",
         },
     ),
-    # Logs that are found, recovered, made and deleted.
+    # Logs that are found, recovered, created and deleted.
     *_wordings_of(
         MessageKind.LOADED,
         _PARTITION_SCALA,
@@ -269,7 +269,7 @@ WORDINGS: Final = (
             ("3.9.0", None): "Log for partition {partition} is marked as stray and renamed to {any}",
         },
     ),
-    # Elections out of the ISR.
+    # Elections of leaders that are not in the ISR.
     *_wordings_of(
         MessageKind.UNCLEAN,
         _REGISTRATION,
@@ -286,7 +286,7 @@ WORDINGS: Final = (
             " {any}. There's potential data loss.",
         },
     ),
-    # What is said of no partition.
+    # Lines that concern no partition.
     *_wordings_of(
         MessageKind.RELEASE,
         _APP_INFO,
@@ -335,7 +335,7 @@ LOOKED_FOR: Final = {
 }
 NEEDLES: Final = tuple(needle for needles in LOOKED_FOR.values() for needle in needles)
 
-# Lines of Kafka's that have such words and say nothing that an audit needs.
+# Lines of Kafka that contain a needle, but that an audit doesn't need.
 OTHERS: Final = (
     "Received LeaderAndIsr request with broker epoch ",
     "Reset fetch offset for partition {partition} from {any} to current leader's start offset ",

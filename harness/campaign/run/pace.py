@@ -46,5 +46,5 @@ class Pace:
         return 0.0 if self.rate is None else size / self.rate
 
     def tasks(self, size: int) -> int:
-        """Return the number of tasks into which a number of blocks is divided."""
+        """Return the number of tasks for a wave of `size` blocks."""
         return min(size, self._cores * max(1, round(self.seconds(size) / self._task)))

@@ -89,7 +89,7 @@ class Levels:
         self._write(parents, "leading", f"level={level}")
 
     def leads(self, level: int, keys: Keys) -> set[bytes]:
-        """Return the keys among `keys` that `breaking` or `leading` has written for a level."""
+        """Return those of `keys` that are states of a level from which events lead to a violation."""
         wanted = [key.tobytes() for key in keys]
         found = self._read("leading", f"level={level}").where(F.col("key").isin(wanted)).collect()
         return {bytes(row["key"]) for row in found}

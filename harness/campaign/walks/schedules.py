@@ -101,7 +101,7 @@ class Schedules(Job[Outcome]):
         return f"the block that begins with schedule {self.parameters.range_of(number)[0]}"
 
     def counted(self) -> dict[str, Column]:
-        """Count the schedules, the steps of machines, and each protocol's events and violations of each property."""
+        """Count schedules, machine steps, and for each protocol the events and the violations by property."""
         columns = {"schedules": F.col("schedules"), "steps": F.col("steps")}
         for i in range(len(self.parameters.protocols)):
             result = F.col("results")[i]

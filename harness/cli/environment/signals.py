@@ -1,4 +1,4 @@
-"""Signals that end a command act like Ctrl-C, and the exit code tells the shell which signal it was."""
+"""Treat signals that end a command like Ctrl-C. The exit code shows the shell which signal it was."""
 
 import signal
 import sys
@@ -14,7 +14,7 @@ _ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 def as_ctrl_c() -> Iterator[None]:
     """Treat SIGTERM, SIGHUP and SIGQUIT like Ctrl-C, with the handler that SIGINT has at that time.
 
-    The exit code is 128 and the number of the signal. A signal that the parent ignores, as `nohup` does with SIGHUP,
+    The exit code is 128 plus the number of the signal. A signal that the parent ignores, as `nohup` ignores SIGHUP,
     stays ignored.
     """
     ended_by: signal.Signals | None = None

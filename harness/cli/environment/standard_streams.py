@@ -1,4 +1,4 @@
-"""Standard streams that are closed or full: a command keeps its exit code, and prints no traceback.
+"""Handle standard streams that are closed or full. A command keeps its exit code, and prints no traceback.
 
 A closed stream is None in `sys`, and the next opened file takes its number. Python exits with 1, the code of a broken
 property, if it cannot write its last message.

@@ -1,7 +1,7 @@
 """`epochfuzz campaign report`: show the progress or the findings of a campaign, and compare several campaigns.
 
-A local directory is read at once and without Spark, even while the campaign runs. Only Spark can read any other
-directory, and the campaign in it must be finished.
+A directory on this machine is read without Spark, even while the campaign runs. Only Spark can read other directories,
+and their campaigns must be finished.
 """
 
 from pathlib import Path
