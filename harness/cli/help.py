@@ -107,7 +107,7 @@ def _must(error: Exception) -> str | None:
 
 
 def _shown(parameter: Any) -> str:
-    """Return the name of an option, or that of an argument as the help shows it."""
+    """Return the name of an option, or the name under which the help shows an argument."""
     name: str = parameter.opts[0]
     return name if name.startswith("-") else parameter.metavar or name.upper()
 

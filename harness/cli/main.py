@@ -120,7 +120,7 @@ _OF_THE_MACHINE = (
 
 
 def main() -> None:
-    """Run a command. Its return value is the exit code, and bad input is one message on stderr."""
+    """Run a command, and exit with its exit code. Bad input is reported as one message on stderr."""
     gc.set_threshold(_OBJECTS)
     with usable_standard_streams():
         sys.exit(_exit_code())

@@ -14,7 +14,7 @@ T = TypeVar("T")
 def until(what: str, condition: Callable[[], T], seconds: float, check: Callable[[], None] = lambda: None) -> T:
     """Wait until the condition returns a true value, and return that value.
 
-    Raises NotReached after `seconds`, and the exceptions of `check`.
+    Raises NotReached after `seconds`, and any exception that `check` raises.
     """
     ends = time.monotonic() + seconds
     while True:

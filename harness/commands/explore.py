@@ -243,7 +243,7 @@ def _on_spark(
 
 
 def _require_search(directory: str, remote: str | None) -> None:
-    """Raise BadInput for a directory on this machine without a search, before Spark starts."""
+    """Raise BadInput before Spark starts if a local directory holds no search."""
     with campaigns.mistakes():
         kept = campaigns.kept(directory, remote)
         if kept is not None and not kept.has("search"):

@@ -26,7 +26,7 @@ class Checked:
 
 @dataclass(frozen=True)
 class CampaignFinding:
-    """A finding, or an unshrunk violation: the property, the number of runs that broke it, and its shortest length.
+    """A finding, or an unshrunk violation: the property, the number of runs that broke it, and the fewest events.
 
     `property` is the class of an exception if a user's own state machine raised it, and the kind of difference if a
     system under test did not conform. `is_shrunk` is true once the reproducer has been shrunk. `known_flaw` gives the

@@ -1,4 +1,4 @@
-"""Explain why an event is not enabled, with the sentence of the refusal that its rule returns."""
+"""Explain why an event is not enabled: the event's rule returns a refusal, and each refusal has a sentence."""
 
 from epochfuzz.model.kafka.controller import controller
 from epochfuzz.model.kafka.step import step

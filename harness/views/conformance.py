@@ -264,7 +264,7 @@ def _unmet_of(kind: str, there_is: set[str], known: Mapping[str, int], within: s
 
 
 def judged(conformance: Conformance, plan: Plan) -> list[str]:
-    """Return the properties that were checked. The list is empty in lockstep, which compares fields."""
+    """Return the properties that were checked. In lockstep mode, which compares fields, there are none."""
     lacking = not_judged(conformance, plan)
     return [name for name in _properties(plan) if name not in lacking]
 

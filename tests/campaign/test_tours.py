@@ -124,7 +124,7 @@ def test_of_another_choice_and_with_a_time_it_is_refused(spark, finished, epochf
         campaign(spark, finished[0], tours(*DEFECTIVE, refused=True))
     ended = epochfuzz("conform", "--exhaustive", "--for", "1s", "--campaign", "c", "--", *DEFECTIVE)
     assert ended.code == 2
-    assert "the same command resumes it" in ended.err
+    assert "--for can't be combined with --exhaustive and --campaign" in ended.err
 
 
 def test_a_worker_that_numbers_transitions_otherwise_says_so(spark, finished):

@@ -209,7 +209,7 @@ def _change(value: Bytes) -> PartitionChange:
 
 
 def apply_partition(log: MetadataLog, new: PartitionChange, epoch: int, partition_epoch: int, place: Place) -> None:
-    """Apply a PartitionRecord, which is about a new partition or comes from a snapshot."""
+    """Apply a PartitionRecord, which describes a new partition or comes from a snapshot."""
     leader = NOBODY if new.leader is None else new.leader
     eligible, last_known = new.eligible or (), new.last_known or ()
     state = PartitionState(

@@ -46,8 +46,8 @@ class Placed:
 class Life:
     """A partition from its creation to its deletion: the events of each broker in order.
 
-    `is_sure` is false if the topic may have been created again, and some lines may belong to another life. A line that
-    is missing could have shown this.
+    `is_sure` is false if the topic may have been created again, so that some lines may belong to another life. A line
+    that is missing could have shown this.
     """
 
     topic: str

@@ -68,7 +68,7 @@ class ToldCase:
 
 
 def protocol_of(releases: Iterable[str]) -> Protocol | None:
-    """Return the protocol of the newest known release that lines name, or None."""
+    """Return the protocol of the newest known release among those that the logs name, or None."""
     known = []
     for release in releases:
         found = _VERSION.match(release)  # a vendor's build may add a suffix

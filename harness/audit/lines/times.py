@@ -154,7 +154,7 @@ def _milliseconds(second: int, part: str | None, zone: str | None) -> int:
 
 
 def of_number(said: str | float) -> int | None:
-    """Return the time from a number since 1970. Its size determines its unit. None if it is not in this century."""
+    """Return the time from a number since 1970. Its size determines its unit. None for another century."""
     try:
         number = float(said)
     except (ValueError, OverflowError):

@@ -147,7 +147,7 @@ class Job(ABC, Generic[Outcome]):
         """Return the columns that must be equal when a block runs again."""
 
     def kept_checked(self, kept: "LocalTables") -> "Checked | None":
-        """Compare the blocks that ran twice, without Spark. Returns None for a kind that only Spark can compare.
+        """Without Spark, compare the two runs of each block that ran twice. Returns None for a kind that needs Spark.
 
         Raises NonDeterminismError.
         """

@@ -58,9 +58,7 @@ def opened(
     from pyspark.sql import SparkSession
 
     remote = remote or (os.environ.get("SPARK_REMOTE") if master is None else None)
-    is_ours = SparkSession.getActiveSession() is None
-    if not is_ours and (master or remote):
-        raise CampaignError("this process has a Spark session already: leave out --master and --remote")
+    open_before = SparkSession.getActiveSession()
 
     logging.getLogger("py4j").setLevel(logging.CRITICAL)  # py4j logs tracebacks of errors that it also raises,
     logging.getLogger().addFilter(_is_not_of_py4j)  # some of them through the root logger
@@ -73,7 +71,7 @@ def opened(
             try:
                 yield spark
             finally:
-                if is_ours:
+                if spark is not open_before:
                     spark.stop()
     except (PySparkException, Py4JError, ConnectionError) as error:
         failed = True
@@ -166,6 +164,8 @@ def _started(master: str | None, temporary: Path | None, memory: float | None) -
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     elif where.startswith("spark://"):
         _require_any([urlsplit(f"spark://{host}") for host in where.removeprefix("spark://").split(",")])
+    if master is not None and SparkSession.getActiveSession() is not None:
+        raise CampaignError("this process has a Spark session already: leave out --master")
     builder = SparkSession.builder if named is not None else SparkSession.builder.master(where)
     for key, value in options.items():
         builder = builder.config(key, value)

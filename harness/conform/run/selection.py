@@ -27,7 +27,7 @@ class Selection(StrEnum):
 
 
 def selection_for(judge: JudgedBy) -> Selection:
-    """Return the default selection: COVERAGE for guarantees, because they show a fault only if it loses a record."""
+    """Return the default selection: COVERAGE for guarantees, which few random schedules break."""
     return Selection.COVERAGE if judge is JudgedBy.PROMISES else Selection.RANDOM
 
 

@@ -23,8 +23,8 @@ def breaking_prefix(
 ) -> bytes | None:
     """Return the enabled events of a schedule up to the first event that breaks a wanted property.
 
-    A property that is checked at the end counts after the last event. Returns None if no event breaks a wanted
-    property, or if one of the protocols `holding` broke any property earlier or at this event. These protocols must
+    A property that is checked at the end can be broken only after the last event. Returns None if no event breaks a
+    wanted property, or if a protocol in `holding` breaks any property before that event or at it. These protocols must
     also pass the checks at the end, as if the schedule ended there. If they don't, the function looks for a later event
     where they do and a wanted property is broken.
     """

@@ -277,7 +277,7 @@ def _without_spin() -> str:
 
 
 def detection_table(results: Measurements) -> str:
-    """Return the schedules to detection by mutant and strategy, as Markdown, the hardest mutants first."""
+    """Return a table of how many schedules each strategy needs to detect each mutant, the hardest mutants first."""
     strategies = list(dict.fromkeys(each.strategy for each in results.detections))
     by_defect: dict[str, dict[str, Detection]] = {}
     for each in results.detections:

@@ -115,7 +115,7 @@ def lead(p: State, r: int, led_before: bool, members: int) -> None:
 
 
 def become_leader(p: State, r: int) -> None:
-    """Start to lead as a new leader. A high watermark beyond the log becomes 0, the start of the log.
+    """Become the leader of a new epoch. A high watermark beyond the log becomes 0, the start of the log.
 
     See truncation.cut for the cause. Replica.convertHWToLocalOffsetMetadata, Kafka 1.0 to 2.3; before 1.0 Kafka set the
     high watermark to -1, for unknown.
