@@ -1,9 +1,9 @@
 """A model in one file: you declare fields, a rule for each verb, and properties.
 
 `simple_model` builds a Model from the declarations. Rules and properties are functions of a state `p`. They must be
-simple enough to be linked. A rule takes the state and a replica. A rule returns APPLIED, or a number for the reason why the event is
-not enabled. A rule that returns a reason must not change the state. Settings are numbers, including `replicas`. The
-choices of a protocol are numbers too.
+simple enough to be linked. A rule takes the state and a replica. A rule returns APPLIED, or a number for the reason why
+the event is not enabled. A rule that returns a reason must not change the state. Settings are numbers, including
+`replicas`. The choices of a protocol are numbers too.
 """
 
 from collections import namedtuple

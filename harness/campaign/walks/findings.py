@@ -41,7 +41,7 @@ def row(finding: Finding) -> dict[str, Any]:
 
 
 def error_row(error: dict[str, Any], machine: str) -> dict[str, Any]:
-    """Return an error that a user's own state machine raised, as a row of SCHEMA. Its steps take the place of events."""
+    """Return an error that a user's own state machine raised, as a row of SCHEMA. Its steps stand for events."""
     return {
         "protocol": machine,
         "property": error["error"],

@@ -70,7 +70,7 @@ def only_fault(conformance: Conformance) -> Discrepancy:
             DiscrepancyKind.GARBAGE,
             "a reply that does not follow the protocol: applied: Field required",
         ),
-        ("answer_twice", DiscrepancyKind.GARBAGE, "it printed more than one line as its reply"),
+        ("answer_twice", DiscrepancyKind.GARBAGE, "it printed more than the one line that answers"),
         (
             "show_many_fields",
             DiscrepancyKind.GARBAGE,
