@@ -12,9 +12,9 @@ import typer
 
 from epochfuzz.harness.cli import options
 from epochfuzz.harness.cli.campaigns import Master, Remote, spark_session
-from epochfuzz.harness.cli.conform_request import OUT, PROCESSES_FOR, TOURS_FOR, ConformRequest
 from epochfuzz.harness.cli.environment.signals import as_ctrl_c
 from epochfuzz.harness.cli.output import BadInput, as_bad_input, console
+from epochfuzz.harness.cli.runs.conform_request import OUT, PROCESSES_FOR, TOURS_FOR, ConformRequest
 from epochfuzz.harness.conform.oracle.judge import JudgedBy
 from epochfuzz.harness.conform.run.selection import SMALL, Selection, selection_for
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
@@ -219,7 +219,7 @@ def _plan(context: typer.Context, settings: Configuration, asked: ConformRequest
 
 def _run(asked: ConformRequest, plan: "Plan") -> int:
     """Run the plan, and show its results. Returns the exit code. Raises BadInput."""
-    from epochfuzz.harness.cli.conform_results import ConformEnding, end, unusable
+    from epochfuzz.harness.cli.runs.conform_results import ConformEnding, end, unusable
     from epochfuzz.harness.conform.protocol.discrepancy import SubjectUnable
     from epochfuzz.harness.conform.protocol.process import CommandError
     from epochfuzz.harness.engine.explore.explore import MemoryEnded

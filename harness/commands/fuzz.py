@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from epochfuzz.harness.cli import options
-from epochfuzz.harness.cli.fuzz_request import FuzzRequest
 from epochfuzz.harness.cli.output import BadInput, console
+from epochfuzz.harness.cli.runs.fuzz_request import FuzzRequest
 from epochfuzz.harness.cli.saving import Saving
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 
@@ -136,7 +136,7 @@ def _distinguish(context: typer.Context, asked: FuzzRequest, breaks: str | None,
     if to_break.numbers() == to_hold.numbers():
         raise BadInput("--breaks and --holds name the same protocol; name protocols with different rules")
 
-    from epochfuzz.harness.cli.fuzz_modes import distinguish_protocols
+    from epochfuzz.harness.cli.runs.fuzz_modes import distinguish_protocols
 
     return distinguish_protocols(asked.seeded(), to_break, to_hold, wanted)
 
@@ -144,7 +144,7 @@ def _distinguish(context: typer.Context, asked: FuzzRequest, breaks: str | None,
 def _ablate(context: typer.Context, asked: FuzzRequest, base: str) -> int:
     (parsed,) = options.parse_protocols([base])
 
-    from epochfuzz.harness.cli.fuzz_modes import ablate_protocol
+    from epochfuzz.harness.cli.runs.fuzz_modes import ablate_protocol
 
     return ablate_protocol(
         asked.within(seconds=ABLATION_SECONDS), parsed, proofs_are_bounded="certify" in options.given(context)
@@ -154,7 +154,7 @@ def _ablate(context: typer.Context, asked: FuzzRequest, base: str) -> int:
 def _walk(asked: FuzzRequest, protocol: list[str]) -> int:
     parsed = options.parse_protocols(protocol)
 
-    from epochfuzz.harness.cli.fuzz_modes import walk_protocols
+    from epochfuzz.harness.cli.runs.fuzz_modes import walk_protocols
 
     return walk_protocols(asked.within(schedules=DEFAULT_SCHEDULES), parsed)
 

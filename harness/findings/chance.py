@@ -21,4 +21,5 @@ def of_new_finding(schedules: int, seen: Iterable[int]) -> Estimate:
     middle = share + z * z / (2 * schedules)
     spread = z * (share * (1 - share) / schedules + (z / (2 * schedules)) ** 2) ** 0.5
     scale = 1 + z * z / schedules
-    return Estimate(schedules, alone, share, max(0.0, (middle - spread) / scale), min(1.0, (middle + spread) / scale))
+    low = max(0.0, (middle - spread) / scale) if alone else 0.0  # rounding would leave a tiny bound
+    return Estimate(schedules, alone, share, low, min(1.0, (middle + spread) / scale))

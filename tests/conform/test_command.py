@@ -149,7 +149,7 @@ def test_judged_by_promises_a_known_flaw_of_the_protocol_is_listed_and_does_not_
     ended = epochfuzz("conform", "--protocol", "hw", "--judge", "promises", *words, "--", *REFERENCE)
     assert ended.code == 0
     (finding,) = ended.json["findings"]
-    assert finding["field"] == "isr-complete"
+    assert finding["field"] == "no-committed-loss"
     assert finding["known_flaw"].startswith("truncation=high_watermark (KAFKA-1211, KAFKA-3919, KIP-101)")
     assert (finding["status"], finding["page"]) == ("known", None)
 

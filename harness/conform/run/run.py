@@ -191,9 +191,12 @@ class _Failed:
         self._shortest = shortest([*self._shortest, *result.failed], self._protocol)
 
     def to_shrink(self) -> list[FailedTrial]:
-        """Return the failures that are still to be shrunk, the most severe first, and the shortest among equals."""
-        worst = sorted(self._shortest, key=lambda one: (_severity(one.fault), len(one.sighting.sent)))
-        return worst[self.shrunk : MOST_NONCONFORMITIES]
+        """Return the worst failures that are not yet shrunk: unknown ones first, then by severity and length."""
+
+        def rank(one: FailedTrial) -> tuple[bool, int, int]:
+            return one.known_flaw(self._protocol) is not None, _severity(one.fault), len(one.sighting.sent)
+
+        return sorted(self._shortest, key=rank)[self.shrunk : MOST_NONCONFORMITIES]
 
 
 def _severity(fault: Discrepancy) -> int:

@@ -191,8 +191,8 @@ def test_what_was_found_is_kept_where_the_command_is_gone_by_the_time_it_is_shru
     script.chmod(0o700)
     fault = only_fault(conform((str(script),), schedules=1))
     assert fault.kind is DiscrepancyKind.UNSTABLE
-    assert "controller.epoch is 5, and 0 in the model; then the system under test cannot run it" in fault.sentence
-    assert "cannot be started" in fault.sentence
+    assert "controller.epoch is 5, and 0 in the model, then the system under test cannot run it" in fault.sentence
+    assert "cannot run" in fault.sentence
 
 
 def test_an_answer_that_is_other_the_second_time_is_a_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -251,7 +251,7 @@ def test_no_zombie_is_left_of_subjects_that_died() -> None:
 
 
 def test_a_command_that_is_not_there_is_an_error_with_its_name() -> None:
-    with pytest.raises(CommandError, match=r"cannot run 'no-such-command': .*No such file"):
+    with pytest.raises(CommandError, match=r"cannot run 'no-such-command': no such file"):
         conform(("no-such-command",))
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from epochfuzz.harness.cli import options
 from epochfuzz.harness.cli.first_finding import show_first_finding
-from epochfuzz.harness.cli.fuzz_request import FuzzRequest
 from epochfuzz.harness.cli.output import BadInput, Exit, as_bad_input, print_json
+from epochfuzz.harness.cli.runs.fuzz_request import FuzzRequest
 from epochfuzz.harness.cli.walk_results import (
     Ending,
     end_walk,

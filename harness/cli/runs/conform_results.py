@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from epochfuzz.harness.cli.conform_request import ConformRequest
 from epochfuzz.harness.cli.output import BadInput, Exit, print_json
+from epochfuzz.harness.cli.runs.conform_request import ConformRequest
 from epochfuzz.harness.conform.protocol.discrepancy import SubjectUnable
 from epochfuzz.harness.conform.protocol.process import CommandError
 from epochfuzz.harness.conform.run.cases import save_case
