@@ -32,6 +32,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in a shell's background; what tests start would inherit it
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGQUIT) is signal.SIG_IGN:  # likewise
+        signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     if config.getoption("--check"):
         if config.getoption("numprocesses", default=None):
             raise pytest.UsageError("--check is for one process: leave out -n")
