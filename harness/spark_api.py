@@ -4,7 +4,6 @@ Each function uses all cores of the session, and leaves it open. It writes its r
 command of the same name does. Another call with equal arguments resumes an interrupted run.
 """
 
-import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,7 @@ from epochfuzz.harness.campaign.walks.outcome import ScheduleOutcome
 from epochfuzz.harness.campaign.walks.parameters import Parameters
 from epochfuzz.harness.campaign.walks.walk_job import Walks
 from epochfuzz.harness.conform.run.run import Conformance
+from epochfuzz.harness.environment.seeds import random_seed
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
@@ -59,7 +59,7 @@ def campaign(
     with _locked(out):
         if seed is None:
             begun = work_found(CampaignDirectory(spark, out))
-            seed = secrets.randbelow(1 << 32) if begun is None else begun.seed
+            seed = random_seed() if begun is None else begun.seed
         parsed = tuple(parse_protocol(name) for name in protocols)
         work = Walks(Parameters(parsed, Configuration(**settings), seed, schedules))
         work.certify = certify

@@ -119,7 +119,7 @@ def _by_pattern(pattern: str | None, files: Sequence[LogFacts]) -> tuple[dict[st
 def _learned(files: Sequence[LogFacts], by_path: Mapping[str, int]) -> Iterator[tuple[tuple[str, str], int | None]]:
     """Yield pairs of (file, origin) and its broker, which is None if only similar origins have a known broker.
 
-    Skips every file in which lines of one origin name two brokers.
+    Skips every file whose lines of one origin name two brokers.
     """
     everywhere: dict[str, set[int]] = {}
     for facts in files:

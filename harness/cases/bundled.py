@@ -20,9 +20,9 @@ def bundled_cases() -> tuple["Case", ...]:
     return tuple(load_corpus([CORPUS]))
 
 
-def ids() -> list[str]:
-    """Return the ids of all bundled cases, in the order of their folders."""
-    return [file.stem for file in sorted(CORPUS.glob("*/*.yaml"))]
+def files() -> dict[str, Path]:
+    """Return the files of all bundled cases by id, in the order of their folders."""
+    return {file.stem: file for file in sorted(CORPUS.glob("*/*.yaml"))}
 
 
 def located(path: Path) -> Path:
@@ -32,17 +32,13 @@ def located(path: Path) -> Path:
     """
     if os.path.exists(path) or path.suffix or len(path.parts) != 1:  # also True for a name that is too long
         return path
-    return _by_id().get(path.name, path)
+    return files().get(path.name, path)
 
 
 def missing(path: Path) -> str:
     """Return a message about a path that doesn't exist, and is not the id of a bundled case either."""
     if path.suffix or len(path.parts) != 1:
         return "the file does not exist; check the path"
-    near = difflib.get_close_matches(path.name, _by_id(), n=1)
+    near = difflib.get_close_matches(path.name, files(), n=1)
     meant = f"did you mean {near[0]!r}?" if near else "check the path"
     return f"the file does not exist, and epochfuzz has no case with that id; {meant}"
-
-
-def _by_id() -> dict[str, Path]:
-    return {file.stem: file for file in CORPUS.glob("*/*.yaml")}

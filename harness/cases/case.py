@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from epochfuzz.harness.cases.case_yaml import CaseError, Flow, Folded, Value, read, write
 from epochfuzz.harness.text.printable import paragraphs
@@ -20,6 +20,9 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration, Config
 from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, parse_event, replica_of, schedule_texts
 from epochfuzz.model.kafka.vocabulary.names import nearest
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.documents import parts
 
 __all__ = ["Case", "CaseError", "CheckedState", "Expectation", "OnSystem", "dump_case", "load_case", "log_texts"]
 
@@ -45,6 +48,10 @@ class Expectation:
     broken: tuple[str, ...]
     at: int | None = None
     permitted: tuple[str, ...] | None = None
+
+    def plain(self) -> "parts.Verdict":
+        """Return the broken properties and the event as plain data for JSON."""
+        return {"broken": list(self.broken), "at": self.at}
 
 
 @dataclass(frozen=True)

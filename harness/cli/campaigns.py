@@ -98,7 +98,7 @@ def spark_session(
         raise BadInput("--master can't be combined with --remote; give only one")
     here = None if works_in is None or remote is not None else on_this_machine(works_in)
     with mistakes(), as_ctrl_c(), nullcontext() if here is None else held(here) as temporary:
-        note(f"starting Spark on {remote or master or session.named_by_spark() or session.DEFAULT_MASTER}")
+        note(f"starting Spark on {session.destination(master, remote)}")
         with session.opened(master, remote, temporary, memory) as spark:
             from epochfuzz.harness.campaign.spark import versions
 

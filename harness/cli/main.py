@@ -159,7 +159,7 @@ def _exit_code() -> int:
 def _sentence(error: OSError) -> str:
     """Return the message of an error that the machine, and not epochfuzz, is responsible for."""
     where = "" if error.filename is None else f"{error.filename}: "
-    advice = "make room"
+    advice = "use another file or directory"
     if error.errno in _FULL:
         advice = "make room, or set XDG_CACHE_HOME (compiled code) and TMPDIR (temporary files) to another disk"
     return f"{where}{error.strerror}; {advice}"

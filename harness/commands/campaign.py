@@ -1,6 +1,5 @@
 """`epochfuzz campaign`: the random runs of `fuzz` on Spark, stored in a directory, with resume and report."""
 
-import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from enum import Enum
@@ -16,6 +15,7 @@ from epochfuzz.harness.cluster.broker.installation import DEFAULT_RELEASE, refus
 from epochfuzz.harness.cluster.errors import ClusterError
 from epochfuzz.harness.commands.subcommands.campaign_report import report
 from epochfuzz.harness.environment import extras
+from epochfuzz.harness.environment.seeds import random_seed
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
@@ -163,7 +163,7 @@ def _asked(context: typer.Context, settings: Configuration) -> _Asked:
     return _Asked(
         protocols=protocols,
         settings=settings,
-        seed=secrets.randbelow(1 << 32) if seed is None else seed,
+        seed=random_seed() if seed is None else seed,
         schedules=named["schedules"],
         seconds=DEFAULT_SECONDS if named["schedules"] is None and seconds is None and stable is None else seconds,
         stable=stable,

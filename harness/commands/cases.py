@@ -80,6 +80,6 @@ def _json(case: Case) -> "documents.BundledCase":
         "why": case.why.strip(),
         "configuration": case.settings.changed(),
         "events": len(case.events),
-        "protocols": {name: {"broken": list(each.broken), "at": each.at} for name, each in case.expect.items()},
-        "systems": {name: {"broken": list(each.broken), "at": each.at} for name, each in case.systems.items()},
+        "protocols": {name: each.plain() for name, each in case.expect.items()},
+        "systems": {name: each.plain() for name, each in case.systems.items()},
     }

@@ -1,6 +1,5 @@
 """`epochfuzz conform`: compare a user's own implementation with the model."""
 
-import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -201,7 +200,7 @@ def _plan(context: typer.Context, settings: Configuration, asked: ConformRequest
         protocols=protocols,
         settings=_small(context, settings) if asked.exhaustive else settings,
         schedules=0 if asked.exhaustive else named["schedules"],
-        seed=0 if asked.exhaustive else named["seed"] or 0,
+        seed=0,
         cases=cases,
         judged_by=named["judge"],
         patience=named["timeout"],
@@ -210,11 +209,10 @@ def _plan(context: typer.Context, settings: Configuration, asked: ConformRequest
         known=known,
         selection=named["selection"] or selection_for(named["judge"]),
     )
-    if asked.exhaustive or named["seed"] is not None:
+    if asked.exhaustive:
         return plan
     with as_bad_input(ProgressError, "--out"):
-        seed = request(plan).seed_in(asked.cases) if asked.resumes else None
-    return replace(plan, seed=secrets.randbelow(1 << 32) if seed is None else seed)
+        return replace(plan, seed=request(plan).seed_for(named["seed"], asked.cases if asked.resumes else None))
 
 
 def _run(asked: ConformRequest, plan: "Plan") -> int:

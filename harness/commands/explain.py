@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -72,11 +71,12 @@ def explain(
     wanted = _as_release(" ".join(name))
     if issues.is_issue(wanted) and wanted not in explaining.glossary():  # kip-101 is a design, KIP-101 a proposal
         return _explain_issue(out, wanted, json)
-    if wanted.lower() in bundled.ids() and wanted.lower() not in explaining.glossary():
-        return _explain_case(out, load_case(Path(wanted.lower())), json)
+    cases = bundled.files()
+    if wanted.lower() in cases and wanted.lower() not in explaining.glossary():
+        return _explain_case(out, load_case(cases[wanted.lower()]), json)
     try:
         version = versions.meaning(wanted)
-        entry = explaining.find(versions.release_of(wanted) if version else wanted, bundled.ids())
+        entry = explaining.find(versions.release_of(wanted) if version else wanted, cases)
     except (explaining.UnknownName, versions.UnknownVersion) as error:
         raise BadInput(str(error)) from None
     if version:
@@ -111,8 +111,8 @@ def _explain_case(out: Console, case: Case, json: bool) -> int:
             "means": case.why.strip(),
             "configuration": case.settings.changed(),
             "events": schedule_texts(case.events),
-            "protocols": {name: {"broken": list(each.broken), "at": each.at} for name, each in case.expect.items()},
-            "systems": {name: {"broken": list(each.broken), "at": each.at} for name, each in case.systems.items()},
+            "protocols": {name: each.plain() for name, each in case.expect.items()},
+            "systems": {name: each.plain() for name, each in case.systems.items()},
         }
         print_json(document)
     return Exit.AS_EXPECTED

@@ -84,7 +84,7 @@ def fuzz(
         settings=settings,
         schedules=schedules,
         seconds=None if for_ is None else options.parse_duration(for_),
-        drawn_seed=seed,
+        given_seed=seed,
         threads=jobs or os.cpu_count() or 1,
         trace=trace,
         report=report,

@@ -126,7 +126,7 @@ class _Session:
         return {
             "case": None if self.saved is None else str(self.file),
             "events": schedule_texts(bytes(self.recording.events)),
-            "protocols": {name: {"broken": list(each.broken), "at": each.at} for name, each in expect.items()},
+            "protocols": {name: each.plain() for name, each in expect.items()},
         }
 
     def _ask(self, question: str) -> str | None:

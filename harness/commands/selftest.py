@@ -1,6 +1,5 @@
 """`epochfuzz selftest`: check that random schedules detect every mutant of the model."""
 
-import secrets
 from typing import TYPE_CHECKING
 
 from rich.progress import track
@@ -9,6 +8,7 @@ from rich.text import Text
 
 from epochfuzz.harness.cli import options
 from epochfuzz.harness.cli.output import Exit, console, print_json
+from epochfuzz.harness.environment.seeds import random_seed
 
 if TYPE_CHECKING:
     from epochfuzz.harness.documents import measures
@@ -26,7 +26,7 @@ def selftest(seed: options.Seed = None, json: options.Json = False) -> int:
 
     out = console(json)
     if seed is None:
-        seed = secrets.randbelow(1 << 32)
+        seed = random_seed()
     out.print(f"seed {seed}")
     defects = track(detectable(), "trying mutants", console=out, transient=True, disable=not out.is_terminal)
     catches = [catch(defect, seed) for defect in defects]

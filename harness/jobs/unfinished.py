@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from epochfuzz.harness.environment.seeds import random_seed
 from epochfuzz.harness.environment.version import model_digest
 
-_PAUSE = 2.0  # least number of seconds between two writes; a killed run loses at least this much work
+_PAUSE = 2.0  # seconds between two writes; a killed run loses about this much work
 _DIGITS = 12  # hexadecimal digits in the name of a request
 
 Progress = TypeVar("Progress")
@@ -46,6 +47,15 @@ class Request:
             files = sorted(directory.glob(f"{self.name}-*.json"), key=os.path.getmtime)
         seeds = (file.stem.rpartition("-")[2] for file in reversed(files))
         return next((int(seed) for seed in seeds if seed.isdecimal()), None)
+
+    def seed_for(self, given: int | None, directory: Path | None) -> int:
+        """Return the given seed, or else that of the unfinished run in a directory, or else a random seed.
+
+        Raises ProgressError.
+        """
+        if given is None and directory is not None:
+            given = self.seed_in(directory)
+        return random_seed() if given is None else given
 
 
 class UnfinishedRun:

@@ -46,9 +46,14 @@ def test_an_audit_on_a_session_of_the_user_finds_the_lost_records(spark: Any, tm
     assert spark.range(3).count() == 3
 
 
-def test_a_session_that_is_open_stays_open_and_has_its_own_master(spark: Any) -> None:
+def test_a_session_that_is_open_stays_open_with_its_own_master_and_configuration(
+    spark: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = spark.conf.get("spark.sql.shuffle.partitions")
+    monkeypatch.setitem(session._OPTIONS, "spark.sql.shuffle.partitions", f"{int(before) + 1}")
     with session.opened() as same_one:
         assert same_one is spark
+        assert spark.conf.get("spark.sql.shuffle.partitions") == before
     assert spark.range(3).count() == 3
     with pytest.raises(CampaignError, match="has a Spark session already"), session.opened("local[1]"):
         pass

@@ -159,7 +159,8 @@ def test_judged_by_promises_a_broken_promise_ends_with_1_and_shows_what_was_obse
 ) -> None:
     monkeypatch.setattr(run, "MOST_NONCONFORMITIES", 1)
     words = ("--judge", "promises", "--power-loss", "--schedules", "50", "--seed", "1", "--max-failures", "1")
-    ended = epochfuzz("conform", *words, "--", *SUBJECT, "--defect", "recovery-trusts-the-checkpoint")
+    random = ("--selection", "random")
+    ended = epochfuzz("conform", *words, *random, "--", *SUBJECT, "--defect", "recovery-trusts-the-checkpoint")
     assert ended.code == 1
     sentence = "hw-within-log is broken: A's HW 1 is beyond its LEO 0"
     assert f"promise under kip-320: {sentence}" in ended.out

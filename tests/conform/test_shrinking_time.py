@@ -33,7 +33,7 @@ class Recorded(Processes):
         self._found, self._took = found, seconds
 
     def run(self, blocks: Any) -> Any:
-        self.seconds, self._schedules = self._took, 100
+        self.seconds, self.schedules = self._took, 100
         yield BlockResult(schedules=100, failed=self._found)
 
 

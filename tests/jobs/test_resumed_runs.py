@@ -59,7 +59,8 @@ def test_the_seed_of_the_latest_unfinished_run_of_a_request_is_found(tmp_path: P
         kept = UnfinishedRun(tmp_path, asked, seed, rules="r")
         kept.save({})
         os.utime(kept.path, (age, age))
-    assert ASKED.seed_in(tmp_path) == 5
+    assert ASKED.seed_in(tmp_path) == ASKED.seed_for(None, tmp_path) == 5
+    assert ASKED.seed_for(7, tmp_path) == 7
 
 
 def test_progress_that_cannot_be_written_is_an_error_with_the_file_and_the_reason(tmp_path: Path) -> None:
@@ -146,7 +147,7 @@ def test_a_killed_conformance_run_has_the_findings_of_a_whole_one_after_it_resum
     while True:
         processes = _KilledProcesses()
         kept = KeptRunner(tmp_path, plan, processes)
-        assert kept.done == min(10 * resumed, 50)
+        assert kept.done == processes.schedules == min(10 * resumed, 50)
         try:
             assert conformed(plan, kept) == whole
             break

@@ -57,7 +57,7 @@ def opened(
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
-    remote = remote or (os.environ.get("SPARK_REMOTE") if master is None else None)
+    remote = _server(master, remote)
     open_before = SparkSession.getActiveSession()
 
     logging.getLogger("py4j").setLevel(logging.CRITICAL)  # py4j logs tracebacks of errors that it also raises,
@@ -121,6 +121,16 @@ def _complaint(error: Exception, log: Path) -> str:
     return f"Spark failed: {reason} (its log is {log})"
 
 
+def destination(master: str | None, remote: str | None) -> str:
+    """Return the master or the server on which `opened` starts a session."""
+    return _server(master, remote) or master or named_by_spark() or DEFAULT_MASTER
+
+
+def _server(master: str | None, remote: str | None) -> str | None:
+    """Return the Spark Connect server; None if there is none. SPARK_REMOTE counts only without a master."""
+    return remote or (os.environ.get("SPARK_REMOTE") if master is None else None)
+
+
 def named_by_spark() -> str | None:
     """Return the master that spark-submit or spark-defaults.conf names; None if they name none.
 
@@ -148,10 +158,10 @@ def _started(master: str | None, temporary: Path | None, memory: float | None) -
     if shutil.which(java) is None:
         raise CampaignError(f"{java} was not found; {_JAVA_REMEDY}")
     options = dict(_OPTIONS)
-    named = named_by_spark() if master is None else None
-    if named is None:
+    is_named = master is None and named_by_spark() is not None
+    if not is_named:
         options["spark.app.name"] = "epochfuzz"
-    where = master or named or DEFAULT_MASTER
+    where = master or named_by_spark() or DEFAULT_MASTER
     if memory is not None:
         options["spark.driver.memory"] = f"{memory * 1024:.0f}m"
     if where.startswith("local"):
@@ -164,9 +174,12 @@ def _started(master: str | None, temporary: Path | None, memory: float | None) -
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     elif where.startswith("spark://"):
         _require_any([urlsplit(f"spark://{host}") for host in where.removeprefix("spark://").split(",")])
-    if master is not None and SparkSession.getActiveSession() is not None:
-        raise CampaignError("this process has a Spark session already: leave out --master")
-    builder = SparkSession.builder if named is not None else SparkSession.builder.master(where)
+    already_open = SparkSession.getActiveSession()
+    if already_open is not None:  # a builder would change its configuration
+        if master is not None:
+            raise CampaignError("this process has a Spark session already: leave out --master")
+        return already_open
+    builder = SparkSession.builder if is_named else SparkSession.builder.master(where)
     for key, value in options.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()

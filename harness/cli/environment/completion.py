@@ -34,5 +34,7 @@ def subjects(ctx: typer.Context) -> list[str]:
 
     begun = "".join(f"{word} " for word in ctx.params.get("name") or ())
     return [
-        name.removeprefix(begun) for name in (*explain.subjects(), *bundled.ids(), "releases") if name.startswith(begun)
+        name.removeprefix(begun)
+        for name in (*explain.subjects(), *bundled.files(), "releases")
+        if name.startswith(begun)
     ]

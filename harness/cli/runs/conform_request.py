@@ -47,7 +47,7 @@ class ConformRequest:
     def again(self, plan: "Plan") -> str:
         """Return the command line that repeats or resumes the run."""
         if self.exhaustive:
-            return _tours_line(plan, self.known, self.refused, self.for_, self.cases, self.campaign)
+            return _tours_line(plan, self)
         return _command_line(plan, self)
 
 
@@ -64,18 +64,16 @@ def _command_line(plan: "Plan", asked: ConformRequest) -> str:
     return shlex.join([*words, "--schedules", str(plan.schedules), "--seed", str(plan.seed), "--", *plan.command])
 
 
-def _tours_line(
-    plan: "Plan", known: Path | None, refused: bool, seconds: str | None, out: Path, campaign: str | None
-) -> str:
+def _tours_line(plan: "Plan", asked: ConformRequest) -> str:
     settings = options.words_of(plan.settings)
     for name in SMALL:
         if f"--{name}" not in settings:
             settings += [f"--{name}", str(getattr(plan.settings, name))]
-    words = [*_words(plan, known, settings, TOURS_FOR), "--exhaustive"]
-    words += ["--refused"] if refused else []
-    words += ["--for", seconds] if seconds else []
-    words += ["--out", str(out)] if out != OUT else []
-    words += ["--campaign", campaign] if campaign is not None else []
+    words = [*_words(plan, asked.known, settings, TOURS_FOR), "--exhaustive"]
+    words += ["--refused"] if asked.refused else []
+    words += ["--for", asked.for_] if asked.for_ else []
+    words += ["--out", str(asked.cases)] if asked.cases != OUT else []
+    words += ["--campaign", asked.campaign] if asked.campaign is not None else []
     return shlex.join([*words, "--", *plan.command])
 
 

@@ -83,7 +83,7 @@ def _begin(asked: FuzzRequest, kind: str, protocols: Sequence[Protocol]) -> _Run
         directory = asked.saving.folder.directory
         wanted = random_runs.request(kind, protocols, asked.settings, asked.schedules, asked.seconds)
         with as_bad_input(ProgressError, "--out"):
-            asked = asked.seeded(wanted.seed_in(directory))
+            asked = asked.with_seed(wanted.seed_for(asked.given_seed, directory))
             kept = KeptWalk(directory, wanted, asked.seed)
     asked = asked.seeded()
     asked.out.print(f"seed {asked.seed} · {asked.settings.text()}")

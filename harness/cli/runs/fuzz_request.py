@@ -1,12 +1,12 @@
 """The request of `epochfuzz fuzz`, as its options give it. Importing this module compiles nothing."""
 
-import secrets
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.console import Console
 
 from epochfuzz.harness.cli.saving import Saving
+from epochfuzz.harness.environment.seeds import random_seed
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 
 
@@ -14,14 +14,14 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 class FuzzRequest:
     """A request for random runs: their limits, the seconds for proofs (None: no limit), and the requested outputs.
 
-    `drawn_seed` is None until `seeded` draws a seed.
+    `given_seed` is None without --seed, until `with_seed` sets it.
     """
 
     out: Console
     settings: Configuration
     schedules: int | None
     seconds: float | None
-    drawn_seed: int | None
+    given_seed: int | None
     threads: int
     trace: bool
     report: Path | None
@@ -33,14 +33,16 @@ class FuzzRequest:
     @property
     def seed(self) -> int:
         """The seed."""
-        assert self.drawn_seed is not None, "seeded draws it"
-        return self.drawn_seed
+        assert self.given_seed is not None, "with_seed sets it"
+        return self.given_seed
 
-    def seeded(self, seed: int | None = None) -> "FuzzRequest":
-        """Return the request with a seed: its own seed if it has one, or else `seed`, or else a random seed."""
-        if self.drawn_seed is not None:
-            return self
-        return replace(self, drawn_seed=secrets.randbelow(1 << 32) if seed is None else seed)
+    def with_seed(self, seed: int) -> "FuzzRequest":
+        """Return the request with a seed."""
+        return replace(self, given_seed=seed)
+
+    def seeded(self) -> "FuzzRequest":
+        """Return the request with its own seed, or else with a random one."""
+        return self if self.given_seed is not None else self.with_seed(random_seed())
 
     def saved_by(self, saving: Saving | None) -> "FuzzRequest":
         """Return the request with the options of --out and --new for saving findings."""

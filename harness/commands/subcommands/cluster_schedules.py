@@ -1,7 +1,6 @@
 """`epochfuzz cluster replay` and `cluster fuzz`: run schedules of the model's events on Kafka, message by message."""
 
 import json as json_text
-import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from epochfuzz.harness.documents.cluster_records import Playing
     from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 
-_SEEDS = 32  # bits of a random seed
 
 Release = Annotated[str, typer.Option("--release", help="The release of Kafka; Maven fetches its jars, once.")]
 Selected = Annotated[
@@ -162,9 +160,7 @@ def _fuzzer(
         folder = None if save is None else CaseDirectory(save)
     except OSError as error:
         raise BadInput(f"--save: {save} cannot be created: {error.strerror}; name another directory") from None
-    if seed is None and save is not None:
-        seed = asked.seed_in(save)
-    drawn = secrets.randbits(_SEEDS) if seed is None else seed
+    drawn = asked.seed_for(seed, save)
     unfinished = None if save is None else UnfinishedRun(save, asked, drawn)
     return Fuzzer(player, protocol, settings, drawn, None if folder is None else folder.save, selection, unfinished)
 

@@ -91,7 +91,7 @@ class Exhaustive:
         self, plan: Plan, protocol: Protocol, found: Graph, standing: TourProgress, goes_on: bool
     ) -> Generator[BlockResult]:
         assert self.kept is not None
-        self._processes.seconds = standing.seconds
+        self._processes.seconds, self._processes.schedules = standing.seconds, standing.before.schedules
         if goes_on:
             yield standing.before
         self._until = None if self._asked.seconds is None else time.time() + self._asked.seconds

@@ -38,6 +38,7 @@ class KeptRunner:
         self._processes = processes
         before = self.unfinished.load(lambda kept: (float(kept["seconds"]), _finished(kept["protocols"], plan)))
         processes.seconds, self._finished = before or (0.0, {})
+        processes.schedules = self.done
 
     @property
     def done(self) -> int:

@@ -39,7 +39,7 @@ class Processes:
         for_slow: int = 0,
     ) -> None:
         self.seconds = 0.0
-        self._schedules = 0
+        self.schedules = 0  # that took these seconds
         self._for_slow = for_slow
         self.interrupted = False  # by Ctrl-C; the results after that may lack a block or a part of a block
         self.toured = None  # this crew draws schedules, and plays no test sequences
@@ -57,7 +57,7 @@ class Processes:
         with closing(self._one_by_one(blocks) if self._jobs == 1 else self._in_pool(blocks)) as results:
             for result in results:
                 self.seconds = time.monotonic() - started
-                self._schedules += result.schedules + result.cases
+                self.schedules += result.schedules + result.cases
                 yield result
 
     def nonconformities(
@@ -66,7 +66,7 @@ class Processes:
         """Yield a finding for each failed trial. Each may take half of the remaining time, and the last all of it."""
         seconds = self._shrinking
         if seconds is not None:
-            seconds = max(seconds, self._for_slow * self.seconds / max(1, self._schedules))
+            seconds = max(seconds, self._for_slow * self.seconds / max(1, self.schedules))
         deadline = Deadline(seconds)
         most = MOST_SECONDS if seconds is None else max(MOST_SECONDS, seconds / 2)
         for number, one in enumerate(failed, start=1):
