@@ -1,11 +1,11 @@
 """What the benchmark makes of its measurements. No test looks at how long anything took."""
 
 import json
+import re
 from typing import Any
 
 import pytest
 
-from epochfuzz.harness.cli.output import BadInput
 from epochfuzz.harness.commands.bench import bench
 from epochfuzz.harness.engine.explore.explore import Exploration
 from epochfuzz.harness.lab.bench import detection, results, startup
@@ -116,9 +116,10 @@ def test_the_json_document_has_every_seed():
     assert document["missed"] == document["not_minimal"] == []
 
 
-def test_results_that_cannot_be_written_are_refused_before_anything_is_measured(tmp_path):
-    with pytest.raises(BadInput, match=r"--write: there is no directory .*missing"):
-        bench(write=tmp_path / "missing" / "results.md")
+def test_results_that_cannot_be_written_are_refused_before_anything_is_measured(epochfuzz, tmp_path):
+    done = epochfuzz("bench", "--write", tmp_path / "missing" / "results.md")
+    assert (done.code, done.out) == (2, "")
+    assert re.search(r"--write: .*results\.md: cannot be written: there is no directory .*missing", done.err)
 
 
 @pytest.mark.slow
