@@ -76,6 +76,12 @@ class SparkCommand(Command):
     extra = "spark"
 
 
+class ClientCommand(Command):
+    """A command that speaks Kafka's protocol to clients."""
+
+    extra = "client"
+
+
 class ClusterCommand(Command):
     """A command that uses Kafka's clients."""
 

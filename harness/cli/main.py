@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from epochfuzz.harness.cli.environment.standard_streams import usable_standard_streams
-from epochfuzz.harness.cli.help import Command, Group, SparkCommand
+from epochfuzz.harness.cli.help import ClientCommand, Command, Group, SparkCommand
 from epochfuzz.harness.cli.output import INTERRUPTED, BadInput, Exit, complaints, end_broken_pipe
 from epochfuzz.harness.environment.extras import MissingExtra
 from epochfuzz.harness.environment.version import epochfuzz_version
@@ -27,10 +27,11 @@ Examples:
 - `epochfuzz replay m1-loss --trace` shows one, step by step
 - `epochfuzz explain no-committed-loss` explains a name
 """
-# The commands, grouped by purpose, in the order in which users meet them. Each command has a module of the same name,
-# which is imported on demand. The module has a function of that name or, for None, an application with subcommands.
+# The commands, grouped by purpose, in the order in which users meet them. Each command has a module of the same name in
+# harness/commands or in a folder below, which is imported on demand. The module has a function of that name or, for
+# None, an application with subcommands.
 _PANELS: dict[str, dict[str, type[Command] | None]] = {
-    "Test something of yours": {"conform": Command, "cluster": None, "audit": Command},
+    "Test something of yours": {"conform": Command, "serve": ClientCommand, "cluster": None, "audit": Command},
     "Test a protocol (our model, which does not change with your commits)": {
         "fuzz": Command,
         "campaign": None,
@@ -48,6 +49,7 @@ _PANELS: dict[str, dict[str, type[Command] | None]] = {
     },
     "See how good epochfuzz is": {"bench": SparkCommand, "selftest": Command},
 }
+_FOLDERS = {"play": "servers.", "serve": "servers."}
 _COMMANDS = {name: kind for panel in _PANELS.values() for name, kind in panel.items()}
 
 
@@ -67,7 +69,7 @@ class _Commands(Group):
 
 
 def _loaded(name: str) -> Any:
-    module = import_module(f"epochfuzz.harness.commands.{name.replace('-', '_')}")
+    module = import_module(f"epochfuzz.harness.commands.{_FOLDERS.get(name, '')}{name.replace('-', '_')}")
     kind = _COMMANDS[name]
     if kind is None:
         command: Any = typer.main.get_group(module.app)

@@ -1,0 +1,68 @@
+"""The events of a schedule that clients cause: steer a client to a replica, and admit its request there."""
+
+import asyncio
+from typing import Final
+
+from epochfuzz.harness.serve.listeners import Listeners
+from epochfuzz.harness.serve.served_cluster import Role, ServedCluster
+from epochfuzz.harness.trace import refusal
+from epochfuzz.model.kafka.vocabulary.events import Verb, replica_of, verb_of
+
+ROLES: Final = {
+    Verb.PRODUCE: Role.PRODUCER,
+    Verb.RETRY: Role.PRODUCER,
+    Verb.CONSUME: Role.CONSUMER,
+    Verb.REFRESH: Role.CONSUMER,
+}
+
+
+def why_not(cluster: ServedCluster, event: int) -> str:
+    """Return why an event of a client is not enabled, or an empty text.
+
+    The model's consumer gets the position and the leader epoch of the client for the check.
+    """
+    p = cluster.partition.state.copy()
+    p.position = 0 if cluster.last_fetch is None else cluster.last_fetch.offset
+    _, p.consumer_epoch = cluster.told.get(Role.CONSUMER, (0, 0))
+    return refusal.why_not(p, event)
+
+
+async def steer(listeners: Listeners, event: int) -> None:
+    """Show the event's replica to the clients as the leader, wait until a client knows it, and admit one request.
+
+    Before `retry`, the producers' connections end, because a producer sends a record again only without a response.
+    `consume` shows nothing new: a consumer learns a leader by `refresh`.
+    """
+    cluster, verb, r = listeners.cluster, verb_of(event), replica_of(event)
+    role = ROLES[verb]
+    if verb is not Verb.CONSUME:
+        cluster.shown[role] = r
+        while cluster.told.get(role) != cluster.leader_for(role):
+            await cluster.partition.change()
+    if verb is Verb.RETRY:
+        await listeners.end_those_of_producers()
+    cluster.gate.open(verb, r)
+    cluster.partition.wake()
+
+
+async def happened(cluster: ServedCluster, event: int, passed: int) -> None:
+    """Wait until the request of an event has come. `passed` is the gate's counter from before the event.
+
+    `refresh` has happened as soon as the consumer fetches from the new leader.
+    """
+    r = replica_of(event)
+    if verb_of(event) is Verb.REFRESH:
+        while cluster.last_fetch is None or cluster.last_fetch.replica != r:
+            await cluster.partition.change()
+    else:
+        while cluster.gate.passed == passed:
+            await cluster.partition.change()
+
+
+async def within(seconds: float, waiting: "asyncio._CoroutineLike[None]") -> bool:
+    """Return whether something happens in time."""
+    try:
+        await asyncio.wait_for(waiting, seconds)
+    except TimeoutError:
+        return False
+    return True

@@ -1,0 +1,83 @@
+"""The served cluster: the partition, the addresses of its brokers, and the leader that clients see."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from epochfuzz.harness.serve.gate import Gate
+from epochfuzz.harness.serve.served_partition import ServedPartition
+from epochfuzz.model.kafka.partition.replication import presumes_leadership
+from epochfuzz.model.kafka.vocabulary.state import NONE
+
+HOST = "127.0.0.1"
+
+
+class Role(StrEnum):
+    """The two kinds of clients. A client that has fetched is a consumer; every other client counts as a producer."""
+
+    PRODUCER = "producer"
+    CONSUMER = "consumer"
+
+
+@dataclass(frozen=True)
+class LastFetch:
+    """The latest Fetch request of a consumer: the broker and the offset."""
+
+    replica: int
+    offset: int
+
+
+@dataclass
+class ServedCluster:
+    """The cluster as clients see it. It has one topic with one partition.
+
+    `ports` are the ports of the brokers, by replica. `shown` is the replica that metadata name as the leader, for each
+    role. Without an entry, metadata name the leader of the latest epoch. `told` is the latest leader and epoch that a
+    client of the role has received. `commits` are committed offsets with their leader epochs, by group.
+    """
+
+    partition: ServedPartition
+    gate: Gate
+    topic: str
+    ports: list[int]
+    shown: dict[Role, int] = field(default_factory=dict)
+    told: dict[Role, tuple[int, int]] = field(default_factory=dict)
+    last_fetch: LastFetch | None = None
+    commits: dict[str, tuple[int, int]] = field(default_factory=dict)
+    members: dict[str, bytes] = field(default_factory=dict)  # the assignment of the member of each group
+    acknowledged: int = 0  # Produce responses without an error
+    producer_ids: int = 0
+    _consumers: set[str] = field(default_factory=set)
+
+    @property
+    def bootstrap(self) -> str:
+        """The addresses of the brokers, for a client's `bootstrap.servers`."""
+        return ",".join(f"{HOST}:{port}" for port in self.ports)
+
+    def role_of(self, client: str) -> Role:
+        """Return the role of a client id."""
+        return Role.CONSUMER if client in self._consumers else Role.PRODUCER
+
+    def note_consumer(self, client: str) -> None:
+        """Remember that a client id belongs to a consumer."""
+        self._consumers.add(client)
+
+    def leader_for(self, role: Role) -> tuple[int, int]:
+        """Return the leader that metadata name to a client, and its leader epoch. The leader is NONE if there is none.
+
+        A replica that no longer presumes leadership is not named.
+        """
+        p = self.partition.state
+        r = self.shown.get(role, NONE)
+        r = self.partition.leader() if r == NONE else r
+        if r == NONE or not presumes_leadership(p, r):
+            return NONE, NONE
+        return r, int(p.known_epoch[r])
+
+    def tell(self, client: str) -> tuple[int, int]:
+        """Return the leader and the epoch for the metadata of a client, and remember that the client knows them."""
+        role = self.role_of(client)
+        found = self.leader_for(role)
+        if found[0] != NONE:
+            self.told[role] = found
+            self.partition.wake()
+        return found
