@@ -83,7 +83,7 @@ def needs(extra: str) -> Callable[[Any], Any]:
     """Return the callback of an option that needs an extra. It raises MissingExtra if the extra is not installed."""
 
     def check(value: Any) -> Any:
-        if value is not None:
+        if value:
             extras.require(extra)
         return value
 

@@ -1,6 +1,5 @@
 """The events of a schedule that clients cause: steer a client to a replica, and admit its request there."""
 
-import asyncio
 from typing import Final
 
 from epochfuzz.harness.serve.listeners import Listeners
@@ -39,6 +38,8 @@ async def steer(listeners: Listeners, event: int) -> None:
         cluster.shown[role] = r
         while cluster.told.get(role) != cluster.leader_for(role):
             await cluster.partition.change()
+    if verb is Verb.REFRESH:
+        cluster.last_fetch = None  # the consumer's next Fetch request shows its new position
     if verb is Verb.RETRY:
         await listeners.end_those_of_producers()
     cluster.gate.open(verb, r)
@@ -57,12 +58,3 @@ async def happened(cluster: ServedCluster, event: int, passed: int) -> None:
     else:
         while cluster.gate.passed == passed:
             await cluster.partition.change()
-
-
-async def within(seconds: float, waiting: "asyncio._CoroutineLike[None]") -> bool:
-    """Return whether something happens in time."""
-    try:
-        await asyncio.wait_for(waiting, seconds)
-    except TimeoutError:
-        return False
-    return True

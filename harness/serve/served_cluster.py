@@ -48,6 +48,16 @@ class ServedCluster:
     producer_ids: int = 0
     _consumers: set[str] = field(default_factory=set)
 
+    @staticmethod
+    def of_schedule(partition: ServedPartition, topic: str) -> "ServedCluster":
+        """Return a cluster that waits for a schedule: the gate is closed, and clients know A as the leader."""
+        return ServedCluster(partition, Gate(is_free=False), topic, [], dict.fromkeys(Role, 0))
+
+    @staticmethod
+    def healthy(partition: ServedPartition, topic: str) -> "ServedCluster":
+        """Return a cluster that admits all requests."""
+        return ServedCluster(partition, Gate(is_free=True), topic, [])
+
     @property
     def bootstrap(self) -> str:
         """The addresses of the brokers, for a client's `bootstrap.servers`."""

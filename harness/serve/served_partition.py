@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Iterator
-from dataclasses import replace
 
 from epochfuzz.harness.serve.batches import Payload, Sent
 from epochfuzz.model.core.execution import Execution
@@ -17,11 +16,6 @@ from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, REFUSALS, Refusal
 from epochfuzz.model.kafka.vocabulary.state import NONE, Partition
 
 _QUIET_ROUNDS = 3  # a follower may need several requests before it truncates
-
-
-def settings_for_clients(settings: Configuration) -> Configuration:
-    """Return a configuration with the consumer, and with retries, because clients may always send a record again."""
-    return replace(settings, consumer=True, retries=settings.acks == "all")
 
 
 class ServedPartition:

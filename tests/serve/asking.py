@@ -16,10 +16,10 @@ from kio.records.writers import write_new_batch
 from kio.serial import entity_reader, entity_writer
 
 from epochfuzz.harness.serve.endpoint import respond
-from epochfuzz.harness.serve.gate import Gate
 from epochfuzz.harness.serve.messages import Api, entity
 from epochfuzz.harness.serve.served_cluster import ServedCluster
-from epochfuzz.harness.serve.served_partition import ServedPartition, settings_for_clients
+from epochfuzz.harness.serve.served_partition import ServedPartition
+from epochfuzz.harness.serve.settings import settings_for_clients
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_event
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
@@ -32,7 +32,8 @@ PATIENCE = 5.0
 def cluster(*events: str, protocol: str = "kip-320", is_free: bool = True, **settings: Any) -> ServedCluster:
     """Return a served cluster after some events of brokers."""
     partition = ServedPartition(parse_protocol(protocol), settings_for_clients(Configuration(**settings)))
-    served = ServedCluster(partition, Gate(is_free=is_free), TOPIC, [1001, 1002, 1003])
+    served = (ServedCluster.healthy if is_free else ServedCluster.of_schedule)(partition, TOPIC)
+    served.ports = [1001, 1002, 1003]
     happen(served, *events)
     return served
 

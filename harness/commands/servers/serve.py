@@ -74,15 +74,16 @@ def serve(
             opened = load_case(case)
         events, settings = opened.events, opened.settings
 
-    from epochfuzz.harness.serve.gate import Gate
     from epochfuzz.harness.serve.listeners import Listeners
     from epochfuzz.harness.serve.served_cluster import ServedCluster
-    from epochfuzz.harness.serve.served_partition import ServedPartition, settings_for_clients
+    from epochfuzz.harness.serve.served_partition import ServedPartition
+    from epochfuzz.harness.serve.settings import settings_for_clients
 
     if settings.transactions:
         raise BadInput("transactions can't be served yet; leave --transactions out")
     partition = ServedPartition(served, settings_for_clients(settings))
-    listeners = Listeners(ServedCluster(partition, Gate(is_free=case is None), topic, []), _complain)
+    cluster = ServedCluster.healthy(partition, topic) if case is None else ServedCluster.of_schedule(partition, topic)
+    listeners = Listeners(cluster, _complain)
     with contextlib.suppress(KeyboardInterrupt):
         asyncio.run(_serve(listeners, port, events, console(False), reads_events=case is None))
     return Exit.AS_EXPECTED

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
+from epochfuzz.harness.conform.oracle.client_guarantees import ClientGuarantees
 from epochfuzz.harness.conform.oracle.healing import heal
 from epochfuzz.harness.conform.oracle.judge import FIELDS, Judge, JudgedBy, fields_of
 from epochfuzz.harness.conform.oracle.lockstep import LockStep
@@ -90,19 +91,22 @@ class Driven:
 class Setting:
     """The protocol, configuration and oracle of a schedule.
 
-    `every_refusal` also sends every event that is not enabled, as test sequences do. See LockStep.
+    `every_refusal` also sends every event that is not enabled, as test sequences do. See LockStep. `is_client`: the
+    system under test is a client, and its brokers are the model.
     """
 
     protocol: Protocol
     settings: Configuration
     judged_by: JudgedBy
     every_refusal: bool = False
+    is_client: bool = False
 
     def judge(self) -> Judge:
         """Return an oracle for one schedule."""
         if self.judged_by is JudgedBy.LOCKSTEP:
             return LockStep(self.protocol, self.settings, every_refusal=self.every_refusal)
-        return Promises(self.protocol, self.settings)
+        guarantees = ClientGuarantees if self.is_client else Promises
+        return guarantees(self.protocol, self.settings)
 
     def alphabet(self) -> bytes:
         """Return the events that can be enabled, in byte order."""
