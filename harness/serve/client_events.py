@@ -5,7 +5,7 @@ from typing import Final
 from epochfuzz.harness.serve.listeners import Listeners
 from epochfuzz.harness.serve.served_cluster import Role, ServedCluster
 from epochfuzz.harness.trace import refusal
-from epochfuzz.model.kafka.vocabulary.events import Verb, replica_of, verb_of
+from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, Verb, replica_of, verb_of
 
 ROLES: Final = {
     Verb.PRODUCE: Role.PRODUCER,
@@ -18,8 +18,12 @@ ROLES: Final = {
 def why_not(cluster: ServedCluster, event: int) -> str:
     """Return why an event of a client is not enabled, or an empty text.
 
-    The model's consumer gets the position and the leader epoch of the client for the check.
+    The model's consumer gets the position and the leader epoch of the client for the check. A client that knows a
+    leader epoch ignores metadata with an earlier one (KIP-320).
     """
+    r = replica_of(event)
+    if cluster.partition.state.known_epoch[r] < cluster.told.get(ROLES[verb_of(event)], (0, 0))[1]:
+        return f"the client knows a later leader epoch than {REPLICA_NAMES[r]}"
     p = cluster.partition.state.copy()
     p.position = 0 if cluster.last_fetch is None else cluster.last_fetch.offset
     _, p.consumer_epoch = cluster.told.get(Role.CONSUMER, (0, 0))
@@ -27,19 +31,18 @@ def why_not(cluster: ServedCluster, event: int) -> str:
 
 
 async def steer(listeners: Listeners, event: int) -> None:
-    """Show the event's replica to the clients as the leader, wait until a client knows it, and admit one request.
+    """Show the event's replica to the clients as the leader, and admit one request there.
 
     Before `retry`, the producers' connections end, because a producer sends a record again only without a response.
-    `consume` shows nothing new: a consumer learns a leader by `refresh`.
+    Before `refresh` ends, the consumer knows the leader. `consume` shows nothing new.
     """
     cluster, verb, r = listeners.cluster, verb_of(event), replica_of(event)
-    role = ROLES[verb]
     if verb is not Verb.CONSUME:
-        cluster.shown[role] = r
-        while cluster.told.get(role) != cluster.leader_for(role):
-            await cluster.partition.change()
+        cluster.shown[ROLES[verb]] = r
     if verb is Verb.REFRESH:
         cluster.last_fetch = None  # the consumer's next Fetch request shows its new position
+        while cluster.told.get(Role.CONSUMER) != cluster.leader_for(Role.CONSUMER):
+            await cluster.partition.change()
     if verb is Verb.RETRY:
         await listeners.end_those_of_producers()
     cluster.gate.open(verb, r)

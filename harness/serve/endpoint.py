@@ -28,8 +28,11 @@ _HANDLERS: Final[Mapping[Api, Callable[[ServedCluster, int, Request], Awaitable[
 async def respond(cluster: ServedCluster, r: int, frame: bytes) -> bytes | None:
     """Return the frame of broker r's response to a request, None if the request wants no response.
 
-    Frames are without the four bytes of their size. Waits as long as Kafka's broker would. Raises BadRequest.
+    Frames are without the four bytes of their size. Waits as long as Kafka's broker would. Raises BadRequest, and
+    ConnectionAbortedError if the broker has died in the meantime.
     """
     request = decode(frame)
     fields = versions(request) if request.api is Api.API_VERSIONS else await _HANDLERS[request.api](cluster, r, request)
+    if not cluster.partition.state.up[r]:
+        raise ConnectionAbortedError
     return None if fields is None else encode(request, fields)

@@ -83,6 +83,10 @@ class ServedCluster:
             return NONE, NONE
         return r, int(p.known_epoch[r])
 
+    def is_elsewhere(self, role: Role, r: int) -> bool:
+        """Return whether metadata name another leader than r to clients of the role."""
+        return self.shown.get(role, r) != r and self.leader_for(role)[0] != NONE
+
     def tell(self, client: str) -> tuple[int, int]:
         """Return the leader and the epoch for the metadata of a client, and remember that the client knows them."""
         role = self.role_of(client)

@@ -31,6 +31,7 @@ class ServedPartition:
         self._plain.state = self.execution.state
         self.payloads: list[Payload] = []  # by the number of the record
         self._numbers: dict[tuple[int, int, int], int] = {}  # of records, by producer id, epoch and sequence number
+        self._producers: dict[int, tuple[int, int]] = {}  # the latest producer id and epoch of records
         self._changed = asyncio.Event()
 
     @property
@@ -58,17 +59,20 @@ class ServedPartition:
     def number_of(self, sent: Sent) -> int | None:
         """Return the number of a record that was sent before, or None for a new record.
 
-        An idempotent producer's sequence number identifies the record. After the producer has got a new producer id, it
-        sends its oldest record without a response again, with the first sequence number. Other producers promise
-        nothing about duplicates. Their record is the oldest one without a response if it has the same content.
+        The sequence number of an idempotent producer identifies its record. A producer with a new producer id, or
+        without sequence numbers, sends a record again if that record has no response yet and the same content.
         """
         if sent.sequence is not None and sent.sequence in self._numbers:
             return self._numbers[sent.sequence]
-        oldest = producer_window.oldest_unanswered(self.state)
-        is_first = sent.sequence is None or sent.sequence[2] == 0
-        if is_first and oldest != NONE and self.payloads[oldest] == sent.payload:
-            return oldest
+        for number in range(max(0, len(self.payloads) - producer_window.MOST), len(self.payloads)):
+            is_open = not producer_window.is_done(self.state, number)
+            if is_open and self.payloads[number] == sent.payload and not self._is_of_producer(number, sent):
+                return number
         return None
+
+    def _is_of_producer(self, number: int, sent: Sent) -> bool:
+        """Return whether a record was sent with the producer id and epoch of another one, which is idempotent."""
+        return sent.sequence is not None and self._producers.get(number) == sent.sequence[:2]
 
     def is_gap(self, sent: Sent) -> bool:
         """Return whether the producer has never sent the sequence number before the one of a new record."""
@@ -82,7 +86,8 @@ class ServedPartition:
 
         `number` is the record's number, None for a new record. Returns the reason why r rejects the record, or APPLIED.
         """
-        rules = self._plain if sent.sequence is None else self.execution
+        is_recognisable = sent.sequence is not None and (number is None or self._is_of_producer(number, sent))
+        rules = self.execution if is_recognisable else self._plain
         verb = Verb.PRODUCE if number is None else Verb.RETRY
         refusal: Refusal = REFUSALS[rules.attempt(encode(verb, r))]
         if refusal is APPLIED:
@@ -91,6 +96,7 @@ class ServedPartition:
                 self.payloads.append(sent.payload)
             if sent.sequence is not None:
                 self._numbers[sent.sequence] = number
+                self._producers[number] = sent.sequence[:2]
             self.wake()
         return refusal
 

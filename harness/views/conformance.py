@@ -11,6 +11,7 @@ from rich.text import Text
 from epochfuzz.harness.cases.case import log_texts
 from epochfuzz.harness.cases.verdict import differences
 from epochfuzz.harness.conform.oracle import met
+from epochfuzz.harness.conform.oracle.client_guarantees import CLIENT_PROPERTIES
 from epochfuzz.harness.conform.oracle.judge import FIELDS, OWN, JudgedBy, meant
 from epochfuzz.harness.conform.oracle.lockstep import LockStep, beside, is_from_reset, ordered
 from epochfuzz.harness.conform.protocol.discrepancy import DiscrepancyKind, shown
@@ -284,7 +285,8 @@ def _properties(plan: Plan) -> list[str]:
     if plan.judged_by is not JudgedBy.PROMISES:
         return []
     permitted = properties.permitted(plan.settings)
-    return [name for name in properties.applying(*_starts(plan)) if name not in permitted]
+    applying = CLIENT_PROPERTIES if plan.is_client else properties.applying(*_starts(plan))
+    return [name for name in applying if name not in permitted]
 
 
 def _share(conformance: Conformance, plan: Plan) -> str:

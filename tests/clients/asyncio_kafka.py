@@ -1,6 +1,7 @@
 """aiokafka under test: `python -m tests.clients.asyncio_kafka`. Its positions have no leader epoch."""
 
 import asyncio
+from contextlib import suppress
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
@@ -28,7 +29,8 @@ class Aiokafka:
     async def start_both(self, order: dict[str, Any]) -> None:
         if self.producer is not None:
             await self.consumer.stop()
-            await self.producer.client.close()
+            with suppress(TimeoutError):  # `stop` waits for records without an acknowledgement
+                await asyncio.wait_for(self.producer.stop(), 0.5)
         self.tp = TopicPartition(order["topic"], 0)
         shared: dict[str, Any] = {"bootstrap_servers": order["bootstrap"].split(","), **_FAST}
         acks = order["acks"] if order["acks"] == "all" else int(order["acks"])

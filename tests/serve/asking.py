@@ -96,15 +96,15 @@ def ask(served: ServedCluster, r: int, api: Api, version: int | None = None, **v
     return asyncio.run(response_to(served, r, api, api.last if version is None else version, **values))
 
 
-def batch(value: str, sequence: int | None = None, attributes: int = 0) -> bytes:
+def batch(value: str, sequence: int | None = None, attributes: int = 0, producer: int = 1) -> bytes:
     """Return a batch with one record, of an idempotent producer if it has a sequence number."""
     fields: Any = {"attributes": 0, "timestamp": datetime.fromtimestamp(0, UTC), "offset": 0}
     record = Record(**fields, key=None, value=value.encode(), headers=())
-    producer: Any = {"producer_id": -1, "producer_epoch": -1, "base_sequence": -1, "attributes": attributes}
+    fields = {"producer_id": -1, "producer_epoch": -1, "base_sequence": -1, "attributes": attributes}
     if sequence is not None:
-        producer |= {"producer_id": 1, "producer_epoch": 0, "base_sequence": sequence}
+        fields |= {"producer_id": producer, "producer_epoch": 0, "base_sequence": sequence}
     buffer = BytesIO()
-    write_new_batch(buffer, NewRecordBatch(**producer, records=(record,)))
+    write_new_batch(buffer, NewRecordBatch(**fields, records=(record,)))
     return buffer.getvalue()
 
 

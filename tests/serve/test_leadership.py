@@ -12,14 +12,14 @@ from tests.serve.test_consuming import append, written
 LATEST, EARLIEST, TIMESTAMP = -1, -2, 1_700_000_000_000
 
 
-def leader(served: ServedCluster, topic: str = TOPIC) -> Any:
+def leader(served: ServedCluster, topic: str = TOPIC, r: int = 0) -> Any:
     """Return the partition in the metadata of a client, or the error of its topic."""
     fields: dict[str, Any] = {"topics": [{"name": topic}], "allow_auto_topic_creation": False}
     rest: dict[str, Any] = {
         "include_cluster_authorized_operations": False,
         "include_topic_authorized_operations": False,
     }
-    (found,) = ask(served, 0, Api.METADATA, **fields, **rest).topics
+    (found,) = ask(served, r, Api.METADATA, **fields, **rest).topics
     return found.partitions[0] if found.partitions else ErrorCode(found.error_code)
 
 
@@ -50,7 +50,7 @@ def test_metadata_name_the_leader_that_the_schedule_shows() -> None:
 
 
 def test_metadata_name_no_leader_while_no_replica_leads() -> None:
-    found = leader(cluster("crash A"))
+    found = leader(cluster("crash A"), r=1)
     assert (found.leader_id, found.error_code) == (-1, ErrorCode.leader_not_available)
     assert [*found.offline_replicas] == [0]
 

@@ -9,7 +9,7 @@ from kio.schema.errors import ErrorCode
 
 from epochfuzz.harness.serve.endpoint import respond
 from epochfuzz.harness.serve.messages import Api
-from epochfuzz.harness.serve.served_cluster import ServedCluster
+from epochfuzz.harness.serve.served_cluster import Role, ServedCluster
 from epochfuzz.model.kafka.vocabulary.events import Verb
 from tests.serve.asking import ask, ask_healthy, batch, cluster, frame, happen, only, produced, response_to
 
@@ -63,6 +63,13 @@ def test_a_leader_rejects_a_record_while_the_isr_is_too_small() -> None:
     assert log(served, 0) == [(0, "m0")]
 
 
+def test_a_leader_that_metadata_do_not_name_rejects_a_record() -> None:
+    served = cluster("elect B", "notify B")
+    served.shown[Role.PRODUCER] = 1
+    assert code(served, batch("m0"), r=0) is ErrorCode.not_leader_or_follower
+    assert log(served, 0) == []
+
+
 def test_a_follower_rejects_a_record() -> None:
     assert code(cluster(), batch("m0"), r=1) is ErrorCode.not_leader_or_follower
 
@@ -86,6 +93,27 @@ def test_a_waiting_record_that_is_sent_again_is_appended_once() -> None:
 
     assert asyncio.run(twice()) == [ErrorCode.none] * 2
     assert log(served, 0) == [(0, "m0")]
+
+
+def test_a_record_that_a_new_producer_id_sends_again_is_appended_again() -> None:
+    served = cluster(protocol="kafka-2.6.1")
+    waiting = asyncio.run(_two_waiting(served))
+    assert waiting == [(0, "m0"), (0, "m1")]
+    assert code(served, batch("m0", 0, producer=2)) is ErrorCode.none
+    assert log(served, 0) == [(0, "m0"), (0, "m1"), (0, "m0")]
+
+
+async def _two_waiting(served: ServedCluster) -> list[tuple[int, str]]:
+    """Let two records wait at A, and lose their responses."""
+    served.partition.wake()
+    asked = [
+        asyncio.create_task(response_to(served, 0, Api.PRODUCE, 9, **produced(batch(f"m{number}", number))))
+        for number in range(2)
+    ]
+    await asyncio.sleep(0.01)
+    for each in asked:
+        each.cancel()
+    return log(served, 0)
 
 
 def test_a_record_of_another_producer_is_appended_again() -> None:

@@ -18,7 +18,8 @@ class GuaranteeBroken(SubjectFailed):
 
 def is_at_end(cluster: ServedCluster, client: ClientProcess, sent: int) -> bool:
     """Return whether each record is reported, and the consumer has read all committed records."""
-    return not (_unreported(cluster, client, sent) or _unread(cluster) or _skipped(cluster, client))
+    is_done = not (_unreported(cluster, client, sent) or _unread(cluster) or _skipped(cluster, client))
+    return is_done and not _is_absent(cluster)
 
 
 def check_end(cluster: ServedCluster, client: ClientProcess, sent: int, complaints: list[str]) -> None:
@@ -36,12 +37,20 @@ def check_end(cluster: ServedCluster, client: ClientProcess, sent: int, complain
         where = f"offset {_position(cluster, leader)} of {REPLICA_NAMES[leader]}'s log"
         raise GuaranteeBroken("consumer-no-skip", f"the consumer is at {where}, and has never read {_list(skipped)}")
     why = f"; {complaints[0]}" if complaints else ""
+    if _is_absent(cluster):
+        raise SubjectFailed(DiscrepancyKind.TIMEOUT, f"the consumer has sent no Fetch request to the leader{why}")
     if unreported := _unreported(cluster, client, sent):
         raise SubjectFailed(
             DiscrepancyKind.TIMEOUT, f"the client has reported neither success nor failure of {_list(unreported)}{why}"
         )
     if unread := _unread(cluster):
         raise SubjectFailed(DiscrepancyKind.TIMEOUT, f"the consumer has not read {_list(unread)}, and stopped{why}")
+
+
+def _is_absent(cluster: ServedCluster) -> bool:
+    """Return whether there is a leader, from which no consumer has fetched."""
+    leader = cluster.partition.leader()
+    return leader != NONE and (cluster.last_fetch is None or cluster.last_fetch.replica != leader)
 
 
 def _unreported(cluster: ServedCluster, client: ClientProcess, sent: int) -> list[str]:

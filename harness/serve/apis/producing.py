@@ -7,7 +7,7 @@ from kio.schema.errors import ErrorCode
 from epochfuzz.harness.serve.apis.fencing import CODES
 from epochfuzz.harness.serve.batches import BatchError, Sent, sent_records
 from epochfuzz.harness.serve.messages import Request
-from epochfuzz.harness.serve.served_cluster import ServedCluster
+from epochfuzz.harness.serve.served_cluster import Role, ServedCluster
 from epochfuzz.model.kafka.history import producer_window
 from epochfuzz.model.kafka.partition.replication import presumes_leadership
 from epochfuzz.model.kafka.vocabulary import replica_sets
@@ -65,14 +65,16 @@ async def _appended(cluster: ServedCluster, r: int, data: bytes) -> tuple[ErrorC
 async def _append(cluster: ServedCluster, r: int, sent: Sent) -> tuple[Refusal, int]:
     """Append a record as soon as the gate and the producer's window admit it.
 
-    Returns the refusal and the record's number. A record whose response was lost is not appended again.
+    Returns the refusal and the record's number. A record whose response was lost is not appended again. A replica that
+    metadata do not name rejects the record, even if it presumes leadership, so that the producer finds the leader of
+    the schedule.
     """
     partition = cluster.partition
     while True:
         p = partition.state
         number = partition.number_of(sent)
         verb = Verb.PRODUCE if number is None else Verb.RETRY
-        if not presumes_leadership(p, r):
+        if not presumes_leadership(p, r) or cluster.is_elsewhere(Role.PRODUCER, r):
             return Refusal.DOES_NOT_LEAD, NONE
         if number is not None and producer_window.is_done(p, number):
             return (APPLIED if partition.offset_of(r, number) != NONE else Refusal.OUT_OF_ORDER_SEQUENCE), number
