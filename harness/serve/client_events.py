@@ -45,6 +45,7 @@ async def steer(listeners: Listeners, event: int) -> None:
             await cluster.partition.change()
     if verb is Verb.RETRY:
         await listeners.end_those_of_producers()
+        cluster.partition.lose_responses()
     cluster.gate.open(verb, r)
     cluster.partition.wake()
 

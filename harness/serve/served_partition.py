@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from epochfuzz.harness.serve.batches import Payload, Sent
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.kafka.contract.observation import log_entries
-from epochfuzz.model.kafka.history import producer_window
+from epochfuzz.model.kafka.history import produce_purgatory, producer_window
 from epochfuzz.model.kafka.partition.replication import presumes_leadership
 from epochfuzz.model.kafka.storage import idempotence, log
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
@@ -99,6 +99,12 @@ class ServedPartition:
                 self._producers[number] = sent.sequence[:2]
             self.wake()
         return refusal
+
+    def lose_responses(self) -> None:
+        """Let no request wait any more, because the connections of the producers have ended."""
+        for number in range(len(self.payloads)):
+            produce_purgatory.leave(self.state, number)
+        self.wake()
 
     def offset_of(self, r: int, number: int) -> int:
         """Return the offset of a record in the log of r, NONE if r does not have it."""

@@ -116,6 +116,16 @@ async def _two_waiting(served: ServedCluster) -> list[tuple[int, str]]:
     return log(served, 0)
 
 
+def test_a_record_whose_response_was_lost_is_not_acknowledged() -> None:
+    served = cluster()
+    asyncio.run(_two_waiting(served))
+    served.partition.lose_responses()
+    served.partition.replicate()
+    assert (served.partition.state.high_watermark[0], served.partition.state.acked) == (2, 0)
+    assert [code(served, batch("m0", 0)), code(served, batch("m1", 1))] == [ErrorCode.none] * 2
+    assert log(served, 0) == [(0, "m0"), (0, "m1")]
+
+
 def test_a_record_of_another_producer_is_appended_again() -> None:
     served = cluster()
     assert [code(served, batch("same")), code(served, batch("same"))] == [ErrorCode.none] * 2
