@@ -3,15 +3,15 @@
 from typing import Final
 
 from epochfuzz.harness.serve.listeners import Listeners
-from epochfuzz.harness.serve.served_cluster import Role, ServedCluster
+from epochfuzz.harness.serve.served_cluster import ClientRole, ServedCluster
 from epochfuzz.harness.trace import refusal
 from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, Verb, replica_of, verb_of
 
 ROLES: Final = {
-    Verb.PRODUCE: Role.PRODUCER,
-    Verb.RETRY: Role.PRODUCER,
-    Verb.CONSUME: Role.CONSUMER,
-    Verb.REFRESH: Role.CONSUMER,
+    Verb.PRODUCE: ClientRole.PRODUCER,
+    Verb.RETRY: ClientRole.PRODUCER,
+    Verb.CONSUME: ClientRole.CONSUMER,
+    Verb.REFRESH: ClientRole.CONSUMER,
 }
 
 
@@ -26,7 +26,7 @@ def why_not(cluster: ServedCluster, event: int) -> str:
         return f"the client knows a later leader epoch than {REPLICA_NAMES[r]}"
     p = cluster.partition.state.copy()
     p.position = 0 if cluster.last_fetch is None else cluster.last_fetch.offset
-    _, p.consumer_epoch = cluster.told.get(Role.CONSUMER, (0, 0))
+    _, p.consumer_epoch = cluster.told.get(ClientRole.CONSUMER, (0, 0))
     return refusal.why_not(p, event)
 
 
@@ -41,7 +41,7 @@ async def steer(listeners: Listeners, event: int) -> None:
         cluster.shown[ROLES[verb]] = r
     if verb is Verb.REFRESH:
         cluster.last_fetch = None  # the consumer's next Fetch request shows its new position
-        while cluster.told.get(Role.CONSUMER) != cluster.leader_for(Role.CONSUMER):
+        while cluster.told.get(ClientRole.CONSUMER) != cluster.leader_for(ClientRole.CONSUMER):
             await cluster.partition.change()
     if verb is Verb.RETRY:
         await listeners.end_those_of_producers()

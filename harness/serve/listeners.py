@@ -7,7 +7,7 @@ from typing import Any
 
 from epochfuzz.harness.serve.endpoint import respond
 from epochfuzz.harness.serve.messages import BadRequest, client_of
-from epochfuzz.harness.serve.served_cluster import HOST, Role, ServedCluster
+from epochfuzz.harness.serve.served_cluster import HOST, ClientRole, ServedCluster
 
 _SIZE = 4  # bytes in front of each frame
 _MOST = 1 << 20  # bytes of a request; a larger one is not for a partition of a few records
@@ -15,7 +15,7 @@ _AHEAD = 64  # requests of a connection that are read before the first of them h
 
 
 @dataclass
-class Connection:
+class ClientConnection:
     """A connection to broker `replica`, and the id of the client that has sent a request on it."""
 
     replica: int
@@ -32,7 +32,7 @@ class Listeners:
         self._cluster = cluster
         self._complaints = complaints
         self._servers: list[asyncio.Server] = []
-        self._connections: dict[asyncio.Task[None], Connection] = {}
+        self._connections: dict[asyncio.Task[None], ClientConnection] = {}
 
     @property
     def cluster(self) -> ServedCluster:
@@ -61,7 +61,9 @@ class Listeners:
     async def end_those_of_producers(self) -> None:
         """End the connections of producers, so that the producers don't receive the responses, and send again."""
         role_of = self._cluster.role_of
-        await self._end([task for task, each in self._connections.items() if role_of(each.client) is Role.PRODUCER])
+        await self._end(
+            [task for task, each in self._connections.items() if role_of(each.client) is ClientRole.PRODUCER]
+        )
 
     async def close(self) -> None:
         """Stop listening, and end all connections."""
@@ -73,7 +75,7 @@ class Listeners:
         async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             task = asyncio.current_task()
             assert task is not None
-            self._connections[task] = Connection(r)
+            self._connections[task] = ClientConnection(r)
             try:
                 if self._cluster.partition.state.up[r]:
                     await self._serve(self._connections[task], reader, writer)
@@ -90,7 +92,9 @@ class Listeners:
             task.cancel()
         await asyncio.gather(*connections, return_exceptions=True)
 
-    async def _serve(self, connection: Connection, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _serve(
+        self, connection: ClientConnection, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         """Handle the requests of a connection at the same time, and send the responses in the order of the requests."""
         waiting: asyncio.Queue[asyncio.Task[bytes | None]] = asyncio.Queue(_AHEAD)
         try:

@@ -16,7 +16,7 @@ from kio.serial import entity_reader, entity_writer
 _SIZE_OF_KEYS = 4  # bytes of the API key and the version, which every request header starts with
 
 
-class Api(IntEnum):
+class ServedApi(IntEnum):
     """The requests that the endpoint handles: https://kafka.apache.org/protocol#protocol_api_keys.
 
     The highest versions are the last ones that name topics, not topic ids. InitProducerId stops before KIP-360, because
@@ -26,7 +26,7 @@ class Api(IntEnum):
     first: int
     last: int
 
-    def __new__(cls, key: int, first: int, last: int) -> "Api":
+    def __new__(cls, key: int, first: int, last: int) -> "ServedApi":
         """Return an API key that carries the range of its versions."""
         api = int.__new__(cls, key)
         api._value_ = key
@@ -49,7 +49,7 @@ class Api(IntEnum):
     OFFSET_FOR_LEADER_EPOCH = 23, 2, 4
 
 
-_BY_KEY = {int(api): api for api in Api}
+_BY_KEY = {int(api): api for api in ServedApi}
 
 
 class BadRequest(ValueError):
@@ -57,10 +57,10 @@ class BadRequest(ValueError):
 
 
 @dataclass(frozen=True)
-class Request:
+class ClientRequest:
     """A request: its API and version, the header's fields, and the body in kio's type of that version."""
 
-    api: Api
+    api: ServedApi
     version: int
     correlation: int
     client: str
@@ -71,7 +71,7 @@ class Request:
         return getattr(self.body, name, default)
 
 
-def decode(frame: bytes) -> Request:
+def decode(frame: bytes) -> ClientRequest:
     """Return the request in a frame, which follows the four bytes of its size. Raises BadRequest.
 
     An ApiVersions request of a later version is returned as version 0, without a body that anyone reads. Its response
@@ -81,15 +81,15 @@ def decode(frame: bytes) -> Request:
     api = _BY_KEY.get(key)
     if api is None:
         raise BadRequest(f"an unknown API key, {key}")
-    if api is Api.API_VERSIONS and version > api.last:
+    if api is ServedApi.API_VERSIONS and version > api.last:
         header, _ = _read(RequestHeader, frame, 0)
-        return Request(api, version, header.correlation_id, header.client_id or "", None)
+        return ClientRequest(api, version, header.correlation_id, header.client_id or "", None)
     if not api.first <= version <= api.last:
         raise BadRequest(f"{api.name} of version {version}; this endpoint offers {api.first} to {api.last}")
     kind = load_request_schema(api, version)
     header, size = _read(kind.__header_schema__, frame, 0)
     body, _ = _read(kind, frame, size)
-    return Request(api, version, header.correlation_id, header.client_id or "", body)
+    return ClientRequest(api, version, header.correlation_id, header.client_id or "", body)
 
 
 def client_of(frame: bytes) -> str:
@@ -98,7 +98,7 @@ def client_of(frame: bytes) -> str:
     return str(header.client_id or "")
 
 
-def encode(request: Request, values: Mapping[str, Any]) -> bytes:
+def encode(request: ClientRequest, values: Mapping[str, Any]) -> bytes:
     """Return the frame of a response, without its size. `values` are its fields, as nested dictionaries and lists.
 
     Fields that this version of the response lacks are left out.
@@ -118,9 +118,9 @@ def entity(kind: type, values: Mapping[str, Any]) -> Any:
     return kind(**{name: _converted(parts[name], values[name]) for name in parts if name in values})
 
 
-def versions(request: Request) -> dict[str, Any]:
+def versions(request: ClientRequest) -> dict[str, Any]:
     """Return the fields of an ApiVersions response."""
-    offered = [{"api_key": int(api), "min_version": api.first, "max_version": api.last} for api in Api]
+    offered = [{"api_key": int(api), "min_version": api.first, "max_version": api.last} for api in ServedApi]
     is_known = request.version <= request.api.last
     return {"error_code": ErrorCode.none if is_known else ErrorCode.unsupported_version, "api_keys": offered}
 

@@ -11,7 +11,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE
 HOST = "127.0.0.1"
 
 
-class Role(StrEnum):
+class ClientRole(StrEnum):
     """The two kinds of clients. A client that has fetched is a consumer; every other client counts as a producer."""
 
     PRODUCER = "producer"
@@ -39,8 +39,8 @@ class ServedCluster:
     gate: Gate
     topic: str
     ports: list[int]
-    shown: dict[Role, int] = field(default_factory=dict)
-    told: dict[Role, tuple[int, int]] = field(default_factory=dict)
+    shown: dict[ClientRole, int] = field(default_factory=dict)
+    told: dict[ClientRole, tuple[int, int]] = field(default_factory=dict)
     last_fetch: LastFetch | None = None
     commits: dict[str, tuple[int, int]] = field(default_factory=dict)
     members: dict[str, bytes] = field(default_factory=dict)  # the assignment of the member of each group
@@ -51,7 +51,7 @@ class ServedCluster:
     @staticmethod
     def of_schedule(partition: ServedPartition, topic: str) -> "ServedCluster":
         """Return a cluster that waits for a schedule: the gate is closed, and clients know A as the leader."""
-        return ServedCluster(partition, Gate(is_free=False), topic, [], dict.fromkeys(Role, 0))
+        return ServedCluster(partition, Gate(is_free=False), topic, [], dict.fromkeys(ClientRole, 0))
 
     @staticmethod
     def healthy(partition: ServedPartition, topic: str) -> "ServedCluster":
@@ -63,15 +63,15 @@ class ServedCluster:
         """The addresses of the brokers, for a client's `bootstrap.servers`."""
         return ",".join(f"{HOST}:{port}" for port in self.ports)
 
-    def role_of(self, client: str) -> Role:
+    def role_of(self, client: str) -> ClientRole:
         """Return the role of a client id."""
-        return Role.CONSUMER if client in self._consumers else Role.PRODUCER
+        return ClientRole.CONSUMER if client in self._consumers else ClientRole.PRODUCER
 
     def note_consumer(self, client: str) -> None:
         """Remember that a client id belongs to a consumer."""
         self._consumers.add(client)
 
-    def leader_for(self, role: Role) -> tuple[int, int]:
+    def leader_for(self, role: ClientRole) -> tuple[int, int]:
         """Return the leader that metadata name to a client, and its leader epoch. The leader is NONE if there is none.
 
         A replica that no longer presumes leadership is not named.
@@ -83,7 +83,7 @@ class ServedCluster:
             return NONE, NONE
         return r, int(p.known_epoch[r])
 
-    def is_elsewhere(self, role: Role, r: int) -> bool:
+    def is_elsewhere(self, role: ClientRole, r: int) -> bool:
         """Return whether metadata name another leader than r to clients of the role."""
         return self.shown.get(role, r) != r and self.leader_for(role)[0] != NONE
 

@@ -16,7 +16,7 @@ from kio.records.writers import write_new_batch
 from kio.serial import entity_reader, entity_writer
 
 from epochfuzz.harness.serve.endpoint import respond
-from epochfuzz.harness.serve.messages import Api, entity
+from epochfuzz.harness.serve.messages import ServedApi, entity
 from epochfuzz.harness.serve.served_cluster import ServedCluster
 from epochfuzz.harness.serve.served_partition import ServedPartition
 from epochfuzz.harness.serve.settings import settings_for_clients
@@ -43,7 +43,7 @@ def happen(served: ServedCluster, *events: str) -> None:
         assert served.partition.apply(parse_event(event)) is APPLIED, event
 
 
-def frame(api: Api, version: int, client: str = "client", **values: Any) -> bytes:
+def frame(api: ServedApi, version: int, client: str = "client", **values: Any) -> bytes:
     """Return the frame of a request, without its size."""
     kind: Any = load_request_schema(api, version)
     header = kind.__header_schema__
@@ -54,7 +54,7 @@ def frame(api: Api, version: int, client: str = "client", **values: Any) -> byte
     return buffer.getvalue()
 
 
-def decoded(api: Api, version: int, response: bytes | None) -> Any:
+def decoded(api: ServedApi, version: int, response: bytes | None) -> Any:
     """Return the body of a response, and check its header."""
     assert response is not None
     kind: Any = load_response_schema(api, version)
@@ -65,7 +65,7 @@ def decoded(api: Api, version: int, response: bytes | None) -> Any:
     return body
 
 
-async def response_to(served: ServedCluster, r: int, api: Api, version: int, **values: Any) -> Any:
+async def response_to(served: ServedCluster, r: int, api: ServedApi, version: int, **values: Any) -> Any:
     served.partition.wake()  # each request of these tests has an event loop of its own
     asked = respond(served, r, frame(api, version, **values))
     return decoded(api, version, await asyncio.wait_for(asked, PATIENCE))
@@ -77,7 +77,9 @@ async def _replicating(served: ServedCluster) -> None:
         await served.partition.change()
 
 
-async def _response_while_replicating(served: ServedCluster, r: int, api: Api, version: int, **values: Any) -> Any:
+async def _response_while_replicating(
+    served: ServedCluster, r: int, api: ServedApi, version: int, **values: Any
+) -> Any:
     served.partition.wake()
     followers = asyncio.create_task(_replicating(served))
     try:
@@ -86,12 +88,12 @@ async def _response_while_replicating(served: ServedCluster, r: int, api: Api, v
         followers.cancel()
 
 
-def ask_healthy(served: ServedCluster, r: int, api: Api, **values: Any) -> Any:
+def ask_healthy(served: ServedCluster, r: int, api: ServedApi, **values: Any) -> Any:
     """Return the response of broker r to a request, while followers replicate."""
     return asyncio.run(_response_while_replicating(served, r, api, api.last, **values))
 
 
-def ask(served: ServedCluster, r: int, api: Api, version: int | None = None, **values: Any) -> Any:
+def ask(served: ServedCluster, r: int, api: ServedApi, version: int | None = None, **values: Any) -> Any:
     """Return the response of broker r to a request, of the latest version if none is given."""
     return asyncio.run(response_to(served, r, api, api.last if version is None else version, **values))
 

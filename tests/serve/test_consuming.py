@@ -5,7 +5,7 @@ from typing import Any
 
 from kio.schema.errors import ErrorCode
 
-from epochfuzz.harness.serve.messages import Api
+from epochfuzz.harness.serve.messages import ServedApi
 from epochfuzz.harness.serve.served_cluster import ServedCluster
 from epochfuzz.model.kafka.vocabulary.events import Verb
 from tests.serve.asking import ask, batch, cluster, fetched, happen, only, produced, response_to, values_in
@@ -18,7 +18,7 @@ def written(*events: str, count: int = 1, **settings: Any) -> ServedCluster:
     async def write() -> None:
         for number in range(count):
             fields = produced(batch(f"m{number}", number))
-            asked = asyncio.create_task(response_to(served, 0, Api.PRODUCE, 9, **fields))
+            asked = asyncio.create_task(response_to(served, 0, ServedApi.PRODUCE, 9, **fields))
             await asyncio.sleep(0.01)
             served.partition.replicate()
             await asked
@@ -29,14 +29,14 @@ def written(*events: str, count: int = 1, **settings: Any) -> ServedCluster:
 
 
 def part(served: ServedCluster, r: int, offset: int, **fields: Any) -> Any:
-    return only(ask(served, r, Api.FETCH, **fetched(offset, **fields)))
+    return only(ask(served, r, ServedApi.FETCH, **fetched(offset, **fields)))
 
 
 def append(served: ServedCluster, r: int, value: str) -> None:
     """Let leader r append a record that is not committed yet."""
 
     async def send() -> None:
-        asked = asyncio.create_task(response_to(served, r, Api.PRODUCE, 9, **produced(batch(value))))
+        asked = asyncio.create_task(response_to(served, r, ServedApi.PRODUCE, 9, **produced(batch(value))))
         await asyncio.sleep(0.01)
         asked.cancel()
 
@@ -61,10 +61,10 @@ def test_a_fetch_waits_for_a_record() -> None:
     served = cluster()
 
     async def waits() -> Any:
-        asked = asyncio.create_task(response_to(served, 0, Api.FETCH, 12, **fetched(0, wait=5.0)))
+        asked = asyncio.create_task(response_to(served, 0, ServedApi.FETCH, 12, **fetched(0, wait=5.0)))
         await asyncio.sleep(0.01)
         assert not asked.done()
-        sent = asyncio.create_task(response_to(served, 0, Api.PRODUCE, 9, **produced(batch("m0"))))
+        sent = asyncio.create_task(response_to(served, 0, ServedApi.PRODUCE, 9, **produced(batch("m0"))))
         await asyncio.sleep(0.01)
         assert not asked.done()
         served.partition.replicate()

@@ -4,8 +4,8 @@ from typing import Any
 
 from kio.schema.errors import ErrorCode
 
-from epochfuzz.harness.serve.messages import Api
-from epochfuzz.harness.serve.served_cluster import Role, ServedCluster
+from epochfuzz.harness.serve.messages import ServedApi
+from epochfuzz.harness.serve.served_cluster import ClientRole, ServedCluster
 from tests.serve.asking import TOPIC, ask, cluster, epoch_end_asked, fetched, only
 from tests.serve.test_consuming import append, written
 
@@ -19,19 +19,19 @@ def leader(served: ServedCluster, topic: str = TOPIC, r: int = 0) -> Any:
         "include_cluster_authorized_operations": False,
         "include_topic_authorized_operations": False,
     }
-    (found,) = ask(served, r, Api.METADATA, **fields, **rest).topics
+    (found,) = ask(served, r, ServedApi.METADATA, **fields, **rest).topics
     return found.partitions[0] if found.partitions else ErrorCode(found.error_code)
 
 
 def end(served: ServedCluster, r: int, epoch: int, current: int = -1) -> tuple[ErrorCode, int, int]:
-    told = only(ask(served, r, Api.OFFSET_FOR_LEADER_EPOCH, **epoch_end_asked(epoch, current)))
+    told = only(ask(served, r, ServedApi.OFFSET_FOR_LEADER_EPOCH, **epoch_end_asked(epoch, current)))
     return told.error_code, told.leader_epoch, told.end_offset
 
 
 def offset(served: ServedCluster, timestamp: int) -> int:
     part = {"partition_index": 0, "current_leader_epoch": 0, "timestamp": timestamp}
     topics = [{"name": TOPIC, "partitions": [part]}]
-    return int(only(ask(served, 0, Api.LIST_OFFSETS, replica_id=-1, isolation_level=0, topics=topics)).offset)
+    return int(only(ask(served, 0, ServedApi.LIST_OFFSETS, replica_id=-1, isolation_level=0, topics=topics)).offset)
 
 
 def test_metadata_name_the_leader_of_the_latest_epoch() -> None:
@@ -43,9 +43,9 @@ def test_metadata_name_the_leader_of_the_latest_epoch() -> None:
 
 def test_metadata_name_the_leader_that_the_schedule_shows() -> None:
     served = cluster("elect B", "notify B")
-    served.shown[Role.PRODUCER] = 0
+    served.shown[ClientRole.PRODUCER] = 0
     assert (leader(served).leader_id, leader(served).leader_epoch) == (0, 0)
-    ask(served, 0, Api.FETCH, **fetched(0))  # from now on this client is a consumer
+    ask(served, 0, ServedApi.FETCH, **fetched(0))  # from now on this client is a consumer
     assert leader(served).leader_id == 1
 
 
@@ -91,9 +91,9 @@ def test_a_group_finds_the_offset_that_it_has_committed() -> None:
         "group_instance_id": None,
         "generation_id_or_member_epoch": 1,
     }
-    ask(served, 0, Api.OFFSET_COMMIT, **member, topics=[{"name": TOPIC, "partitions": [part]}])
+    ask(served, 0, ServedApi.OFFSET_COMMIT, **member, topics=[{"name": TOPIC, "partitions": [part]}])
     topics = [{"name": TOPIC, "partition_indexes": [0]}]
-    found = only(ask(served, 1, Api.OFFSET_FETCH, group_id="g", topics=topics, require_stable=False))
+    found = only(ask(served, 1, ServedApi.OFFSET_FETCH, group_id="g", topics=topics, require_stable=False))
     assert (found.committed_offset, found.committed_leader_epoch) == (3, 2)
-    other = only(ask(served, 1, Api.OFFSET_FETCH, group_id="other", topics=topics, require_stable=False))
+    other = only(ask(served, 1, ServedApi.OFFSET_FETCH, group_id="other", topics=topics, require_stable=False))
     assert other.committed_offset == -1

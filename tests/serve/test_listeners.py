@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from epochfuzz.harness.serve.listeners import Listeners
-from epochfuzz.harness.serve.messages import Api
+from epochfuzz.harness.serve.messages import ServedApi
 from epochfuzz.harness.serve.schedule import apply, keep_healthy, play
 from epochfuzz.harness.serve.served_cluster import HOST, ServedCluster
 from epochfuzz.model.kafka.vocabulary.events import parse_event, parse_schedule
@@ -87,16 +87,16 @@ class Connection:
             return b""
 
 
-METADATA = frame(Api.METADATA, 1, topics=[{"name": TOPIC}])
+METADATA = frame(ServedApi.METADATA, 1, topics=[{"name": TOPIC}])
 
 
 def test_responses_have_the_order_of_the_requests() -> None:
     async def work(listeners: Listeners) -> Any:
         connection = await Connection.to(listeners, 0)
-        connection.send(frame(Api.FETCH, 12, **fetched(0, wait=0.2)))
+        connection.send(frame(ServedApi.FETCH, 12, **fetched(0, wait=0.2)))
         connection.send(METADATA)
-        first = decoded(Api.FETCH, 12, await connection.receive())
-        second = decoded(Api.METADATA, 1, await connection.receive())
+        first = decoded(ServedApi.FETCH, 12, await connection.receive())
+        second = decoded(ServedApi.METADATA, 1, await connection.receive())
         return only(first).partition_index, second.topics[0].name
 
     assert serving(cluster(), work)[0] == (0, TOPIC)
@@ -105,7 +105,7 @@ def test_responses_have_the_order_of_the_requests() -> None:
 def test_a_crash_ends_the_connections_of_a_broker_and_lets_no_client_connect() -> None:
     async def work(listeners: Listeners) -> Any:
         connection = await Connection.to(listeners, 0)
-        connection.send(frame(Api.FETCH, 12, **fetched(0, wait=5.0)))
+        connection.send(frame(ServedApi.FETCH, 12, **fetched(0, wait=5.0)))
         await asyncio.sleep(0.05)
         await apply(listeners, parse_event("crash A"))
         refused = await Connection.to(listeners, 0)
@@ -148,8 +148,8 @@ def test_a_schedule_waits_for_the_requests_of_clients_and_then_lets_followers_re
         await connection.receive()
         await asyncio.sleep(0.05)
         before = [*report]
-        connection.send(frame(Api.PRODUCE, 9, **produced(batch("m0"))))
-        told = only(decoded(Api.PRODUCE, 9, await connection.receive()))
+        connection.send(frame(ServedApi.PRODUCE, 9, **produced(batch("m0"))))
+        told = only(decoded(ServedApi.PRODUCE, 9, await connection.receive()))
         await playing
         return before, int(told.error_code)
 

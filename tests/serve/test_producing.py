@@ -8,8 +8,8 @@ import pytest
 from kio.schema.errors import ErrorCode
 
 from epochfuzz.harness.serve.endpoint import respond
-from epochfuzz.harness.serve.messages import Api
-from epochfuzz.harness.serve.served_cluster import Role, ServedCluster
+from epochfuzz.harness.serve.messages import ServedApi
+from epochfuzz.harness.serve.served_cluster import ClientRole, ServedCluster
 from epochfuzz.model.kafka.vocabulary.events import Verb
 from tests.serve.asking import ask, ask_healthy, batch, cluster, frame, happen, only, produced, response_to
 
@@ -22,7 +22,7 @@ def log(served: ServedCluster, r: int) -> list[tuple[int, str]]:
 
 async def _sent_then(served: ServedCluster, data: bytes, *events: str) -> Any:
     """Send a record to A, and let events happen once A has appended it or has begun to wait."""
-    asked = asyncio.create_task(response_to(served, 0, Api.PRODUCE, Api.PRODUCE.last, **produced(data)))
+    asked = asyncio.create_task(response_to(served, 0, ServedApi.PRODUCE, ServedApi.PRODUCE.last, **produced(data)))
     for _ in range(3):
         await asyncio.sleep(0)
     assert not asked.done()
@@ -35,7 +35,7 @@ def sent_then(served: ServedCluster, data: bytes, *events: str) -> Any:
 
 
 def code(served: ServedCluster, data: bytes, r: int = 0, **fields: Any) -> ErrorCode:
-    return ErrorCode(only(ask_healthy(served, r, Api.PRODUCE, **produced(data, **fields))).error_code)
+    return ErrorCode(only(ask_healthy(served, r, ServedApi.PRODUCE, **produced(data, **fields))).error_code)
 
 
 def test_a_record_is_acknowledged_once_the_isr_has_it() -> None:
@@ -58,14 +58,14 @@ def test_a_waiting_request_fails_when_the_isr_has_become_too_small() -> None:
 def test_a_leader_rejects_a_record_while_the_isr_is_too_small() -> None:
     served = cluster(min_insync_replicas=2)
     sent_then(served, batch("m0"), "shrink B")
-    rejected = only(ask(served, 0, Api.PRODUCE, **produced(batch("m1"))))
+    rejected = only(ask(served, 0, ServedApi.PRODUCE, **produced(batch("m1"))))
     assert rejected.error_code is ErrorCode.not_enough_replicas
     assert log(served, 0) == [(0, "m0")]
 
 
 def test_a_leader_that_metadata_do_not_name_rejects_a_record() -> None:
     served = cluster("elect B", "notify B")
-    served.shown[Role.PRODUCER] = 1
+    served.shown[ClientRole.PRODUCER] = 1
     assert code(served, batch("m0"), r=0) is ErrorCode.not_leader_or_follower
     assert log(served, 0) == []
 
@@ -86,7 +86,7 @@ def test_a_waiting_record_that_is_sent_again_is_appended_once() -> None:
 
     async def twice() -> list[ErrorCode]:
         fields = produced(batch("m0", 0))
-        asked = [asyncio.create_task(response_to(served, 0, Api.PRODUCE, 9, **fields)) for _ in range(2)]
+        asked = [asyncio.create_task(response_to(served, 0, ServedApi.PRODUCE, 9, **fields)) for _ in range(2)]
         await asyncio.sleep(0.01)
         served.partition.replicate()
         return [only(each).error_code for each in await asyncio.gather(*asked)]
@@ -107,7 +107,7 @@ async def _two_waiting(served: ServedCluster) -> list[tuple[int, str]]:
     """Let two records wait at A, and lose their responses."""
     served.partition.wake()
     asked = [
-        asyncio.create_task(response_to(served, 0, Api.PRODUCE, 9, **produced(batch(f"m{number}", number))))
+        asyncio.create_task(response_to(served, 0, ServedApi.PRODUCE, 9, **produced(batch(f"m{number}", number))))
         for number in range(2)
     ]
     await asyncio.sleep(0.01)
@@ -153,7 +153,7 @@ def test_acknowledgements_of_another_kind_than_the_configuration_has_are_rejecte
 
 def test_a_request_without_acknowledgement_has_no_response() -> None:
     served = cluster(acks="0")
-    sent = frame(Api.PRODUCE, 9, **produced(batch("m0"), acks=0))
+    sent = frame(ServedApi.PRODUCE, 9, **produced(batch("m0"), acks=0))
     assert asyncio.run(respond(served, 0, sent)) is None
     assert log(served, 0) == [(0, "m0")]
 
@@ -161,7 +161,7 @@ def test_a_request_without_acknowledgement_has_no_response() -> None:
 def test_a_full_partition_says_so() -> None:
     served = cluster(records=1, acks="1")
     assert code(served, batch("m0"), acks=1) is ErrorCode.none
-    told = only(ask(served, 0, Api.PRODUCE, **produced(batch("m1"), acks=1)))
+    told = only(ask(served, 0, ServedApi.PRODUCE, **produced(batch("m1"), acks=1)))
     assert told.error_code is ErrorCode.policy_violation
     assert "room for a few records" in told.error_message
 
@@ -188,7 +188,7 @@ def test_a_record_waits_until_the_schedule_admits_it() -> None:
     served = cluster(is_free=False)
 
     async def admitted() -> list[tuple[int, str]]:
-        asked = asyncio.create_task(response_to(served, 0, Api.PRODUCE, 9, **produced(batch("m0"))))
+        asked = asyncio.create_task(response_to(served, 0, ServedApi.PRODUCE, 9, **produced(batch("m0"))))
         await asyncio.sleep(0.01)
         before = log(served, 0)
         served.gate.open(Verb.PRODUCE, 0)
@@ -203,5 +203,5 @@ def test_a_record_waits_until_the_schedule_admits_it() -> None:
 
 def test_a_transactional_producer_gets_no_producer_id() -> None:
     fields: dict[str, Any] = {"transactional_id": "t", "transaction_timeout": timedelta(seconds=60)}
-    told = ask(cluster(), 0, Api.INIT_PRODUCER_ID, **fields)
+    told = ask(cluster(), 0, ServedApi.INIT_PRODUCER_ID, **fields)
     assert told.error_code is ErrorCode.transactional_id_authorization_failed

@@ -17,7 +17,7 @@ from epochfuzz.harness.conform.protocol.discrepancy import SubjectUnable
 from epochfuzz.harness.conform.protocol.wire import Config, Observation
 from epochfuzz.harness.serve import client_events, schedule
 from epochfuzz.harness.serve.listeners import Listeners
-from epochfuzz.harness.serve.served_cluster import Role, ServedCluster
+from epochfuzz.harness.serve.served_cluster import ClientRole, ServedCluster
 from epochfuzz.harness.serve.served_partition import ServedPartition
 from epochfuzz.model.kafka.contract.observation import observe, record_ids
 from epochfuzz.model.kafka.storage import idempotence
@@ -81,7 +81,7 @@ class ClientSubject:
             shown["replicas"][REPLICA_NAMES[r]]["log"] = [[payload.text, epoch] for epoch, payload in entries]
         shown["consumer"] = {
             "position": self._position,
-            "leader_epoch": cluster.told.get(Role.CONSUMER, (0, 0))[1],
+            "leader_epoch": cluster.told.get(ClientRole.CONSUMER, (0, 0))[1],
             "delivered": sorted(set(self._client.read)),
         }
         shown["producers"] = {"acked": sorted(self._client.acked)}
@@ -135,7 +135,9 @@ class ClientSubject:
         assert self._listeners is not None
         cluster, verb, passed = self._cluster, verb_of(event), self._cluster.gate.passed
         if verb is Verb.REFRESH:
-            cluster.shown[Role.CONSUMER] = replica_of(event)  # a consumer that restarts now knows no earlier leader
+            cluster.shown[ClientRole.CONSUMER] = replica_of(
+                event
+            )  # a consumer that restarts now knows no earlier leader
             await self._client.follow(orders.refresh())
         has_come = await self._while_polling(client_events.steer(self._listeners, event))
         if has_come:

@@ -8,7 +8,7 @@ from kio.schema.errors import ErrorCode
 
 from epochfuzz.harness.serve.apis.fencing import NO_EPOCH, epoch_error
 from epochfuzz.harness.serve.batches import fetched_record
-from epochfuzz.harness.serve.messages import Request
+from epochfuzz.harness.serve.messages import ClientRequest
 from epochfuzz.harness.serve.served_cluster import LastFetch, ServedCluster
 from epochfuzz.model.kafka.clients import consumer
 from epochfuzz.model.kafka.partition.replication import presumes_leadership
@@ -19,7 +19,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE
 _Part = dict[str, Any]
 
 
-async def fetch(cluster: ServedCluster, r: int, request: Request) -> dict[str, Any]:
+async def fetch(cluster: ServedCluster, r: int, request: ClientRequest) -> dict[str, Any]:
     """Return records up to broker r's high watermark. Waits for a record as long as the request says."""
     cluster.note_consumer(request.client)
     asked = _served_part(cluster, request)
@@ -51,7 +51,7 @@ def _of_partition(cluster: ServedCluster, r: int, topic: str, asked: Any, part: 
     return defaults | rest | (part if is_served else {})
 
 
-def _served_part(cluster: ServedCluster, request: Request) -> Any:
+def _served_part(cluster: ServedCluster, request: ClientRequest) -> Any:
     """Return the part of a request that is about the served partition, None if there is none."""
     parts = ((topic.topic, each) for topic in request.body.topics for each in topic.partitions)
     return next((each for name, each in parts if (name, each.partition) == (cluster.topic, 0)), None)

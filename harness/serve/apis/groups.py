@@ -4,7 +4,7 @@ from typing import Any
 
 from kio.schema.errors import ErrorCode
 
-from epochfuzz.harness.serve.messages import Request
+from epochfuzz.harness.serve.messages import ClientRequest
 from epochfuzz.harness.serve.served_cluster import HOST, ServedCluster
 from epochfuzz.model.kafka.vocabulary.state import NONE
 
@@ -12,13 +12,13 @@ _GENERATION = 1
 _MEMBER = "member-1"
 
 
-async def find_coordinator(cluster: ServedCluster, r: int, request: Request) -> dict[str, Any]:
+async def find_coordinator(cluster: ServedCluster, r: int, request: ClientRequest) -> dict[str, Any]:
     """Return broker r itself, which also serves groups while the other brokers are down."""
     node = {"node_id": r, "host": HOST, "port": cluster.ports[r]}
     return {"error_code": ErrorCode.none, "error_message": None, **node}
 
 
-async def join_group(cluster: ServedCluster, r: int, request: Request) -> dict[str, Any]:
+async def join_group(cluster: ServedCluster, r: int, request: ClientRequest) -> dict[str, Any]:
     """Make the client the only member of the group, and its leader, which assigns the partition."""
     cluster.note_consumer(request.client)
     protocol = request.body.protocols[0]
@@ -27,19 +27,19 @@ async def join_group(cluster: ServedCluster, r: int, request: Request) -> dict[s
     return {"error_code": ErrorCode.none, "generation_id": _GENERATION, **names, "members": [member]}
 
 
-async def sync_group(cluster: ServedCluster, r: int, request: Request) -> dict[str, Any]:
+async def sync_group(cluster: ServedCluster, r: int, request: ClientRequest) -> dict[str, Any]:
     """Return the assignment that the client, as the leader of its group, has made."""
     for each in request.body.assignments:
         cluster.members[request.body.group_id] = each.assignment
     return {"error_code": ErrorCode.none, "assignment": cluster.members.get(request.body.group_id, b"")}
 
 
-async def no_error(cluster: ServedCluster, r: int, request: Request) -> dict[str, Any]:
+async def no_error(cluster: ServedCluster, r: int, request: ClientRequest) -> dict[str, Any]:
     """Accept a heartbeat, or the end of a membership."""
     return {"error_code": ErrorCode.none}
 
 
-async def offset_commit(cluster: ServedCluster, r: int, request: Request) -> dict[str, Any]:
+async def offset_commit(cluster: ServedCluster, r: int, request: ClientRequest) -> dict[str, Any]:
     """Store the offset of a group, with the leader epoch if the client sends one."""
     topics = []
     for topic in request.body.topics:
@@ -51,7 +51,7 @@ async def offset_commit(cluster: ServedCluster, r: int, request: Request) -> dic
     return {"topics": topics}
 
 
-async def offset_fetch(cluster: ServedCluster, r: int, request: Request) -> dict[str, Any]:
+async def offset_fetch(cluster: ServedCluster, r: int, request: ClientRequest) -> dict[str, Any]:
     """Return the committed offset of a group, -1 if there is none."""
     offset, epoch = cluster.commits.get(request.body.group_id, (NONE, NONE))
     found = {"committed_offset": offset, "committed_leader_epoch": epoch, "metadata": ""}

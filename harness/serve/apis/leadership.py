@@ -5,7 +5,7 @@ from typing import Any
 from kio.schema.errors import ErrorCode
 
 from epochfuzz.harness.serve.apis.fencing import NO_EPOCH, leader_error
-from epochfuzz.harness.serve.messages import Request
+from epochfuzz.harness.serve.messages import ClientRequest
 from epochfuzz.harness.serve.served_cluster import HOST, ServedCluster
 from epochfuzz.model.kafka.contract.observation import members
 from epochfuzz.model.kafka.storage import epoch_cache
@@ -16,7 +16,7 @@ _EARLIEST = -2
 _LATEST = -1
 
 
-async def metadata(cluster: ServedCluster, r: int, request: Request) -> dict[str, Any]:
+async def metadata(cluster: ServedCluster, r: int, request: ClientRequest) -> dict[str, Any]:
     """Return the brokers, and the leader of the served partition."""
     asked = request.body.topics
     names = [each.name for each in asked] if asked else [cluster.topic]
@@ -34,7 +34,7 @@ async def metadata(cluster: ServedCluster, r: int, request: Request) -> dict[str
     }
 
 
-def _topic(cluster: ServedCluster, name: str, request: Request) -> dict[str, Any]:
+def _topic(cluster: ServedCluster, name: str, request: ClientRequest) -> dict[str, Any]:
     if name != cluster.topic:
         return {
             "error_code": ErrorCode.unknown_topic_or_partition,
@@ -56,7 +56,7 @@ def _topic(cluster: ServedCluster, name: str, request: Request) -> dict[str, Any
     return {"error_code": ErrorCode.none, "name": name, "is_internal": False, "partitions": [part]}
 
 
-async def list_offsets(cluster: ServedCluster, r: int, request: Request) -> dict[str, Any]:
+async def list_offsets(cluster: ServedCluster, r: int, request: ClientRequest) -> dict[str, Any]:
     """Return the first offset, or the high watermark. Other timestamps have no offset."""
     topics = [
         {"name": topic.name, "partitions": [_offset(cluster, r, topic.name, each) for each in topic.partitions]}
@@ -76,7 +76,7 @@ def _offset(cluster: ServedCluster, r: int, topic: str, asked: Any) -> dict[str,
     return found | {"offset": offset, "leader_epoch": epoch}
 
 
-async def offset_for_leader_epoch(cluster: ServedCluster, r: int, request: Request) -> dict[str, Any]:
+async def offset_for_leader_epoch(cluster: ServedCluster, r: int, request: ClientRequest) -> dict[str, Any]:
     """Return the end offset of an epoch in the leader's log, as `consumer.validate` of the model reads it."""
     topics = [
         {"topic": topic.topic, "partitions": [_epoch_end(cluster, r, topic.topic, each) for each in topic.partitions]}

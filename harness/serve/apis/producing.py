@@ -6,8 +6,8 @@ from kio.schema.errors import ErrorCode
 
 from epochfuzz.harness.serve.apis.fencing import CODES
 from epochfuzz.harness.serve.batches import BatchError, Sent, sent_records
-from epochfuzz.harness.serve.messages import Request
-from epochfuzz.harness.serve.served_cluster import Role, ServedCluster
+from epochfuzz.harness.serve.messages import ClientRequest
+from epochfuzz.harness.serve.served_cluster import ClientRole, ServedCluster
 from epochfuzz.model.kafka.history import producer_window
 from epochfuzz.model.kafka.partition.replication import presumes_leadership
 from epochfuzz.model.kafka.vocabulary import replica_sets
@@ -20,7 +20,7 @@ _ACKS = {0: Acks.NONE, 1: Acks.LEADER, -1: Acks.ALL}
 _FULL = "this partition is a model with room for a few records; `records` is its bound"
 
 
-async def produce(cluster: ServedCluster, r: int, request: Request) -> dict[str, Any] | None:
+async def produce(cluster: ServedCluster, r: int, request: ClientRequest) -> dict[str, Any] | None:
     """Append the records of a request at broker r, and wait for their acknowledgement. Returns None for acks=0."""
     responses = []
     for topic in request.body.topic_data:
@@ -74,7 +74,7 @@ async def _append(cluster: ServedCluster, r: int, sent: Sent) -> tuple[Refusal, 
         p = partition.state
         number = partition.number_of(sent)
         verb = Verb.PRODUCE if number is None else Verb.RETRY
-        if not presumes_leadership(p, r) or cluster.is_elsewhere(Role.PRODUCER, r):
+        if not presumes_leadership(p, r) or cluster.is_elsewhere(ClientRole.PRODUCER, r):
             return Refusal.DOES_NOT_LEAD, NONE
         if number is not None and producer_window.is_done(p, number):
             return (APPLIED if partition.offset_of(r, number) != NONE else Refusal.OUT_OF_ORDER_SEQUENCE), number
@@ -102,7 +102,7 @@ async def _acknowledgement(cluster: ServedCluster, r: int, number: int) -> Error
     return ErrorCode.not_leader_or_follower
 
 
-async def init_producer_id(cluster: ServedCluster, r: int, request: Request) -> dict[str, Any]:
+async def init_producer_id(cluster: ServedCluster, r: int, request: ClientRequest) -> dict[str, Any]:
     """Give the producer a new id. Transactional producers are rejected."""
     if request.body.transactional_id is not None:
         code = ErrorCode.transactional_id_authorization_failed
