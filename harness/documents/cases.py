@@ -140,6 +140,14 @@ class CorpusAdd(TypedDict):
     known: dict[str, str]
 
 
+class Serve(TypedDict):
+    """The served brokers: their addresses, as `bootstrap.servers` of a client, the topic and the protocol."""
+
+    bootstrap: str
+    topic: str
+    protocol: str
+
+
 class Play(TypedDict):
     """The document of `play`: the address to open, and the protocols."""
 

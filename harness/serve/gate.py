@@ -27,7 +27,7 @@ class Gate:
         return self.is_free or self._opened == (verb, r)
 
     def opened_for(self, verb: Verb) -> int | None:
-        """Return the replica at which the gate is open for that kind of request, or None."""
+        """Return the replica that the gate is open for, for that kind of request; None if it is closed."""
         return self._opened[1] if self._opened is not None and self._opened[0] is verb else None
 
     def enter(self) -> None:

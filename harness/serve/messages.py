@@ -113,7 +113,7 @@ def encode(request: ClientRequest, values: Mapping[str, Any]) -> bytes:
 
 
 def entity(kind: type, values: Mapping[str, Any]) -> Any:
-    """Return an object of one of kio's types from nested dictionaries. Keys that are no fields of it are left out."""
+    """Return an object of a type of kio from nested dictionaries. Keys that are no fields of it are left out."""
     parts = _parts(kind)
     return kind(**{name: _converted(parts[name], values[name]) for name in parts if name in values})
 
@@ -132,7 +132,7 @@ def _numbers(frame: bytes) -> tuple[int, int]:
 
 
 def _read(kind: Any, frame: bytes, at: int) -> tuple[Any, int]:
-    """Return an object of one of kio's types, and the offset of its end. Raises BadRequest."""
+    """Return an object of a type of kio, and the offset of its end. Raises BadRequest."""
     try:
         value, size = entity_reader(kind)(frame, at)
     except Exception as error:  # kio raises many kinds of errors for malformed bytes
@@ -142,7 +142,7 @@ def _read(kind: Any, frame: bytes, at: int) -> tuple[Any, int]:
 
 @lru_cache(maxsize=256)
 def _parts(kind: type) -> dict[str, type | None]:
-    """Return the fields of one of kio's types by name, each with the type of its parts; None for plain values."""
+    """Return the fields of a type of kio by name, each with the type of its parts; None for plain values."""
     hints = get_type_hints(kind)
     return {each.name: _part(hints[each.name]) for each in fields(kind)}
 

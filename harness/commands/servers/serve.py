@@ -10,23 +10,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from epochfuzz.harness.cases.case import load_case
 from epochfuzz.harness.cli import options
 from epochfuzz.harness.cli.cases import mistakes_as_bad_input
-from epochfuzz.harness.cli.output import BadInput, Exit, console
+from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import EventError, event_text, parse_event
 
 if TYPE_CHECKING:
+    from epochfuzz.harness.documents import cases as documents
     from epochfuzz.harness.serve.listeners import Listeners
 
 DEFAULT_PORT = 9092
 
 Played = Annotated[
     Path | None,
-    typer.Argument(help="A case that says what happens between requests: a file, an id, or - for standard input."),
+    typer.Argument(help="A case with the events between requests: a file, an id, or - for standard input."),
 ]
 ServedProtocol = Annotated[str, options.protocol_option("--protocol", "-p", help="The protocol of the brokers.")]
 Port = Annotated[
@@ -49,6 +49,7 @@ def serve(
     protocol: ServedProtocol = "kip-320",
     port: Port = DEFAULT_PORT,
     topic: Topic = "epochfuzz",
+    json: options.Json = False,
 ) -> int:
     """Serve a partition of the model to Kafka clients, on 127.0.0.1.
 
@@ -85,7 +86,7 @@ def serve(
     cluster = ServedCluster.healthy(partition, topic) if case is None else ServedCluster.of_schedule(partition, topic)
     listeners = Listeners(cluster, _complain)
     with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(_serve(listeners, port, events, console(False), reads_events=case is None))
+        asyncio.run(_serve(listeners, port, events if case is not None else None, _Output(protocol, json)))
     return Exit.AS_EXPECTED
 
 
@@ -93,12 +94,30 @@ def _complain(sentence: str) -> None:
     sys.stderr.write(f"{sentence}\n")
 
 
-async def _serve(listeners: "Listeners", port: int, events: bytes, out: Console, *, reads_events: bool) -> None:
-    """Listen, play the events, and serve until Ctrl-C. Raises BadInput."""
-    from epochfuzz.harness.serve.schedule import keep_healthy, play
+class _Output:
+    """The output of the command: lines about events, and the JSON document, if the user wants it."""
 
-    def report(line: str) -> None:
-        out.print(line, markup=False, soft_wrap=True)
+    def __init__(self, protocol: str, json: bool) -> None:
+        self._protocol = protocol
+        self._json = json
+        self._out = console(json)
+
+    def report(self, line: str) -> None:
+        """Print a line."""
+        self._out.print(line, markup=False, soft_wrap=True)
+
+    def begin(self, bootstrap: str, topic: str) -> None:
+        """Print the addresses."""
+        self.report(f"serving {topic} at {bootstrap} (Ctrl-C ends it)")
+        if self._json:
+            document: documents.Serve = {"bootstrap": bootstrap, "topic": topic, "protocol": self._protocol}
+            print_json(document)
+        sys.stdout.flush()
+
+
+async def _serve(listeners: "Listeners", port: int, events: bytes | None, output: _Output) -> None:
+    """Listen, play the events, and serve until Ctrl-C. Without events, standard input has them. Raises BadInput."""
+    from epochfuzz.harness.serve.schedule import keep_healthy, play
 
     try:
         await listeners.start(port)
@@ -107,13 +126,13 @@ async def _serve(listeners: "Listeners", port: int, events: bytes, out: Console,
             f"--port: {port} or a port after it is not available ({os.strerror(error.errno or 0)}); name another, or 0"
             " for any free ports"
         ) from None
-    report(f"serving {listeners.cluster.topic} at {listeners.cluster.bootstrap} (Ctrl-C ends it)")
+    output.begin(listeners.cluster.bootstrap, listeners.cluster.topic)
     async with asyncio.TaskGroup() as group:
         group.create_task(keep_healthy(listeners))
-        if reads_events:
-            group.create_task(_apply_lines(listeners, report))
+        if events is None:
+            group.create_task(_apply_lines(listeners, output.report))
         else:
-            group.create_task(play(listeners, events, report))
+            group.create_task(play(listeners, events, output.report))
 
 
 async def _apply_lines(listeners: "Listeners", report: Callable[[str], None]) -> None:

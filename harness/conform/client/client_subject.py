@@ -1,7 +1,7 @@
 """A client as the system under test: the model's events happen at the endpoint, and the client's events by orders.
 
-The replicas of its observations are those of the served model. The acknowledged records, and the consumer, are the
-client's own.
+Its observations show the replicas of the served model, and the client's own view of acknowledgements and of the
+consumer.
 """
 
 import asyncio
@@ -56,7 +56,7 @@ class ClientSubject:
         return self._client.is_running
 
     def reset(self, config: Config, protocol: str) -> list[str]:
-        """Serve an empty partition, and let the client begin anew. Returns the supported verbs.
+        """Serve an empty partition, and let the client start over. Returns the supported verbs.
 
         Raises SubjectFailed, SubjectUnable and CommandError.
         """
@@ -154,7 +154,7 @@ class ClientSubject:
 
     @property
     def _position(self) -> int:
-        """The offset from which the consumer fetches; 0 if it has not fetched since it learned a leader."""
+        """The consumer's fetch offset; 0 if it has not fetched since it learned a leader."""
         last = self._cluster.last_fetch
         return 0 if last is None else last.offset
 

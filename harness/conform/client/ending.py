@@ -48,7 +48,7 @@ def check_end(cluster: ServedCluster, client: ClientProcess, sent: int, complain
 
 
 def _is_absent(cluster: ServedCluster) -> bool:
-    """Return whether there is a leader, from which no consumer has fetched."""
+    """Return whether there is a leader, and no consumer has fetched there."""
     leader = cluster.partition.leader()
     return leader != NONE and (cluster.last_fetch is None or cluster.last_fetch.replica != leader)
 
@@ -81,7 +81,7 @@ def _skipped(cluster: ServedCluster, client: ClientProcess) -> list[str]:
 
 
 def _position(cluster: ServedCluster, leader: int) -> int:
-    """Return the offset from which the consumer fetches at the leader, 0 if it does not fetch there."""
+    """Return the consumer's fetch offset at the leader, 0 if it does not fetch there."""
     last = cluster.last_fetch
     return last.offset if last is not None and last.replica == leader else 0
 

@@ -32,7 +32,7 @@ def parse_report(line: bytes) -> ClientReport:
 
 
 def reset(bootstrap: str, topic: str, acks: str, *, idempotent: bool) -> bytes:
-    """Return the order to begin anew: a producer, and a consumer that reads the topic's partition 0 from offset 0."""
+    """Return the order to start over: a producer, and a consumer that reads partition 0 of the topic from offset 0."""
     return _line(op="reset", bootstrap=bootstrap, topic=topic, acks=acks, idempotent=idempotent)
 
 

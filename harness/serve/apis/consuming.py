@@ -72,7 +72,7 @@ def _fetched(cluster: ServedCluster, r: int, asked: Any) -> _Part:
 
 
 def _serves(cluster: ServedCluster, r: int, offset: int) -> bool:
-    """Return whether consumers may read from r: a leader, or a follower to which the leader sends them (KIP-392)."""
+    """Return whether consumers may read from r: a leader, or a read replica (KIP-392)."""
     p = cluster.partition.state
     if presumes_leadership(p, r):
         return True
