@@ -3,12 +3,14 @@
 import asyncio
 from typing import Any
 
+import pytest
 from kio.schema.errors import ErrorCode
 
+from epochfuzz.harness.serve.endpoint import respond
 from epochfuzz.harness.serve.messages import ServedApi
 from epochfuzz.harness.serve.served_cluster import ServedCluster
 from epochfuzz.model.kafka.vocabulary.events import Verb
-from tests.serve.asking import ask, batch, cluster, fetched, happen, only, produced, response_to, values_in
+from tests.serve.asking import ask, batch, cluster, fetched, frame, happen, only, produced, response_to, values_in
 
 
 def written(*events: str, count: int = 1, **settings: Any) -> ServedCluster:
@@ -117,3 +119,16 @@ def test_an_event_of_a_schedule_admits_one_record() -> None:
     served.gate.open(Verb.CONSUME, 0)
     assert values_in(part(served, 0, 0).records) == [(0, 0, "m0")]
     assert part(served, 0, 1).records == b""
+
+
+def test_a_broker_that_dies_sends_no_response() -> None:
+    served = cluster()
+
+    async def dies() -> None:
+        asked = asyncio.create_task(respond(served, 0, frame(ServedApi.FETCH, 12, **fetched(0, epoch=0, wait=5.0))))
+        await asyncio.sleep(0.01)
+        happen(served, "crash A")
+        with pytest.raises(ConnectionAbortedError):
+            await asked
+
+    asyncio.run(dies())
