@@ -28,9 +28,9 @@ class Aiokafka:
 
     async def start_both(self, order: dict[str, Any]) -> None:
         if self.producer is not None:
-            await self.consumer.stop()
-            with suppress(TimeoutError):  # `stop` waits for records without an acknowledgement
-                await asyncio.wait_for(self.producer.stop(), 0.5)
+            for client in (self.consumer, self.producer):
+                with suppress(Exception, asyncio.CancelledError):  # `stop` fails after the end of a connection
+                    await asyncio.wait_for(client.stop(), 0.5)
         self.tp = TopicPartition(order["topic"], 0)
         shared: dict[str, Any] = {"bootstrap_servers": order["bootstrap"].split(","), **_FAST}
         acks = order["acks"] if order["acks"] == "all" else int(order["acks"])
