@@ -1,11 +1,11 @@
-"""The project's defaults: protocols and settings for drawn schedules, from its pyproject.toml.
+"""The defaults of the user's project: protocols and settings for random schedules, from its pyproject.toml.
 
     [tool.epochfuzz]
     protocols = ["kip-320"]
     config = {replicas = 3, min_insync_replicas = 2}
 
-epochfuzz reads the nearest pyproject.toml with this table, in the current directory or above it. The defaults do not
-apply to a schedule in a case or a test, which names its own protocol and settings.
+epochfuzz reads the nearest pyproject.toml with this table, in the current directory or above it. A schedule in a case
+or a test has its own protocol and settings, so the defaults do not apply to it.
 """
 
 import stat
@@ -25,30 +25,30 @@ _directory: Path | None = None  # the directory where the search starts; None: t
 
 
 class ProjectError(ValueError):
-    """A table that is not valid; the message names the file, the key and the fix."""
+    """The table `tool.epochfuzz` or its file is not valid; the message names the file and the problem."""
 
 
 @dataclass(frozen=True)
 class Project:
-    """The checked content of the table: the protocols, and the settings that the table gives, by key."""
+    """The content of the table `tool.epochfuzz`: the protocols, and the given settings by name."""
 
     protocols: tuple[Protocol, ...] = ()
     config: dict[str, Any] = field(default_factory=dict)
 
     @property
     def settings(self) -> Configuration:
-        """The configuration. A setting that the table does not give has its default."""
+        """The configuration with these settings. All other settings have epochfuzz's defaults."""
         return Configuration(**self.config)
 
 
 def look_in(directory: Path | None) -> None:
-    """Set the directory where the search for the file starts; None stands for the current directory."""
+    """Set the directory where the search for pyproject.toml starts; None for the current directory."""
     global _directory
     _directory = directory
 
 
 def project() -> Project:
-    """Return the defaults of the current project, or no defaults if no file has the table. Raises ProjectError."""
+    """Return the defaults of the user's project; empty ones if no pyproject.toml has the table. Raises ProjectError."""
     start = (_directory or Path.cwd()).resolve()
     for directory in (start, *start.parents):
         table = _table(directory / FILE)
@@ -58,7 +58,7 @@ def project() -> Project:
 
 
 def _table(path: Path) -> Any:
-    """Return the table of a file, or None if there is none."""
+    """Return the table `tool.epochfuzz` of a file, None if the file or the table does not exist."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):  # a pipe would block
             raise ProjectError(f"{path}: cannot be read: it is not a regular file; rename or remove it")
