@@ -31,7 +31,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import (
 
 DIRECTORY = Path(__file__).resolve().parents[2] / "docs" / "reference"
 README = DIRECTORY.parents[1] / "README.md"
-_RELEASES = re.compile(r"\| release \| stands for \|.*?\n\n", re.DOTALL)
+_RELEASES = re.compile(r"\| Kafka \|.*?\n\n", re.DOTALL)
 
 _NOTICE = (
     "<!-- Written by `python -m epochfuzz.harness.lab.pages` from harness/reference/glossary/, the model and"

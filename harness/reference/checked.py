@@ -4,6 +4,7 @@ A row without such a run follows from reading Kafka's source.
 """
 
 import functools
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -45,3 +46,13 @@ def checked_on(release: str) -> str:
     """Return the cell of a release, such as `kafka-2.6.1`: its checked jars, or `by reading` if there are none."""
     texts = [check.text for check in checks() if versions.release_of(f"{versions.PREFIX}{check.jars}") == release]
     return ", ".join(texts) or BY_READING
+
+
+def checked_in_short(names: Collection[str]) -> str:
+    """Return the cell of several releases: the jars, the schedules of all their runs, and the day of the last run."""
+    found = [check for check in checks() if versions.release_of(f"{versions.PREFIX}{check.jars}") in names]
+    if not found:
+        return BY_READING
+    schedules = sum(check.schedules for check in found)
+    last = max(check.date for check in found)
+    return f"{', '.join(check.jars for check in found)} ({schedules:,} schedules, {last.isoformat()})"

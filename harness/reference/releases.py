@@ -3,6 +3,7 @@
 import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -129,12 +130,18 @@ def rows() -> list[list[str]]:
 
 
 def short_rows() -> list[list[str]]:
-    """Return the head and the rows of the short table of releases, with a column for each property of SHORT."""
+    """Return the head and the rows of the README's table, with a column for each property of SHORT.
+
+    Releases that follow each other and have equal cells share a row.
+    """
     chosen = [HEAD.index(name) for name in SHORT]
     shown = [row for row in rows() if row[0] not in GENERATIONS]
+    groups = [
+        (cells, [row[0] for row in equal]) for cells, equal in groupby(shown, lambda row: [row[i] for i in chosen])
+    ]
     return [
-        ["release", "stands for", *SHORT, checked.COLUMN],
-        *([row[0], versions_of(row[0]), *(row[i] for i in chosen), checked.checked_on(row[0])] for row in shown),
+        ["Kafka", *SHORT, checked.COLUMN],
+        *([versions.span(*names), *cells, checked.checked_in_short(names)] for cells, names in groups),
     ]
 
 

@@ -98,10 +98,10 @@ def otherwise(name: str) -> str | None:
     return _OTHERWISE.get(version_of(name))
 
 
-def span(release: str) -> str:
-    """Return the versions that a release stands for, such as `3.7.0 to 3.9.0, 4.0.0`."""
+def span(*releases: str) -> str:
+    """Return the versions that one or more releases stand for, such as `3.7.0 to 3.9.0, 4.0.0`."""
     everything = sorted(map(_numbers, _RELEASE_OF))
-    places = [everything.index(_numbers(version)) for version in released(release)]
+    places = sorted(everything.index(_numbers(version)) for release in releases for version in released(release))
     runs: list[list[int]] = []
     for place in places:
         if runs and runs[-1][-1] == place - 1:
