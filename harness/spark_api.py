@@ -52,9 +52,9 @@ def campaign(
 ) -> ScheduleOutcome:
     """Run random schedules on Spark, as `epochfuzz campaign run` does, and return the outcome with its findings.
 
-    `out` is any URI that Spark can write. `settings` are fields of Configuration. `certify` bounds the proofs of
-    shortest lengths, in seconds; None: no limit. Without `seed`, a resumed campaign has its own seed, and a new one a
-    random seed. Raises CampaignError, and ValueError for a parameter outside its range.
+    `out` is any URI that Spark can write. `settings` are fields of Configuration. `certify` is the time in seconds for
+    proofs that no shorter schedule exists; None sets no limit. Without `seed`, a new campaign has a random seed, and a
+    resumed campaign keeps its seed. Raises CampaignError, and ValueError for a parameter outside its range.
     """
     with _locked(out):
         if seed is None:

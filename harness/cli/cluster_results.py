@@ -1,4 +1,4 @@
-"""Print the results of a campaign on clusters, and its JSON document."""
+"""Print the results of a campaign on Kafka clusters, as text and as JSON."""
 
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 
 def end_clusters(out: Console, outcome: ClusterOutcome, directory: str, facts: "walks.Facts", json: bool) -> int:
-    """Print the results of clusters. Returns the exit code: BROKEN if a finding ends differently in the model."""
+    """Print the results of a campaign on Kafka clusters. Returns the exit code.
+
+    The exit code is BROKEN if a schedule ends on Kafka with another result than in the model.
+    """
     asked, fuzzed = outcome.parameters, outcome.fuzzed
     out.print(f"Kafka {asked.release}, in the model {asked.protocol}", markup=False)
     found = list(zip(fuzzed.findings, outcome.seen, strict=True))

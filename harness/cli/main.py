@@ -1,4 +1,4 @@
-"""The command line: one application. Its help lists the commands in the order of a user's first steps."""
+"""The application `epochfuzz`: it finds the module of a command, runs the command, and returns its exit code."""
 
 import errno
 import gc
@@ -52,10 +52,10 @@ _COMMANDS = {name: kind for panel in _PANELS.values() for name, kind in panel.it
 
 
 class _Commands(Group):
-    """The commands, loaded on demand. A short command would otherwise spend most of its time on other imports."""
+    """The commands, imported on demand. Importing all of them would take longer than a short command runs."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names, for help and completion."""
+        """Return the names of all commands, for help and completion."""
         return list(_COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
@@ -106,7 +106,7 @@ def _options(
         bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Parse the options of epochfuzz itself. Its help text is _HELP."""
+    """Handle options without a command, such as `--version`. The application's help text is _HELP."""
 
 
 _OBJECTS = 50_000  # new objects before a collection; with the default, 700, collections take a third of a replay's time
@@ -157,7 +157,7 @@ def _exit_code() -> int:
 
 
 def _sentence(error: OSError) -> str:
-    """Return the message of an error that the machine, and not epochfuzz, is responsible for."""
+    """Return a message for an error of the machine, such as a full disk, with advice."""
     where = "" if error.filename is None else f"{error.filename}: "
     advice = "use another file or directory"
     if error.errno in _FULL:
@@ -166,7 +166,7 @@ def _sentence(error: OSError) -> str:
 
 
 def _run() -> int:
-    """Run the command, and return its exit code. Raises BadInput in a working directory that was removed."""
+    """Run the command, and return its exit code. Raises BadInput if the working directory was removed."""
     try:
         os.getcwd()
     except OSError as error:

@@ -1,4 +1,4 @@
-"""`epochfuzz replay --subject`: replay case files on a user's own implementation, and compare it with the model."""
+"""Replay case files on a user's own system, and compare the results with the model (`epochfuzz replay --subject`)."""
 
 import shlex
 from collections.abc import Iterable, Sequence
@@ -21,9 +21,9 @@ Reruns = list[tuple[Case, str, "Rerun | str"]]  # a text is the reason why the a
 
 
 def replay_by_subject(command: str, cases: Sequence[Case], protocols: Sequence[str] | None, *, json: bool) -> Exit:
-    """Replay cases on the system under test, under some protocols. Returns the exit code.
+    """Replay cases on the system that `command` starts, print a comparison with the model, and return the exit code.
 
-    Without protocols, each case names its own. Raises BadInput and ProtocolError.
+    `protocols` None means the protocols that each case names. Raises BadInput and ProtocolError.
     """
     from epochfuzz.harness.conform.protocol.process import CommandError
     from epochfuzz.harness.views.progress import show_search
@@ -80,7 +80,7 @@ def _table(reruns: Reruns) -> Table:
 
 
 def verdict_text(run: "Run") -> str:
-    """Return the broken properties, and the number of the event of the first break."""
+    """Return the broken properties of a run, and the number of the event that first broke one."""
     return f"{', '.join(run.broken)} (after event {run.at})" if run.broken else "nothing"
 
 

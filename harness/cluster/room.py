@@ -1,7 +1,7 @@
-"""A temporary directory for one cluster, removed when the cluster ends.
+"""A room: a temporary directory for one cluster, removed when the cluster ends.
 
-The owner of a room holds its lock. If the lock is free, the owner was killed before it could remove the room. epochfuzz
-then removes the room, and kills the processes that have the room's name in their command lines.
+Its owner holds a lock on it. If the lock is free, the owner was killed before it could remove the room. epochfuzz then
+removes the room, and kills the processes that have the room's name in their command lines.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ _NEEDED = 1 << 30  # bytes for four logs with their indexes, and the load of a s
 
 @contextmanager
 def room() -> Iterator[Path]:
-    """Create a room, after removing abandoned ones. Raises ClusterError."""
+    """Create a room, and remove it at the end of this block. Also removes abandoned rooms. Raises ClusterError."""
     parent = Path(tempfile.gettempdir())
     remove_abandoned(parent)
     free = shutil.disk_usage(parent).free
@@ -43,7 +43,7 @@ def room() -> Iterator[Path]:
 
 
 def new_directory(directory: Path) -> Path:
-    """Create a permanent directory for logs. Raises ClusterError if it exists or cannot be created."""
+    """Create a directory for logs that stay. Raises ClusterError if it exists or cannot be created."""
     try:
         directory.mkdir(parents=True)
     except FileExistsError:
@@ -54,12 +54,12 @@ def new_directory(directory: Path) -> Path:
 
 
 def mark(directory: Path) -> str:
-    """Return the argument that marks the processes of a room."""
+    """Return a Java option with the room's name. It marks the processes that belong to the room."""
     return f"-Depochfuzz.room={directory}"
 
 
 def processes(directory: Path) -> list[int]:
-    """Return the ids of the processes of a room."""
+    """Return the ids of the processes that belong to a room."""
     wanted = mark(directory).encode()
     found = []
     for process in Path("/proc").glob("[0-9]*"):
@@ -70,7 +70,7 @@ def processes(directory: Path) -> list[int]:
 
 
 def remove_abandoned(parent: Path) -> None:
-    """Remove the rooms that killed processes left behind, and kill their remaining processes."""
+    """Remove the rooms below `parent` whose owner was killed, and kill their processes."""
     for directory in parent.glob(f"{_PREFIX}*"):
         with contextlib.suppress(OSError), (directory / _LOCK).open("r+") as lock:
             if take_lock(lock.fileno()):

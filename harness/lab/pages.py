@@ -1,6 +1,6 @@
-"""Write the pages of docs/reference/ from the glossary and the model, and the README's table of releases.
+"""Generate the pages of docs/reference/ from the glossary, the model and docstrings. Also update the README's table.
 
-`python -m epochfuzz.harness.lab.pages`, in a checkout, rewrites them.
+`python -m epochfuzz.harness.lab.pages`, in a checkout, rewrites the files.
 """
 
 import functools
@@ -127,7 +127,7 @@ _ABOUT_GLOSSARY = (
 
 
 def pages() -> dict[str, str]:
-    """Return the text of each page, by the name of its file."""
+    """Return the text of each page of docs/reference/ by its file name."""
     return {
         "events.md": _page("Events", _ABOUT_EVENTS, _sections("event")),
         "protocols.md": _page(
@@ -191,7 +191,10 @@ def _versions() -> Iterator[str]:
 
 
 def _by_theme() -> Iterator[str]:
-    """Yield a section for each theme, with a row for each choice of its mechanisms."""
+    """Yield a section for each theme of mechanisms.
+
+    A section has a table for each mechanism, with a row for each choice.
+    """
     if wrong := set(MECHANISMS) ^ set(chain(*_THEMES.values())):
         raise LookupError(f"_THEMES and the mechanisms differ in {', '.join(sorted(wrong))}")
     entries = glossary()
@@ -221,7 +224,7 @@ def _choice(mechanism: str, choice: Choice) -> list[str]:
 
 
 def _span(holders: list[str]) -> str:
-    """Return the protocols that have a choice. Consecutive releases or designs are written as `first to last`."""
+    """Return the protocols in `holders` as text. Consecutive releases or designs are written as `first to last`."""
     runs = [_runs([name for name in names if name in holders], list(names)) for names in (GENERATIONS, RELEASES)]
     others = [name for name in OTHER_SYSTEMS if name in holders]
     return ", ".join(filter(None, [*runs, *others]))
@@ -240,7 +243,7 @@ def _runs(some: list[str], every: list[str]) -> str:
 
 
 def _choices(protocols: dict[str, Protocol]) -> Iterator[str]:
-    """Yield a table with a row for each mechanism, because mechanisms outnumber protocols."""
+    """Yield a table of the protocols' choices, with a row for each mechanism and a column for each protocol."""
     rows = [[each, *(protocol.choice(each).text for protocol in protocols.values())] for each in MECHANISMS]
     yield markdown.table(["mechanism", *protocols], rows)
 
@@ -254,7 +257,7 @@ def _survey() -> Iterator[str]:
 
 
 def _breaking() -> Iterator[str]:
-    """Yield a list of the schedules that break each protocol, with the cause and a case of the corpus."""
+    """Yield a list of the schedules that break each protocol, with their causes and with cases of the corpus."""
     lines = []
     by_schedule: dict[tuple[str, ...], list[str]] = {}
     settings = {}
@@ -288,7 +291,7 @@ def _corpus() -> list[Case]:
 
 
 def _case_of(protocol: str, property_: str) -> Case | None:
-    """Return the case with the fewest events that breaks the property under the protocol.
+    """Return the shortest case of the corpus that breaks the property under the protocol, or None.
 
     Cases with unclean elections or a power loss do not count, because the survey leaves these faults out.
     """

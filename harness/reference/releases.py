@@ -1,4 +1,4 @@
-"""Read the last survey (survey.py): the properties that each release and each generation holds and breaks."""
+"""Read survey.yaml: the properties that each protocol holds and breaks, as the last survey found (survey.py)."""
 
 import functools
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ SCHEDULES_WITH_CLIENTS = 200_000
 
 
 def searched(protocol: Protocol) -> tuple[Configuration, ...]:
-    """Return the bounds of a protocol's exhaustive searches."""
+    """Return the bounds of the survey's exhaustive searches under a protocol, as configurations."""
     if requests_isr_changes(protocol.constants):
         return (*SEARCHED_WITH_REQUESTS, *SEARCHED_WITH_REQUESTS_AND_THREE)
     return (*SEARCHED, *SEARCHED_WITH_THREE)
@@ -47,10 +47,10 @@ def searched(protocol: Protocol) -> tuple[Configuration, ...]:
 
 @dataclass(frozen=True)
 class Broken:
-    """The shortest known schedule that breaks a property, in a configuration.
+    """The shortest known schedule that breaks a property under a protocol, with its configuration.
 
-    `searched` maps a number of replicas to a number of events. With that number of replicas, no schedule with fewer
-    events breaks the property, even with unlimited records and epochs.
+    `searched` maps a number of replicas to a length in events. With that number of replicas, no schedule below the
+    length breaks the property, for any number of records and epochs.
     """
 
     settings: Configuration
@@ -59,19 +59,21 @@ class Broken:
 
     @property
     def is_minimal(self) -> bool:
-        """Return whether no shorter schedule exists, for all numbers of replicas in REPLICAS."""
+        """Return whether the schedule is proven shortest, for all numbers of replicas in REPLICAS."""
         return all(self.searched.get(replicas, 0) >= len(self.events) for replicas in REPLICAS)
 
     def causes(self, protocol: Protocol, property_: str) -> Causes:
-        """Return the choices of the protocol that the schedule needs."""
+        """Return the protocol choices that the schedule needs in order to break the property."""
         return causes(parse_schedule(self.events), protocol, self.settings, property_)
 
 
 @dataclass(frozen=True)
 class ReleaseVerdicts:
-    """The survey's results for a protocol: broken properties, checked properties, and bounds of complete searches.
+    """The survey's results for one protocol.
 
-    `digest` is the digest of the rules during the survey, see rules_digest.py.
+    `broken` maps each broken property to its shortest schedule. `judged` lists the checked properties. `complete` lists
+    the bounds of the searches that visited all states. `digest` is the digest of the protocol's rules
+    (rules_digest.py).
     """
 
     broken: dict[str, Broken]
@@ -82,7 +84,7 @@ class ReleaseVerdicts:
 
 @functools.cache
 def surveyed() -> dict[str, ReleaseVerdicts]:
-    """Return the results of the last survey, by protocol."""
+    """Return the results of the last survey, by the protocol's name."""
     written = parsed(FILE.read_text(encoding="utf-8"))
     return {name: _verdicts(**row) for name, row in written.items()}
 
@@ -105,9 +107,9 @@ LEGEND = (
 
 
 def bounds() -> Iterator[str]:
-    """Yield the bounds of each exhaustive search, in words.
+    """Yield the bounds of each exhaustive search, as in `2 replicas, 3 records, 3 epoch changes`.
 
-    The last ones are for protocols that change the ISR by request.
+    The last bounds are for protocols that change the ISR by a request to the controller.
     """
     for settings in (
         *SEARCHED,
@@ -120,12 +122,12 @@ def bounds() -> Iterator[str]:
 
 
 def versions_of(protocol: str) -> str:
-    """Return the versions of Kafka that a release stands for, or `a repaired design` for a generation."""
+    """Return the versions of Kafka that a release stands for, or `a repaired design` for a reference design."""
     return "a repaired design" if protocol in GENERATIONS else versions.span(protocol)
 
 
 def rows() -> list[list[str]]:
-    """Return a row for each protocol, with a cell for each property."""
+    """Return the rows of the release matrix: one for each protocol, with a cell for each property."""
     return [[name, *(cell(name, verdicts, each) for each in JUDGED)] for name, verdicts in surveyed().items()]
 
 
@@ -146,7 +148,7 @@ def short_rows() -> list[list[str]]:
 
 
 def checked_rows() -> list[list[str]]:
-    """Return the head and the rows of the table of releases, with the versions of each, and its checked jars."""
+    """Return the head and the rows of a table of releases: the versions of each, and the jars that were checked."""
     names = [name for name in surveyed() if name not in GENERATIONS]
     return [
         ["release", "stands for", checked.COLUMN],
@@ -155,15 +157,15 @@ def checked_rows() -> list[list[str]]:
 
 
 def holding(protocol: str, verdicts: ReleaseVerdicts) -> list[str]:
-    """Return the properties that a protocol holds. Only properties that could break and were checked count."""
+    """Return the properties that a protocol holds: properties that could break, and that the survey checked."""
     could_break = applying(initial(parse_protocol(protocol), Configuration()))
     return [name for name in could_break if name not in verdicts.broken and name in verdicts.judged]
 
 
 def cell(protocol: str, verdicts: ReleaseVerdicts, property_: str) -> str:
-    """Return `holds`, or the number of events that break a property, such as `12 (3)` for three replicas.
+    """Return a cell of the release matrix, such as `holds`, `9`, or `12 (3)` for 12 events with 3 replicas.
 
-    The result is `-` if the property cannot break under the protocol, and `?` if the survey did not check it.
+    The cell is `-` if the property cannot break under the protocol, and `?` if the survey did not check the property.
     """
     broken = verdicts.broken.get(property_)
     if broken is not None:
@@ -183,7 +185,7 @@ def _needed(settings: Configuration) -> str:
 
 
 def broken() -> Iterator[tuple[str, str, Broken]]:
-    """Yield protocol, property and schedule for every broken property."""
+    """Yield the broken properties of the survey, as (protocol, property, shortest schedule)."""
     for name, verdicts in surveyed().items():
         for property_, how in verdicts.broken.items():
             yield name, property_, how

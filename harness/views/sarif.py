@@ -1,7 +1,7 @@
-"""Write findings as SARIF, the format that code scanning services and editors read (OASIS SARIF 2.1.0).
+"""Write findings as SARIF 2.1.0, the JSON format that code scanning services and editors read.
 
-A rule is a property. A result is a finding. Its location is a case file, embedded as an artifact. Its code flow follows
-the events of that file line by line. A known bug of a protocol is a suppressed note.
+Each broken property is a SARIF rule, and each finding is a result. The result points into a case file, which is
+embedded as an artifact, and its code flow follows the events there. A known bug of a protocol is a suppressed note.
 """
 
 from collections.abc import Sequence
@@ -59,7 +59,7 @@ def _artifact(case: Case) -> dict[str, Any]:
 
 
 def _result(finding: Finding, case: Case, index: int) -> dict[str, Any]:
-    """Return the result of a finding, whose case is artifact number `index`."""
+    """Return the SARIF result of a finding. `index` is the number of the finding's case among the artifacts."""
     run = finding.witness.runs[finding.protocol.name]
     scenes = run.scenes[1:]
     first_line = dump_case(case).splitlines().index("events:") + 2  # lines count from 1

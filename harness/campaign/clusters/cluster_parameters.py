@@ -1,4 +1,4 @@
-"""Parameters of a campaign on clusters: everything that decides which schedules are played, and how many."""
+"""The parameters of a campaign on Kafka clusters: they decide which schedules are played, and how many."""
 
 import math
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ SCHEMA = pa.schema(
 
 @dataclass(frozen=True)
 class ClusterParameters:
-    """Parameters of a campaign on clusters, limited by a number of schedules or by seconds.
+    """The parameters of a campaign on clusters. It ends after `schedules` or after `seconds`; the other is None.
 
     Raises ValueError for a parameter outside its range.
     """
@@ -62,12 +62,12 @@ class ClusterParameters:
 
     @property
     def settings(self) -> Configuration:
-        """The configuration of the partition: Kafka's defaults."""
+        """The configuration of the partition: Kafka's defaults, with `replicas` replicas."""
         return Configuration(replicas=self.replicas)
 
     @property
     def parsed_protocol(self) -> Protocol:
-        """The protocol that the model runs."""
+        """The protocol that models the release."""
         return parse_protocol(self.protocol)
 
     @property
@@ -76,7 +76,10 @@ class ClusterParameters:
         return None if self.schedules is None else -(-self.schedules // self.block)
 
     def turns(self, block: int) -> range:
-        """Return the numbers of a block's turns. In each turn, the model chooses one of a hundred schedules."""
+        """Return the numbers of a block's turns.
+
+        In each turn, the model draws a hundred schedules and plays at most one.
+        """
         first = block * self.block
         end = first + self.block
         return range(first, end if self.schedules is None else min(end, self.schedules))

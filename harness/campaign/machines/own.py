@@ -1,4 +1,4 @@
-"""Load and run state machines of users, and parse their failures."""
+"""Import and run a user's own Hypothesis state machine, and extract the steps of its failures."""
 
 import importlib
 import os
@@ -19,7 +19,10 @@ _NOT_STEPS = ("state.counted_by_epochfuzz()", "state.teardown()")
 
 @dataclass(frozen=True)
 class MachineFailure:
-    """A failure of a user's own machine: the exception, the steps as Hypothesis prints them, and the run's number."""
+    """A failure of a user's state machine: the class and message of an exception, and the steps that led to it.
+
+    The steps are in Hypothesis's notation. `schedule` is the number of the run.
+    """
 
     error: str
     message: str
@@ -48,7 +51,7 @@ def load_machine(name: str) -> type[RuleBasedStateMachine]:
 
 
 def place_of(name: str) -> str:
-    """Return the file that an import of `module:Name` would load, without importing it."""
+    """Return the file that an import of `module:Name` would load. The module is not imported."""
     top = name.partition(":")[0].partition(".")[0]
     spec = PathFinder.find_spec(top, [os.getcwd(), *sys.path])
     if spec is None:
@@ -57,7 +60,10 @@ def place_of(name: str) -> str:
 
 
 def run_user_machine(name: str, seed_: int, first: int, count: int) -> tuple[int, list[MachineFailure]]:
-    """Run a user's own machine `count` times, from run `first`. Returns the number of steps, and the failures."""
+    """Run a user's state machine `count` times, with the numbers from `first` on.
+
+    Returns the number of steps and failures.
+    """
     machine = load_machine(name)
     taken, failures = 0, []
     for number in range(first, first + count):

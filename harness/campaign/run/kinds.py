@@ -1,4 +1,4 @@
-"""Kinds of work, by the value of `engine` in the parameters."""
+"""Find the job class of a campaign by the value of `engine` in its parameters."""
 
 import importlib
 import json
@@ -20,7 +20,7 @@ _OWN_MACHINES = "machines.machine_job:OwnMachines"  # the kind if the parameters
 
 
 def kind(row: Mapping[str, Any]) -> type[Job[Any]]:
-    """Return the kind of the job that a row of parameters describes. Raises ValueError."""
+    """Return the job class for a row of parameters. Raises ValueError."""
     engine = row.get("engine")
     if engine not in _HOMES:
         raise ValueError(f"unknown engine {engine!r}; the engines are {', '.join(_HOMES)}")
@@ -31,7 +31,7 @@ def kind(row: Mapping[str, Any]) -> type[Job[Any]]:
 
 
 def work_of(row: Mapping[str, Any]) -> Job[Any]:
-    """Return the job that a row of parameters describes. Raises ValueError, which names the wrong parameter."""
+    """Return the job with the parameters in a row. Raises ValueError, which names the wrong parameter."""
     work = kind(row)
     known = {field.name for field in work.PARAMETERS}
     unknown = sorted(row.keys() - known)
@@ -42,5 +42,5 @@ def work_of(row: Mapping[str, Any]) -> Job[Any]:
 
 
 def work_of_text(text: str) -> Job[Any]:
-    """Return the job of a text that Job.text or Job.text_for_workers returned."""
+    """Return the job from the text of Job.text or Job.text_for_workers."""
     return work_of(json.loads(text))

@@ -1,4 +1,4 @@
-"""Directory: the storage of a campaign, which Spark reads and writes.
+"""The directory of a campaign, which Spark reads and writes.
 
 Every write makes one file, which appears under its final name when it is complete: Spark's committer renames the only
 partition of the table into place. A table is therefore either complete or absent, and so are the blocks of a wave.
@@ -26,7 +26,10 @@ _NOTHING_THERE = ("PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA")
 
 
 class CampaignDirectory:
-    """The directory of a campaign. Raises CampaignError if Spark would interpret its name as a pattern."""
+    """Reads and writes the tables of a campaign with Spark.
+
+    Raises CampaignError for a name that Spark takes for a pattern.
+    """
 
     def __init__(self, spark: SparkSession, uri: str) -> None:
         if _PATTERN_CHARACTERS & set(uri):
@@ -38,7 +41,7 @@ class CampaignDirectory:
 
     @property
     def local(self) -> Path | None:
-        """The path of the directory; None if it is not on this machine."""
+        """The path of the directory, or None if it is not on this machine."""
         return None if versions.is_remote() else on_this_machine(self.uri)
 
     def path(self, *names: str) -> str:
@@ -46,7 +49,7 @@ class CampaignDirectory:
         return "/".join((self.uri.rstrip("/"), *names))
 
     def read(self, table: str, schema: pa.Schema) -> DataFrame | None:
-        """Return a table; None if it was never written."""
+        """Return a table as a DataFrame, or None if it was never written."""
         try:
             with self._complaining("read"):
                 rows = self.spark.read.schema(from_arrow_schema(schema)).parquet(self.path(table))
@@ -60,7 +63,7 @@ class CampaignDirectory:
         return bool(self.read_rows_as_they_are(table, most=1))
 
     def read_rows_as_they_are(self, table: str, most: int | None = None) -> list[dict[str, Any]]:
-        """Return the rows of a small table, or its first `most` rows, with the columns that its file has.
+        """Return the rows of a small table with the columns of its file. `most` limits the number of rows.
 
         The list is empty if the table is absent.
         """
@@ -72,23 +75,26 @@ class CampaignDirectory:
             return []
 
     def read_rows(self, table: str, schema: pa.Schema) -> list[dict[str, Any]]:
-        """Return the rows of a small table; an empty list if it was never written."""
+        """Return the rows of a small table with the columns of a schema. The list is empty if the table is absent."""
         rows = self.read(table, schema)
         return [] if rows is None else versions.to_arrow(rows).to_pylist()
 
     def write(self, rows: DataFrame, *table: str) -> None:
-        """Compute a table or a part of it on all cores, and write one file. Overwrites a killed driver's remains."""
+        """Compute rows on all cores, and write them into one file. Replaces a file that a killed driver left."""
         rows.repartition(1).write.mode("overwrite").parquet(self.path(*table))
 
     def write_rows(self, rows: list[dict[str, Any]], schema: pa.Schema, *table: str) -> None:
-        """Write rows that this process holds into one file."""
+        """Write rows that this process has in memory into one file."""
         at_hand = versions.from_arrow(self.spark, pa.Table.from_pylist(rows, schema))
         with self._complaining("written"):
             at_hand.coalesce(1).write.mode("overwrite").parquet(self.path(*table))
 
     @contextmanager
     def _complaining(self, what: str) -> Iterator[None]:
-        """Turn an error of Spark into a CampaignError that names the directory, unless a table is absent."""
+        """Turn an error of Spark inside this block into a CampaignError that names the directory.
+
+        The error about an absent table passes through. `what` is a participle for the message, such as `read`.
+        """
         try:
             yield
         except (PySparkException, Py4JError) as error:

@@ -20,7 +20,7 @@ _JAVA_ERROR = re.compile(
 
 
 def sentence(text: str) -> str:
-    """Return the innermost cause from the text of a Spark error or log, on one line and without the stack trace."""
+    """Return the innermost cause in the text of a Spark error or log, as one line."""
     missing = _MISSING_MODULE.search(text)
     if missing:
         return f"a worker lacks {missing[1]}; install what epochfuzz depends on wherever executors run"

@@ -1,4 +1,4 @@
-"""Parameters of random runs and state machines: everything on which the results depend, and the limits."""
+"""The parameters of a campaign of random runs or state machines: everything that its results depend on."""
 
 import json
 import math
@@ -40,10 +40,10 @@ SCHEMA = pa.schema(
 
 @dataclass(frozen=True)
 class Parameters:
-    """The parameters of a campaign: limited by `schedules`, by `seconds`, or by the probability `stable`.
+    """The parameters of a campaign. The first limit that is reached ends it: `schedules`, `seconds` or `stable`.
 
-    The first limit that is reached ends the campaign. A campaign is stable once the upper end of the confidence
-    interval for the probability of anything new is below `stable`. Raises ValueError for a parameter outside its range.
+    The campaign is stable if the probability that one more schedule shows anything new is below `stable`, with the
+    upper end of its confidence interval. Raises ValueError for a parameter outside its range.
     """
 
     protocols: tuple[Protocol, ...]
@@ -77,14 +77,14 @@ class Parameters:
 
     @property
     def blocks(self) -> int | None:
-        """The largest number of blocks; None without a limit on schedules."""
+        """The largest number of blocks, or None without a limit on schedules."""
         return None if self.schedules is None else -(-self.schedules // self.block)
 
     def rounds(self) -> Iterator[int | None]:
-        """Yield the numbers of blocks after which to test whether the campaign is stable.
+        """Yield the numbers of blocks after which the campaign tests whether it is stable.
 
-        The last number is the limit on blocks; None without such a limit. The numbers are fixed: each is one and a half
-        times the previous number. Neither workers nor interruptions therefore change where a campaign stops.
+        Each number is one and a half times the number before. They are fixed, so that neither workers nor interruptions
+        change the end of a campaign. The last number is the limit on blocks, or None without a limit.
         """
         size = _FIRST_ROUND
         while self.stable is not None and (self.blocks is None or size < self.blocks):
@@ -93,13 +93,13 @@ class Parameters:
         yield self.blocks
 
     def range_of(self, block: int) -> tuple[int, int]:
-        """Return the number of the first schedule of a block, and the number of its schedules."""
+        """Return the number of the first schedule of a block, and the block's number of schedules."""
         first = block * self.block
         return first, self.block if self.schedules is None else min(self.block, self.schedules - first)
 
     @property
     def module(self) -> str | None:
-        """The name of the module of a user's own machine; None if there is no such machine."""
+        """The module of a user's own state machine, or None without one."""
         return None if self.machine is None else self.machine.partition(":")[0]
 
     def row(self) -> dict[str, Any]:
@@ -125,7 +125,7 @@ class Parameters:
         return Parameters(protocols, Configuration(**settings), **others)
 
     def text(self) -> str:
-        """Return the parameters as text. Equal parameters have equal texts."""
+        """Return the parameters as JSON text. Equal parameters have equal texts."""
         return json.dumps(self.row(), sort_keys=True)
 
     @staticmethod

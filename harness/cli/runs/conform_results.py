@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ConformEnding:
-    """The end of a run. `again` is the command line that repeats or resumes the run.
+    """The request of a finished run. `again` is the command line that repeats or resumes the run.
 
-    `kept` is the file in which the progress of a local run is kept; None if it is not kept, or kept by a campaign.
+    `kept` is the file with the progress of a local run, or None.
     """
 
     asked: ConformRequest
@@ -35,7 +35,10 @@ class ConformEnding:
 
 
 def end(ending: ConformEnding, plan: Plan, conformance: Conformance) -> int:
-    """Show and save the results. Returns the exit code. Raises KeyboardInterrupt at the end of an interrupted run."""
+    """Print the results, save the findings as cases, and return the exit code.
+
+    Raises KeyboardInterrupt after Ctrl-C.
+    """
     asked, out = ending.asked, ending.asked.out
     proven, saved = _prove_and_save(asked, plan, conformance)
     _show_end(ending, plan, conformance)
@@ -58,9 +61,9 @@ def end(ending: ConformEnding, plan: Plan, conformance: Conformance) -> int:
 def _prove_and_save(
     asked: ConformRequest, plan: Plan, conformance: Conformance
 ) -> tuple[list[Reproducer | None], dict[int, Path]]:
-    """Prove the shortest lengths of the findings, show each, and save those that no known bug explains.
+    """Try to prove that the findings are shortest. Print each finding, and save those that are no known bug.
 
-    Returns the proofs, and the files of the saved findings by the numbers of the findings.
+    Returns the proofs by position, and the case files by the number of the finding.
     """
 
     proving = asked.certify
@@ -113,7 +116,7 @@ def _print_document(
 
 
 def unusable(error: SubjectUnable | CommandError) -> BadInput:
-    """Return BadInput for an adapter that does not support the protocol and configuration, or that cannot start."""
+    """Return BadInput for an adapter that cannot start, or that does not support the protocol or the settings."""
 
     if isinstance(error, SubjectUnable):
         return BadInput(f"the system under test cannot run this protocol and configuration: {error}")

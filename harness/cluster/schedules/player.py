@@ -1,4 +1,4 @@
-"""A player that plays schedules on one cluster, and replaces the cluster if it breaks down."""
+"""Play schedules one after another on a cluster, and replace the cluster if it breaks down."""
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -18,7 +18,10 @@ _TRIES = 2  # clusters that one schedule may break down before it counts as not 
 
 
 class Player:
-    """Play schedules. `out` keeps the logs of each cluster and, with `keep_data`, the data of its nodes."""
+    """Plays schedules on a cluster that starts with the first schedule.
+
+    `out` keeps the logs of each cluster, or None. With `keep_data`, it also keeps the data of the nodes.
+    """
 
     def __init__(self, kafka: Installation, out: Path | None, keep_data: bool = False) -> None:
         self.clusters = 0  # the number of clusters started
@@ -35,7 +38,7 @@ class Player:
     def play(
         self, settings: TopicSettings, schedule: Sequence[str], say: Callable[[str], None] = lambda line: None
     ) -> Playing:
-        """Play a schedule on a new topic. Raises ClusterError if no cluster can be started."""
+        """Play a schedule on a new topic, and return its results. Raises ClusterError if no cluster can be started."""
         for tried in range(_TRIES):
             if self._cluster is None:
                 self._cluster = self._start()
@@ -53,7 +56,7 @@ class Player:
         raise AssertionError("unreachable")
 
     def end(self) -> None:
-        """Stop the cluster. The next schedule starts a new one."""
+        """Stop the cluster. The next schedule starts another one."""
         self._closing.close()
         self._cluster = None
 

@@ -1,4 +1,4 @@
-"""Coverage of a system under test, measured in the model: the points that a run reached, and the points that exist.
+"""Count the coverage points that a conformance run reaches, by following its events in the model.
 
 There are three kinds of points. `branches` are the coverage goals of the model's rules. `transitions` are verbs that
 were applied, and verbs that were not enabled, each with the reason. `pairs` are pairs of verbs that were applied one
@@ -24,7 +24,7 @@ _SEED = 0
 
 
 class Meeting:
-    """Count the coverage points that one schedule reaches."""
+    """Counts the coverage points that one schedule reaches."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
@@ -32,7 +32,10 @@ class Meeting:
         self._last: Verb | None = None
 
     def note(self, event: int, refusal: Refusal, shown: int) -> None:
-        """Count the outcome of an event. `shown` is the set of goals that the model has met so far."""
+        """Count the points that an event reaches.
+
+        `shown` is the set of goals that the model has met so far, as bits.
+        """
         verb = verb_of(event)
         if refusal is not APPLIED:
             self.counts[f"{TRANSITIONS} {verb.text} refused: {refusal.name}"] += 1
@@ -57,7 +60,7 @@ def of_kind(met: Iterable[str], kind: str) -> set[str]:
 def there_is(protocol: Protocol, settings: Configuration) -> frozenset[str]:
     """Return the coverage points that the model reaches in a sample of random schedules.
 
-    The sample reaches most of the points that exist.
+    These are most of the points that exist.
     """
     found: set[str] = set()
     for number in range(_TRIED):

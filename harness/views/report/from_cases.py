@@ -1,4 +1,4 @@
-"""Build the report of case files: the effect of each case on each protocol, and whether the case expects it."""
+"""Build the report of replayed case files: the effect of each case under each protocol, expected or not."""
 
 import shlex
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ _REMARK = "as expected"
 
 
 def page(judged_cases: Sequence[JudgedCase]) -> ReportPage:
-    """Return the report of cases that were replayed and checked."""
+    """Return the content of the report of replayed cases."""
     protocols = tuple(dict.fromkeys(name for judged in judged_cases for name in judged.verdicts))
     failed = sum(not judged.as_expected for judged in judged_cases)
     verdict = "all as expected" if failed == 0 else f"{failed} NOT as expected"

@@ -1,7 +1,7 @@
-"""Render a page into one HTML file that loads nothing: it contains the styles, the script and the figures.
+"""Render a report into a single HTML file that loads nothing: it contains the styles, the script and the figures.
 
-The texts of a page come from case files and command lines, so all of them are escaped. Only figures and plots, which
-epochfuzz draws, are markup.
+The texts of a report come from case files and command lines, so the templates escape them. Only figures and plots,
+which epochfuzz draws, are markup.
 """
 
 import math
@@ -20,12 +20,12 @@ from epochfuzz.harness.views.report.page import ReportPage
 
 
 def render(page: ReportPage) -> str:
-    """Return the text of the HTML file."""
+    """Return the HTML text of a report."""
     return environment().get_template("report.html").render(page=page)
 
 
 def environment(*packages: str) -> Environment:
-    """Return the templates of the report, and of packages that reuse them in other pages."""
+    """Return Jinja's environment with the report's templates. It finds templates of `packages` first."""
     loaders = [PackageLoader(package) for package in (*packages, "epochfuzz.harness.views.report")]
     environment = Environment(
         loader=ChoiceLoader(loaders),
@@ -49,7 +49,7 @@ def _odds(probability: float) -> str:
 
 
 def _breakable(protocol: str) -> Markup:
-    """Return a protocol's name with its possible line breaks."""
+    """Return a protocol's name with possible line breaks after punctuation."""
     return Markup("").join(part + Markup("<wbr>") for part in re.split(r"(?<=[:=_,])", protocol))
 
 
@@ -59,7 +59,7 @@ def _issues_linked(text: str) -> Markup:
 
 
 def _plot(curve: Sequence[Discovery]) -> Markup:
-    """Return the discovery curve, over schedules on a logarithmic scale."""
+    """Return the plot of a discovery curve: situations met, by the logarithm of the number of schedules."""
     import pygal  # an optional dependency, which the report of a case does not need
 
     from epochfuzz.harness.views.report import plots
