@@ -11,11 +11,13 @@ from dataclasses import asdict, dataclass
 from typing import IO
 
 from epochfuzz.harness.audit.lines import times
+from epochfuzz.harness.audit.lines.cleaning import cleaned
 from epochfuzz.harness.audit.lines.events import Event, MessageKind
 from epochfuzz.harness.audit.lines.facts import BACK, LogFacts
 from epochfuzz.harness.audit.lines.layouts import Frame
-from epochfuzz.harness.audit.lines.line import MessageSighting, seen_in, words_in
+from epochfuzz.harness.audit.lines.line import MessageSighting, seen_in
 from epochfuzz.harness.audit.lines.matching import messages_in
+from epochfuzz.harness.audit.lines.origins import words_in
 from epochfuzz.harness.audit.lines.sources import opened
 from epochfuzz.harness.audit.lines.unpacking import (
     TEXT,
@@ -132,6 +134,7 @@ class LogReader:
         try:
             for chunk in chunks:
                 self._look_at(chunk)
+                chunk = cleaned(chunk)
                 lines, count = needled(chunk)
                 for number, start, end, needles in lines:
                     yield from self._events_of(facts.lines + number, chunk, start, end, needles)
@@ -181,7 +184,6 @@ class LogReader:
         events = []
         for raw in (chunk[start:end],) if end - start <= _LONGEST else _windows(chunk[start:end], needles):
             text = raw.decode(errors="replace")
-            text = text.replace("\0", "") if "\0" in text else text
             found, failed = self._seen(text, needles, before) if self._frames else seen_in(text, needles, before)
             if failed and not (found and all(each.is_foreign for each in found)):
                 self.facts.unread += 1
@@ -265,6 +267,8 @@ class LogReader:
         facts, is_dated = self.facts, times.is_dated(time)
         key = (whose, is_dated)
         last = self._last.get(key, time)
+        facts.later += time > last
+        facts.earlier += time < last
         if time < last - BACK and (is_dated or time > last - _YEAR):
             facts.back = line if facts.back is None else facts.back
             facts.backs += 1

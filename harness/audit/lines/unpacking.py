@@ -28,6 +28,10 @@ _HARMLESS = 1 << 29  # bytes to which every file may unpack
 _PIECE = 1 << 14  # number of packed bytes that are read at a time
 _SPOOLED = 1 << 26  # a zip archive inside an archive is kept in memory up to this number of bytes
 
+_MOSTLY = 0.95  # least share of the characters of UTF-16 whose first or second byte is zero
+_WINDOW = 256  # bytes of UTF-16, of which at least one in _ZEROS is zero, because Kafka writes ASCII
+_ZEROS = 5
+
 TEXT = "text"
 WIDE = ("utf-16-le", "utf-16-be")
 _MAGIC = {
@@ -89,9 +93,9 @@ def _wide(head: bytes) -> str | None:
         return None
     return (
         WIDE[0]
-        if odd > 0.7 * half and even < 0.1 * half
+        if odd > _MOSTLY * half and even < 0.1 * half
         else WIDE[1]
-        if even > 0.7 * half and odd < 0.1 * half
+        if even > _MOSTLY * half and odd < 0.1 * half
         else None
     )
 
@@ -236,7 +240,7 @@ class _Stream(io.RawIOBase):
             except UNPACKING_ERRORS as error:
                 self._error = error
                 continue
-            if not self._made:
+            if not self._made and self._error is None:
                 return 0
         size = min(len(buffer), len(self._made))
         buffer[:size] = self._made[:size]
@@ -296,9 +300,20 @@ class _Narrowed(_Stream):
     def _piece(self) -> bytes:
         while True:
             piece = self._content.read(1 << 16)
-            made = self._decoder.decode(piece, final=not piece).encode("utf-8", "replace")
-            if made or not piece:
+            whole = _wide_part(piece)
+            if whole < len(piece):
+                self._error = Damaged("another encoding than UTF-16 begins within it")
+            made = self._decoder.decode(piece[:whole], final=not piece).encode("utf-8", "replace")
+            if made or not piece or self._error is not None:
                 return made
+
+
+def _wide_part(piece: bytes) -> int:
+    """Return the number of bytes that are UTF-16. Another program may have appended to the file."""
+    for start in range(0, len(piece) - _WINDOW, _WINDOW):
+        if piece.count(0, start, start + _WINDOW) * _ZEROS < _WINDOW:
+            return start
+    return len(piece)
 
 
 class _Decompressor(Protocol):
