@@ -51,7 +51,7 @@ class LogFacts:
     last: int | None = None  # when the last dated event was logged
     back: int | None = None  # the first line whose time is before that of an earlier line
     backs: int = 0  # number of such lines
-    later: int = 0  # number of dated events whose time is after that of the previous event of the same broker or origin
+    later: int = 0  # number of dated events whose time is after that of the previous event
     earlier: int = 0  # number of dated events whose time is before that time
     problem: str | None = None
 

@@ -267,8 +267,9 @@ class LogReader:
         facts, is_dated = self.facts, times.is_dated(time)
         key = (whose, is_dated)
         last = self._last.get(key, time)
-        facts.later += time > last
-        facts.earlier += time < last
+        if facts.last is not None:
+            facts.later += time > facts.last
+            facts.earlier += time < facts.last
         if time < last - BACK and (is_dated or time > last - _YEAR):
             facts.back = line if facts.back is None else facts.back
             facts.backs += 1
