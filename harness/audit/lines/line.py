@@ -119,8 +119,11 @@ def _seen(text: str, needles: Sequence[str], time: int | None, origin: str | Non
                 failed += 1
                 continue
         head = text[max(floor, message.start - _HEAD) : message.start]
-        behind = text[message.end : min(until, message.end + _COLUMNS)]
-        found.append(_sighting(head, message, follows, behind, logger[1] if logger else None, keys))
+        sighting = _usual_sighting(head, message, follows, logger[1] if logger else None, keys)
+        if sighting is None:
+            behind = text[message.end : min(until, message.end + _COLUMNS)]
+            sighting = _sighting(head, message, follows, behind, logger[1] if logger else None, keys)
+        found.append(sighting)
         floor = message.end
     if time is not None or origin is not None:
         found = [_with(each, time, origin) for each in found]
@@ -170,21 +173,28 @@ def _unescaped(match: "re.Match[str]") -> str:
     return _ESCAPED.get(match[2], match[2])
 
 
+def _usual_sighting(
+    head: str, message: MatchedMessage, follows: str, logger: str | None, keys: str
+) -> MessageSighting | None:
+    """Return a message in the layout of Kafka's own configuration, which has no origin. None for other layouts."""
+    usual = _USUAL.fullmatch(head)
+    time = None if usual is None else times.of_usual(usual[1], usual[2])
+    if time is None:
+        return None
+    return MessageSighting(message, time, None, logger, bool(follows) and not follows.isspace(), (keys, head, follows))
+
+
 def _sighting(
     head: str, message: MatchedMessage, follows: str, behind: str, logger: str | None, keys: str
 ) -> MessageSighting:
-    usual = _USUAL.fullmatch(head)
-    origin = None
-    if usual is not None:
-        time = times.of_usual(usual[1], usual[2])
-    else:
-        found = times.times_in(head)
-        time = found[0][2] if len(found) == 1 else _nearest([at for _, _, at in found])
-        origin = origin_of(head, found, behind)
+    found = times.times_in(head)
+    time = found[0][2] if len(found) == 1 else _nearest([at for _, _, at in found])
     is_closed = bool(follows) and not follows.isspace()
     if time is None and is_closed and not message.is_open:
         time = _nearest([at for _, _, at in times.times_in(follows)][:1])
-    return MessageSighting(message, time, origin, logger, is_closed, (keys, head, follows))
+    return MessageSighting(
+        message, time, origin_of(head, found, behind), logger, is_closed, (keys, head, follows)
+    )
 
 
 def _nearest(found: list[int]) -> int | None:
