@@ -28,6 +28,7 @@ from epochfuzz.harness.audit.lines.unpacking import (
     members,
     reason,
 )
+from epochfuzz.harness.audit.lines.unwrapping import Unwrap, unwrap_of
 from epochfuzz.harness.audit.lines.wordings import LOOKED_FOR
 
 _CHUNK = 1 << 18  # bytes; fits into a processor's cache, because each chunk is searched for one needle after another
@@ -127,6 +128,7 @@ class LogReader:
         self._time: int | None = None
         self._before = b""  # the last line of the previous chunk
         self._chunks = 0
+        self._unwrap: Unwrap | None = None
 
     def events(self, chunks: Iterator[bytes]) -> Iterator[Event]:
         """Yield the events of chunks of whole lines. If the file can't be read to its end, the facts say why."""
@@ -135,6 +137,10 @@ class LogReader:
             for chunk in chunks:
                 self._look_at(chunk)
                 chunk = cleaned(chunk)
+                if self._chunks == 1:
+                    self._unwrap = unwrap_of(chunk)
+                if self._unwrap is not None:
+                    chunk = self._unwrap(chunk)
                 lines, count = needled(chunk)
                 for number, start, end, needles in lines:
                     yield from self._events_of(facts.lines + number, chunk, start, end, needles)
