@@ -135,6 +135,16 @@ EXPORTS: dict[str, Written] = {
     "grep with context": lambda e: f"logs/{_host(e)}/server.log-17-{e.own}",
     "grep on Windows": lambda e: f"C:\\logs\\{_host(e)}\\server.log:{e.own}",
     "pdsh": lambda e: f"10.0.0.{e.broker}: {e.own}",
+    "journald, indented": lambda e: json.dumps({**_journal(e), "MESSAGE": e.own}, indent=8),
+    "Elastic, indented": lambda e: json.dumps(
+        {"_source": {"@timestamp": _zulu(e), "message": e.message, "host": {"name": _host(e)}}}, indent=1
+    ),
+    "AWS, indented": lambda e: json.dumps({"logStreamName": _host(e), "message": e.own, "eventId": "3"}, indent=4),
+    "Logstash's debug output": lambda e: (
+        f'{{\n       "message" => {json.dumps(e.own)},\n    "@timestamp" => {_zulu(e)},\n  "host" => "{_host(e)}"\n}}'
+    ),
+    "Google's YAML": lambda e: f"---\nresource:\n  labels:\n    pod_name: {_host(e)}\ntextPayload: '{e.own}'",
+    "systemd's export": lambda e: "".join(f"{k}={v}\n" for k, v in _journal(e).items()) + f"MESSAGE={e.message}\n",
     "identifiers in each line": lambda e: f"{_zulu(e)} req=a{e.milliseconds % 97:x}f {_host(e)} {e.own}",
     "hosts without numbers": lambda e: f"{_zulu(e)} {('alpha', 'beta', 'gamma')[e.broker - 1]}.example.com kafka: {e.own}",
 }
@@ -142,7 +152,6 @@ EXPORTS: dict[str, Written] = {
 OWN_EXPORTS: dict[str, Written] = {
     "containerd in parts": _containerd,
     "Docker in parts": _docker,
-    "systemd's export": lambda e: "".join(f"{k}={v}\n" for k, v in _journal(e).items()) + f"MESSAGE={e.message}\n",
     "journalctl -o verbose": lambda e: f"{e.time:%a} {e.at}234 UTC [s=ab]\n    _HOSTNAME=x\n    MESSAGE={e.own}",
     "YAML": lambda e: f"- ts: {_zulu(e)}\n  msg: |\n    {e.message}",
     "YAML, folded": lambda e: f"- ts: {_zulu(e)}\n  msg: >-\n{_wrapped(e, 80, '    ')}",

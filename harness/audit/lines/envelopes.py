@@ -99,7 +99,7 @@ def _lines(
         if lines:
             others = [each for each in said if each not in lines]
             time = next((at for each in others if (at := times.of_value(each)) is not None), time)
-            origin = "; ".join(_words(others)) or origin
+            origin = "; ".join(names_in(others)) or origin
         for each in said:
             if isinstance(each, str) and each in lines:
                 yield Inner(each, keys, time, origin)
@@ -166,17 +166,18 @@ def _origins(said: dict[str, Any], needles: Sequence[str], depth: int, in_origin
             yield from _attributes(each)
         elif isinstance(each, str) and not _has(each, needles):
             others.append(each)
-    yield from _words(others)
+    yield from names_in(others)
 
 
 def _attributes(said: list[Any]) -> Iterator[str]:
     """Yield the names in a list of attributes as OpenTelemetry writes them: {"key": ..., "value": {...}}."""
     for each in said:
         if isinstance(each, dict) and isinstance(each.get("key"), str) and isinstance(each.get("value"), dict):
-            yield from _words(list(each["value"].values()))
+            yield from names_in(list(each["value"].values()))
 
 
-def _words(said: Sequence[Any]) -> Iterator[str]:
+def names_in(said: Sequence[Any]) -> Iterator[str]:
+    """Yield the names in texts, without identifiers of a single document."""
     for each in said:
         if isinstance(each, str) and len(each) <= _LONGEST_ORIGIN and "\n" not in each:
             words = [word for word in origins.words_of(each) if _UNIQUE.search(word) is None]

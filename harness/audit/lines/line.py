@@ -126,7 +126,7 @@ def _seen(text: str, needles: Sequence[str], time: int | None, origin: str | Non
         found.append(sighting)
         floor = message.end
     if time is not None or origin is not None:
-        found = [_with(each, time, origin) for each in found]
+        found = [with_context(each, time, origin) for each in found]
     return found, failed
 
 
@@ -206,7 +206,7 @@ def _nearest(found: list[int]) -> int | None:
     return None
 
 
-def _with(sighting: MessageSighting, time: int | None, origin: str | None) -> MessageSighting:
+def with_context(sighting: MessageSighting, time: int | None, origin: str | None) -> MessageSighting:
     """Return a sighting with the origin of its envelope, and with its time if the line has no time with a date."""
     own = sighting.time
     own = time if own is None or (time is not None and times.is_dated(time) and not times.is_dated(own)) else own

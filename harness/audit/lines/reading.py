@@ -11,11 +11,12 @@ from dataclasses import asdict, dataclass
 from typing import IO
 
 from epochfuzz.harness.audit.lines import times
+from epochfuzz.harness.audit.lines.blocks import context_of
 from epochfuzz.harness.audit.lines.cleaning import cleaned
 from epochfuzz.harness.audit.lines.events import Event, MessageKind
 from epochfuzz.harness.audit.lines.facts import BACK, LogFacts
 from epochfuzz.harness.audit.lines.layouts import Frame
-from epochfuzz.harness.audit.lines.line import MessageSighting, seen_in
+from epochfuzz.harness.audit.lines.line import MessageSighting, seen_in, with_context
 from epochfuzz.harness.audit.lines.matching import messages_in
 from epochfuzz.harness.audit.lines.origins import words_in
 from epochfuzz.harness.audit.lines.sources import opened
@@ -37,6 +38,7 @@ _AROUND = 4_000  # bytes before and after a needle that are parsed in a longer l
 _KEPT = 2_000  # characters of a line that an event keeps
 _SHOWN = 200  # characters of the first line of a file without events, for messages
 _LOOKED_AT = 64  # number of chunks in which lines without a partition may show that a broker wrote the file
+_OF_BLOCKS = frozenset(b' \t"Mtm')  # a line that begins with another byte is no field of a block
 _OWN = "__cluster_metadata"  # KRaft's metadata log, which other rules replicate
 _YEAR = 300 * times.DAY
 
@@ -194,6 +196,9 @@ class LogReader:
             if failed and not (found and all(each.is_foreign for each in found)):
                 self.facts.unread += 1
                 self.facts.unread_line = self.facts.unread_line or line
+            if found and chunk[start] in _OF_BLOCKS:
+                time, origin = context_of(chunk, start, end)
+                found = [with_context(each, time, origin) for each in found]
             for each in found:
                 event = self._event(each, line, text)
                 if event is not None:
