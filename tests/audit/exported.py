@@ -146,7 +146,9 @@ EXPORTS: dict[str, Written] = {
     "Google's YAML": lambda e: f"---\nresource:\n  labels:\n    pod_name: {_host(e)}\ntextPayload: '{e.own}'",
     "systemd's export": lambda e: "".join(f"{k}={v}\n" for k, v in _journal(e).items()) + f"MESSAGE={e.message}\n",
     "identifiers in each line": lambda e: f"{_zulu(e)} req=a{e.milliseconds % 97:x}f {_host(e)} {e.own}",
-    "hosts without numbers": lambda e: f"{_zulu(e)} {('alpha', 'beta', 'gamma')[e.broker - 1]}.example.com kafka: {e.own}",
+    "hosts without numbers": lambda e: (
+        f"{_zulu(e)} {('alpha', 'beta', 'gamma')[e.broker - 1]}.example.com kafka: {e.own}"
+    ),
 }
 # Layouts with a file for each broker.
 OWN_EXPORTS: dict[str, Written] = {
@@ -210,13 +212,22 @@ def _by_logger(write: Written) -> Files:
     files: Files = {}
     for each in LINES:
         name = "state-change.log" if each.short == "logger" else "server.log"
-        files[f"kafka-{each.broker}/{name}"] = files.get(f"kafka-{each.broker}/{name}", b"") + f"{write(each)}\n".encode()
+        files[f"kafka-{each.broker}/{name}"] = (
+            files.get(f"kafka-{each.broker}/{name}", b"") + f"{write(each)}\n".encode()
+        )
     return files
 
 
 def _an_hour_apart() -> list[Line]:
     hours = (each.time.replace(hour=9) + timedelta(hours=i) for i, each in enumerate(LINES))
-    return [Line(e.broker, f"{at:%Y-%m-%d %H:%M:%S}.101", e.level, e.logger, e.message) for e, at in zip(LINES, hours)]
+    return [
+        Line(e.broker, f"{at:%Y-%m-%d %H:%M:%S}.101", e.level, e.logger, e.message)
+        for e, at in zip(LINES, hours, strict=True)
+    ]
+
+
+def _clocked(pattern: str) -> Written:
+    return lambda e: f"{e.time:{pattern}} INFO {e.message}"
 
 
 def _newest_first(write: Written) -> dict[str, Files]:
@@ -233,7 +244,7 @@ def exports() -> dict[str, Files]:
     made = {f"{name}, by broker": _files(write, LINES) for name, write in (EXPORTS | OWN_EXPORTS).items()}
     made |= {f"{name}, in one file": _one_file(write) for name, write in EXPORTS.items()}
     for name, pattern in CLOCKS.items():
-        made[f"{name} clock of 12 hours"] = _files(lambda e, p=pattern: f"{e.time:{p}} INFO {e.message}", _an_hour_apart())
+        made[f"{name} clock of 12 hours"] = _files(_clocked(pattern), _an_hour_apart())
     for name in ("Kibana's CSV", "Datadog", "Loki's push", "kubetail"):
         made |= {f"{name}, newest first, {how}": files for how, files in _newest_first(EXPORTS[name]).items()}
     made["newest first"] = _files(lambda e: e.own, LINES[::-1])
@@ -245,7 +256,9 @@ def exports() -> dict[str, Files]:
     )
     made["rows in JSON"] = {"q.json": json.dumps([[_zulu(e), _host(e), e.message] for e in ELSEWHERE]).encode()}
     made["rotated by date, no dates within"] = _rotated("server.log", "server.log-20260904", lambda e: e.message)
-    made["rotated by Kubernetes"] = _rotated("0.log", "0.log.20260904-030900", lambda e: f"{_zulu(e)} stdout F {e.message}")
+    made["rotated by Kubernetes"] = _rotated(
+        "0.log", "0.log.20260904-030900", lambda e: f"{_zulu(e)} stdout F {e.message}"
+    )
     made["Kibana's CSV, by logger"] = _by_logger(EXPORTS["Kibana's CSV"])
     made["Serilog, by logger"] = _by_logger(EXPORTS["Serilog"])
     made["line ends of an old Mac"] = _files(lambda e: e.own, LINES, end="\r")

@@ -162,7 +162,9 @@ def test_a_store_that_never_responds_is_one_sentence_within_seconds(run, monkeyp
         code, out, err = run(f"{url}endpoint_override=127.0.0.1:{silent.getsockname()[1]}&scheme=http")
 
     assert (code, out) == (2, "")
-    assert "no response within 1 s. audit reads file, s3, s3a, gs and hdfs URLs; download logs that are elsewhere" in err
+    assert (
+        "no response within 1 s. audit reads file, s3, s3a, gs and hdfs URLs; download logs that are elsewhere" in err
+    )
     assert time.monotonic() - began < 8
 
 

@@ -1,15 +1,12 @@
 """Logs as tools export, split, wrap and encode them: the same findings, and no finding for a cluster that kept all."""
 
-import json
 import re
 
 import pytest
 
-from epochfuzz.harness.audit.audit import AuditVerdict
-from epochfuzz.harness.audit.errors import AuditError
 from tests.audit.collected import LINES, Line
-from tests.audit.exported import CLOCKS, EXPORTS, OWN_EXPORTS, exports
-from tests.audit.telling import LOGS, audited, cuts, found, leads, stamped, written
+from tests.audit.exported import EXPORTS, OWN_EXPORTS, exports
+from tests.audit.telling import LOGS, audited, found
 from tests.audit.test_layouts import FINDINGS
 
 EXPORTED = exports()

@@ -237,8 +237,8 @@ def _by_both(replica: DiskReplica, entries: Sequence[EpochEntry], runs: Sequence
     if runs and entries and entries[0].start < runs[0].first.base and not replica.is_compacted:
         entries = _local(entries, runs[0].first.base)
         replica.problems.append(
-            f"{file}: goes back to offsets before {runs[0].first.base:,}, where the segments begin: older segments are in"
-            " tiered storage, or are missing. The log was compared from there on"
+            f"{file}: goes back to offsets before {runs[0].first.base:,}, where the segments begin: older segments are"
+            " in tiered storage, or are missing. The log was compared from there on"
         )
     for index, entry in enumerate(entries):
         run = by_epoch.pop(entry.epoch, None)
@@ -272,7 +272,7 @@ def _by_both(replica: DiskReplica, entries: Sequence[EpochEntry], runs: Sequence
 
 
 def _local(entries: Sequence[EpochEntry], begins: int) -> list[EpochEntry]:
-    """Return the epochs of the offsets from `begins` on. With tiered storage, the checkpoint has older ones (KIP-405)."""
+    """Return the epochs of the offsets from `begins` on. With tiered storage, there are older ones (KIP-405)."""
     before = [entry for entry in entries if entry.start <= begins]
     return [replace(before[-1], start=begins), *entries[len(before) :]]
 

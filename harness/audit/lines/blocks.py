@@ -12,7 +12,7 @@ from epochfuzz.harness.audit.lines.envelopes import names_in
 _MOST = 40  # lines of a block before and after the message
 _LONGEST = 400  # bytes of a line that may hold an origin or a time
 _MESSAGE = re.compile(
-    rb'(?:[ \t]+"[\w.@-]{1,60}"\s*(?::|=>)|"(?:message|msg|log)"\s*(?::|=>)|MESSAGE=|[ \t]*(?:textPayload|message|msg):)'
+    rb'(?:[ \t]+"[\w.@-]{1,60}"\s*(?::|=>)|"(?:message|msg|log)"\s*:|MESSAGE=|[ \t]*(?:textPayload|message|msg):)'
 )
 _FIELD = re.compile(rb"[ \t-]*\"?[\w.@/ -]{1,80}\"?\s*(?::|=>|=)\s*(.*?),?\s*$")
 _OPENS, _CLOSES = (b"{", b"["), (b"}", b"]")
@@ -25,7 +25,8 @@ def context_of(chunk: bytes, start: int, end: int) -> tuple[int | None, str | No
     """
     if _MESSAGE.match(chunk, start, end) is None:
         return None, None
-    time, names = None, []
+    time: int | None = None
+    names: list[str] = []
     for value in _values(chunk, start, end):
         text = value.strip(b"\"' ").decode(errors="replace")
         at = times.of_value(int(text) if text.isdecimal() and len(text) < 20 else text)

@@ -192,9 +192,7 @@ def _sighting(
     is_closed = bool(follows) and not follows.isspace()
     if time is None and is_closed and not message.is_open:
         time = _nearest([at for _, _, at in times.times_in(follows)][:1])
-    return MessageSighting(
-        message, time, origin_of(head, found, behind), logger, is_closed, (keys, head, follows)
-    )
+    return MessageSighting(message, time, origin_of(head, found, behind), logger, is_closed, (keys, head, follows))
 
 
 def _nearest(found: list[int]) -> int | None:

@@ -29,9 +29,7 @@ _PIECE = 1 << 14  # number of packed bytes that are read at a time
 _SPOOLED = 1 << 26  # a zip archive inside an archive is kept in memory up to this number of bytes
 
 _MOSTLY = 0.95  # least share of the characters of UTF-16 whose first or second byte is zero
-_WINDOW = 256  # bytes of UTF-16, of which at least one in _ZEROS is zero, because Kafka writes ASCII
-_ZEROS = 5
-
+_WINDOW, _ZEROS = 256, 5  # in so many bytes of UTF-16, at least one in five is zero, because Kafka writes ASCII
 TEXT = "text"
 WIDE = ("utf-16-le", "utf-16-be")
 _MAGIC = {
@@ -87,17 +85,12 @@ def _wide(head: bytes) -> str | None:
         return WIDE[0]
     if head.startswith(codecs.BOM_UTF16_BE):
         return WIDE[1]
-    even, odd = head[0::2].count(0), head[1::2].count(0)
-    half = len(head) // 2
+    even, odd, half = head[0::2].count(0), head[1::2].count(0), len(head) // 2
     if half < 4:
         return None
-    return (
-        WIDE[0]
-        if odd > _MOSTLY * half and even < 0.1 * half
-        else WIDE[1]
-        if even > _MOSTLY * half and odd < 0.1 * half
-        else None
-    )
+    if odd > _MOSTLY * half and even < 0.1 * half:
+        return WIDE[0]
+    return WIDE[1] if even > _MOSTLY * half and odd < 0.1 * half else None
 
 
 def _is_text(head: bytes) -> bool:

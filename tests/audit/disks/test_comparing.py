@@ -188,7 +188,9 @@ def test_offsets_that_compaction_has_removed_are_not_lost(tmp_path):
     assert (audit.findings, audit.gaps) == ([], [])
 
 
-@pytest.mark.parametrize("meta", ["version=0\nbroker.id=1\n", "node.id = 1\ncluster.id = c\n", "version=1\r\nnode.id=1\r\n"])
+@pytest.mark.parametrize(
+    "meta", ["version=0\nbroker.id=1\n", "node.id = 1\ncluster.id = c\n", "version=1\r\nnode.id=1\r\n"]
+)
 def test_meta_properties_of_every_version_name_the_broker(tmp_path, meta):
     committed_up_to_8_and_replaced_from_5(tmp_path)
     (tmp_path / "broker-1" / "meta.properties").write_text(meta)
