@@ -1,12 +1,16 @@
 """Logs as tools export, split, wrap and encode them: the same findings, and no finding for a cluster that kept all."""
 
+import contextlib
+import json
 import re
+import time
 
 import pytest
 
+from epochfuzz.harness.audit.errors import AuditError
 from tests.audit.collected import LINES, Line
 from tests.audit.exported import EXPORTS, OWN_EXPORTS, exports
-from tests.audit.telling import LOGS, audited, found
+from tests.audit.telling import LOGS, audited, cuts, found, leads, stamped
 from tests.audit.test_layouts import FINDINGS
 
 EXPORTED = exports()
@@ -62,3 +66,82 @@ def test_an_export_of_a_cluster_that_kept_everything_shows_nothing(tmp_path, kep
     assert found(audit) == []
     assert audit.events == whole.events
     assert [gap for gap in audit.gaps if gap not in whole.gaps] == []
+
+
+TWICE = {
+    "under two keys": lambda line: {"message": line, "log": line},
+    "in a longer text": lambda line: {"message": line, "event": {"original": f"2026-01-02 03:00:00 INFO {line}"}},
+}
+
+
+@pytest.mark.parametrize("document", TWICE)
+def test_a_document_that_holds_a_line_twice_shows_it_once(tmp_path, document):
+    (tmp_path / "server.log").write_text(json.dumps(TWICE[document](leads(1, 1, 9, 9))) + "\n")
+
+    assert audited(tmp_path).events == 1
+
+
+def test_a_document_may_hold_the_logs_of_several_brokers(tmp_path):
+    logs = {f"kafka-{broker}": "\n".join([leads(broker, broker, 9, 9), cuts(9)]) for broker in (1, 2)}
+    (tmp_path / "logs.json").write_text(json.dumps(logs))
+
+    assert audited(tmp_path).events == 4
+
+
+def test_text_after_a_document_is_read(tmp_path):
+    (tmp_path / "server.log").write_text(f"{json.dumps({'log': leads(1, 1, 9, 9)})} {leads(2, 2, 9, 9)}\n")
+
+    assert audited(tmp_path).brokers == (1, 2)
+
+
+HOSTILE = {
+    "documents": lambda line: json.dumps({"log": line}) * 300,
+    "texts of a document": lambda line: json.dumps({str(i): f"{i} Truncating " for i in range(3000)}),
+    "ends of streams": lambda line: '{"log":"' + '","stream":"stdout"' * 3400,
+    "an array that does not end": lambda line: '"MESSAGE":[' + "1," * 32_000,
+    "names": lambda line: "a.-" * 20_000 + line,
+    "brackets": lambda line: '["' * 32_000,
+}
+
+
+@pytest.mark.parametrize("line", HOSTILE)
+def test_a_hostile_line_of_64_kb_takes_half_a_second_at_most(tmp_path, line):
+    (tmp_path / "server.log").write_text(f"{leads(1, 1, 9, 9)}\n{HOSTILE[line](leads(1, 1, 9, 9))[:65_000]}\n")
+    began = time.process_time()
+    audited(tmp_path)
+
+    assert time.process_time() - began < 0.5
+
+
+def test_short_hostile_lines_are_not_tried_again_and_again(tmp_path):
+    line = "a.-" * 60
+    (tmp_path / "server.log").write_text(f"Truncating t-0 to offset 5\n{line}\n" * 500)
+    began = time.process_time()
+    with contextlib.suppress(AuditError):
+        audited(tmp_path)
+
+    assert time.process_time() - began < 1
+
+
+def test_utf_16_to_which_another_encoding_was_appended_is_a_gap(tmp_path):
+    lines = stamped([leads(1, 1, 9, 9)] * 5)
+    (tmp_path / "server.log").write_bytes(lines.encode("utf-16") + lines.encode())
+    audit = audited(tmp_path)
+
+    assert audit.events == 5
+    assert any("another encoding than UTF-16 begins within it" in gap for gap in audit.gaps)
+
+
+def test_utf_16_that_was_appended_to_utf_8_is_read(tmp_path):
+    lines = stamped([leads(1, 1, 9, 9)] * 40)
+    (tmp_path / "server.log").write_bytes(lines.encode() + lines.encode("utf-16-le"))
+
+    assert audited(tmp_path).events == 80
+
+
+@pytest.mark.parametrize("text", ["no line of a broker", "W0Jyb2tlciBpZD0xXQ=="])
+def test_text_that_cannot_be_decoded_is_wrong_input(tmp_path, text):
+    (tmp_path / "mail.eml").write_text(f"{text}\n")
+
+    with pytest.raises(AuditError, match="is of a Kafka broker; the first line that was not understood"):
+        audited(tmp_path)

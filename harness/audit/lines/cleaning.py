@@ -19,7 +19,7 @@ _ARRAY = re.compile(rb'("MESSAGE"[ \t]{0,4}:[ \t]{0,4})\[([ \t\d,]{2,400000})\]'
 # containerd and CRI-O split a line after 8 or 16 KiB: P marks a part, and F the last part.
 _PART = re.compile(rb"\S{10,40} (stdout|stderr) ([PF])(?::\S*)? ?(.*?)\r?$")
 # Docker splits a line after 16 KiB. Only the last part ends with a line end.
-_DOCKER = re.compile(rb'(\{"log": ?"(.*?))(", ?"stream": ?"(std\w+)".*\}\r?)$')
+_DOCKER = re.compile(rb'(\{"log": ?"(.*))(", ?"stream": ?"(std\w{3})".{0,4000}\}\r?)$')
 
 
 def cleaned(chunk: bytes) -> bytes:

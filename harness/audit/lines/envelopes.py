@@ -40,6 +40,7 @@ _LONGEST = 1 << 16  # characters
 _TRIES = 4
 _BEFORE = 500  # number of characters before a document in which its time and origin may stand
 _KEYS = 80
+_COMPARED = 16  # number of lines of a document that are compared with each other
 _LONGEST_TIME = 64
 _LONGEST_ORIGIN = 120
 _LONGEST_ORIGINS = 400
@@ -95,9 +96,9 @@ def _lines(
     if depth == 0:
         return
     if isinstance(said, list):
-        lines = [each for each in said if isinstance(each, str) and _has(each, needles)]
+        lines = {each for each in said if isinstance(each, str) and _has(each, needles)}
         if lines:
-            others = [each for each in said if each not in lines]
+            others = [each for each in said if not (isinstance(each, str) and each in lines)]
             time = next((at for each in others if (at := times.of_value(each)) is not None), time)
             origin = "; ".join(names_in(others)) or origin
         for each in said:
@@ -110,12 +111,19 @@ def _lines(
         lines = _without_copies([each for each in said.values() if isinstance(each, str) and _has(each, needles)])
         names = dict.fromkeys((*([] if origin is None else [origin]), *_origins(said, needles, depth)))
         origin = "; ".join(names)[:_LONGEST_ORIGINS] or None
+        inside: list[Inner] = []
         for key, each in said.items():
-            if isinstance(each, str) and each in lines:
+            if isinstance(each, (dict, list)):
+                inside += _lines(each, needles, f"{keys} {key}"[:_KEYS], time, origin, depth - 1)
+        # A document may hold a line under two keys, and also in a text of an inner document.
+        longer = [inner.line for inner in inside[:_COMPARED]]
+        kept = [line for line in lines if not _is_copy(line, longer)]
+        left = set(kept)
+        for key, each in said.items():
+            if isinstance(each, str) and each in left:
+                left.remove(each)
                 yield Inner(each, f"{keys} {key}"[:_KEYS], time, origin)
-            elif isinstance(each, (dict, list)):
-                inside = _lines(each, needles, f"{keys} {key}"[:_KEYS], time, origin, depth - 1)
-                yield from (inner for inner in inside if not _is_copy(inner.line, lines))
+        yield from (inner for inner in inside if not _is_copy(inner.line, kept))
 
 
 def _has(text: str, needles: Sequence[str]) -> bool:
@@ -134,7 +142,7 @@ def _without_copies(lines: list[str]) -> list[str]:
 
 
 def _is_copy(line: str, lines: Sequence[str]) -> bool:
-    return any(line.rstrip(".… \n") in each for each in lines)
+    return any(line.rstrip(".… \n") in each for each in lines[:_COMPARED])
 
 
 def _time(said: dict[str, Any], needles: Sequence[str]) -> int | None:

@@ -13,7 +13,7 @@ _NAMES = re.compile(rf"{NAME.pattern}|(?<![\w.])\d{{1,3}}(?:\.\d{{1,3}}){{3}}(?!
 _STREAMS = frozenset(("stdout", "stderr", "log", "utc"))
 # Names of Kafka's classes and threads. The lines of every broker have them.
 _OF_KAFKA = re.compile(r"(?:kafka|org\.apache|state\.change)\.|.*(?:thread|handler|scheduler|executor)", re.IGNORECASE)
-_BRACKETS = re.compile(r"\[[^\]\[]{0,200}\]|[\w.$]{1,200}:\d")
+_BRACKETS = re.compile(r"\[[^\]\[]{0,200}\]|(?<![\w.$])[\w.$]{1,200}:\d")
 _COLUMN = re.compile(r'"\s*[,;]|\t|\|')  # ends the column of a table in which a message stands
 _LONGEST = 240  # characters of an origin
 

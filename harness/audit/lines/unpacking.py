@@ -305,7 +305,7 @@ def _wide_part(piece: bytes) -> int:
     """Return the number of bytes that are UTF-16. Another program may have appended to the file."""
     for start in range(0, len(piece) - _WINDOW, _WINDOW):
         if piece.count(0, start, start + _WINDOW) * _ZEROS < _WINDOW:
-            return start
+            return next(i for i in range(start, len(piece), 2) if 0 not in piece[i : i + 2])
     return len(piece)
 
 

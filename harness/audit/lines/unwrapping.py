@@ -16,7 +16,7 @@ _OF_KAFKA = re.compile(rb"[Tt]runcat|[Ll]eader|ISR|watermark|partition")
 _QUOTE = re.compile(rb"^[>|\s]*")
 # A line that begins a record: the time of the record stands near its start.
 _BEGINS = re.compile(
-    rb"[^\w\n]{0,6}(?:\w[\w.@/-]{0,60}[^\w\n]{1,6}){0,3}?"
+    rb"[^\w\n]{0,6}(?:\w[\w.@/-]{0,60}[^\w\n.@/-]{1,6}){0,3}?"
     rb"(?:\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d|\d\d:\d\d:\d\d[.,\s])"
 )
 
