@@ -96,13 +96,13 @@ def _lines(
     if depth == 0:
         return
     if isinstance(said, list):
-        lines = {each for each in said if isinstance(each, str) and _has(each, needles)}
-        if lines:
-            others = [each for each in said if not (isinstance(each, str) and each in lines)]
+        own = {each for each in said if isinstance(each, str) and _has(each, needles)}
+        if own:
+            others = [each for each in said if not (isinstance(each, str) and each in own)]
             time = next((at for each in others if (at := times.of_value(each)) is not None), time)
             origin = "; ".join(names_in(others)) or origin
         for each in said:
-            if isinstance(each, str) and each in lines:
+            if isinstance(each, str) and each in own:
                 yield Inner(each, keys, time, origin)
             elif isinstance(each, (dict, list)):
                 yield from _lines(each, needles, keys, time, origin, depth - 1)

@@ -1,6 +1,6 @@
 """Origins: the names that a log collector puts around a line, such as a container, a pod or a host.
 
-An origin is a text of names. attribution.py learns which of these names stand for which broker.
+An origin is a text of names. attribution.py learns the broker that a name stands for.
 """
 
 import re

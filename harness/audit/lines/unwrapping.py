@@ -32,7 +32,7 @@ def unwrap_of(chunk: bytes) -> Unwrap | None:
 
 
 def _readable(chunk: bytes) -> int:
-    """Return the number of messages that can be read, less the number of those that cannot."""
+    """Return the number of readable messages, less the number of unreadable ones."""
     readable = 0
     for line in chunk.split(b"\n"):
         if len(line) > 20:
@@ -42,7 +42,7 @@ def _readable(chunk: bytes) -> int:
 
 
 def _at_soft_breaks(chunk: bytes) -> bytes:
-    """Decode quoted-printable text (RFC 2045), in which `=` at the end of a line continues the line."""
+    """Decode quoted-printable text (RFC 2045). There, `=` at the end of a line continues the line."""
     lines: list[bytes] = []
     joined = 0
     for line in chunk.split(b"\n"):
