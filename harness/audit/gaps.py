@@ -54,7 +54,7 @@ def _of_files(files: Sequence[LogFacts], whose: Attribution) -> Iterator[str]:
                 f"{facts.file}: its lines are in no order, their times go back {facts.backs:,} times, from line"
                 f" {facts.back:,} on; it was left out. Give the file as the broker wrote it"
             )
-        elif facts.back is not None:
+        elif facts.back is not None and not facts.is_newest_first:
             yield (
                 f"{facts.file}, line {facts.back:,}: the clock had gone back; audit did not use what depends on the"
                 " order of this broker's files"

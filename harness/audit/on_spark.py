@@ -120,6 +120,7 @@ class _Run:
                 "clocks_back": sorted(whose.clocks_back),
                 "newest": whose.newest,
                 "is_one_cluster": whose.is_one_cluster,
+                "newest_first": sorted(whose.newest_first),
             }
         )
         by_partition = events.repartition(*_KEY).sortWithinPartitions(*_KEY, "file", "line")

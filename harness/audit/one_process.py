@@ -63,6 +63,6 @@ def _logs(request: AuditRequest, report: Report) -> Audit:
     verdicts = AuditVerdicts()
     for number, ((topic, partition), own_events) in enumerate(sorted(partitions.items()), start=1):
         report(f"judging partition {number:,} of {len(partitions):,}")
-        judged = judge(own_events, whose.clocks_back, whose.newest, whose.is_one_cluster)
+        judged = judge(own_events, whose.clocks_back, whose.newest, whose.is_one_cluster, whose.newest_first)
         verdicts.add(f"{topic}-{partition}", judged)
     return concluded(request, files, whose, verdicts)

@@ -3,8 +3,10 @@
 import json
 import random
 import re
+import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -150,6 +152,20 @@ def test_bad_input_is_one_sentence_that_says_what_to_do(run, words, said):
     assert err.startswith("epochfuzz: ")
     assert said in err
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("url", ["gs://anonymous@b/logs?", "s3://k:s@b/logs?region=x&", "s3a://k:s@b/logs?region=x&"])
+def test_a_store_that_never_responds_is_one_sentence_within_seconds(run, monkeypatch, url):
+    monkeypatch.setattr("epochfuzz.harness.audit.lines.sources._RESPONDS", 1)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        began = time.monotonic()
+        code, out, err = run(f"{url}endpoint_override=127.0.0.1:{silent.getsockname()[1]}&scheme=http")
+
+    assert (code, out) == (2, "")
+    assert (
+        "no response within 1 s. audit reads file, s3, s3a, gs and hdfs URLs; download logs that are elsewhere" in err
+    )
+    assert time.monotonic() - began < 8
 
 
 def test_the_timeline_shows_the_election_before_its_leader_starts(run):

@@ -263,7 +263,7 @@ def test_a_file_that_is_mostly_cut_is_left_out_for_what_is_missing_may_matter(tm
 
 def test_lines_in_no_order_are_left_out(tmp_path):
     written(tmp_path, {1: [leads(1, 1, 9, 9, before=(1, 0))], 2: []})
-    backwards = [stamped([leads(2, 2, 5, 5, before=(1, 1))], second) for second in (30, 20, 10, 0)]
+    backwards = [stamped([leads(2, 2, 5, 5, before=(1, 1))], second) for second in (30, 10, 20, 0, 25, 5)]
     (tmp_path / "broker-2" / "server.log").write_text("".join(backwards))
     audit = audited(tmp_path)
 

@@ -81,13 +81,14 @@ def _read_meta(read: LogDirectory) -> None:
     except Unreadable as error:
         read.problems.append(f"{file}: {error}")
         return
-    values = dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
-    number = values.get("node.id", values.get("broker.id", "")).strip()
+    pairs = (line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
+    values = {name.strip(): value.strip() for name, value in pairs}
+    number = values.get("node.id", values.get("broker.id", ""))
     if _DIGITS.fullmatch(number) and int(number) <= _MOST_EPOCH:
         read.broker = int(number)
     else:
         read.problems.append(f"{file}: names no broker: node.id or broker.id is missing, or is not a number")
-    cluster = values.get("cluster.id", "").strip()
+    cluster = values.get("cluster.id", "")
     read.cluster = cluster if re.fullmatch(r"[A-Za-z0-9_-]{1,64}", cluster) else None
 
 

@@ -28,6 +28,8 @@ _HARMLESS = 1 << 29  # bytes to which every file may unpack
 _PIECE = 1 << 14  # number of packed bytes that are read at a time
 _SPOOLED = 1 << 26  # a zip archive inside an archive is kept in memory up to this number of bytes
 
+_MOSTLY = 0.95  # least share of the characters of UTF-16 whose first or second byte is zero
+_WINDOW, _ZEROS = 256, 5  # in so many bytes of UTF-16, at least one in five is zero, because Kafka writes ASCII
 TEXT = "text"
 WIDE = ("utf-16-le", "utf-16-be")
 _MAGIC = {
@@ -83,17 +85,12 @@ def _wide(head: bytes) -> str | None:
         return WIDE[0]
     if head.startswith(codecs.BOM_UTF16_BE):
         return WIDE[1]
-    even, odd = head[0::2].count(0), head[1::2].count(0)
-    half = len(head) // 2
+    even, odd, half = head[0::2].count(0), head[1::2].count(0), len(head) // 2
     if half < 4:
         return None
-    return (
-        WIDE[0]
-        if odd > 0.7 * half and even < 0.1 * half
-        else WIDE[1]
-        if even > 0.7 * half and odd < 0.1 * half
-        else None
-    )
+    if odd > _MOSTLY * half and even < 0.1 * half:
+        return WIDE[0]
+    return WIDE[1] if even > _MOSTLY * half and odd < 0.1 * half else None
 
 
 def _is_text(head: bytes) -> bool:
@@ -236,7 +233,7 @@ class _Stream(io.RawIOBase):
             except UNPACKING_ERRORS as error:
                 self._error = error
                 continue
-            if not self._made:
+            if not self._made and self._error is None:
                 return 0
         size = min(len(buffer), len(self._made))
         buffer[:size] = self._made[:size]
@@ -296,9 +293,20 @@ class _Narrowed(_Stream):
     def _piece(self) -> bytes:
         while True:
             piece = self._content.read(1 << 16)
-            made = self._decoder.decode(piece, final=not piece).encode("utf-8", "replace")
-            if made or not piece:
+            whole = _wide_part(piece)
+            if whole < len(piece):
+                self._error = Damaged("another encoding than UTF-16 begins within it")
+            made = self._decoder.decode(piece[:whole], final=not piece).encode("utf-8", "replace")
+            if made or not piece or self._error is not None:
                 return made
+
+
+def _wide_part(piece: bytes) -> int:
+    """Return the number of bytes that are UTF-16. Another program may have appended to the file."""
+    for start in range(0, len(piece) - _WINDOW, _WINDOW):
+        if piece.count(0, start, start + _WINDOW) * _ZEROS < _WINDOW:
+            return next(i for i in range(start, len(piece), 2) if 0 not in piece[i : i + 2])
+    return len(piece)
 
 
 class _Decompressor(Protocol):
