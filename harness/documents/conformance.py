@@ -85,9 +85,17 @@ class NeverMet(TypedDict):
     epochs: int
 
 
+class NextEvent(TypedDict):
+    """The event that the adapter should support next, and the coverage points that no schedule without it reaches."""
+
+    event: str
+    opens: list[str]
+
+
 class Run(TypedDict):
     """A conformance run: the checks that it made, and the fields that it lacked for other checks.
 
+    `next_event` is None if the run sent every possible event, or none.
     `never_met` is None if no model ran alongside, and in campaigns that began before epochfuzz recorded it.
     """
 
@@ -106,6 +114,7 @@ class Run(TypedDict):
     never_applied: list[str]
     never_shown: list[str]
     never_met: NeverMet | None
+    next_event: NextEvent | None
     judged: list[str]
     not_judged: dict[str, list[str]]
     own_fields: list[str]
