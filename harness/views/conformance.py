@@ -348,7 +348,7 @@ def _title(nonconformity: ConformanceFinding, proof: Reproducer | None) -> Text:
     sent = nonconformity.sighting.sent
     after = f"after event {len(sent)}, {event_text(sent[-1])}" if sent else "after the reset"
     if is_from_reset(nonconformity.fault, sent, nonconformity.protocol, nonconformity.trial.settings):
-        after += ", and there since the reset"
+        after += ", and perhaps there since the reset"
     shrunk = f", shrunk from {nonconformity.shrunk_from} events" if nonconformity.shrunk_from > len(sent) else ""
     if not nonconformity.is_shrunk and not nonconformity.known_flaw:
         shrunk += ", not the shortest: time was up; a longer --certify, such as 5m, shrinks it further"
