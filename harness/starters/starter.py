@@ -114,15 +114,21 @@ class Starter:
     def steps(self) -> list[str]:
         """The next three steps of the user, as sentences in Markdown."""
         replica = _REPLICAS[self.language]
-        others = [verb.text for verb in possible() if verb not in self.verbs]
         return [
             f"Call your own code in `{replica}`: append to your log, and read it back in `observe`. Then run `conform`.",
             "Break your code once, such as by a fetch from one offset too far. The next run must show a difference.",
-            f"Add the event that the run names as the next one, and run `conform` again. `epochfuzz new-adapter --language"
-            f" {self.language} --events {others[0]} other-directory` writes the code for an event."
-            if others
-            else "Run with `--replicas 3`, then with `--exhaustive --refused`, and let CI repeat it.",
+            self._last_step(),
         ]
+
+    def _last_step(self) -> str:
+        others = [verb.text for verb in possible() if verb not in self.verbs]
+        if not others:
+            return "Run with `--replicas 3`, then with `--exhaustive --refused`, and let CI repeat it."
+        code = f"epochfuzz new-adapter --language {self.language} --events {others[0]} other-directory"
+        return (
+            "Add the event that the last lines of the run name, and run `conform` again. For the code of an event,"
+            f" write another starter: `{code}`."
+        )
 
     def files(self) -> dict[str, str]:
         """Return the text of each file, by its path below the starter's directory."""

@@ -11,7 +11,7 @@ import pytest
 from epochfuzz.harness.starters.starter import COMMANDS, Language, Starter, parse_events
 from tests.documents.pages import ROOT, named
 
-# By language: the tool that builds or runs the starter, and a mistake in a file: a fetch returns the log from its start.
+# By language: the tool that builds or runs the starter, and a mistake: a fetch returns the log from its start.
 MISTAKES = {
     Language.GO: ("go", "replica.go", "r.log[request.offset:last]", "r.log[:last]"),
     Language.RUST: ("cargo", "src/replica.rs", "self.log[request.offset..]", "self.log[0..]"),

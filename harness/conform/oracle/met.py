@@ -59,9 +59,7 @@ def of_kind(met: Iterable[str], kind: str) -> set[str]:
 
 
 @lru_cache(maxsize=128)
-def there_is(
-    protocol: Protocol, settings: Configuration, verbs: frozenset[Verb] = frozenset(Verb)
-) -> frozenset[str]:
+def there_is(protocol: Protocol, settings: Configuration, verbs: frozenset[Verb] = frozenset(Verb)) -> frozenset[str]:
     """Return the coverage points that the model reaches in a sample of random schedules of these events.
 
     The sample reaches most of the points that exist.

@@ -18,9 +18,7 @@ class NextEvent:
     opens: frozenset[str]
 
 
-def next_event(
-    protocols: Sequence[Protocol], settings: Configuration, supported: Iterable[Verb]
-) -> NextEvent | None:
+def next_event(protocols: Sequence[Protocol], settings: Configuration, supported: Iterable[Verb]) -> NextEvent | None:
     """Return the event that opens the most coverage points, or None if the adapter supports all events.
 
     Random schedules of the model, with and without each event, estimate the points under any of the protocols.

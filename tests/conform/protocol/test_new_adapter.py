@@ -74,9 +74,7 @@ def test_all_stands_for_the_events_of_kip_320_that_need_no_setting() -> None:
 
 @pytest.mark.parametrize("language", Language)
 def test_the_code_of_an_event_is_left_out_with_the_event(language: Language) -> None:
-    least, most = (
-        "".join(Starter(language, parse_events(events)).files().values()).lower() for events in ("", "all")
-    )
+    least, most = ("".join(Starter(language, parse_events(events)).files().values()).lower() for events in ("", "all"))
     names = ("shrink(", "elect(", "start_epoch", "startepoch", "leader_epoch")
     assert [name in least for name in names] == [False] * 5
     assert sum(name in most for name in names) == 4  # of two spellings, each language has one
