@@ -115,7 +115,7 @@ class Starter:
         """The next three steps of the user, as sentences in Markdown."""
         replica = _REPLICAS[self.language]
         return [
-            f"Call your own code in `{replica}`: append to your log, and read it back in `observe`. Then run `conform`.",
+            f"Call your code in `{replica}`: append to your log, and read it back in `observe`. Then run `conform`.",
             "Break your code once, such as by a fetch from one offset too far. The next run must show a difference.",
             self._last_step(),
         ]
