@@ -60,11 +60,12 @@ COMMANDS = {
     Language.PYTHON: Commands("", "pytest", "python adapter.py"),
 }
 
-_REPLICAS = {
-    Language.GO: "replica.go",
-    Language.RUST: "src/replica.rs",
-    Language.JAVA: "src/main/java/Replica.java",
-    Language.PYTHON: "replica.py",
+# The files with the stand-ins for the user's log and replica.
+STAND_INS = {
+    Language.GO: ("log.go", "replica.go"),
+    Language.RUST: ("src/log.rs", "src/replica.rs"),
+    Language.JAVA: ("src/main/java/Log.java", "src/main/java/Replica.java"),
+    Language.PYTHON: ("log.py", "replica.py"),
 }
 
 
@@ -113,9 +114,9 @@ class Starter:
     @property
     def steps(self) -> list[str]:
         """The next three steps of the user, as sentences in Markdown."""
-        replica = _REPLICAS[self.language]
+        log, replica = STAND_INS[self.language]
         return [
-            f"Call your code in `{replica}`: append to your log, and read it back in `observe`. Then run `conform`.",
+            f"Call your log in `{log}`, and run `conform` again. Then call the rest of your code in `{replica}`.",
             "Break your code once, such as by a fetch from one offset too far. The next run must show a difference.",
             self._last_step(),
         ]

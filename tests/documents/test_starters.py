@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from epochfuzz.harness.starters.starter import COMMANDS, Language, Starter, parse_events
+from epochfuzz.harness.starters.starter import COMMANDS, STAND_INS, Language, Starter, parse_events
 from tests.documents.pages import ROOT, named
 
 # By language: the tool that builds or runs the starter, and a mistake: a fetch returns the log from its start.
 MISTAKES = {
-    Language.GO: ("go", "replica.go", "r.log[request.offset:last]", "r.log[:last]"),
-    Language.RUST: ("cargo", "src/replica.rs", "self.log[request.offset..]", "self.log[0..]"),
-    Language.JAVA: ("javac", "src/main/java/Replica.java", "log.subList(request.offset, ", "log.subList(0, "),
-    Language.PYTHON: ("python3", "replica.py", "self.log[offset : offset", "self.log[0 : offset"),
+    Language.GO: ("go", "replica.go", "r.log.read(request.offset, ", "r.log.read(0, "),
+    Language.RUST: ("cargo", "src/replica.rs", "self.log.read(request.offset, ", "self.log.read(0, "),
+    Language.JAVA: ("javac", "src/main/java/Replica.java", "log.read(request.offset, ", "log.read(0, "),
+    Language.PYTHON: ("python3", "replica.py", "self.log.read(offset, ", "self.log.read(0, "),
 }
 # Maven needs the network, so only a slow test runs it.
 BUILDS = {language: commands.build for language, commands in COMMANDS.items()} | {
@@ -95,9 +95,9 @@ def test_the_test_of_a_starter_passes_unless_the_starter_is_broken(
     assert ("replicas.B.l" in ended.stdout) == is_broken, ended.stdout
 
 
-def test_the_page_shows_the_commands_and_the_replica_of_each_language() -> None:
+def test_the_page_shows_the_commands_and_the_stand_ins_of_each_language() -> None:
     page = named("how-to/starters.md").read_text(encoding="utf-8")
     for language, commands in COMMANDS.items():
         row = next(line for line in page.splitlines() if line.startswith(f"| `{language}` |"))
         cells = [cell.strip(" `") for cell in row.strip("|").split("|")]
-        assert cells == [language, commands.build, commands.test, MISTAKES[language][1]]
+        assert cells == [language, commands.build, commands.test, "`, `".join(STAND_INS[language])]
