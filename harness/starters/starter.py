@@ -1,4 +1,4 @@
-"""Write the files of a starter: an adapter in one language, with a stand-in for the user's replica.
+"""Write the files of a starter: an adapter in one language, with stand-ins for the user's log and replica.
 
 A starter supports a subset of the events of kip-320. The templates leave out the code for the other events.
 """

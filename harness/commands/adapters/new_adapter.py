@@ -28,7 +28,7 @@ def new_adapter(
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """Write an adapter to begin with: it conforms at once, with a stand-in for your replica.
+    """Write an adapter to begin with: it conforms at once, with stand-ins for your log and replica.
 
     The directory gets a build file, the adapter, a test, a CI workflow and a README with the next steps. The command
     never writes over an existing file.
