@@ -30,7 +30,13 @@ Examples:
 # The commands, grouped by purpose, in the order in which users meet them. Each command has a module of the same name,
 # which is imported on demand. The module has a function of that name or, for None, an application with subcommands.
 _PANELS: dict[str, dict[str, type[Command] | None]] = {
-    "Test something of yours": {"conform": Command, "cluster": None, "audit": Command},
+    "Test something of yours": {
+        "new-adapter": Command,
+        "conform": Command,
+        "cluster": None,
+        "audit": Command,
+        "skill": Command,
+    },
     "Test a protocol (our model, which does not change with your commits)": {
         "fuzz": Command,
         "campaign": None,
@@ -49,6 +55,7 @@ _PANELS: dict[str, dict[str, type[Command] | None]] = {
     "See how good epochfuzz is": {"bench": SparkCommand, "selftest": Command},
 }
 _COMMANDS = {name: kind for panel in _PANELS.values() for name, kind in panel.items()}
+_FOLDERS = {"new-adapter": "adapters.", "skill": "adapters."}  # commands whose module is in a folder of its own
 
 
 class _Commands(Group):
@@ -67,7 +74,7 @@ class _Commands(Group):
 
 
 def _loaded(name: str) -> Any:
-    module = import_module(f"epochfuzz.harness.commands.{name.replace('-', '_')}")
+    module = import_module(f"epochfuzz.harness.commands.{_FOLDERS.get(name, '')}{name.replace('-', '_')}")
     kind = _COMMANDS[name]
     if kind is None:
         command: Any = typer.main.get_group(module.app)

@@ -129,6 +129,28 @@ class Report(TypedDict):
     cases: list[Reported]
 
 
+class NewAdapter(TypedDict):
+    """The document of `new-adapter`.
+
+    `build`, `test` and `conform` are commands for the directory; `build` is None if nothing has to be built.
+    """
+
+    directory: str
+    language: str
+    events: list[str]
+    files: list[str]
+    build: str | None
+    test: str
+    conform: str
+    next_steps: list[str]
+
+
+class Skill(TypedDict):
+    """The document of `skill`: the text of the skill, in Markdown."""
+
+    skill: str
+
+
 class NewCase(TypedDict):
     """The JSON document that `new-case --json` prints. `case` is the file, None if nothing was saved."""
 

@@ -86,10 +86,18 @@ class NeverMet(TypedDict):
     epochs: int
 
 
+class NextEvent(TypedDict):
+    """The event that the adapter should support next, and the coverage points that no schedule without it reaches."""
+
+    event: str
+    opens: list[str]
+
+
 class Run(TypedDict):
     """A conformance run: the schedules, the properties that it checked, and its findings.
 
     `not_judged` maps each property that was not checked to the fields that the system under test does not show.
+    `next_event` is None if the run sent every possible event, or none.
     `never_met` is None if no model ran alongside, and in campaigns that began before epochfuzz recorded it.
     """
 
@@ -108,6 +116,7 @@ class Run(TypedDict):
     never_applied: list[str]
     never_shown: list[str]
     never_met: NeverMet | None
+    next_event: NextEvent | None
     judged: list[str]
     not_judged: dict[str, list[str]]
     own_fields: list[str]

@@ -30,12 +30,14 @@ DOCUMENTS: dict[str, Any] = {
     "explain": explained.Names | explained.Entry | explained.Issue | explained.ExplainedCase | explained.Releases,
     "explore": searches.Explore | searches.Explained | searches.Tours | searches.OwnExplore,
     "fuzz": walks.Fuzz | walks.FuzzSaved | walks.Ablation | walks.AblationSaved | walks.Distinction | searches.OwnFuzz,
+    "new-adapter": cases.NewAdapter,
     "new-case": cases.NewCase,
     "play": cases.Play,
     "replay": cases.Replay | cases.Reruns | searches.OwnReplay,
     "report": cases.Report,
     "selftest": measures.Selftest,
     "shrink": cases.Shrink | searches.OwnShrink,
+    "skill": cases.Skill,
 }
 
 

@@ -16,6 +16,7 @@ from epochfuzz.harness.cases.verdict import differences
 from epochfuzz.harness.conform.oracle import met
 from epochfuzz.harness.conform.oracle.judge import FIELDS, OWN, JudgedBy, meant
 from epochfuzz.harness.conform.oracle.lockstep import LockStep, beside, is_from_reset, ordered
+from epochfuzz.harness.conform.oracle.next_event import NextEvent, next_event
 from epochfuzz.harness.conform.protocol.discrepancy import DiscrepancyKind, shown
 from epochfuzz.harness.conform.protocol.wire import Observation
 from epochfuzz.harness.conform.run.block import Trial
@@ -121,6 +122,10 @@ def left_open(conformance: Conformance, plan: Plan) -> Iterator[str]:
             yield f"{title}: {_listed(names)}"
     if conformance.shown.steps:
         yield from _unmet(conformance, plan)
+        following = next_to_support(conformance, plan)
+        if following is not None:
+            points = "1 coverage point" if len(following.opens) == 1 else f"{len(following.opens)} coverage points"
+            yield f"Next event to support: {following.verb.text}, which opens {points}"
 
 
 def _unmet(conformance: Conformance, plan: Plan) -> Iterator[str]:
@@ -175,6 +180,7 @@ def document(
         "never_applied": never_applied(conformance, plan),
         "never_shown": never_shown(conformance, plan),
         "never_met": never_met(conformance, plan),
+        "next_event": _next_event_json(conformance, plan),
         "judged": judged(conformance, plan),
         "not_judged": not_judged(conformance, plan),
         "own_fields": own_fields(conformance),
@@ -229,6 +235,18 @@ def never_applied(conformance: Conformance, plan: Plan) -> list[str]:
     """Return the verbs that were never applied. Verbs that no protocol of the run can enable are left out."""
     starts = _starts(plan)
     return [verb.text for verb in Verb if any(map(verb.possible, starts)) and not conformance.shown.applied[verb.text]]
+
+
+def next_to_support(conformance: Conformance, plan: Plan) -> NextEvent | None:
+    """Return the event that the adapter should support next, or None if it has been sent every possible event."""
+    shown = conformance.shown
+    names = {verb for verb, count in shown.applied.items() if count} | met.sent(shown.met or ())
+    return next_event(plan.protocols, plan.settings, (verb for verb in Verb if verb.text in names))
+
+
+def _next_event_json(conformance: Conformance, plan: Plan) -> "documents.NextEvent | None":
+    following = next_to_support(conformance, plan) if conformance.shown.steps else None
+    return None if following is None else {"event": following.verb.text, "opens": sorted(following.opens)}
 
 
 def never_shown(conformance: Conformance, plan: Plan) -> list[str]:
@@ -334,7 +352,7 @@ def _title(nonconformity: ConformanceFinding, proof: Reproducer | None) -> Text:
     sent = nonconformity.sighting.sent
     after = f"after event {len(sent)}, {event_text(sent[-1])}" if sent else "after the reset"
     if is_from_reset(nonconformity.fault, sent, nonconformity.protocol, nonconformity.trial.settings):
-        after += ", and there since the reset"
+        after += ", and perhaps there since the reset"
     shrunk = f", shrunk from {nonconformity.shrunk_from} events" if nonconformity.shrunk_from > len(sent) else ""
     if not nonconformity.is_shrunk and not nonconformity.known_flaw:
         shrunk += ", not the shortest: time was up; a longer --certify, such as 5m, shrinks it further"

@@ -51,14 +51,19 @@ class Meeting:
             self._goals = shown
 
 
+def sent(met: Iterable[str]) -> set[str]:
+    """Return the names of the verbs that were sent, because their outcomes are among the coverage points."""
+    return {name.split()[0] for name in of_kind(met, TRANSITIONS)}
+
+
 def of_kind(met: Iterable[str], kind: str) -> set[str]:
     """Return the names of the coverage points of one kind."""
     return {name.removeprefix(f"{kind} ") for name in met if name.startswith(f"{kind} ")}
 
 
-@lru_cache(maxsize=32)
-def there_is(protocol: Protocol, settings: Configuration) -> frozenset[str]:
-    """Return the coverage points that the model reaches in a sample of random schedules.
+@lru_cache(maxsize=128)
+def there_is(protocol: Protocol, settings: Configuration, verbs: frozenset[Verb] = frozenset(Verb)) -> frozenset[str]:
+    """Return the coverage points that the model reaches in a sample of random schedules of these events.
 
     These are most of the points that exist.
     """
@@ -66,6 +71,8 @@ def there_is(protocol: Protocol, settings: Configuration) -> frozenset[str]:
     for number in range(_TRIED):
         execution, meeting = Execution(protocol, settings), Meeting()
         for event in schedule(Selection.RANDOM, protocol, settings, _SEED, number):
+            if verb_of(event) not in verbs:
+                continue
             refusal = REFUSALS[execution.attempt(event)]
             if not refusal.is_bound:
                 meeting.note(event, refusal, int(execution.state.goals))

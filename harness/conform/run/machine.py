@@ -268,7 +268,7 @@ class ConformanceMachine(RuleBasedStateMachine):
             )
             since = is_from_reset(fault, self.sent, protocol, settings)
             lines = [
-                f"{fault.kind}: {fault.sentence}" + (", there since the reset" if since else ""),
+                f"{fault.kind}: {fault.sentence}" + (", perhaps there since the reset" if since else ""),
                 f"after {', '.join(schedule_texts(self.sent)) or 'the reset'}",
             ]
             raise _CLASSES[fault.kind]("\n".join([*lines, *filter(None, [fault.output])]))
