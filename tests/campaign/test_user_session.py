@@ -55,7 +55,7 @@ def test_a_session_that_is_open_stays_open_with_its_own_master_and_configuration
         assert same_one is spark
         assert spark.conf.get("spark.sql.shuffle.partitions") == before
     assert spark.range(3).count() == 3
-    with pytest.raises(CampaignError, match="has a Spark session already"), session.opened("local[1]"):
+    with pytest.raises(CampaignError, match="already has a Spark session"), session.opened("local[1]"):
         pass
 
 

@@ -50,5 +50,5 @@ def test_without_a_compiler_it_says_what_to_install(
 ) -> None:
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(ClusterError, match="javac is missing: sudo apt-get install openjdk-17-jdk-headless"):
+    with pytest.raises(ClusterError, match="javac is missing; run `sudo apt-get install openjdk-17-jdk-headless`"):
         repaired(no_kafka, Repair.EVERY_EPOCH, tmp_path / "out")

@@ -100,8 +100,8 @@ def require_home() -> None:
         version = jar.stem.removeprefix("spark-core_").partition("-")[2]
         if _release(version) != _release(pyspark.__version__):
             raise CampaignError(
-                f"SPARK_HOME is {home}, Spark {version}, and this is PySpark {pyspark.__version__}:"
-                f" unset SPARK_HOME, or {_remedy(version)}"
+                f"SPARK_HOME is {home}, Spark {version}, and this is PySpark {pyspark.__version__};"
+                f" unset SPARK_HOME, or run `{_remedy(version)}`"
             )
 
 
@@ -110,11 +110,11 @@ def require_server(version: str) -> None:
     server = _release(version)
     if server < OLDEST_SPARK:
         oldest = ".".join(map(str, OLDEST_SPARK))
-        raise CampaignError(f"the Spark Connect server is Spark {version}: start one of Spark {oldest} or newer")
+        raise CampaignError(f"the Spark Connect server is Spark {version}; start a server of Spark {oldest} or newer")
     if server[0] != _release(pyspark.__version__)[0]:
         raise CampaignError(
-            f"the Spark Connect server is Spark {version}, and this is PySpark {pyspark.__version__}:"
-            f" {_remedy(version)}"
+            f"the Spark Connect server is Spark {version}, and this is PySpark {pyspark.__version__};"
+            f" run `{_remedy(version)}`"
         )
 
 

@@ -31,7 +31,8 @@ class CampaignDirectory:
     def __init__(self, spark: SparkSession, uri: str) -> None:
         if _PATTERN_CHARACTERS & set(uri):
             raise CampaignError(
-                f"{uri}: Spark reads {' '.join(sorted(_PATTERN_CHARACTERS))} as patterns; choose another"
+                f"{uri} must not contain {' '.join(sorted(_PATTERN_CHARACTERS))}, because Spark reads them as"
+                " patterns; choose another name"
             )
         self.spark = spark
         self.uri = absolute(uri)

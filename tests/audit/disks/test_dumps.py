@@ -49,7 +49,7 @@ def test_dumps_that_name_no_broker_show_no_loss_and_say_why(dumps):
     audit = on_disk(dumps)
 
     assert losses(audit) == []
-    assert any("does not name its broker: put the broker's meta.properties" in gap for gap in audit.gaps)
+    assert any("does not name its broker; copy the broker's meta.properties" in gap for gap in audit.gaps)
 
 
 def test_metadata_that_were_not_decoded_are_a_gap(dumps):
