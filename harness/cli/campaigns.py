@@ -102,7 +102,7 @@ def spark_session(
         with session.opened(master, remote, temporary, memory) as spark:
             from epochfuzz.harness.campaign.spark import versions
 
-            note(f"Spark {spark.version} runs on {versions.where(spark)}")
+            note(versions.place(spark))
             yield spark
 
 

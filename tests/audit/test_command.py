@@ -248,4 +248,6 @@ def test_lines_that_are_cut_are_counted(tmp_path):
         stamped([leads(1, 1, 5), cuts(3)]) + "[2026-01-02 03] INFO Truncating t-0 to\n"
     )
 
-    assert any("broker.log, line 3: the line has a broker's words about a partition" in gap for gap in audited(tmp_path).gaps)
+    assert any(
+        "broker.log, line 3: the line has a broker's words about a partition" in gap for gap in audited(tmp_path).gaps
+    )

@@ -4,6 +4,8 @@ import io
 import json
 import os
 import re
+import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -24,6 +26,7 @@ from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 from tests.campaign.conftest import parameters
+from tests.conform.running import REFERENCE
 
 ROOT = Path(__file__).parents[2]
 
@@ -183,6 +186,26 @@ def test_a_campaign_of_conformance_is_gone_on_with_by_conform(epochfuzz, spark, 
     assert (code, out) == (2, "")
     assert "holds a campaign of conformance; repeat the command that began it" in err
     assert "not finished; repeat the command" in epochfuzz("campaign", "report", tmp_path).out
+
+
+def test_a_campaign_of_conformance_ends_with_its_time_and_says_how_to_resume_it(epochfuzz, tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT)  # where the adapter is found
+    words = ("conform", "--campaign", tmp_path / "c", "--for", "1s", "--schedules", 1_000_000, "--certify", 0)
+    ended = epochfuzz(*words, "--seed", 1, "--", *REFERENCE)
+    assert ended.code == 0
+    assert f"--campaign {tmp_path / 'c'} --for 1s --schedules 1000000 --seed 1" in ended.out
+    done = int(re.search(r"([\d,]+) schedules", ended.out)[1].replace(",", ""))
+    assert 0 < done < 100_000
+
+
+def test_the_command_that_shows_a_campaign_again_can_be_pasted(epochfuzz, walked, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(walked.place, "it's tonight")
+    ended = epochfuzz("campaign", "report", "it's tonight")
+    (command,) = re.findall(r"show again with: (.*)", ended.err)
+    program, *words = shlex.split(command)
+    assert program == "epochfuzz"
+    assert epochfuzz(*words).out == ended.out
 
 
 def test_parameters_of_an_unknown_engine_are_bad_input(epochfuzz, spark, tmp_path):

@@ -90,7 +90,9 @@ def test_bad_input_is_one_message(
         assert "needs --end term or --end kill" in refusal(epochfuzz, "re-elected-leader-under-load", *words)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert "mvn is missing; run `sudo apt-get install maven`" in refusal(epochfuzz, "re-elected-leader", "--release", "9.9.9")
+    assert "mvn is missing; run `sudo apt-get install maven`" in refusal(
+        epochfuzz, "re-elected-leader", "--release", "9.9.9"
+    )
     (tmp_path / "libs").mkdir()
     (tmp_path / "libs" / "kafka_2.13-4.3.1.jar").touch()
     tools.java.cache_clear()

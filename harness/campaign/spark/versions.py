@@ -27,10 +27,10 @@ __all__ = [
     "interrupt",
     "is_remote",
     "observed",
+    "place",
     "require_home",
     "require_server",
     "to_arrow",
-    "where",
 ]
 
 _TAG = "epochfuzz"  # tag of our jobs on Spark Connect
@@ -72,9 +72,9 @@ def interrupt(spark: SparkSession) -> None:
         spark.interruptAll()
 
 
-def where(spark: SparkSession) -> str:
-    """Return the master of a session, or the text `Spark Connect`, because its clients can't see the master."""
-    return "Spark Connect" if is_remote() else str(spark.sparkContext.master)
+def place(spark: SparkSession) -> str:
+    """Return a sentence that names the master of a session, or Spark Connect, whose clients can't see the master."""
+    return f"Spark {spark.version} runs on {'Spark Connect' if is_remote() else spark.sparkContext.master}"
 
 
 def describe(spark: SparkSession, text: str) -> None:

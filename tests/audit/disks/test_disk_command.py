@@ -83,7 +83,8 @@ def test_a_replica_whose_disk_is_missing_is_a_gap(epochfuzz, tmp_path, missing):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"), [("", "server.log is empty"), ("replicas: 3\n", "audit found no line of a Kafka broker in 1 file")]
+    ("text", "said"),
+    [("", "server.log is empty"), ("replicas: 3\n", "audit found no line of a Kafka broker in 1 file")],
 )
 def test_a_file_without_a_brokers_line_is_a_gap_next_to_disks(epochfuzz, tmp_path, text, said):
     (tmp_path / "server.log").write_text(text)

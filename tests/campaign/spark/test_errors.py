@@ -74,3 +74,37 @@ def test_spark_writes_to_its_log_and_nothing_else(capfd):
         os.system("echo out; echo err >&2")
     os.system("echo after")
     assert capfd.readouterr() == ("after\n", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("conform", "--campaign", "c", "--", "no-such-command"), "cannot run 'no-such-command': no such command"),
+        (
+            ("conform", "--campaign", "c", "--master", "local[1]", "--", "no-such-command"),
+            "cannot run 'no-such-command': no such command on this machine",
+        ),
+        (
+            ("explore", "--resume", "empty"),
+            "--resume: empty holds no search; `epochfuzz explore --out empty` starts one",
+        ),
+        (("campaign", "resume", "empty"), "empty holds no campaign; `epochfuzz campaign run --out"),
+    ],
+)
+def test_wrong_input_ends_a_command_before_spark_starts(epochfuzz, monkeypatch, tmp_path, words, told):
+    def starts(*where):
+        raise AssertionError("Spark starts")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("SPARK_REMOTE", raising=False)
+    monkeypatch.setattr(session, "opened", starts)
+    (tmp_path / "empty").mkdir()
+    ended = epochfuzz(*words)
+    assert ended.code == 2
+    assert told in ended.err
+
+
+def test_a_command_that_only_the_workers_have_is_not_looked_for_on_the_driver(epochfuzz, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    ended = epochfuzz("conform", "--campaign", "c", "--master", "spark://127.0.0.1:9", "--", "no-such-command")
+    assert "no such command on this machine" not in ended.err

@@ -1,6 +1,7 @@
 """Nothing is lost: a campaign that was disturbed ends as one that was not."""
 
 import shutil
+import socket
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -13,6 +14,7 @@ from pyspark.errors import PythonException
 from epochfuzz.harness.campaign.run import campaign as campaigns
 from epochfuzz.harness.campaign.run import waves
 from epochfuzz.harness.campaign.run.campaign import Campaign
+from epochfuzz.harness.campaign.store import directory as stores
 from epochfuzz.harness.campaign.store.directory import CampaignDirectory
 from epochfuzz.harness.campaign.store.errors import CampaignError, sentence
 from epochfuzz.harness.campaign.store.local_tables import LocalTables
@@ -121,8 +123,22 @@ def test_a_directory_that_cannot_be_written_is_named(spark, tmp_path):
 
 
 def test_a_file_system_that_spark_does_not_know_is_named(spark):
-    with pytest.raises(CampaignError, match='nowhere://c cannot be read: No FileSystem for scheme "nowhere"'):
+    told = r'nowhere://c cannot be read: Spark has no connector for it \(No FileSystem for scheme "nowhere"\); add one'
+    with pytest.raises(CampaignError, match=told):
         start(spark, "nowhere://c", parameters())
+
+
+def test_storage_without_its_connector_is_named(spark):
+    with pytest.raises(CampaignError, match="s3a://bucket/c cannot be read: Spark has no connector for it"):
+        start(spark, "s3a://bucket/c", parameters())
+
+
+def test_storage_that_does_not_respond_is_named_within_seconds(spark, monkeypatch):
+    monkeypatch.setattr(stores, "_PATIENCE", 2.0)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        uri = f"hdfs://127.0.0.1:{silent.getsockname()[1]}/c"
+        with pytest.raises(CampaignError, match=f"{uri} did not respond within 2 s; check the address"):
+            start(spark, uri, parameters())
 
 
 def test_a_name_that_spark_would_take_for_a_pattern_is_refused(spark):

@@ -83,7 +83,10 @@ def test_fuzz_ends_in_time_and_keeps_what_it_finds(plays: Any, epochfuzz: Any, t
         (("replay", M1, "--kafka-home", "tests"), "has no Kafka, because libs/kafka_2.13-VERSION.jar is missing"),
         (("replay", M1, "--release", "trunk"), "the release must have a name such as 4.3.1; got 'trunk'"),
         (("fuzz", "--for", "soon"), "--for: a duration is a number and s, m or h"),
-        (("fuzz", "--for", "1s", "--kafka-home", "tests"), "has no Kafka, because libs/kafka_2.13-VERSION.jar is missing"),
+        (
+            ("fuzz", "--for", "1s", "--kafka-home", "tests"),
+            "has no Kafka, because libs/kafka_2.13-VERSION.jar is missing",
+        ),
         (("fuzz", "--for", "1s", "--replicas", "4"), "--replicas must be from 2 to 3; got '4'"),
     ],
     ids=lambda words: " ".join(words) if isinstance(words, tuple) else "",
