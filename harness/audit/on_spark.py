@@ -114,7 +114,7 @@ class _Run:
         events = self._events(parts, whose)
         if events is None:
             return
-        self._report("judging partitions")
+        self._report("checking partitions")
         text = json.dumps(
             {
                 "clocks_back": sorted(whose.clocks_back),

@@ -282,7 +282,7 @@ def test_the_command_shows_what_clusters_did_and_so_do_resume_and_report(epochfu
         again = epochfuzz("campaign", command, tmp_path / "c", "--json")
         assert (again.code, again.json) == (1, ran.json | {"directory": str(tmp_path / "c")})
     shown = epochfuzz("campaign", "report", tmp_path / "c").out
-    assert f"LOST here, KEPT in the model: {finding['seen']} schedules; of schedule " in shown
+    assert f"LOST here, KEPT in the model: seen in {finding['seen']} schedules. Schedule " in shown
     assert f"\n  {LOSING}\n  acknowledged and gone: m0@0\n" in shown
     assert "3 schedules, " in shown
     refused = epochfuzz("campaign", "report", tmp_path / "c", "--sarif", tmp_path / "c.sarif")
