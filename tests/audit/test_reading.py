@@ -119,7 +119,7 @@ def test_a_number_at_the_end_of_a_line_is_not_believed_where_other_lines_end_wit
     audit = audited(tmp_path)
 
     assert audit.findings == []
-    assert any("1 line may have been cut in a number" in gap for gap in audit.gaps)
+    assert any("1 line may have been cut within a number" in gap for gap in audit.gaps)
 
 
 def test_lines_of_other_programs_that_quote_a_broker_are_no_events(tmp_path):

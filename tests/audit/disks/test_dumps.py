@@ -56,7 +56,7 @@ def test_metadata_that_were_not_decoded_are_a_gap(dumps):
     file = dumps / "controller" / "metadata.txt"
     file.write_text("".join(line for line in file.read_text().splitlines(True) if not line.startswith("|")))
 
-    assert any("dump it with --cluster-metadata-decoder" in gap for gap in on_disk(dumps).gaps)
+    assert any("dump the log with --cluster-metadata-decoder" in gap for gap in on_disk(dumps).gaps)
 
 
 @pytest.mark.parametrize(

@@ -81,5 +81,5 @@ def test_a_python_that_is_too_old_is_one_message(packed):
 
     assert (ended.returncode, ended.stdout) == (2, "")
     assert ended.stderr.startswith("audit.pyz: needs Python 3.11 or later, but ")
-    assert " is 3.9: run it with a later one" in ended.stderr
+    assert " is 3.9; run it with a later Python" in ended.stderr
     assert "Traceback" not in ended.stderr
