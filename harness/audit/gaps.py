@@ -104,8 +104,8 @@ def _of_partitions(files: Sequence[LogFacts], verdicts: "AuditVerdicts") -> Iter
     if verdicts.mixed:
         yield (
             f"{_named(sorted(verdicts.mixed))}: the topic was deleted and created again, or the lines come from two"
-            " clusters, and audit cannot separate them, so it checked the lines of each broker alone. Add the files with"
-            " topic ids, or audit the logs of each cluster alone"
+            " clusters, and audit cannot separate them, so it checked the lines of each broker alone. Add the files"
+            " with topic ids, or audit the logs of each cluster alone"
         )
     for name, reason in verdicts.undecided:
         yield f"{name}: {reason}"
