@@ -104,7 +104,7 @@ def test_spark_submit_runs_a_command_on_its_own_master(tmp_path: Path, words: li
     environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     environment["PYTHONPATH"] = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
     ended = subprocess.run(
-        [*submit, *words], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300, check=False
+        [*submit, *words], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=900, check=False
     )
     said = ended.stdout + ended.stderr  # spark-submit prints both on its standard output
     assert "runs on local[1]" in said, said
@@ -117,6 +117,6 @@ def test_spark_rejects_cluster_mode_of_a_standalone_master_as_the_page_says(tmp_
     (told,) = re.findall(r"`(Cluster deploy mode [^`]*)`", named("how-to/spark-cluster.md").read_text(encoding="utf-8"))
     submit = [str(Path(sys.executable).with_name("spark-submit")), "--master", "spark://127.0.0.1:7077"]
     words = ["--deploy-mode", "cluster", str(ROOT / "src" / "epochfuzz" / "submit.py"), "campaign", "run", "--out", "c"]
-    ended = subprocess.run([*submit, *words], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    ended = subprocess.run([*submit, *words], cwd=tmp_path, capture_output=True, text=True, timeout=900, check=False)
     assert ended.returncode == 1
     assert told in ended.stdout + ended.stderr

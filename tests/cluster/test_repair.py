@@ -41,9 +41,7 @@ def test_a_kafka_that_has_another_makeleader_is_refused(
     fake_java: Callable[..., Path], no_kafka: Installation, tmp_path: Path
 ) -> None:
     with_compiler(fake_java(runs="echo makeLeader asks isLeader 2 times, and not once; exit 1"))
-    with pytest.raises(
-        ClusterError, match=r"4\.3\.1 cannot be repaired by --repair missed-epoch: makeLeader asks"
-    ):
+    with pytest.raises(ClusterError, match=r"4\.3\.1 cannot be repaired by --repair missed-epoch: makeLeader asks"):
         repaired(no_kafka, Repair.MISSED_EPOCH, tmp_path / "out")
 
 
