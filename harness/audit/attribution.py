@@ -54,7 +54,9 @@ def attributed(request: "AuditRequest", files: Sequence[LogFacts]) -> Attributio
     clusters = {cluster: facts.file for facts in files for cluster in sorted(_clusters(facts))}
     if len(clusters) > 1:
         told = ", ".join(f"{cluster} in {file}" for cluster, file in sorted(clusters.items())[:_NAMED])
-        raise AuditError(f"these are logs of {len(clusters)} clusters ({told}): audit those of one cluster at a time")
+        raise AuditError(
+            f"the logs come from {len(clusters)} clusters ({told}); audit the logs of one cluster at a time"
+        )
     by_path, by_origin = _by_pattern(request.broker, files)
     in_directory: dict[str, set[int]] = {}
     for facts in files:
@@ -115,8 +117,8 @@ def _by_pattern(pattern: str | None, files: Sequence[LogFacts]) -> tuple[dict[st
     if not by_path and not by_origin:
         before = next((f"; a line begins with {origin!r}" for f in files for origin in f.origins), "")
         raise AuditError(
-            f"--broker: {pattern!r} finds a broker's number in the path of no file, and before no line; the first file"
-            f" is {files[0].file}{before}: try 'broker-([0-9]+)', with what your directories or containers are called"
+            f"--broker: {pattern!r} finds no broker number, neither in the path of a file nor before a line; the first"
+            f" file is {files[0].file}{before}. Try 'broker-([0-9]+)', with the name of your directories or containers"
         )
     return by_path, by_origin
 

@@ -12,7 +12,7 @@ from pathlib import Path
 _MAIN = """import sys
 if sys.version_info < (3, 11):
     sys.stderr.write(
-        "audit.pyz: needs Python 3.11 or later, and %s is %d.%d: run it with a later one, or copy the logs and disks"
+        "audit.pyz: needs Python 3.11 or later, but %s is %d.%d; run it with a later Python, or copy the logs and disks"
         " to a host that has one\\n" % ((sys.executable,) + tuple(sys.version_info[:2]))
     )
     sys.exit(2)

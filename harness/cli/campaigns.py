@@ -102,7 +102,7 @@ def spark_session(
         with session.opened(master, remote, temporary, memory) as spark:
             from epochfuzz.harness.campaign.spark import versions
 
-            note(f"Spark {spark.version} runs on {versions.where(spark)}")
+            note(versions.place(spark))
             yield spark
 
 
@@ -130,9 +130,9 @@ def end(
     out.print(about_line(facts), f"\nseed {asked.seed} · {asked.settings.text()}", sep="")
     more: dict[str, Any] = {"directory": directory, **facts}
     if not isinstance(outcome, ScheduleOutcome) and (report is not None or sarif is not None):
-        about_what = "a machine of yours" if isinstance(outcome, MachineOutcome) else "Kafka itself"
+        about_what = "a state machine" if isinstance(outcome, MachineOutcome) else "Kafka itself"
         raise BadInput(
-            f"--out and --sarif show schedules of the model, and {directory} is about {about_what}; leave them out"
+            f"--out and --sarif show schedules of the model, but {directory} is about {about_what}; leave them out"
         )
     if isinstance(outcome, ClusterOutcome):
         code = end_clusters(out, outcome, directory, facts, json)

@@ -24,8 +24,8 @@ def end_clusters(out: Console, outcome: ClusterOutcome, directory: str, facts: "
     found = list(zip(fuzzed.findings, outcome.seen, strict=True))
     for finding, seen in found:
         for line in (
-            f"\n{kind(finding.ended, finding.model)}: {seen} schedules; of schedule {finding.number},"
-            f" shrunk from {finding.shrunk_from} events to {len(finding.events)}:",
+            f"\n{kind(finding.ended, finding.model)}: seen in {seen} schedules. Schedule {finding.number},"
+            f" shrunk from {finding.shrunk_from} to {len(finding.events)} events:",
             f"  {'; '.join(schedule_texts(finding.events))}",
             f"  {finding.why}",
         ):

@@ -31,7 +31,7 @@ def room() -> Iterator[Path]:
     free = shutil.disk_usage(parent).free
     if free < _NEEDED:
         raise ClusterError(
-            f"{parent}: {free >> 20} MB are free, and a cluster needs {_NEEDED >> 20}: set TMPDIR to another"
+            f"{parent} has {free >> 20} MiB free, but a cluster needs {_NEEDED >> 20}; set TMPDIR to another directory"
         )
     directory = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
     with (directory / _LOCK).open("w") as lock:
@@ -47,7 +47,7 @@ def new_directory(directory: Path) -> Path:
     try:
         directory.mkdir(parents=True)
     except FileExistsError:
-        raise ClusterError(f"{directory} is there already; name another directory, or remove it") from None
+        raise ClusterError(f"{directory} already exists; name another directory, or remove it") from None
     except OSError as error:
         raise ClusterError(f"{directory} cannot be created: {error.strerror}; name another directory") from None
     return directory

@@ -189,7 +189,7 @@ def test_a_finished_one_is_shown_again_without_running_anything(spark, finished,
 
 def test_a_directory_of_another_campaign_is_refused_with_what_differs(spark, tmp_path):
     campaign(spark, tmp_path, plan_of("x", seed=1))
-    with pytest.raises(CampaignError, match="another command, another seed: resume it with its own parameters"):
+    with pytest.raises(CampaignError, match="another command, another seed; resume it with its own parameters"):
         campaign(spark, tmp_path, plan_of("y", seed=2))
 
 

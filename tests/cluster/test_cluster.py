@@ -94,7 +94,7 @@ def test_a_node_that_breaks_down_says_what_it_logged_last(node: Node, fake_java:
     fake_java(runs="echo 'ERROR Socket server failed to bind to 127.0.0.1:9092: Address already in use.'; exit 1")
     node.start()
     wait(lambda: node.state == "down")
-    with pytest.raises(ClusterError, match=r"A ended with 1: .*127\.0\.0\.1:9092: Address already in use"):
+    with pytest.raises(ClusterError, match=r"A exited with status 1: .*127\.0\.0\.1:9092: Address already in use"):
         node.check()
 
 
@@ -126,7 +126,7 @@ def test_a_cluster_that_cannot_be_formatted_says_so(
 ) -> None:
     fake_java(formats=1)
     with (
-        pytest.raises(ClusterError, match=r"StorageTool, to format controller, ended with 1"),
+        pytest.raises(ClusterError, match=r"StorageTool cannot format controller: it ended with 1"),
         running(no_kafka, tmp_path, tmp_path / "logs"),
     ):
         pass

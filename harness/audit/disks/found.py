@@ -107,7 +107,9 @@ def located(path: str) -> LocatedDirectory:
         elif entry.is_file and is_dump(entry.path):
             found.dumps.append(entry.path)
         elif not entry.is_directory and not entry.is_file:
-            found.left_out.append(f"{entry.path} is a link or a special file, and was not read")
+            found.left_out.append(
+                f"{entry.path} is a link or a special file, so audit did not read it; name its target"
+            )
     return found
 
 
@@ -132,7 +134,7 @@ def _add(found: LocatedDirectory, path: str, name: str) -> None:
     logs = [entry for entry in inside if segments.NAME.fullmatch(entry.name)]
     for entry in logs:
         if not entry.is_file:
-            found.left_out.append(f"{entry.path} is not a regular file, and was not read")
+            found.left_out.append(f"{entry.path} is not a regular file, so audit did not read it")
     files = tuple(entry.path for entry in logs if entry.is_file)
     found.replicas.append(LocatedReplica(path, *named, files))
 

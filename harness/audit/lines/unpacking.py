@@ -71,9 +71,9 @@ def form_of(head: bytes, name: str) -> tuple[str, str | None]:
         return "tar", None
     for magic, called in _OTHERS.items():
         if head.startswith(magic):
-            return called, f"is packed by {called}, which audit cannot unpack: unpack it first"
+            return called, f"is packed by {called}, which audit cannot unpack; unpack it first"
     if _DATA.fullmatch(name.rpartition("/")[2]):
-        return "data", "is not text: it belongs to a data directory of Kafka's"
+        return "data", "is not text, but a file of a broker's data directory"
     wide = _wide(head)
     if wide:
         return wide, None
@@ -119,7 +119,9 @@ class UnpackedBytes:
         """Count unpacked bytes. Raises Damaged if there are too many."""
         self._left -= size
         if self._left < 0:
-            raise Damaged(f"it unpacks to more than {_RATIO} times its size, as a bomb does; the rest was left out")
+            raise Damaged(
+                f"it unpacks to more than {_RATIO} times its size, so audit left out the rest; unpack it first"
+            )
 
 
 def members(name: str, content: IO[bytes], budget: UnpackedBytes, depth: int = _DEEPEST) -> Iterator[Member]:
@@ -135,7 +137,7 @@ def members(name: str, content: IO[bytes], budget: UnpackedBytes, depth: int = _
         elif form in WIDE:
             yield Member(name, io.BufferedReader(_Narrowed(stream, form), _BUFFER))
         elif depth == 0:
-            yield Member(name, None, f"is packed more than {_DEEPEST} times, and was not unpacked")
+            yield Member(name, None, f"is packed more than {_DEEPEST} times; unpack it first")
         elif form == "tar":
             yield from _of_tar(name, stream, budget, depth - 1)
         elif form == "zip":
@@ -165,12 +167,12 @@ def _of_tar(name: str, stream: IO[bytes], budget: UnpackedBytes, depth: int) -> 
         for info in archive:
             budget.members -= 1
             if budget.members < 0:
-                raise Damaged(f"it has more than {_MEMBERS:,} files; the rest was left out")
+                raise Damaged(f"it has more than {_MEMBERS:,} files, so audit left out the rest; unpack it first")
             inside = f"{name}/{shown(info.name)}"
             if info.isdir():
                 continue
             if not info.isreg():
-                yield Member(inside, None, "is a link or a device, and was not read")
+                yield Member(inside, None, "is a link or a device, so audit did not read it")
                 continue
             content = archive.extractfile(info)
             assert content is not None
@@ -182,12 +184,12 @@ def _of_zip(name: str, stream: IO[bytes], budget: UnpackedBytes, depth: int) -> 
         for info in archive.infolist():
             budget.members -= 1
             if budget.members < 0:
-                raise Damaged(f"it has more than {_MEMBERS:,} files; the rest was left out")
+                raise Damaged(f"it has more than {_MEMBERS:,} files, so audit left out the rest; unpack it first")
             inside = f"{name}/{shown(info.filename)}"
             if info.is_dir():
                 continue
             if info.flag_bits & 1:
-                yield Member(inside, None, "is encrypted: unpack it first")
+                yield Member(inside, None, "is encrypted; unpack it first")
                 continue
             try:
                 content = archive.open(info)
@@ -344,7 +346,7 @@ class _Unpacked(_Stream):
             if not self._packed and not more and self._decompressor is not None:
                 more = self._content.read(_PIECE)
                 if not more:
-                    raise Damaged("it ends too early: it was cut")
+                    raise Damaged("its end is missing")
                 self._packed = more
 
     def _begins(self) -> bool:
@@ -437,7 +439,7 @@ def _gzip_header(data: bytes) -> int | None:
     if len(data) < 10:
         return None
     if data[2] != 8:
-        raise Damaged("its method of compression is not known")
+        raise Damaged("its compression method is unknown")
     flags, at = data[3], 10
     if flags & 4:
         if len(data) < at + 2:
@@ -448,7 +450,7 @@ def _gzip_header(data: bytes) -> int | None:
             end = data.find(b"\0", at)
             if end < 0:
                 if len(data) > 1 << 16:
-                    raise Damaged("its header never ends")
+                    raise Damaged("its header has no end")
                 return None
             at = end + 1
     at += 2 if flags & 2 else 0
@@ -464,7 +466,7 @@ def _zstd() -> _Decompressor:
             import zstandard
         except ImportError:
             raise AuditError(
-                "is packed by zstd, which needs Python 3.14 or the package zstandard: run `pip install zstandard`, or"
+                "is packed by zstd, which needs Python 3.14 or the package zstandard; run `pip install zstandard`, or"
                 " unpack the file first"
             ) from None
         return _Unzstd(zstandard.ZstdDecompressor().decompressobj(), zstandard.ZstdError)

@@ -48,17 +48,18 @@ class ClusterParameters:
     version: str = field(default_factory=epochfuzz_version)
 
     def __post_init__(self) -> None:
-        for name, value, is_valid in (
-            ("replicas", self.replicas, 2 <= self.replicas <= len(NAMES)),
-            ("seed", self.seed, 0 <= self.seed < 1 << 63),
-            ("schedules", self.schedules, self.schedules is None or self.schedules >= 1),
-            ("seconds", self.seconds, self.seconds is None or (math.isfinite(self.seconds) and self.seconds > 0)),
-            ("block", self.block, self.block >= 1),
+        is_time = self.seconds is None or (math.isfinite(self.seconds) and self.seconds > 0)
+        for name, value, is_valid, range_ in (
+            ("replicas", self.replicas, 2 <= self.replicas <= len(NAMES), f"from 2 to {len(NAMES)}"),
+            ("seed", self.seed, 0 <= self.seed < 1 << 63, "from 0 to 2**63 - 1"),
+            ("schedules", self.schedules, self.schedules is None or self.schedules >= 1, "at least 1"),
+            ("seconds", self.seconds, is_time, "more than 0"),
+            ("block", self.block, self.block >= 1, "at least 1"),
         ):
             if not is_valid:
-                raise ValueError(f"{name} is {value!r}")
+                raise ValueError(f"{name} must be {range_}; got {value!r}")
         if (self.schedules is None) == (self.seconds is None):
-            raise ValueError("either schedules or seconds says when to stop")
+            raise ValueError("schedules or seconds must end the campaign; give exactly one of them")
 
     @property
     def settings(self) -> Configuration:
@@ -94,7 +95,7 @@ class ClusterParameters:
         values = {each.name: row[each.name] for each in fields(ClusterParameters)}
         absent = [name for name, value in values.items() if value is None and name not in ("schedules", "seconds")]
         if absent:
-            raise ValueError(f"{', '.join(absent)}: no value")
+            raise ValueError(f"{', '.join(absent)} must have a value")
         parameters = ClusterParameters(**values)
         parse_protocol(parameters.protocol)
         return parameters

@@ -79,7 +79,7 @@ class Trials(Job[Conformance]):
         try:
             return cls(Plan.from_document(json.loads(row["plan"])), row["model"], row["version"])
         except (KeyError, TypeError) as error:
-            raise ValueError(f"plan: {error}") from None
+            raise ValueError(f"the plan lacks or misplaces {error}") from None
 
     def differing(self, other: Job[Any]) -> list[str]:
         """Return the names of the parameters that differ between this job and another one, for messages."""

@@ -124,7 +124,7 @@ def unstable(first: dict[str, Any], again: dict[str, Any], plan: Plan, trials: I
                 return FailedTrial(
                     trial, ConformanceFailure(_fault(_sentence(one, plan), _sentence(other, plan)), sent)
                 )
-    assert one_of_them is not None, "what has no trials comes out the same"
+    assert one_of_them is not None, "blocks without trials have equal results"
     return FailedTrial(one_of_them, ConformanceFailure(_fault(_sum(first), _sum(again)), b""))
 
 
@@ -142,4 +142,4 @@ def _sentence(failed: dict[str, Any] | None, plan: Plan) -> str:
 
 def _sum(row: dict[str, Any]) -> str:
     applied = sum(dict(row["applied"]).values())
-    return f"{row['schedules'] + row['cases']} schedules were {row['steps']} steps, {applied} of them applied"
+    return f"{row['schedules'] + row['cases']} schedules sent {row['steps']} events, of which {applied} were applied"

@@ -79,7 +79,7 @@ class Tours(Trials):
         try:
             work = cls(Plan.from_document(json.loads(row["plan"])), row["refused"], row["model"], row["version"])
         except (KeyError, TypeError) as error:
-            raise ValueError(f"plan: {error}") from None
+            raise ValueError(f"the plan lacks or misplaces {error}") from None
         work._round_text = row["round"]
         return work
 
@@ -140,7 +140,8 @@ class Tours(Trials):
             found = _graph(self.protocol.name, self.settings, tuple(received["verbs"]), self.refused)
             if found.digest != received["digest"]:
                 raise OtherTransitionsError(
-                    f"a worker has transitions {found.digest}, but the driver has {received['digest']}"
+                    f"a worker has transitions {found.digest}, but the driver has {received['digest']}; install"
+                    " the driver's versions of Python and Numba on each worker"
                 )
             wanted, without = (unpacked(received[name], found.size) for name in ("wanted", "without"))
             self._round = Round(found, wanted, without, received["first tour"]), received["first block"]

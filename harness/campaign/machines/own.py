@@ -37,16 +37,19 @@ def load_machine(name: str) -> type[RuleBasedStateMachine]:
     """
     module, _, attribute = name.partition(":")
     if not attribute:
-        raise CampaignError(f"--machine: {name!r} is not module:Name, such as tests.machines:MyLog")
+        raise CampaignError(f"--machine must be module:Name, such as tests.machines:MyLog; got {name!r}")
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     try:
         found: Any = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError) as error:
-        raise CampaignError(f"--machine: {name} was not found from {os.getcwd()}: {error}") from None
+        raise CampaignError(
+            f"--machine: {name} cannot be imported in {os.getcwd()}: {error}; run the command in the directory of the"
+            " module"
+        ) from None
     found = machine_of(found) or found
     if not (isinstance(found, type) and issubclass(found, RuleBasedStateMachine)):
-        raise CampaignError(f"--machine: {name} is not a Hypothesis state machine (a RuleBasedStateMachine)")
+        raise CampaignError(f"--machine: {name} is not a state machine; name a RuleBasedStateMachine of Hypothesis")
     return found
 
 
@@ -55,7 +58,7 @@ def place_of(name: str) -> str:
     top = name.partition(":")[0].partition(".")[0]
     spec = PathFinder.find_spec(top, [os.getcwd(), *sys.path])
     if spec is None:
-        return f"nowhere, for it is not found from {os.getcwd()}"
+        return f"nowhere, because {os.getcwd()} does not contain it"
     return spec.origin or ", ".join(spec.submodule_search_locations or ())
 
 

@@ -94,7 +94,7 @@ class Campaign(Generic[Outcome]):
         differing = work.differing(found)
         if differing:
             raise CampaignError(
-                f"{uri} holds a campaign with another {', another '.join(differing)}: resume it with its own"
+                f"{uri} holds a campaign with another {', another '.join(differing)}; resume it with its own"
                 " parameters, or choose another directory"
             )
         _refuse_foreign(directory, work)
@@ -109,7 +109,7 @@ class Campaign(Generic[Outcome]):
             if self.work.model != model_digest():
                 raise CampaignError(
                     f"{self.directory.uri} was begun with model {self.work.model} (epochfuzz {self.work.version}), but"
-                    f" this is model {model_digest()}: resume with that version, or start another campaign"
+                    f" this is model {model_digest()}; resume with that version, or start another campaign"
                 )
             self.work.require()
             self.do_blocks(progress)

@@ -23,7 +23,7 @@ def kind(row: Mapping[str, Any]) -> type[Job[Any]]:
     """Return the job class for a row of parameters. Raises ValueError."""
     engine = row.get("engine")
     if engine not in _HOMES:
-        raise ValueError(f"unknown engine {engine!r}; the engines are {', '.join(_HOMES)}")
+        raise ValueError(f"engine must be one of {', '.join(_HOMES)}; got {engine!r}")
     is_own = engine == "hypothesis" and row.get("machine") is not None
     module, _, name = (_OWN_MACHINES if is_own else _HOMES[engine]).partition(":")
     found: type[Job[Any]] = getattr(importlib.import_module(f"epochfuzz.harness.campaign.{module}"), name)
@@ -36,7 +36,7 @@ def work_of(row: Mapping[str, Any]) -> Job[Any]:
     known = {field.name for field in work.PARAMETERS}
     unknown = sorted(row.keys() - known)
     if unknown:
-        raise ValueError(f"{', '.join(unknown)}: unknown parameter")
+        raise ValueError(f"this version has no parameter {' or '.join(unknown)}")
     # Parameters that are newer than the campaign have no value in its row.
     return work.from_row(dict.fromkeys(known) | dict(row))
 

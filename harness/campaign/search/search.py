@@ -42,7 +42,7 @@ class SearchCampaign:
         """Start a search in a directory. Raises CampaignError if the directory already holds a search or a campaign."""
         directory = CampaignDirectory(spark, uri)
         if directory.has("parameters"):
-            raise CampaignError(f"{uri} already holds a campaign: choose another directory")
+            raise CampaignError(f"{uri} already holds a campaign; choose another directory")
         if directory.has("search"):
             raise CampaignError(
                 f"{uri} already holds a search; resume with `{command_to_resume(uri)}`, or choose another directory"
@@ -64,7 +64,7 @@ class SearchCampaign:
         if asked.model != model_digest():
             raise CampaignError(
                 f"{uri} was begun with model {asked.model} (epochfuzz {asked.version}), but this is model"
-                f" {model_digest()}: resume with that version, or start another search"
+                f" {model_digest()}; resume with that version, or start another search"
             )
         return SearchCampaign(directory, asked)
 

@@ -113,12 +113,12 @@ def _complaint(error: Exception, log: Path) -> str:
     if "All masters are unresponsive" in logged:
         from pyspark import __version__
 
-        reason = f"the master accepts no driver of PySpark {__version__}: start one of the same version"
+        reason = f"the master rejects drivers of PySpark {__version__}; start a master of the same version"
     elif isinstance(error, (ConnectionError, Py4JNetworkError)):
-        reason = "its Java process has ended"
+        reason = "its Java process ended"
     else:
         reason = sentence(logged if "JAVA_GATEWAY_EXITED" in str(error) else str(error))
-    return f"Spark failed: {reason} (its log is {log})"
+    return f"Spark failed: {reason}; its log, {log}, has more"
 
 
 def destination(master: str | None, remote: str | None) -> str:
@@ -177,7 +177,7 @@ def _started(master: str | None, temporary: Path | None, memory: float | None) -
     already_open = SparkSession.getActiveSession()
     if already_open is not None:  # a builder would change its configuration
         if master is not None:
-            raise CampaignError("this process has a Spark session already: leave out --master")
+            raise CampaignError("this process already has a Spark session; leave out --master")
         return already_open
     builder = SparkSession.builder if is_named else SparkSession.builder.master(where)
     for key, value in options.items():
@@ -240,7 +240,9 @@ def _require_any(servers: list[SplitResult]) -> None:
             reasons.append(f"{server.netloc}: {error}")
         else:
             return
-    raise CampaignError(f"no Spark server answers at {', '.join(reasons)}")
+    raise CampaignError(
+        f"no Spark server accepts connections at {', '.join(reasons)}; start it, or correct the address"
+    )
 
 
 @contextmanager

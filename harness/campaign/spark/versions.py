@@ -27,10 +27,10 @@ __all__ = [
     "interrupt",
     "is_remote",
     "observed",
+    "place",
     "require_home",
     "require_server",
     "to_arrow",
-    "where",
 ]
 
 _TAG = "epochfuzz"  # tag of our jobs on Spark Connect
@@ -75,9 +75,9 @@ def interrupt(spark: SparkSession) -> None:
         spark.interruptAll()
 
 
-def where(spark: SparkSession) -> str:
-    """Return the master of a session, or `Spark Connect`, whose clients can't see the master."""
-    return "Spark Connect" if is_remote() else str(spark.sparkContext.master)
+def place(spark: SparkSession) -> str:
+    """Return a sentence that names the master of a session, or Spark Connect, whose clients can't see the master."""
+    return f"Spark {spark.version} runs on {'Spark Connect' if is_remote() else spark.sparkContext.master}"
 
 
 def describe(spark: SparkSession, text: str) -> None:
@@ -109,8 +109,8 @@ def require_home() -> None:
         version = jar.stem.removeprefix("spark-core_").partition("-")[2]
         if _release(version) != _release(pyspark.__version__):
             raise CampaignError(
-                f"SPARK_HOME is {home}, Spark {version}, and this is PySpark {pyspark.__version__}:"
-                f" unset SPARK_HOME, or {_remedy(version)}"
+                f"SPARK_HOME is {home}, Spark {version}, and this is PySpark {pyspark.__version__};"
+                f" unset SPARK_HOME, or run `{_remedy(version)}`"
             )
 
 
@@ -119,11 +119,11 @@ def require_server(version: str) -> None:
     server = _release(version)
     if server < OLDEST_SPARK:
         oldest = ".".join(map(str, OLDEST_SPARK))
-        raise CampaignError(f"the Spark Connect server is Spark {version}: start one of Spark {oldest} or newer")
+        raise CampaignError(f"the Spark Connect server is Spark {version}; start a server of Spark {oldest} or newer")
     if server[0] != _release(pyspark.__version__)[0]:
         raise CampaignError(
-            f"the Spark Connect server is Spark {version}, and this is PySpark {pyspark.__version__}:"
-            f" {_remedy(version)}"
+            f"the Spark Connect server is Spark {version}, and this is PySpark {pyspark.__version__};"
+            f" run `{_remedy(version)}`"
         )
 
 

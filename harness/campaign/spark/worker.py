@@ -53,7 +53,10 @@ def work(text: str) -> Job[Any]:
 def require_model(model: str) -> None:
     """Raise WrongModelError unless this worker's model has the digest `model`."""
     if model != model_digest():
-        raise WrongModelError(f"a worker has model {model_digest()}, but the campaign needs model {model}")
+        raise WrongModelError(
+            f"a worker has model {model_digest()}, but the campaign needs model {model}; install the driver's"
+            " Numba on each worker"
+        )
 
 
 def each(numbers: Batches) -> Iterator[int]:

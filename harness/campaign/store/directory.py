@@ -4,7 +4,9 @@ Every write makes one file, which appears under its final name when it is comple
 partition of the table into place. A table is therefore either complete or absent, and so are the blocks of a wave.
 """
 
+import threading
 from collections.abc import Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import AnalysisException, PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from epochfuzz.harness.campaign.spark import versions
@@ -23,6 +25,8 @@ _PATTERN_CHARACTERS = frozenset("*?[]{}\\")
 # Spark's error conditions for absent tables. A table that was never written has no path. An empty table has no file
 # from which Spark could infer columns.
 _NOTHING_THERE = ("PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA")
+_PATIENCE = 30.0  # seconds in which a file system must respond, because Hadoop's clients retry for many minutes
+_NO_CONNECTOR = ("No FileSystem for scheme", "FileSystem not found")  # parts of Hadoop's messages
 
 
 class CampaignDirectory:
@@ -34,10 +38,12 @@ class CampaignDirectory:
     def __init__(self, spark: SparkSession, uri: str) -> None:
         if _PATTERN_CHARACTERS & set(uri):
             raise CampaignError(
-                f"{uri}: Spark reads {' '.join(sorted(_PATTERN_CHARACTERS))} as patterns; choose another"
+                f"{uri} must not contain {' '.join(sorted(_PATTERN_CHARACTERS))}, because Spark reads them as"
+                " patterns; choose another name"
             )
         self.spark = spark
         self.uri = absolute(uri)
+        self._has_responded = self.local is not None
 
     @property
     def local(self) -> Path | None:
@@ -52,7 +58,7 @@ class CampaignDirectory:
         """Return a table as a DataFrame, or None if it was never written."""
         try:
             with self._complaining("read"):
-                rows = self.spark.read.schema(from_arrow_schema(schema)).parquet(self.path(table))
+                rows = self._reader().schema(from_arrow_schema(schema)).parquet(self.path(table))
                 rows.schema  # noqa: B018 - makes Spark Connect look up the path now instead of at the first read
         except AnalysisException:
             return None
@@ -69,7 +75,7 @@ class CampaignDirectory:
         """
         try:
             with self._complaining("read"):
-                rows = self.spark.read.parquet(self.path(table))
+                rows = self._reader().parquet(self.path(table))
                 return list(versions.to_arrow(rows if most is None else rows.limit(most)).to_pylist())
         except AnalysisException:
             return []
@@ -100,4 +106,34 @@ class CampaignDirectory:
         except (PySparkException, Py4JError) as error:
             if isinstance(error, AnalysisException) and versions.condition(error) in _NOTHING_THERE:
                 raise
-            raise CampaignError(f"{self.uri} cannot be {what}: {sentence(str(error))}") from None
+            reason = sentence(str(error))
+            if any(part in reason for part in _NO_CONNECTOR):
+                reason = f"Spark has no connector for it ({reason}); add one with spark.jars.packages"
+            raise CampaignError(f"{self.uri} cannot be {what}: {reason}") from None
+
+    def _reader(self) -> DataFrameReader:
+        """Return Spark's reader, once the file system has responded. Raises CampaignError and AnalysisException."""
+        if self._has_responded:
+            return self.spark.read
+        responded: Future[None] = Future()
+
+        def look() -> None:
+            try:
+                self.spark.read.schema("engine string").parquet(self.uri).schema  # noqa: B018 - looks up the path
+                responded.set_result(None)
+            except Exception as error:
+                responded.set_exception(error)
+
+        threading.Thread(target=look, daemon=True).start()  # it may never end
+        try:
+            responded.result(_PATIENCE)
+        except TimeoutError:
+            raise CampaignError(
+                f"{self.uri} did not respond within {_PATIENCE:g} s; check the address and the network, or choose"
+                " another directory"
+            ) from None
+        except AnalysisException as error:
+            if versions.condition(error) not in _NOTHING_THERE:
+                raise
+        self._has_responded = True
+        return self.spark.read

@@ -35,7 +35,7 @@ def work_found(tables: Tables) -> Job[Any] | None:
     if not rows:
         if tables.has("blocks"):
             raise CampaignError(
-                f"{place} is missing or empty, but {tables.path('blocks')} has the blocks of a campaign: restore the"
+                f"{place} is missing or empty, but {tables.path('blocks')} has the blocks of a campaign; restore the"
                 " parameters to resume it, or choose another directory"
             )
         return None
@@ -51,8 +51,8 @@ def _unusable(place: str, version: Any, error: ValueError) -> str:
     """Return the message that parameters cannot be used. Parquet does not detect damage to column names."""
     said = f"{place} cannot be used: {error}; it was written by epochfuzz {version}"
     if version == epochfuzz_version():
-        return f"{said}, the version that runs now, so it is damaged: {ALONE}"
-    return f"{said}, and this is epochfuzz {epochfuzz_version()}"
+        return f"{said}, this version, so it is damaged; {ALONE}"
+    return f"{said}, but this is epochfuzz {epochfuzz_version()}; install that version"
 
 
 def refuse_foreign_to(tables: Tables, work: Job[Any], campaigns: Iterable[str]) -> None:
@@ -60,5 +60,5 @@ def refuse_foreign_to(tables: Tables, work: Job[Any], campaigns: Iterable[str]) 
     for campaign in sorted(set(campaigns) - {work.campaign}):
         raise CampaignError(
             f"{tables.path('blocks')} has blocks of campaign {campaign}, but {tables.path('parameters')}"
-            f" belongs to campaign {work.campaign}: restore the files of one campaign, or choose another directory"
+            f" belongs to campaign {work.campaign}; restore the files of one campaign, or choose another directory"
         )

@@ -129,7 +129,7 @@ class LocalTables:
 
     def _damage(self, table: str, file: Path, reason: str) -> str:
         """Return the message about a damaged file. It names the files to remove."""
-        said = f"{file} is damaged ({reason}): "
+        said = f"{file} is damaged ({reason}); "
         if table == "parameters":
             return said + ALONE
         end = [self.path(name) for name in _TABLES_AT_THE_END if self._files(name)]

@@ -43,7 +43,7 @@ def held(directory: Path) -> Iterator[Path]:
         directory.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(directory, os.O_RDONLY)
     except OSError as error:
-        raise CampaignError(f"{directory} cannot be written: {error.strerror}") from None
+        raise CampaignError(f"{directory} cannot be written: {error.strerror}; choose another directory") from None
     try:
         if not take_lock(descriptor):
             raise CampaignError(
@@ -54,7 +54,7 @@ def held(directory: Path) -> Iterator[Path]:
         try:
             temporary.mkdir()
         except OSError as error:
-            raise CampaignError(f"{directory} cannot be written: {error.strerror}") from None
+            raise CampaignError(f"{directory} cannot be written: {error.strerror}; choose another directory") from None
         try:
             yield temporary
         finally:

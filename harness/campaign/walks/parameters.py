@@ -59,21 +59,23 @@ class Parameters:
     version: str = field(default_factory=epochfuzz_version)
 
     def __post_init__(self) -> None:
-        for name, value, is_valid in (
-            ("schedules", self.schedules, lambda count: count >= 1),
-            ("seconds", self.seconds, lambda seconds: math.isfinite(seconds) and seconds > 0),
-            ("stable", self.stable, lambda probability: 0 < probability < 1),
-            ("seed", self.seed, lambda seed: 0 <= seed < 1 << 63),
-            ("block", self.block, lambda count: count >= 1),
-            ("engine", self.engine, lambda engine: engine in _ENGINES),
-            ("machine", self.machine, lambda machine: self.engine == "hypothesis"),
+        for name, value, is_valid, range_ in (
+            ("schedules", self.schedules, lambda count: count >= 1, "at least 1"),
+            ("seconds", self.seconds, lambda seconds: math.isfinite(seconds) and seconds > 0, "more than 0"),
+            ("stable", self.stable, lambda probability: 0 < probability < 1, "between 0 and 1"),
+            ("seed", self.seed, lambda seed: 0 <= seed < 1 << 63, "from 0 to 2**63 - 1"),
+            ("block", self.block, lambda count: count >= 1, "at least 1"),
+            ("engine", self.engine, lambda engine: engine in _ENGINES, " or ".join(_ENGINES)),
+            ("machine", self.machine, lambda machine: self.engine == "hypothesis", "absent without engine hypothesis"),
         ):
             if value is not None and not is_valid(value):
-                raise ValueError(f"{name} is {value!r}")
+                raise ValueError(f"{name} must be {range_}; got {value!r}")
         if self.machine is None and not self.protocols:
-            raise ValueError("protocols is empty: name at least one")
+            raise ValueError("protocols is empty; name at least one protocol")
         if self.schedules is self.seconds is self.stable is None:
-            raise ValueError("schedules, seconds and stable are all missing: one of the three has to end the campaign")
+            raise ValueError(
+                "schedules, seconds and stable are all missing; give one of them, so that the campaign ends"
+            )
 
     @property
     def blocks(self) -> int | None:
@@ -113,11 +115,11 @@ class Parameters:
         """Return the parameters in a row of SCHEMA. Raises ValueError."""
         absent = [name for name in _REQUIRED if row[name] is None]
         if absent:
-            raise ValueError(f"{', '.join(absent)}: no value")
+            raise ValueError(f"{', '.join(absent)} must have a value")
         known = {each.name for each in fields(Configuration)}
         unknown = sorted(row["configuration"].keys() - known)
         if unknown:
-            raise ValueError(f"configuration.{', configuration.'.join(unknown)}: unknown parameter")
+            raise ValueError(f"this version has no setting {' or '.join(unknown)}")
         protocols = tuple(parse_protocol(name) for name in row["protocols"])
         others = {key: value for key, value in row.items() if key not in ("protocols", "configuration")}
         # A setting that was added after the campaign was written has no value in its row.

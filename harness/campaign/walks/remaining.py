@@ -46,4 +46,4 @@ def remaining_lines(outcome: ScheduleOutcome) -> Iterator[str]:
         f" ({CONFIDENCE:.0%} interval: {estimate.low:.1e} to {estimate.high:.1e})"
     )
     if outcome.stopped_unstable:
-        yield f"not stable: the interval still reaches above {outcome.parameters.stable:g}; run longer"
+        yield f"not stable, because the interval reaches above {outcome.parameters.stable:g}; run longer"

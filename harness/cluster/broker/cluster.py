@@ -60,7 +60,7 @@ class Cluster:
             said, _ = process.communicate()
             if process.returncode != 0:
                 ended = f"ended with {process.returncode}: {said.strip()[-1000:]}"
-                raise ClusterError(f"kafka.tools.StorageTool, to format {node.name}, {ended}")
+                raise ClusterError(f"kafka.tools.StorageTool cannot format {node.name}: it {ended}")
         for node in self.nodes:
             node.start()
         for broker in self.brokers.values():

@@ -57,15 +57,15 @@ def from_home(home: Path) -> Installation:
         if found and not found[1].endswith(("-test", "-sources", "-javadoc", "-scaladoc")):
             return Installation(found[1], (str(home / "libs" / "*"),))
     raise ClusterError(
-        f"{home}: this directory has no Kafka: libs/kafka_2.13-VERSION.jar is missing; name the directory of an"
-        " unpacked distribution"
+        f"{home} has no Kafka, because libs/kafka_2.13-VERSION.jar is missing; name the directory of an unpacked"
+        " distribution"
     )
 
 
 def refuse_no_release(name: str) -> None:
     """Raise ClusterError if a name does not look like a release, such as `4.3.1`."""
     if not _RELEASE.fullmatch(name):
-        raise ClusterError(f"a release has a name such as {DEFAULT_RELEASE}; got {name!r}")
+        raise ClusterError(f"the release must have a name such as {DEFAULT_RELEASE}; got {name!r}")
 
 
 def from_maven(release: str) -> Installation:
@@ -101,8 +101,8 @@ def resolve(what: str, pom: Path, listed: Path, properties: dict[str, str]) -> N
         said = next((line for line in ended.stdout.splitlines() if "Could not" in line or "[ERROR]" in line), "")
         lost = re.search(r"(Could not (?:find|transfer) artifact \S+)", said)
         raise ClusterError(
-            f"Maven could not fetch {what}: {lost[1] if lost else said}; is there such a version, and is Maven Central"
-            " within reach?"
+            f"Maven could not fetch {what}: {lost[1] if lost else said}; check that this version exists, and that this"
+            " machine reaches Maven Central"
         )
 
 
@@ -112,7 +112,9 @@ def locked(directory: Path) -> Iterator[Path]:
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ClusterError(f"{directory} cannot be created: {error.strerror}; set XDG_CACHE_HOME to another") from None
+        raise ClusterError(
+            f"{directory} cannot be created: {error.strerror}; set XDG_CACHE_HOME to another directory"
+        ) from None
     with (directory / "lock").open("w") as lock:
         take_lock(lock.fileno(), wait=True)
         yield directory

@@ -114,7 +114,9 @@ class Node:
         """Raise ClusterError if the process has exited with an error."""
         code = None if self._process is None else self._process.poll()
         if code is not None and code > 0 and code != 128 + signal.SIGTERM:
-            raise ClusterError(f"{self.name} ended with {code}: {self.log.last_error() or 'nothing was logged'}")
+            raise ClusterError(
+                f"{self.name} exited with status {code}: {self.log.last_error() or 'its log has no error'}"
+            )
 
     def _signal(self, number: signal.Signals) -> None:
         assert self._process is not None, f"{self.name} was not started"

@@ -40,7 +40,9 @@ def repaired(kafka: Installation, repair: Repair, directory: Path) -> Installati
     command = [tool("java"), "-cp", path, str(_JAVA / "Repair.java"), repair.value, str(directory)]
     ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if ended.returncode != 0:
-        raise ClusterError(f"Kafka {kafka.release} cannot be repaired by {repair}: {ended.stdout.strip()[-800:]}")
+        raise ClusterError(
+            f"Kafka {kafka.release} cannot be repaired by --repair {repair}: {ended.stdout.strip()[-800:]}"
+        )
     return kafka.preceded_by(directory)
 
 

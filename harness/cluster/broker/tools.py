@@ -23,11 +23,11 @@ def tool(name: str) -> str:
     if home and name.startswith("java"):
         path = Path(home) / "bin" / name
         if not path.exists():
-            raise ClusterError(f"{path} is missing: point JAVA_HOME to a JDK, or unset it")
+            raise ClusterError(f"{path} is missing; set JAVA_HOME to a JDK, or unset it")
         return str(path)
     found = shutil.which(name)
     if found is None:
-        raise ClusterError(f"{name} is missing: sudo apt-get install {_PACKAGES[name]}")
+        raise ClusterError(f"{name} is missing; run `sudo apt-get install {_PACKAGES[name]}`")
     return found
 
 
@@ -37,11 +37,11 @@ def java() -> str:
     path = tool("java")
     version = _java_version(path)
     if version is None:
-        raise ClusterError(f"{path} does not run: sudo apt-get install {_PACKAGES['java']}")
+        raise ClusterError(f"{path} does not run; run `sudo apt-get install {_PACKAGES['java']}`")
     if version < _LEAST_JAVA:
         raise ClusterError(
-            f"{path} is Java {version}, and Kafka needs {_LEAST_JAVA} or later: sudo apt-get install"
-            f" {_PACKAGES['java']}, or point JAVA_HOME to another"
+            f"{path} is Java {version}, but Kafka needs {_LEAST_JAVA} or later; run `sudo apt-get install"
+            f" {_PACKAGES['java']}`, or set JAVA_HOME to another JDK"
         )
     return path
 

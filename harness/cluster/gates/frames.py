@@ -71,7 +71,7 @@ class Frames:
         while len(self._rest) >= _SIZE.size:
             (size,) = _SIZE.unpack_from(self._rest)
             if not 0 <= size <= _MOST:
-                raise FrameError(f"a frame of {size} bytes")
+                raise FrameError(f"the frame has {size} bytes")
             if len(self._rest) < _SIZE.size + size:
                 break
             whole.append(self._rest[_SIZE.size : _SIZE.size + size])
@@ -86,13 +86,13 @@ def header(body: bytes) -> Header:
         end = _HEADER.size + max(length, 0)
         return Header(key, version, correlation, body[_HEADER.size : end].decode(), end)
     except (struct.error, UnicodeDecodeError) as error:
-        raise FrameError(f"a request without a header: {error}") from None
+        raise FrameError(f"the request has no header: {error}") from None
 
 
 def correlation(body: bytes) -> int:
     """Return the correlation id of a response. Raises FrameError."""
     if len(body) < _CORRELATION.size:
-        raise FrameError("a response without a header")
+        raise FrameError("the response has no header")
     return int(_CORRELATION.unpack_from(body)[0])
 
 

@@ -124,7 +124,7 @@ class Connection:
             asked = self._asked.popleft()
             if asked.asked.correlation == correlation(body):  # a request with acks=0 has no response
                 return ProxiedMessage(self, True, asked.asked, asked.kind, asked.number, body, asked.body)
-        raise FrameError("a response without a request")
+        raise FrameError("the response belongs to no request")
 
     def _send(self, message: ProxiedMessage) -> None:
         if not message.is_response:

@@ -61,7 +61,9 @@ class Caller:
         }
         (answer,) = self.call(Api.CREATE_TOPICS, {"Topics": [topic], "timeoutMs": 10_000})["Topics"]
         if answer["ErrorCode"]:
-            raise NotReached(f"topic {name} is not created: {answer['ErrorMessage'] or answer['ErrorCode']}")
+            raise NotReached(
+                f"the controller did not create topic {name}: {answer['ErrorMessage'] or answer['ErrorCode']}"
+            )
 
     def delete_topic(self, topic: uuid.UUID) -> None:
         """Ask the controller to delete a topic. An error in the response is ignored."""
@@ -77,7 +79,9 @@ class Caller:
         answer = self.call(Api.ALTER_PARTITION_REASSIGNMENTS, asked)
         for each in (answer, *(part for found in answer["Responses"] for part in found["Partitions"])):
             if each["ErrorCode"]:
-                raise NotReached(f"the new order of replicas is rejected: {each['ErrorMessage'] or each['ErrorCode']}")
+                raise NotReached(
+                    f"the controller rejected the new order of replicas: {each['ErrorMessage'] or each['ErrorCode']}"
+                )
 
     def elect(self, topic: str, unclean: bool) -> str:
         """Elect the preferred leader, or with `unclean` any live replica. Returns the error as text, or an empty text.

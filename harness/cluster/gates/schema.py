@@ -87,7 +87,9 @@ class Messages:
                 if definition["type"] in kinds and "apiKey" in definition and definition["validVersions"] != "none":
                     kinds[definition["type"]][definition["apiKey"]] = Definition(definition)
         if not all(kinds.values()):
-            raise ClusterError("there are no definitions of Kafka's messages in these jars: kafka-clients is missing")
+            raise ClusterError(
+                "the jars of this Kafka lack kafka-clients, which defines its messages; unpack the distribution again"
+            )
         return Messages(kinds["request"], kinds["response"], kinds["metadata"])
 
 

@@ -252,7 +252,7 @@ def alter(stage: Stage, name: str) -> str:
     _expect_up(stage, name)
     number, proposed = stage.node(name).number, stage.proposal(name)
     if proposed is None:
-        raise Nothing(f"{name} proposes nothing")
+        raise Nothing(f"{name} proposes no ISR")
     stage.gates.pass_(stage.gates.held(RequestKind.ALTER, number)[0])
     (answer, *_) = stage.until(
         f"the response to {name}'s proposal is at the gate", lambda: stage.gates.held(RequestKind.ALTER, number, True)

@@ -46,7 +46,7 @@ class Player:
                 playing = play(self._cluster, settings, schedule, say)
             except (ClusterError, NotReached) as error:
                 self.end()
-                say(f"the cluster is replaced: {error}")
+                say(f"epochfuzz replaces the cluster, because it broke down: {error}")
                 if tried + 1 == _TRIES:
                     return Playing(Ended.NOT_REACHED, f"the cluster broke down: {error}")
                 continue
@@ -70,4 +70,4 @@ class Player:
                 running(self._kafka, here, logs, logs / DATA if self._keep_data else None)
             )
         except NotReached as error:
-            raise ClusterError(f"the cluster does not start: {error}") from None
+            raise ClusterError(f"the cluster did not start: {error}") from None

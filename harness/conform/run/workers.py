@@ -9,7 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager
 from types import FrameType
 
 from epochfuzz.harness.conform.run.attempts import MOST_SECONDS
@@ -20,6 +20,7 @@ from epochfuzz.harness.conform.run.run import Conformance
 from epochfuzz.harness.engine.runtime.deadline import Deadline
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
+_OF_THE_TERMINAL = (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
 _PARTING_PATIENCE = 3.0  # seconds to wait for a process; an adapter that does not exit by itself takes one of them
 
 
@@ -96,7 +97,9 @@ class Processes:
     def _in_pool(self, blocks: Iterable[Block]) -> Generator[BlockResult]:
         others = set(multiprocessing.active_children())
         self._report(f"starting {self._jobs} processes of the adapter")
-        with ProcessPoolExecutor(self._jobs, multiprocessing.get_context("spawn"), _leave_on_sigterm) as pool:
+        with _signals_of_terminal_blocked():
+            pool = ProcessPoolExecutor(self._jobs, multiprocessing.get_context("spawn"), _leave_on_sigterm)
+        with pool:
             try:
                 yield from self._in_order(pool, blocks)
             finally:
@@ -108,7 +111,8 @@ class Processes:
         running: deque[Future[BlockResult]] = deque()
         try:
             for block in blocks:
-                running.append(pool.submit(_run_block, block))
+                with _signals_of_terminal_blocked():
+                    running.append(pool.submit(_run_block, block))
                 if len(running) >= 2 * self._jobs:
                     yield _of_first(running)
             while running:
@@ -137,10 +141,24 @@ def _run_block(block: Block) -> BlockResult:
         os._exit(int(leaving.code or 0))
 
 
+@contextmanager
+def _signals_of_terminal_blocked() -> Iterator[None]:
+    """Block the signals that a terminal sends to all processes. Processes that start meanwhile block them, too.
+
+    The signals would otherwise end multiprocessing's resource tracker, and workers that don't ignore them yet.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _OF_THE_TERMINAL)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _leave_on_sigterm() -> None:
     """Prepare a process of the pool: SIGTERM closes the adapter and exits, and signals of the terminal are ignored."""
-    for of_the_terminal in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
+    for of_the_terminal in _OF_THE_TERMINAL:
         signal.signal(of_the_terminal, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _OF_THE_TERMINAL)
     signal.signal(signal.SIGTERM, _leave)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
 
