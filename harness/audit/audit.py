@@ -17,7 +17,7 @@ from epochfuzz.harness.audit.lines.facts import LogFacts
 from epochfuzz.harness.audit.lines.layouts import Frame, frames
 from epochfuzz.harness.audit.lines.reading import Part
 from epochfuzz.harness.audit.lines.sources import Source, expression_of, found
-from epochfuzz.harness.audit.lines.unpacking import TEXT
+from epochfuzz.harness.audit.unpacking.forms import TEXT
 
 if TYPE_CHECKING:
     from epochfuzz.harness.audit.disks.disk_audit import DiskAudit

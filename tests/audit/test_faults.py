@@ -19,8 +19,8 @@ import pytest
 
 from epochfuzz.harness.audit.audit import AuditRequest, AuditVerdict
 from epochfuzz.harness.audit.errors import AuditError
-from epochfuzz.harness.audit.lines import unpacking
 from epochfuzz.harness.audit.lines.sources import found as sources_of
+from epochfuzz.harness.audit.unpacking import unpacking
 from tests.audit.telling import LOGS, audited, deletes, found, leads, stamped, written
 
 LOSS = {1: [leads(1, 1, 9, 9, before=(1, 0))], 2: [leads(2, 2, 5, 5, before=(1, 1))]}

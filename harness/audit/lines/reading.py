@@ -20,8 +20,10 @@ from epochfuzz.harness.audit.lines.line import MessageSighting, seen_in, with_co
 from epochfuzz.harness.audit.lines.matching import messages_in
 from epochfuzz.harness.audit.lines.origins import words_in
 from epochfuzz.harness.audit.lines.sources import opened
-from epochfuzz.harness.audit.lines.unpacking import (
-    TEXT,
+from epochfuzz.harness.audit.lines.unwrapping import Unwrap, unwrap_of
+from epochfuzz.harness.audit.lines.wordings import LOOKED_FOR
+from epochfuzz.harness.audit.unpacking.forms import TEXT
+from epochfuzz.harness.audit.unpacking.unpacking import (
     UNPACKING_ERRORS,
     Member,
     UnpackedBytes,
@@ -29,8 +31,6 @@ from epochfuzz.harness.audit.lines.unpacking import (
     members,
     reason,
 )
-from epochfuzz.harness.audit.lines.unwrapping import Unwrap, unwrap_of
-from epochfuzz.harness.audit.lines.wordings import LOOKED_FOR
 
 _CHUNK = 1 << 18  # bytes; fits into a processor's cache, because each chunk is searched for one needle after another
 _LONGEST = 1 << 16  # bytes of the longest line that is parsed as a whole

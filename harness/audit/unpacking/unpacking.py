@@ -8,7 +8,6 @@ import bz2
 import codecs
 import io
 import lzma
-import re
 import tarfile
 import tempfile
 import zipfile
@@ -18,8 +17,8 @@ from dataclasses import dataclass
 from typing import IO, Any, Protocol
 
 from epochfuzz.harness.audit.errors import AuditError
+from epochfuzz.harness.audit.unpacking.forms import BEGINNINGS, SNIFFED, TEXT, WIDE, form_of
 
-SNIFFED = 8192  # number of first bytes from which the form is determined
 _BUFFER = 1 << 16
 _DEEPEST = 5  # greatest depth of nested packings
 _MEMBERS = 100_000
@@ -28,24 +27,7 @@ _HARMLESS = 1 << 29  # bytes to which every file may unpack
 _PIECE = 1 << 14  # number of packed bytes that are read at a time
 _SPOOLED = 1 << 26  # a zip archive inside an archive is kept in memory up to this number of bytes
 
-_MOSTLY = 0.95  # least share of the characters of UTF-16 whose first or second byte is zero
 _WINDOW, _ZEROS = 256, 5  # in so many bytes of UTF-16, at least one in five is zero, because Kafka writes ASCII
-TEXT = "text"
-WIDE = ("utf-16-le", "utf-16-be")
-_MAGIC = {
-    b"\x1f\x8b": "gzip",
-    b"\xfd7zXZ\0": "xz",
-    b"BZh": "bzip2",
-    b"\x28\xb5\x2f\xfd": "zstd",
-    b"PK\x03\x04": "zip",
-    b"PK\x05\x06": "zip",
-}
-_BEGINNINGS = {form: magic for magic, form in _MAGIC.items()}
-_OTHERS = {b"7z\xbc\xaf\x27\x1c": "7z", b"Rar!": "rar", b"\x04\x22\x4d\x18": "lz4", b"\x1f\x9d": "compress"}
-_TAR = (257, b"ustar")
-_CONTROL = bytes(set(range(32)) - set(b"\0\t\n\r\f\x1b\b"))
-_DATA = re.compile(r"\d{20}\.(?:log|index|timeindex|txnindex|snapshot|checkpoint)(?:\.deleted)?")
-
 UNPACKING_ERRORS = (OSError, EOFError, zlib.error, lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile, ValueError)
 
 
@@ -60,52 +42,6 @@ class Member:
     name: str
     content: IO[bytes] | None
     problem: str | None = None
-
-
-def form_of(head: bytes, name: str) -> tuple[str, str | None]:
-    """Determine the form of a file from its first bytes. Also returns the reason if it can't be read, or None."""
-    for magic, form in _MAGIC.items():
-        if head.startswith(magic):
-            return form, None
-    if head[_TAR[0] : _TAR[0] + len(_TAR[1])] == _TAR[1]:
-        return "tar", None
-    for magic, called in _OTHERS.items():
-        if head.startswith(magic):
-            return called, f"is packed by {called}, which audit cannot unpack; unpack it first"
-    if _DATA.fullmatch(name.rpartition("/")[2]):
-        return "data", "is not text, but a file of a broker's data directory"
-    wide = _wide(head)
-    if wide:
-        return wide, None
-    return (TEXT, None) if _is_text(head) else ("", "is not text in UTF-8 or UTF-16")
-
-
-def _wide(head: bytes) -> str | None:
-    if head.startswith(codecs.BOM_UTF16_LE):
-        return WIDE[0]
-    if head.startswith(codecs.BOM_UTF16_BE):
-        return WIDE[1]
-    even, odd, half = head[0::2].count(0), head[1::2].count(0), len(head) // 2
-    if half < 4:
-        return None
-    if odd > _MOSTLY * half and even < 0.1 * half:
-        return WIDE[0]
-    return WIDE[1] if even > _MOSTLY * half and odd < 0.1 * half else None
-
-
-def _is_text(head: bytes) -> bool:
-    """Return whether bytes are text, apart from holes of NULs and some damage."""
-    written = head.replace(b"\0", b"")
-    if not written:  # only NULs so far, but text may follow
-        return True
-    control = len(written) - len(written.translate(None, _CONTROL))
-    foreign = written.decode(errors="replace").count("�")
-    scattered = head.count(b"\0") - _longest_hole(head)
-    return control * 10 <= len(written) and foreign * 3 <= len(written) and scattered * 10 <= len(head)
-
-
-def _longest_hole(head: bytes) -> int:
-    return sum(len(hole) for hole in re.findall(rb"\0{16,}", head))
 
 
 class UnpackedBytes:
@@ -353,7 +289,7 @@ class _Unpacked(_Stream):
         """Begin the next packed stream. Returns False at the end of the file, even if it is padded with zeros."""
         while len(self._packed) < 6 and (more := self._content.read(_PIECE)):
             self._packed += more
-        if self._count and not self._packed.startswith(_BEGINNINGS[self._form]):
+        if self._count and not self._packed.startswith(BEGINNINGS[self._form]):
             while not self._packed.strip(b"\0"):
                 self._packed = self._content.read(1 << 16)
                 if not self._packed:
