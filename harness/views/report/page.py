@@ -39,6 +39,7 @@ class Exhibit:
     """A schedule that the reader can step through. `remark` comments on expected violations.
 
     `case` is the text of its case file, which `command` reads from standard input. `file` is a name for the saved file.
+    `play` is the address of the schedule in `play`; None if it is too long.
     """
 
     id: str
@@ -50,6 +51,7 @@ class Exhibit:
     command: str
     case: str
     file: str
+    play: str | None
 
 
 @dataclass(frozen=True)
