@@ -32,8 +32,8 @@ _VERSION = "314.0.7"
 _HASH = "sha512-0YvXxEhfEdpLfb/XkM2BFAeMROq0iMUX2bzzH9pOttyMcWkwq+HbE5uyuGD82LN7y2q+SNvi/6V5JEsOlD2R1A=="
 _OF_PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
 
-# WebAssembly is compiled from bytes, and the worker starts from a blob.
-_POLICY = f"{POLICY}; script-src 'self' 'wasm-unsafe-eval'; worker-src blob:"
+# WebAssembly is compiled from bytes. The worker starts from a blob, which imports a file of the site.
+_POLICY = f"{POLICY}; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self' blob:"
 _LIBRARIES = ("jinja2", "markupsafe")  # only their Python code
 _READ = (
     "play/templates/play.html",
