@@ -54,8 +54,10 @@ def files(cases: Iterable[Case]) -> Iterator[tuple[str, bytes]]:
     pages = Pages(Position())
     for name in ("play.css", "play.js", "browser.js", "worker.js"):
         yield name, pages.file(name).encode()
-    yield "index.html", pages.file("site.html", policy=_POLICY).encode()
-    yield "epochfuzz.zip", packed(cases)
+    python = packed(cases)
+    yield "epochfuzz.zip", python
+    version = hashlib.sha256(python).hexdigest()[:16]
+    yield "index.html", pages.file("site.html", policy=_POLICY, version=version).encode()
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
         for name in _OF_PYODIDE:
             member = tar.extractfile(f"package/{name}")

@@ -4,6 +4,7 @@ import json
 from functools import cache
 from importlib.resources import files
 
+import epochfuzz.model.kafka.kafka_model  # noqa: F401 - protocols load it on demand, and so the archive has it
 from epochfuzz.harness.links.position import Position
 from epochfuzz.harness.play.pages import Pages
 from epochfuzz.harness.play.stories import CaseStory

@@ -10,13 +10,39 @@ let worker = null;
 let requests = 0;
 const waiting = new Map(); // the functions that end a request, by its number
 
-globalThis.sendToWorker = (address) =>
-  new Promise((resolve, reject) => {
+globalThis.sendToWorker = async (address) => {
+  const { search } = new URL(address, document.baseURI);
+  const isFirst = requests === 0;
+  const computed = compute(search.slice(1));
+  if (!isFirst) return computed;
+  const kept = await opened(document.querySelector("main").dataset.loading);
+  const before = await kept?.match(search || "?");
+  if (before) {
+    computed.catch(() => {}); // `fail` has reported it
+    return before;
+  }
+  const response = await computed;
+  if (response.ok) await kept?.put(search || "?", response.clone());
+  return response;
+};
+
+// Python takes seconds to start. So the browser keeps the first page of each visit, and shows it at the next visit while
+// Python starts. `version` is that of the code that computed the pages.
+async function opened(version) {
+  if (!globalThis.caches) return null; // on a site without HTTPS
+  const name = `epochfuzz-play-${version}`;
+  for (const each of await caches.keys()) if (each.startsWith("epochfuzz-play-") && each !== name) caches.delete(each);
+  return caches.open(name);
+}
+
+function compute(query) {
+  return new Promise((resolve, reject) => {
     worker ??= started();
     const request = ++requests;
     waiting.set(request, { resolve, reject });
-    worker.postMessage({ request, query: new URL(address, document.baseURI).search.slice(1) });
+    worker.postMessage({ request, query });
   });
+}
 
 // A worker from a blob has the content security policy of this page. A worker from an address has none, because a site
 // of static files sends no headers.
@@ -32,14 +58,14 @@ function started() {
 let timer = null;
 const HEARD = {
   doing({ what }) {
-    const line = document.getElementById("doing");
-    if (line) line.textContent = what;
+    document.getElementById("doing").textContent = what;
   },
   begun() {
     timer = setTimeout(giveUp, MOST_SECONDS * 1000);
   },
   answer({ request, status, text }) {
     clearTimeout(timer);
+    HEARD.doing({ what: "" });
     waiting.get(request).resolve(new Response(text, { status }));
     waiting.delete(request);
   },
@@ -60,6 +86,7 @@ function fail(why) {
 // End the worker, and every request that waits for it. The next request starts another worker.
 function end(request) {
   clearTimeout(timer);
+  HEARD.doing({ what: "" });
   worker?.terminate();
   worker = null;
   for (const each of waiting.values()) request(each);
