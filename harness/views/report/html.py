@@ -23,9 +23,9 @@ def render(page: ReportPage) -> str:
     return environment().get_template("report.html").render(page=page)
 
 
-def environment() -> Environment:
-    """Return the templates of the report, with its filters and plots."""
-    environment = templating.environment()
+def environment(*packages: str) -> Environment:
+    """Return the templates of the report with its filters and plots, and of packages that reuse them."""
+    environment = templating.environment(*packages)
     environment.globals |= {"plot": _plot, "confidence": CONFIDENCE, "local": LOCAL}
     environment.filters |= {"odds": _odds, "issues_linked": _issues_linked}
     return environment
