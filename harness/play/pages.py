@@ -33,7 +33,7 @@ _MOST_SAID = 300  # characters of a message about a mistake, which repeats parts
 
 
 @dataclass(frozen=True)
-class Answer:
+class PlayPage:
     """A response: the status of HTTP, and the text of an HTML page.
 
     `query` is the canonical query of the position that the page shows; None if it shows none.
@@ -56,7 +56,7 @@ class Pages:
     stories: Mapping[str, CaseStory] = field(default_factory=dict)
     directory: Path | None = None
 
-    def page(self, query: str) -> Answer:
+    def page(self, query: str) -> PlayPage:
         """Return the page at the position of a query, or a page that names the mistake in the query."""
         try:
             shown = board.Board(parse_query(query) if query else self.start)
@@ -75,13 +75,13 @@ class Pages:
             story=self._story(shown.position),
             beginnings=() if shown.position.events else tuple(beginnings(self.stories)),
         )
-        return Answer(HTTPStatus.OK, text, shown.position.query())
+        return PlayPage(HTTPStatus.OK, text, shown.position.query())
 
-    def mistake(self, message: str, status: HTTPStatus) -> Answer:
+    def mistake(self, message: str, status: HTTPStatus) -> PlayPage:
         """Return the page that shows the reason why a request is not valid."""
         said = message if len(message) <= _MOST_SAID else f"{message[:_MOST_SAID]}…"
         text = self._templates.get_template("mistake.html").render(message=said, start=self.start.query())
-        return Answer(status, text)
+        return PlayPage(status, text)
 
     def file(self, name: str, **values: Any) -> str:
         """Return the text of a template that shows no position, such as `play.css` or `play.js`."""

@@ -25,7 +25,7 @@ from epochfuzz.harness.cases.bundled import bundled_cases
 from epochfuzz.harness.links.play_link import HOST
 from epochfuzz.harness.links.position import BadPosition, Position, parse_query
 from epochfuzz.harness.play.ahead import ANY, BUDGETS, CannotSearch, LookAhead, Searches
-from epochfuzz.harness.play.pages import POLICY, Answer, Pages
+from epochfuzz.harness.play.pages import POLICY, Pages, PlayPage
 from epochfuzz.harness.play.saving import CannotSave, IsThere, save
 from epochfuzz.harness.play.stories import CaseStory, stories_of
 from epochfuzz.model.kafka.contract import properties
@@ -156,7 +156,7 @@ def _position(query: str) -> Position:
         raise BadRequest(str(error)) from None
 
 
-def _html(answer: Answer) -> Response:
+def _html(answer: PlayPage) -> Response:
     return Response(answer.text, answer.status, mimetype="text/html")
 
 
