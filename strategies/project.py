@@ -3,11 +3,13 @@
     [tool.epochfuzz]
     protocols = ["kip-320"]
     config = {replicas = 3, min_insync_replicas = 2}
+    play_url = "https://example.org/play/"
 
 epochfuzz reads the nearest pyproject.toml with this table, in the current directory or above it. A schedule in a case
 or a test has its own protocol and settings, so the defaults do not apply to it.
 """
 
+import re
 import stat
 import tomllib
 from dataclasses import dataclass, field, fields
@@ -19,7 +21,9 @@ from epochfuzz.model.kafka.vocabulary.names import nearest
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol, ProtocolError, parse_protocol
 
 FILE = "pyproject.toml"
-_KEYS = ("protocols", "config")
+_KEYS = ("protocols", "config", "play_url")
+
+_ADDRESS = re.compile(r"https?://[\w.:\[\]-]+(/[\w.~%/+-]*)?", re.ASCII)
 
 _directory: Path | None = None  # the directory where the search starts; None: the current one
 
@@ -30,10 +34,14 @@ class ProjectError(ValueError):
 
 @dataclass(frozen=True)
 class Project:
-    """The content of the table `tool.epochfuzz`: the protocols, and the given settings by name."""
+    """The content of the table `tool.epochfuzz`: the protocols, the settings by name, and the playground's address.
+
+    The address is empty if the table has none.
+    """
 
     protocols: tuple[Protocol, ...] = ()
     config: dict[str, Any] = field(default_factory=dict)
+    play_url: str = ""
 
     @property
     def settings(self) -> Configuration:
@@ -80,12 +88,20 @@ def _table(path: Path) -> Any:
 def _checked(table: Any, path: Path) -> Project:
     where = f"{path}: tool.epochfuzz"
     if not isinstance(table, dict):
-        raise ProjectError(f"{where}: a table, with the keys {' and '.join(_KEYS)}; got {table!r}")
+        raise ProjectError(f"{where}: a table, with the keys {', '.join(_KEYS)}; got {table!r}")
     _refuse_unknown(table, _KEYS, where)
     return Project(
         _protocols(table.get("protocols", []), f"{where}.protocols"),
         _config(table.get("config", {}), f"{where}.config"),
+        checked_play_url(table["play_url"], f"{where}.play_url") if "play_url" in table else "",
     )
+
+
+def checked_play_url(given: Any, where: str) -> str:
+    """Return the address of a playground. Raises ProjectError, which begins with `where`."""
+    if not isinstance(given, str) or not _ADDRESS.fullmatch(given):
+        raise ProjectError(f"{where}: an address such as https://example.org/play/, without ? or #; got {given!r}")
+    return given
 
 
 def _protocols(given: Any, where: str) -> tuple[Protocol, ...]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from epochfuzz.harness.cases.case_yaml import CaseError, Flow, Folded, Value, read, write
 from epochfuzz.harness.text.printable import paragraphs
+from epochfuzz.harness.text.slug import SLUG
 from epochfuzz.model.kafka.contract import observation
 from epochfuzz.model.kafka.contract.observation import Shape
 from epochfuzz.model.kafka.contract.properties import named
@@ -28,7 +29,6 @@ __all__ = ["Case", "CaseError", "CheckedState", "Expectation", "OnSystem", "dump
 SCHEMA = 1
 MAX_EVENTS = 10_000  # a replay keeps the state after every event
 
-_SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _RECORD = re.compile(r"(m(?:0|[1-9][0-9]?)|COMMIT|ABORT)@(0|[1-9][0-9]?)")
 _SYSTEM = re.compile(r"[a-z][a-z0-9-]*-[0-9]+(\.[0-9]+)*")
 _ISSUE = re.compile(r"[\w.-]+/[\w.-]+#[0-9]+")
@@ -298,7 +298,7 @@ _PROVENANCE: dict[str, Callable[[Value], Any]] = {
 
 
 def _slug(text: str) -> str:
-    if not _SLUG.fullmatch(text):
+    if not SLUG.fullmatch(text):
         raise ValueError(f"id {text!r} is not a slug; use lower-case words joined by '-', such as m1-loss")
     return text
 

@@ -6,9 +6,9 @@ from enum import StrEnum
 
 from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.cli.output import BadInput
+from epochfuzz.harness.links.position import MOST_EVENTS
 from epochfuzz.harness.trace.replay import Run
 
-MOST_EVENTS = 500  # a longer drawing is unreadable, and a browser needs seconds to show it
 _TERMINAL_WIDTH = 100
 
 

@@ -8,6 +8,7 @@ from typer.core import TyperCommand, TyperGroup
 from epochfuzz.harness.cli.environment.project_defaults import defaults_for
 from epochfuzz.harness.cli.output import BadInput
 from epochfuzz.harness.environment import extras
+from epochfuzz.harness.links.play_link import address_in_environment
 
 _LARGEST: dict[type, int] = {float: 10**9, int: 2**63 - 1}  # seconds or GiB, and the largest integer of machine code
 _COMMAND_TO_RUN = "command"  # the argument with the words of a command, which may be empty
@@ -41,6 +42,7 @@ class Command(TyperCommand):
         """
         if ctx.resilient_parsing:
             return super().parse_args(ctx, args)
+        address_in_environment()  # an error in it would otherwise come after the results of a run
         ctx.default_map = defaults_for(self.params)
         given = self.make_parser(ctx).parse_args(list(args))[0]
         self._refuse_empty(given)

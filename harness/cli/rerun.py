@@ -10,6 +10,7 @@ from rich.text import Text
 from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.cli.environment.signals import as_ctrl_c
 from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json
+from epochfuzz.harness.views import play_links
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ def replay_by_subject(command: str, cases: Sequence[Case], protocols: Sequence[s
         elif told.differs is not None:
             number, fault = told.differs
             out.print(f"{case.id} under {protocol}, after event {number}: {fault.sentence}", markup=False)
+            out.print(play_links.line(play_links.to_case(case, [protocol], number)), markup=False, soft_wrap=True)
     if json:
         document: documents.Reruns = {"cases": [_json(*each) for each in reruns]}
         print_json(document)

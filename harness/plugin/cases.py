@@ -70,7 +70,8 @@ class CaseItem(pytest.Item):
         complaints = _complaints(self.case, verdict)
         if complaints:
             heading = f"{self.case.id} under {self.protocol} is not as expected:"
-            raise NotAsExpected("\n".join([heading, *complaints, reproduce, "", _timeline(self.case, verdict)]))
+            drawing = _timeline(self.case, verdict)
+            raise NotAsExpected("\n".join([heading, *complaints, reproduce, _link(self.case, verdict), "", drawing]))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Return the report of a failure: the differences and a timeline.
@@ -123,6 +124,13 @@ def _complaints(case: Case, verdict: Verdict) -> list[str]:
         for name, at in run.first_broken.items()
         if name in run.broken and reason(case.events, run.protocol, case.settings, name) is None
     ]
+
+
+def _link(case: Case, verdict: Verdict) -> str:
+    """Return the line with the link to the first difference."""
+    from epochfuzz.harness.views import play_links
+
+    return play_links.line(play_links.to_case(case, [verdict.run.protocol.name], _parts_after(case, verdict)))
 
 
 def _timeline(case: Case, verdict: Verdict) -> str:

@@ -17,7 +17,7 @@ from epochfuzz.harness.plugin.drawing import drawn
 from epochfuzz.harness.text.printable import printable
 from epochfuzz.harness.trace.story import story_of
 from epochfuzz.harness.trace.witness import Witness
-from epochfuzz.harness.views import terminal
+from epochfuzz.harness.views import play_links, terminal
 
 _MOST_SAID = 300  # characters of an exception's message
 
@@ -33,7 +33,10 @@ def sections(error: BaseException, directory: Path | None) -> Iterator[tuple[str
         return
     drawing, case = _drawing_and_case(error) or (None, None)
     if drawing is not None and case is not None:
-        yield "what happened", drawn(drawing)
+        yield (
+            "what happened",
+            f"{drawn(drawing)}\n{play_links.line(play_links.to_case(case, case.protocols, len(case.events)))}",
+        )
         yield _title(case, directory), dump_case(case)
 
 

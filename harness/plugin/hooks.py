@@ -152,11 +152,13 @@ def protocols(config: pytest.Config) -> list[str]:
 
 def _read_project(config: pytest.Config) -> None:
     """Read the project's defaults, searching from pytest's rootdir. Raises UsageError."""
+    from epochfuzz.harness.links.play_link import address_in_environment
     from epochfuzz.strategies.project import ProjectError, look_in, project
 
     look_in(config.rootpath)
     try:
         project()
+        address_in_environment()
     except ProjectError as error:
         raise pytest.UsageError(str(error)) from None
 

@@ -13,6 +13,7 @@ from epochfuzz.harness.conform.protocol.process import CommandError
 from epochfuzz.harness.conform.protocol.subject import CommandSubject
 from epochfuzz.harness.conform.run.rerun import Rerun, rerun
 from epochfuzz.harness.trace.replay import Run
+from epochfuzz.harness.views import play_links
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 _SUBJECT: pytest.StashKey[CommandSubject] = pytest.StashKey()
@@ -45,7 +46,9 @@ class SubjectItem(pytest.Item):
             path = os.path.relpath(self.path, self.config.rootpath)
             words = ["epochfuzz", "replay", path, "--protocol", self.protocol, "--subject"]
             reproduce = shlex.join([*words, shlex.join(command_of(self.config))])
-            raise NotAsInTheModel("\n".join([*_complaints(result, self.protocol), reproduce]))
+            step = 0 if result.differs is None else result.differs[0]
+            link = play_links.line(play_links.to_case(self.case, [self.protocol], step))
+            raise NotAsInTheModel("\n".join([*_complaints(result, self.protocol), reproduce, link]))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Return the report of a failure: the differences. Errors of epochfuzz itself get a traceback."""

@@ -13,6 +13,7 @@ from epochfuzz.harness.environment.version import epochfuzz_version
 from epochfuzz.harness.findings.findings import Finding, ScheduleEngine
 from epochfuzz.harness.reference import explain
 from epochfuzz.harness.trace.scenes import Scene
+from epochfuzz.harness.views import play_links
 from epochfuzz.model.kafka.contract.properties import NAMES, named
 from epochfuzz.model.kafka.vocabulary.events import schedule_texts
 
@@ -82,6 +83,8 @@ def _result(finding: Finding, case: Case, index: int) -> dict[str, Any]:
             **finding.causes.plain(),
         },
     }
+    if link := play_links.to_finding(finding):
+        result["hostedViewerUri"] = link
     if finding.known_flaw:
         result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": finding.known_flaw}]
     return result

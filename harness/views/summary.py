@@ -13,6 +13,7 @@ from epochfuzz.harness.engine.walk.walking import Walked
 from epochfuzz.harness.findings import goals
 from epochfuzz.harness.findings.findings import Breach, Finding, ScheduleEngine
 from epochfuzz.harness.text.printable import rate
+from epochfuzz.harness.views import play_links
 from epochfuzz.harness.views.terminal import draw
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.vocabulary import goals as model_goals
@@ -221,9 +222,15 @@ def print_reproducers(out: Console, findings: Sequence[Finding], *, trace: bool 
     for same, drawn in reversed(list(zip(together, is_drawn, strict=True))):
         if not drawn:
             out.print(_line(same), highlight=False, soft_wrap=True)
+            _print_link(out, same[0])
     for same, drawn in reversed(list(zip(together, is_drawn, strict=True))):
         if drawn:
             out.print(reproducer(same[0], [finding.property for finding in same[1:]]))
+            _print_link(out, same[0])
+
+
+def _print_link(out: Console, finding: Finding) -> None:
+    out.print(play_links.line(play_links.to_finding(finding)), markup=False, highlight=False, soft_wrap=True)
 
 
 def _line(same: Sequence[Finding]) -> Text:

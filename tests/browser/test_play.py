@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from epochfuzz.harness.cases.case import load_case
 from epochfuzz.harness.cases.verdict import judge
-from epochfuzz.harness.play.position import Position
+from epochfuzz.harness.links.position import Position
 from epochfuzz.harness.play.server import Application, listen
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule, schedule_texts

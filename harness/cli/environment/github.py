@@ -14,6 +14,7 @@ from rich.console import Console
 from epochfuzz.harness.cases.verdict import JudgedCase
 from epochfuzz.harness.cli.output import BadInput
 from epochfuzz.harness.reference import markdown
+from epochfuzz.harness.views import play_links
 from epochfuzz.model.kafka.vocabulary.events import schedule_texts
 
 if TYPE_CHECKING:
@@ -28,7 +29,11 @@ def annotate_walk(out: Console, found: Sequence["Finding"], reproduce: str) -> N
     if _in_actions():
         for finding in new:
             events = ", ".join(schedule_texts(finding.reproducer.schedule))
-            _error(out, f"{finding.protocol.name} breaks {finding.property}", f"{events}\nreproduce: {reproduce}")
+            _error(
+                out,
+                f"{finding.protocol.name} breaks {finding.property}",
+                f"{events}\nreproduce: {reproduce}\n{play_links.line(play_links.to_finding(finding))}",
+            )
     _summarise(_walk_lines(found, new, reproduce))
 
 
@@ -37,7 +42,8 @@ def annotate_replay(out: Console, judged_cases: Sequence[JudgedCase]) -> None:
     if _in_actions():
         for judged in judged_cases:
             for complaint in _complaints(judged):
-                _error(out, f"{judged.case.id} is not as expected", complaint, judged.case.path)
+                link = play_links.line(play_links.to_case(judged.case, judged.verdicts))
+                _error(out, f"{judged.case.id} is not as expected", f"{complaint}\n{link}", judged.case.path)
     _summarise(_replay_lines(judged_cases))
 
 

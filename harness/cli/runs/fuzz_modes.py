@@ -32,7 +32,7 @@ from epochfuzz.harness.jobs import random_runs
 from epochfuzz.harness.jobs.random_runs import KeptWalk
 from epochfuzz.harness.jobs.unfinished import ProgressError
 from epochfuzz.harness.trace.replay import replay
-from epochfuzz.harness.views import summary
+from epochfuzz.harness.views import play_links, summary
 from epochfuzz.harness.views.progress import LiveLine, show_search, show_walk
 from epochfuzz.harness.views.report import from_walk
 from epochfuzz.harness.views.terminal import side_by_side
@@ -209,11 +209,13 @@ def distinguish_protocols(asked: FuzzRequest, breaks: Protocol, holds: Protocol,
         bound = "within the bounds" if distinction.complete else f"of fewer than {distinction.searched} events"
         out.print(f"no schedule {bound} breaks {property_} under {breaks.name} and nothing under {holds.name}")
     else:
-        out.print(side_by_side(replay(schedule, breaks, settings), replay(schedule, holds, settings)))
+        runs = [replay(schedule, each, settings) for each in (breaks, holds)]
+        out.print(side_by_side(*runs))
         proof = "certified minimal" if distinction.certified_minimal else "not proven minimal"
         out.print(
             f"{breaks.name} breaks {property_} in {len(schedule)} events that break nothing under {holds.name}: {proof}"
         )
+        out.print(play_links.line(play_links.to_break(runs, property_)), markup=False, soft_wrap=True)
     if asked.json:
         print_json(_distinction_json(asked, breaks, holds, property_, distinction))
     return Exit.GOAL_UNMET if schedule is None and not distinction.complete else Exit.AS_EXPECTED

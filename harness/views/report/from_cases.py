@@ -8,6 +8,7 @@ from epochfuzz.harness.cases.case_yaml import STANDARD_INPUT
 from epochfuzz.harness.cases.verdict import JudgedCase, Verdict
 from epochfuzz.harness.reference import explain
 from epochfuzz.harness.trace.story import most_contrasting, story_of
+from epochfuzz.harness.views import play_links
 from epochfuzz.harness.views.report.page import ASIDE, BROKEN, HELD, KNOWN, Exhibit, ReportPage, TableCell, TableRow
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
@@ -95,4 +96,5 @@ def _exhibit(judged: JudgedCase) -> Exhibit:
         command=shlex.join(["epochfuzz", "replay", STANDARD_INPUT, *names, "--trace"]),
         case=dump_case(case),
         file=f"{case.id}.yaml",
+        play=play_links.to_case(case, judged.verdicts),
     )

@@ -12,7 +12,7 @@ from epochfuzz.harness.findings import goals
 from epochfuzz.harness.findings.findings import Finding, ScheduleEngine
 from epochfuzz.harness.reference import explain
 from epochfuzz.harness.trace.scenes import as_sentence
-from epochfuzz.harness.views import summary
+from epochfuzz.harness.views import play_links, summary
 from epochfuzz.harness.views.report.page import (
     ASIDE,
     BROKEN,
@@ -138,6 +138,7 @@ def _exhibit(same: Sequence[Finding], walker: ScheduleEngine) -> Exhibit:
         command=shlex.join(["epochfuzz", "replay", STANDARD_INPUT, *names, "--trace"]),
         case=dump_case(case),
         file=f"{case.id}.yaml",
+        play=play_links.to_finding(first),
     )
 
 

@@ -5,17 +5,16 @@ which epochfuzz draws, are markup.
 """
 
 import math
-import re
 from collections.abc import Sequence
 
-from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup, escape
 
 from epochfuzz.harness.documents.records import Discovery
 from epochfuzz.harness.engine.explore.estimate import CONFIDENCE
+from epochfuzz.harness.links.play_link import LOCAL
 from epochfuzz.harness.reference import issues
-from epochfuzz.harness.trace.scenes import Scene
-from epochfuzz.harness.views.drawings import captions, svg
+from epochfuzz.harness.views.report import templating
 from epochfuzz.harness.views.report.page import ReportPage
 
 
@@ -25,32 +24,15 @@ def render(page: ReportPage) -> str:
 
 
 def environment(*packages: str) -> Environment:
-    """Return Jinja's environment with the report's templates. It finds templates of `packages` first."""
-    loaders = [PackageLoader(package) for package in (*packages, "epochfuzz.harness.views.report")]
-    environment = Environment(
-        loader=ChoiceLoader(loaders),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.globals |= {"captions": captions, "figure": _figure, "plot": _plot, "style": Markup(svg.style())}
-    environment.globals["confidence"] = CONFIDENCE
-    environment.filters |= {"odds": _odds, "breakable": _breakable, "issues_linked": _issues_linked}
+    """Return Jinja's environment with the report's templates and filters. It finds templates of `packages` first."""
+    environment = templating.environment(*packages)
+    environment.globals |= {"plot": _plot, "confidence": CONFIDENCE, "local": LOCAL}
+    environment.filters |= {"odds": _odds, "issues_linked": _issues_linked}
     return environment
-
-
-def _figure(scene: Scene, columns: int) -> Markup:
-    return Markup(svg.figure(scene, columns))
 
 
 def _odds(probability: float) -> str:
     return f"1 in {1 / probability:,.0f}" if probability > 0 else "0"
-
-
-def _breakable(protocol: str) -> Markup:
-    """Return a protocol's name with possible line breaks after punctuation."""
-    return Markup("").join(part + Markup("<wbr>") for part in re.split(r"(?<=[:=_,])", protocol))
 
 
 def _issues_linked(text: str) -> Markup:

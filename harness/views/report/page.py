@@ -42,7 +42,7 @@ class Exhibit:
     """A schedule that the reader can step through. `remark` is a comment such as `as expected`.
 
     `case` is the text of its case file. `command` replays the case from standard input. `file` is a name for the case
-    file.
+    file. `play` is the address of the schedule in `play`, or None if the address would be too long.
     """
 
     id: str
@@ -54,6 +54,7 @@ class Exhibit:
     command: str
     case: str
     file: str
+    play: str | None
 
 
 @dataclass(frozen=True)
