@@ -43,7 +43,8 @@ def new_adapter(
         starter = Starter(language, parse_events(events or ""))
     files = {directory / path: text for path, text in starter.files().items()}
     if present := [str(path) for path in files if path.exists()]:
-        raise BadInput(f"{', '.join(present)}: there already, and never replaced; name another directory")
+        names = ", ".join(present)
+        raise BadInput(f"{names}: exists already, and new-adapter never replaces a file; name another directory")
     for path, text in files.items():
         write_new_file(path, text)
     out = console(json)
