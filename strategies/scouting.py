@@ -52,10 +52,11 @@ class Scout:
 
 @lru_cache(maxsize=1_000)  # shrinking asks for an equal schedule many times
 def find(scout: Scout, seed: int, length: int) -> bytes:
-    """Return the enabled events of a schedule that breaks a wanted property, and no other judged property before it.
+    """Return the enabled events of a schedule that breaks one of the scout's `wanted` properties.
 
-    If there are schedules for several properties, chance decides, and prefers the rare ones. If the search finds none,
-    the function returns a balanced schedule with about `length` enabled events.
+    The schedule breaks no other checked property earlier. If the search found schedules for several properties, the
+    function draws one of them. It draws a property with few schedules more often. If the search found nothing, the
+    function returns a balanced schedule with about `length` enabled events.
     """
     draw = random.Random(seed)
     start = Execution(scout.protocol, scout.settings)

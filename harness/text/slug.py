@@ -1,4 +1,4 @@
-"""The form of a case's id, which is also the name of its file and a word of an address."""
+"""The allowed form of a case's id. File names and web addresses contain the id."""
 
 import re
 

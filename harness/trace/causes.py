@@ -118,7 +118,7 @@ class Causes:
 
     @property
     def reason(self) -> str | None:
-        """The sets in one line, as the reason to expect the violation. None if the violation is new."""
+        """The known or suspected causes of the violation, in one line. None if no cause is known."""
         if self.status is CauseStatus.NEW:
             return None
         return self.text if self.status is CauseStatus.KNOWN else f"suspected, without an issue of Kafka's: {self.text}"

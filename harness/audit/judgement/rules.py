@@ -175,10 +175,10 @@ def _shown(life: Life, clocks_back: frozenset[int]) -> Iterator[_Shown]:
 
 
 def _reached_before(role: Placed) -> int | None:
-    """Return the role's own epoch if its high watermark was reached in an earlier epoch, or None.
+    """Return the epoch in which a broker became leader or follower, if the log line also names a lower previous epoch.
 
-    The line shows this by a lower previous epoch. From 3.6 to 3.9 followers of KRaft print the new epoch as the
-    previous one (KAFKA-19776), so their lines show nothing here.
+    The high watermark that the line shows was then reached before this epoch. Returns None for other lines. From 3.6
+    to 3.9 followers of KRaft print the new epoch as the previous one (KAFKA-19776), so their lines show nothing here.
     """
     epoch, previous = role.event.leader_epoch, role.event.previous_epoch
     return epoch if epoch is not None and previous is not None and 0 <= previous < epoch else None

@@ -221,7 +221,11 @@ class LogReader:
         return seen_in(text, needles, before)
 
     def _event(self, seen: MessageSighting, line: int, text: str) -> Event | None:
-        """Return the event of a message. Returns None if the message is a fact of the file, or only a quotation."""
+        """Return the event of a message, or None if the message is no event.
+
+        A message that names a release or a cluster describes the whole file. A message of another program, which
+        quotes Kafka, does not count.
+        """
         if seen.is_foreign:
             return None
         facts, kind, said = self.facts, seen.message.kind, seen.message.said

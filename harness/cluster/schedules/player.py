@@ -18,9 +18,10 @@ _TRIES = 2  # clusters that one schedule may break down before it counts as not 
 
 
 class Player:
-    """Plays schedules on a cluster that starts with the first schedule.
+    """Plays schedules on a cluster, which it starts for the first schedule, and again after a failure.
 
-    `out` keeps the logs of each cluster, or None. With `keep_data`, it also keeps the data of the nodes.
+    `out` is the directory for the logs of the clusters, or None to keep no logs. With `keep_data`, the data directories
+    of the nodes are kept there too.
     """
 
     def __init__(self, kafka: Installation, out: Path | None, keep_data: bool = False) -> None:

@@ -151,7 +151,7 @@ class CheckedSubject:
         self._subject = subject
 
     def reset(self, config: Config, protocol: str) -> list[str]:
-        """Reset the adapter, and return the verbs that it supports. If it returns None, it supports all verbs."""
+        """Reset the object, and return the verbs that it supports: all verbs if its own `reset` returns None."""
         verbs = self._subject.reset(config, protocol)
         named = list(VERBS) if verbs is None else list(verbs)
         try:

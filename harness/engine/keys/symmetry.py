@@ -84,7 +84,11 @@ def _stride(element: Element, axis: int) -> int:
 
 
 def room(renaming_tables, words):  # type: ignore[no-untyped-def]
-    """Return working arrays: chunks by replica, two orders of replicas, names, and two keys of `words` words each."""
+    """Return the working arrays of a canonical renaming of replicas. A caller allocates them once and reuses them.
+
+    The arrays are: the parts of the state that belong to each replica, the current and the best order of the replicas,
+    the new number of each replica, and the current and the best key, of `words` words each.
+    """
     _, _, chunks, orders = renaming_tables
     replicas = orders.shape[1]
     return (

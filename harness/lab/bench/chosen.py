@@ -49,7 +49,10 @@ outsiders_forgotten_by_a_staying_leader.plant(len(DEFECTS) + 1)
 
 
 def mistakes() -> list[Mutant]:
-    """Return the mutants that only schedules with three replicas detect, and the former mistake of the model."""
+    """Return the mutants that only schedules with three replicas detect.
+
+    The last one is a mistake that the model itself once had.
+    """
     needing = {name for name, proof in proofs().items() if proof.settings.replicas == _SETTINGS.replicas}
     return [*(each for each in DEFECTS if each.name in needing), outsiders_forgotten_by_a_staying_leader]
 

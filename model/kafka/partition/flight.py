@@ -33,7 +33,7 @@ def discard_answer(p: State, follower: int) -> None:
 
 
 def carry_records(p: State, leader: int, follower: int, start: int) -> int:
-    """Put the leader's records from offset `start` on in flight to the follower. Returns the number of records."""
+    """Send the leader's records, beginning at offset `start`, to the follower. Returns the number of records."""
     count = min(p.records_per_fetch, p.leo[leader] - start)
     p.flight[follower] = Flight.RECORDS
     p.flight_count[follower] = count

@@ -42,7 +42,7 @@ def test_an_existing_file_is_never_replaced_and_nothing_else_is_written(epochfuz
     readme.write_text("Mine.\n")
     ended = epochfuzz("new-adapter", "--language", "go", "mine")
     assert ended.code == 2
-    assert ended.err == "epochfuzz: mine/README.md: exists already, and new-adapter never replaces a file; name another directory\n"
+    assert ended.err.startswith("epochfuzz: mine/README.md: exists already, and new-adapter never replaces a file")
     assert [*Path("mine").iterdir()] == [readme]
     assert readme.read_text() == "Mine.\n"
 
