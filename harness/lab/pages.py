@@ -15,7 +15,6 @@ from epochfuzz.harness.cases.corpus import load_corpus
 from epochfuzz.harness.lab import python_api
 from epochfuzz.harness.reference import checked, issues, markdown, releases
 from epochfuzz.harness.reference.explain import Example, GlossaryEntry, by_generation, glossary
-from epochfuzz.model.kafka.vocabulary import versions
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.mechanisms import MECHANISMS, Choice
 from epochfuzz.model.kafka.vocabulary.protocols import (
@@ -82,9 +81,9 @@ _ABOUT_EVENTS = (
 _ABOUT_PROTOCOLS = (
     "After this page you can name any protocol that epochfuzz knows. A protocol has one choice for each of the"
     " [mechanisms](mechanisms.md). A reference design, such as `kip-320`, is the idea of a KIP with all later repairs."
-    " A [release](releases.md), such as `kafka-2.6.1`, is the protocol that Kafka shipped, with its bugs. You can also"
-    " name any version of Kafka. To replace choices, append them to a name, as in `kip-320:fencing=none` or"
-    " `kafka-4.1:remote_leo=forgotten,isr_answer=advanced`."
+    " A [release](releases.md), such as `kafka-2.6.1`, is the protocol that Kafka shipped, with its bugs. Any version"
+    " of Kafka is a name too, and means the release that stands for it. To replace choices, append them to a name, as"
+    " in `kip-320:fencing=none` or `kafka-4.1:remote_leo=forgotten,isr_answer=advanced`."
 )
 _ABOUT_MECHANISMS = (
     "After this page you know the choices of Kafka's replication protocol, past and present, and the property that each"
@@ -125,9 +124,7 @@ def pages() -> dict[str, str]:
     """Return the text of each page of docs/reference/ by its file name."""
     return {
         "events.md": _page("Events", _ABOUT_EVENTS, _sections("event")),
-        "protocols.md": _page(
-            "Protocols", _ABOUT_PROTOCOLS, [*_versions(), *_choices(GENERATIONS), *_sections("generation")]
-        ),
+        "protocols.md": _page("Protocols", _ABOUT_PROTOCOLS, [*_choices(GENERATIONS), *_sections("generation")]),
         "mechanisms.md": _page("Mechanisms", _ABOUT_MECHANISMS, _by_theme()),
         "releases.md": _page(
             "Releases", _ABOUT_RELEASES, [*_survey(), *_breaking(), *_choices(RELEASES), *_sections("release")]
@@ -179,10 +176,6 @@ def _configured(settings: Configuration) -> str:
     changed = {key: value for key, value in settings.changed().items() if value != getattr(Configuration(), key)}
     words = [key if value is True else f"{key}={value}" for key, value in changed.items()]
     return f" with {', '.join(f'`{word}`' for word in words)}" if words else ""
-
-
-def _versions() -> Iterator[str]:
-    yield markdown.table(["release", "versions of Kafka"], [[f"`{name}`", versions.span(name)] for name in RELEASES])
 
 
 def _by_theme() -> Iterator[str]:
