@@ -96,18 +96,19 @@ HEAD = ("protocol", *JUDGED)
 SHORT = ("no-committed-loss", "no-divergence", "isr-complete", "convergence")  # for the README
 
 LEGEND = (
-    "A number is the length of a shortest schedule that breaks the property. If the schedule needs more than"
-    f" {REPLICAS[0]} replicas, their number follows in brackets. No shorter schedule with"
-    f" {' or '.join(map(str, REPLICAS))} replicas breaks the property, with any number of records and elections. After"
-    " ≤, the number is the length of the shortest known schedule. *Holds* means that nothing broke the property: no"
-    f" complete search within small bounds, none of {SCHEDULES:,} random schedules with {WALKED.replicas} replicas, and"
-    " no schedule that the project keeps. A number in brackets after *holds* means that only the searches with this"
-    " number of replicas were complete. A question mark means that the survey did not check the property."
+    "A number is the length of a shortest schedule that breaks the property. A second number, in brackets, is the"
+    f" number of replicas, if the schedule needs more than {REPLICAS[0]}. Searches with"
+    f" {' and '.join(map(str, REPLICAS))} replicas prove that no schedule is shorter, for any number of records and"
+    " elections. After ≤, the number is the length of the shortest known schedule, without this proof. *Holds* means"
+    " that the property broke in no complete search within small bounds, in none of"
+    f" {SCHEDULES:,} random schedules with {WALKED.replicas} replicas, and in no schedule that the project keeps. A"
+    " number in brackets after *holds* means that only the searches with this number of replicas were complete. A dash"
+    " means that the property cannot break under the protocol. A question mark means that the survey did not check it."
 )
 
 
 def bounds() -> Iterator[str]:
-    """Yield the bounds of each exhaustive search, as in `2 replicas, 3 records, 3 epoch changes`.
+    """Yield the bounds of each exhaustive search, as in `2 replicas, 3 records and 3 epoch changes`.
 
     The last bounds are for protocols that change the ISR by a request to the controller.
     """
@@ -118,7 +119,8 @@ def bounds() -> Iterator[str]:
         *SEARCHED_WITH_REQUESTS_AND_THREE,
     ):
         records = "1 record" if settings.records == 1 else f"{settings.records} records"
-        yield f"{settings.replicas} replicas, {records}, {settings.epochs} epoch changes"
+        epochs = "1 epoch change" if settings.epochs == 1 else f"{settings.epochs} epoch changes"
+        yield f"{settings.replicas} replicas, {records} and {epochs}"
 
 
 def versions_of(protocol: str) -> str:
