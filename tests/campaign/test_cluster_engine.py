@@ -286,7 +286,7 @@ def test_the_command_shows_what_clusters_did_and_so_do_resume_and_report(epochfu
     assert f"\n  {LOSING}\n  acknowledged and gone: m0@0\n" in shown
     assert "3 schedules, " in shown
     refused = epochfuzz("campaign", "report", tmp_path / "c", "--sarif", tmp_path / "c.sarif")
-    assert (refused.code, f"and {tmp_path / 'c'} is about Kafka itself" in refused.err) == (2, True)
+    assert (refused.code, f"but {tmp_path / 'c'} is about Kafka itself" in refused.err) == (2, True)
 
 
 def test_a_campaign_under_way_shows_what_was_found_so_far(epochfuzz, finished, tmp_path):

@@ -248,7 +248,7 @@ def test_a_machine_of_somebody_elses_campaign_is_imported_for_those_who_name_it(
     assert (code, out) == (2, "")
     assert (
         f"c is a campaign of the state machine idle_here:Idle. To resume it, epochfuzz imports idle_here from"
-        f" {tmp_path / 'idle_here.py'}: give --machine idle_here:Idle to allow that"
+        f" {tmp_path / 'idle_here.py'}; allow that with --machine idle_here:Idle"
     ) in err
     shown = epochfuzz("campaign", "report", "c").out
     assert f"resume with `epochfuzz campaign resume {tmp_path / 'c'} --machine idle_here:Idle`" in shown

@@ -173,7 +173,7 @@ def test_a_block_that_differs_the_second_time_names_the_first_schedule_that_does
     assert failed.fault.kind is DiscrepancyKind.UNSTABLE
     assert failed.fault.sentence.endswith("then nothing is wrong")
     printed = first | {"failed": [one | {"output": "at 0x7f3a"}, *others], "steps": 7}
-    assert "7 steps" in unstable(first, printed, DEFECTIVE, DEFECTIVE.trials(KIP_320, 1)).fault.sentence
+    assert "7 events" in unstable(first, printed, DEFECTIVE, DEFECTIVE.trials(KIP_320, 1)).fault.sentence
 
 
 def test_a_finished_one_is_shown_again_without_running_anything(spark, finished, monkeypatch):

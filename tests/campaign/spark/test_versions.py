@@ -106,7 +106,8 @@ def test_a_spark_home_of_another_spark_is_named(monkeypatch, tmp_path, version):
         versions.require_home()
     else:
         told = (
-            rf"SPARK_HOME is {tmp_path}, Spark 3\.5\.2-amzn-1, .*unset SPARK_HOME, or pip install 'pyspark==3\.5\.\*'"
+            rf"SPARK_HOME is {tmp_path}, Spark 3\.5\.2-amzn-1, .*"
+            r"unset SPARK_HOME, or run `pip install 'pyspark==3\.5\.\*'"
         )
         with pytest.raises(CampaignError, match=told), session.opened():
             pass
