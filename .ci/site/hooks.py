@@ -1,6 +1,6 @@
-"""What `make site` does beside MkDocs: pages for cases and recorded walks, the playground, and links.
+"""Add pages for cases, recorded walks and the playground to the site, and link every KIP and KAFKA number.
 
-Every KIP and KAFKA number is a link. What only a checkout has is named, and not linked.
+A file that only a checkout has keeps its name as text, without a link.
 """
 
 import re

@@ -99,10 +99,11 @@ def _contents(cases: Iterable[Case]) -> Iterator[tuple[str, bytes]]:
         for name in _LIBRARIES:
             for path in distribution(name).files or ():
                 if path.suffix == ".py" or "licenses" in path.parts:
-                    yield path.as_posix(), path.read_binary()
+                    content = path.read_binary()
+                    yield path.as_posix(), content
                     copy = libraries / path
                     copy.parent.mkdir(parents=True, exist_ok=True)
-                    copy.write_bytes(path.read_binary())
+                    copy.write_bytes(content)
         for file in imported_files("epochfuzz.harness.play.browser", _SOURCE, [libraries]):
             yield file.relative_to(_SOURCE).as_posix(), file.read_bytes()
     for name in _READ:

@@ -16,6 +16,7 @@ from epochfuzz.harness.cases.case import load_case
 from epochfuzz.harness.cases.verdict import judge
 from epochfuzz.harness.links.position import Position
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
+from tests.browser.watching import watched
 from tests.documents.playground import playground
 
 M1_LOSS = load_case("m1-loss")
@@ -53,15 +54,9 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def page(browser: Browser, address: str) -> Iterator[Page]:
     """A page of which anything that goes wrong in it, or any request to elsewhere, fails the tests."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    page = context.new_page()
-    troubles: list[str] = []
-    page.on("pageerror", lambda error: troubles.append(str(error)))
-    page.on("console", lambda message: troubles.append(message.text))
-    context.on("request", lambda request: None if is_own(request.url, address) else troubles.append(request.url))
-    yield page
-    assert troubles == []
-    context.close()
+    with watched(browser, lambda request: is_own(request.url, address)) as (page, troubles):
+        yield page
+        assert troubles == []
 
 
 def is_own(url: str, address: str) -> bool:

@@ -45,11 +45,11 @@ class Member:
 
 
 class UnpackedBytes:
-    """The number of bytes that a file may unpack to."""
+    """The number of bytes and of files that a packed file may unpack to."""
 
     def __init__(self, packed: int) -> None:
         self._left = max(_HARMLESS, packed * _RATIO)
-        self.members = _MEMBERS
+        self._files = _MEMBERS
 
     def take(self, size: int) -> None:
         """Count unpacked bytes. Raises Damaged if there are too many."""
@@ -58,6 +58,12 @@ class UnpackedBytes:
             raise Damaged(
                 f"it unpacks to more than {_RATIO} times its size, so audit left out the rest; unpack it first"
             )
+
+    def take_file(self) -> None:
+        """Count a file of an archive. Raises Damaged if there are too many."""
+        self._files -= 1
+        if self._files < 0:
+            raise Damaged(f"it has more than {_MEMBERS:,} files, so audit left out the rest; unpack it first")
 
 
 def members(name: str, content: IO[bytes], budget: UnpackedBytes, depth: int = _DEEPEST) -> Iterator[Member]:
@@ -101,9 +107,7 @@ def reason(error: Exception) -> str:
 def _of_tar(name: str, stream: IO[bytes], budget: UnpackedBytes, depth: int) -> Iterator[Member]:
     with tarfile.open(fileobj=stream, mode="r|", errors="backslashreplace") as archive:
         for info in archive:
-            budget.members -= 1
-            if budget.members < 0:
-                raise Damaged(f"it has more than {_MEMBERS:,} files, so audit left out the rest; unpack it first")
+            budget.take_file()
             inside = f"{name}/{shown(info.name)}"
             if info.isdir():
                 continue
@@ -118,9 +122,7 @@ def _of_tar(name: str, stream: IO[bytes], budget: UnpackedBytes, depth: int) -> 
 def _of_zip(name: str, stream: IO[bytes], budget: UnpackedBytes, depth: int) -> Iterator[Member]:
     with _seekable(stream, budget) as whole, zipfile.ZipFile(whole) as archive:
         for info in archive.infolist():
-            budget.members -= 1
-            if budget.members < 0:
-                raise Damaged(f"it has more than {_MEMBERS:,} files, so audit left out the rest; unpack it first")
+            budget.take_file()
             inside = f"{name}/{shown(info.filename)}"
             if info.is_dir():
                 continue

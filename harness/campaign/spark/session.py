@@ -158,10 +158,10 @@ def _started(master: str | None, temporary: Path | None, memory: float | None) -
     if shutil.which(java) is None:
         raise CampaignError(f"{java} was not found; {_JAVA_REMEDY}")
     options = dict(_OPTIONS)
-    is_named = master is None and named_by_spark() is not None
-    if not is_named:
+    named = named_by_spark() if master is None else None
+    if named is None:
         options["spark.app.name"] = "epochfuzz"
-    where = master or named_by_spark() or DEFAULT_MASTER
+    where = master or named or DEFAULT_MASTER
     if memory is not None:
         options["spark.driver.memory"] = f"{memory * 1024:.0f}m"
     if where.startswith("local"):
@@ -179,7 +179,7 @@ def _started(master: str | None, temporary: Path | None, memory: float | None) -
         if master is not None:
             raise CampaignError("this process already has a Spark session; leave out --master")
         return already_open
-    builder = SparkSession.builder if is_named else SparkSession.builder.master(where)
+    builder = SparkSession.builder if named is not None else SparkSession.builder.master(where)
     for key, value in options.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
