@@ -195,7 +195,8 @@ _R = (REPLICA,)
 
 
 def _cache_is_read(p: State) -> bool:
-    return bool(p.truncation != Truncation.HIGH_WATERMARK)
+    # A leader also answers a consumer's OffsetsForLeaderEpoch from the cache.
+    return bool(p.truncation != Truncation.HIGH_WATERMARK or _consumer_epochs_are_read(p))
 
 
 def _records_have_one_offset(p: State) -> bool:
