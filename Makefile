@@ -60,7 +60,8 @@ systems: .venv/installed
 kafka-exhaustive: .venv/installed
 	.venv/bin/python -m tests.conform.kafka.exhaustive $(if $(FOR),--for $(FOR))
 
-# The documentation as pages, with search and every case to step through, in build/site. A broken link fails.
+# The documentation as pages, with search, every case to step through and the playground, in build/site. A broken link
+# fails. The playground needs npm, which loads Pyodide once; without npm the site has no playground.
 site: .venv/installed
 	.venv/bin/python -m mkdocs build --config-file .ci/site/mkdocs.yml
 

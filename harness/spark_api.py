@@ -1,9 +1,11 @@
 """Run campaigns from Python on your own Spark session: in a notebook, in Airflow, or on Databricks.
 
-Each function uses all cores of the session, and leaves it open. It writes its results to the directory `out`, as the
-command of the same name does. Another call with equal arguments resumes an interrupted run.
+Each function uses all cores of the session, and leaves it open. It prints to stderr where the session runs, and writes
+its results to the directory `out`, as the command of the same name does. Another call with equal arguments resumes an
+interrupted run.
 """
 
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
@@ -52,11 +54,11 @@ def campaign(
 ) -> ScheduleOutcome:
     """Run random schedules on Spark, as `epochfuzz campaign run` does, and return the outcome with its findings.
 
-    `out` is any URI that Spark can write. `settings` are fields of Configuration. `certify` bounds the proofs of
-    shortest lengths, in seconds; None: no limit. Without `seed`, a resumed campaign has its own seed, and a new one a
-    random seed. Raises CampaignError, and ValueError for a parameter outside its range.
+    `out` is any URI that Spark can write. `settings` are fields of Configuration. `certify` is the time in seconds for
+    proofs that no shorter schedule exists; None sets no limit. Without `seed`, a new campaign has a random seed, and a
+    resumed campaign keeps its seed. Raises CampaignError, and ValueError for a parameter outside its range.
     """
-    with _locked(out):
+    with _works(spark, out):
         if seed is None:
             begun = work_found(CampaignDirectory(spark, out))
             seed = random_seed() if begun is None else begun.seed
@@ -96,7 +98,7 @@ def conform(
         judged_by=JudgedBy(judge),
         selection=selection_for(JudgedBy(judge)),
     )
-    with _locked(out):
+    with _works(spark, out):
         return Campaign.start_or_load(spark, out, Trials(plan)).run(_Silent())
 
 
@@ -115,13 +117,14 @@ def audit(
     from epochfuzz.harness.audit import on_spark
     from epochfuzz.harness.audit.audit import AuditRequest
 
-    with _locked(out):
+    with _works(spark, out):
         return on_spark.run(spark, out, AuditRequest.of(logs, layouts, broker), lambda text: None)
 
 
 @contextmanager
-def _locked(out: str) -> Iterator[None]:
-    """Lock a directory on this machine, so that no other process works there. Raises CampaignError."""
+def _works(spark: "SparkSession", out: str) -> Iterator[None]:
+    """Print where the session runs, and lock a directory on this machine. Raises CampaignError."""
+    print(versions.place(spark), file=sys.stderr)
     here = None if versions.is_remote() else on_this_machine(out)
     with nullcontext() if here is None else held(here):
         yield

@@ -1,1 +1,1 @@
-"""Hypothesis strategies and state machines over the model: the data to draw, and the properties to check."""
+"""Hypothesis strategies and state machines that draw events for the model, and check properties after each event."""

@@ -1,8 +1,8 @@
 """Balanced schedules: random schedules in which every verb has a share of the events.
 
-A verb such as `expand` is enabled in few states, and most events leave such a state. So a draw among all events, or
-among the enabled ones, hardly ever contains the verb. A balanced schedule chooses the verb that it has had least often,
-and looks for a few events of progress and recovery after which the verb is enabled.
+A verb such as `expand` is enabled in few states, and most events lead away from such a state. So random events, even
+random enabled events, hardly ever contain this verb. A balanced schedule picks the verb that it has had least often,
+and looks for a few events of progress and recovery that lead to a state where the verb is enabled.
 """
 
 import random
@@ -14,13 +14,13 @@ from epochfuzz.model.kafka.vocabulary.events import PROGRESS, Effect, Verb, verb
 _TRIES = 6  # random paths to a state that enables the verb
 _SPARING = 3  # of them without new records, because a run has few records, and a replica that lags needs one
 _LONGEST = 8  # events of a path
-_PASSED = 0.5  # the part of a turn that a verb loses if it is on the path to another verb, or if no path leads to it
+_PASSED = 0.5  # turns that a verb counts if it is on the path to another verb, or if no path leads to it
 
 
 def balanced(draw: random.Random, start: Execution, alphabet: bytes, length: int) -> bytes:
-    """Return a schedule with about `length` events of an alphabet that are enabled, and some that are not.
+    """Return a schedule of about `length` enabled events that gives every verb a share.
 
-    The schedule ends early if no path leads to an enabled verb.
+    It also contains some events that are not enabled. It ends early if no path leads to an enabled verb.
     """
     execution = start.copy()
     events = {verb: [each for each in alphabet if verb_of(each) is verb] for verb in map(verb_of, alphabet)}
@@ -46,10 +46,9 @@ def balanced(draw: random.Random, start: Execution, alphabet: bytes, length: int
 
 
 def _sensible(verbs: dict[Verb, float], execution: Execution) -> list[Verb]:
-    """Return the verbs to choose from.
+    """Return the verbs to choose from. After the last leader epoch of the run, no verb may stop a replica.
 
-    After the last leader epoch of the run, no replica goes down. No election could replace the leader, and soon only
-    crashes and restarts would be enabled.
+    No election could replace the leader then, and soon only crashes and restarts would be enabled.
     """
     p = execution.state
     if p.controller_epoch < p.epochs:
@@ -58,7 +57,7 @@ def _sensible(verbs: dict[Verb, float], execution: Execution) -> list[Verb]:
 
 
 def _path(draw: random.Random, start: Execution, wanted: Sequence[int], helpful: Sequence[int]) -> bytes:
-    """Return enabled events that end with a wanted event, and before it have helpful ones. Empty: none was found."""
+    """Return some enabled `helpful` events and then an enabled `wanted` event; empty if none was found."""
     sparing = [event for event in helpful if not verb_of(event).appends]
     for attempt in range(_TRIES):
         execution = start.copy()
@@ -75,5 +74,5 @@ def _path(draw: random.Random, start: Execution, wanted: Sequence[int], helpful:
 
 
 def _first_enabled(draw: random.Random, execution: Execution, events: Sequence[int]) -> int | None:
-    """Apply the first enabled one of some events, in a random order, and return it. None: none is enabled."""
+    """Try the events in a random order, apply the first one that is enabled, and return it; None if none is."""
     return next(filter(execution.apply, draw.sample(events, len(events))), None)

@@ -1,4 +1,4 @@
-"""Strategies for protocols and configurations."""
+"""Hypothesis strategies for protocols and configurations."""
 
 from dataclasses import Field, fields
 from typing import Any
@@ -12,7 +12,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, Protocol, ch
 
 @st.composite
 def configurations(draw: st.DrawFn, *, max_replicas: int = MAX_REPLICAS) -> Configuration:
-    """Draw a configuration, with a value for each setting.
+    """Draw a configuration with a random value for each setting.
 
     Examples shrink toward fewer replicas, no faults, and Kafka's durable settings.
     """
@@ -22,7 +22,7 @@ def configurations(draw: st.DrawFn, *, max_replicas: int = MAX_REPLICAS) -> Conf
 
 
 def _values(setting: "Field[Any]", replicas: int) -> st.SearchStrategy[Any]:
-    """Return a strategy for the values of a setting in a partition of `replicas` replicas, the simplest value first."""
+    """Return a strategy for the values of a setting, given the number of replicas; the simplest value first."""
     if setting.name == "acks":
         return st.sampled_from(sorted(ACKS, reverse=True))
     if setting.name == "min_insync_replicas":
@@ -33,7 +33,7 @@ def _values(setting: "Field[Any]", replicas: int) -> st.SearchStrategy[Any]:
 
 
 def protocols() -> st.SearchStrategy[Protocol]:
-    """Return a strategy for reference designs, with or without replaced mechanisms.
+    """Return a strategy for reference designs, such as `kip-320`, with or without replaced mechanisms.
 
     Examples shrink toward older designs without replacements.
     """

@@ -4,11 +4,10 @@ from collections.abc import Callable
 
 
 def delta_debugged(failing: bytes, breaking: Callable[[bytes], bytes | None]) -> bytes:
-    """Return a failing schedule after an attempt to delete each run of events.
+    """Shorten a failing schedule: try to delete each run of events, first long runs and then single events.
 
-    `breaking` returns the part of a schedule that is needed for the wanted failure, None if the schedule does not fail
-    in this way. The function first tries to delete runs of half the schedule, and single events last. It tries runs at
-    the end before runs at the start.
+    `breaking` returns the part of a schedule that is needed for the failure, None if the schedule does not fail. Runs
+    at the end are tried before runs at the start.
     """
     size = len(failing)
     while size > 1:

@@ -1,25 +1,24 @@
-"""State machines over events: a rule for each verb, and the choice of the next rule.
+"""Hypothesis state machines over events, with a rule for each verb.
 
-A machine has a rule for each verb that can happen: `produce(replica)`, `fetch(replica)` and so on. The rules are made
-from the declarations in model/kafka/vocabulary/events.py. The machine skips a rule that would do nothing, so every step
-of a failure is an event that happened. Subclasses add rules, invariants and bundles as in any state machine of
-Hypothesis.
+The rules, such as `produce(replica)` and `fetch(replica)`, are made from the verbs in model/kafka/vocabulary/events.py.
+The machine skips a rule that would do nothing, so every step of a failure is an event that happened. Subclasses add
+rules, invariants and bundles as in any state machine of Hypothesis.
 
 This module draws the next rule itself, for three reasons.
 
 * Hypothesis leaves out each rule with a probability that it draws for each example (swarm testing). That is good if a
-  few rules are enough. But the shortest loss under `hw` needs seven verbs, and seven of eight examples lack at least
-  one of these verbs.
-* An example can follow a course, for example a schedule that a scout has found. The example draws the seed of the
-  course, and then the choices of the steps, which the course determines. The same choices make the same steps if the
-  seed is 0 and there is no course. So shrinking can first remove the course, and then any of the steps.
+  few rules are enough. But the shortest loss under the protocol `hw` needs seven verbs, and seven of eight examples
+  lack one or more of these.
+* An example can follow a course: the steps of a schedule that was found before, for example by a scout. The example
+  draws a seed, which determines the course, and then a choice for each step. The seed 0 stands for no course, and the
+  same choices then still make the same steps. So shrinking can first remove the course, and then any of the steps.
 * If a rule cannot run, Hypothesis draws again, and uses up the choices of the next step. So after the removal of an
   event from a schedule, all later events would change. Here a draw without an event uses as many choices as a step. So
   shrinking can remove an event, and the machine skips later events that are no longer possible.
 
 We also measured machines whose rules Hypothesis draws, steered by preconditions. They detected as many failures, but
-the shrunk failures kept the step that drew the seed. A passing machine took 14 to 24 s of processor time instead of
-5 s. A failing invariant of a subclass took 5 to 17 s instead of 3 s, with up to 31 steps instead of at most 7.
+the shrunk failures kept the step that drew the seed. A passing machine took 14 to 24 seconds of processor time instead
+of 5. A failing invariant of a subclass took 5 to 17 seconds instead of 3, with up to 31 steps instead of at most 7.
 """
 
 import random
@@ -46,7 +45,7 @@ _PATIENCE = 50  # draws in a row without a possible step, before a draw among th
 
 
 def rules_for(alphabet: bytes) -> dict[str, Callable[..., None]]:
-    """Return a rule for each verb of an alphabet, by its name."""
+    """Return a state machine rule for each verb in the alphabet, by the verb's name."""
     return {verb.text: _rule_for(verb) for verb in dict.fromkeys(map(verb_of, alphabet))}
 
 
@@ -63,14 +62,17 @@ def _rule_for(verb: Verb) -> Callable[..., None]:
 
 @dataclass(frozen=True)
 class _Step:
-    """A possible next step: a rule, and the event if it is the rule of a verb."""
+    """A step that a machine can take next: a rule, and the event if the rule belongs to a verb."""
 
     rule: Rule
     event: int | None = None
 
 
 class EventMachine(RuleBasedStateMachine):
-    """A state machine with the rules that `rules_for` makes for `alphabet`, which lists the simplest events first."""
+    """A Hypothesis state machine whose steps are the events of `alphabet`, which lists the simplest events first.
+
+    `rules_for` makes its rules. Subclasses say which events are possible and what an event does.
+    """
 
     alphabet: ClassVar[bytes]
 
@@ -89,27 +91,30 @@ class EventMachine(RuleBasedStateMachine):
             warnings.warn(complaint, HypothesisWarning, stacklevel=2)
 
     def is_possible(self, event: int) -> bool:
-        """Return whether the event would do anything now."""
+        """Return whether the event would have an effect now."""
         raise NotImplementedError
 
     def happen(self, event: int) -> None:
-        """Apply an event. An event that is not possible does nothing."""
+        """Apply an event. An event that is not possible has no effect."""
         raise NotImplementedError
 
     def refuse(self, event: int) -> None:
-        """React to an event that was drawn and is not possible, and so is no step."""
+        """Handle an event that was drawn but is not possible. It is no step of the machine."""
 
     def schedule(self, seed: int) -> bytes:
-        """Return a schedule for the machine to follow. It skips events that are not possible or have no rule."""
+        """Return a schedule for the machine to follow, a function of the seed.
+
+        The machine skips events that are not possible or have no rule.
+        """
         raise NotImplementedError
 
     def replicas_for(self, verb: Verb) -> list[str]:
-        """Return the replicas that the verb can happen to now."""
+        """Return the letters of the replicas where the verb is possible now."""
         events = [event for event in self.alphabet if verb_of(event) is verb and self.is_possible(event)]
         return [REPLICA_NAMES[replica_of(event)] for event in events]
 
     def draw_rule(self, draw: st.DrawFn) -> tuple[Rule, dict[str, Any]]:
-        """Return the next rule and its arguments."""
+        """Draw the next rule and its arguments."""
         if self._course is None:
             seed = draw(_SEEDS)
             self._course = self._course_for(seed) if seed else deque()
@@ -135,13 +140,13 @@ class EventMachine(RuleBasedStateMachine):
         return self.is_possible(step.event)
 
     def _with_arguments(self, step: _Step, draw: st.DrawFn) -> tuple[Rule, dict[str, Any]]:
-        """Return the rule of a step, and its arguments."""
+        """Return the rule of a step, and its arguments by name."""
         if step.event is not None:
             return step.rule, {"replica": REPLICA_NAMES[replica_of(step.event)]}
         return step.rule, {name: draw(drawn) for name, drawn in private_hypothesis.arguments_of(step.rule).items()}
 
     def _course_for(self, seed: int) -> deque[int]:
-        """Return the steps of a schedule, mixed with rules of the subclass."""
+        """Return the steps of a schedule, as indices in `_steps`, mixed with rules that a subclass has added."""
         places = {step.event: place for place, step in enumerate(self._steps)}
         own = [place for place, step in enumerate(self._steps) if step.event is None]
         chance = random.Random(seed)

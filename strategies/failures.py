@@ -1,7 +1,7 @@
-"""The failures of a state machine: one exception class for each property.
+"""An exception class for each property, for state machines that find a violation.
 
-Hypothesis treats two failures as equal if class and line of the exception are equal. Hypothesis shrinks other failures
-separately and reports them together.
+Hypothesis treats two failures as one if the class and the line of the exception are equal. With a class for each
+property, it shrinks their violations separately and reports all of them.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 
 class PropertyBroken(AssertionError):
-    """A protocol broke a property. `events` are the texts of the enabled events up to the violation."""
+    """A protocol broke a property. `events` are the enabled events up to the violation, such as "fetch B"."""
 
     def __init__(self, protocol: Protocol, name: str, events: Sequence[str]) -> None:
         super().__init__(f"{protocol.name} broke {name} after {len(events)} events: {', '.join(events)}")
@@ -39,7 +39,7 @@ def __getattr__(name: str) -> type[PropertyBroken]:
 
 
 def first_broken(execution: Execution, judged: int) -> str | None:
-    """Return the most severe property of the set `judged` that is broken, or None if all hold."""
+    """Return the name of the most severe broken property in the set `judged` (a bit for each); None if all hold."""
     broken = execution.broken() & judged
     if not broken and judged & AT_END:
         broken = execution.broken_at_end() & judged
@@ -48,6 +48,6 @@ def first_broken(execution: Execution, judged: int) -> str | None:
 
 @cache
 def failure_class(protocol: Protocol, name: str) -> type[PropertyBroken]:
-    """Return the property's exception class for this protocol, so that Hypothesis separates protocols too."""
+    """Return the exception class for a property under this protocol. Hypothesis then separates protocols too."""
     failure = FAILURES[name]
     return type(failure.__name__, (failure,), {"__module__": failure.__module__, "__doc__": failure.__doc__})

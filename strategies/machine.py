@@ -1,4 +1,4 @@
-"""State machines that run protocols side by side on the same events, and check the properties after each event.
+"""Hypothesis state machines that run protocols side by side on the same events, and check properties after each event.
 
     from epochfuzz.strategies.machine import replication_machine
 
@@ -53,14 +53,18 @@ def replication_machine(
     scouted: int = 150,
     disturbances: int = 6,
 ) -> type["ReplicationMachine"]:
-    """Return a state machine class that runs protocols side by side. It raises PropertyBroken for a violation.
+    """Return a Hypothesis state machine class that runs protocols side by side. A violation raises PropertyBroken.
 
-    A protocol is a Protocol or its text. If you give no protocols or no settings, the machine uses the defaults of the
-    project (project.py). The machine checks the `judged` properties. Before an example, a scout runs up to `scouted`
-    random schedules with `disturbances` disturbances each. The scout looks for a schedule that breaks one of the
-    `judged` properties under the first protocol; see scouting.py. If `wanted` names a property, the scout looks only
-    for a violation of that property. This helps because Hypothesis ends its search soon after the first failure, and a
-    frequent failure may hide a rare one. Raises ProtocolError or ValueError.
+    A protocol is a Protocol, or its text such as "kip-320". Without protocols or settings, the machine uses the
+    project's defaults, the table `tool.epochfuzz` in pyproject.toml. It checks the `judged` properties, except those
+    that may break under the settings.
+
+    At the start of an example, a quick search runs up to `scouted` random schedules, with `disturbances` disturbances
+    such as crashes and elections in each. The search looks for a schedule that breaks one of the `judged` properties
+    under the first protocol, or only the property `wanted`. The example follows the schedule that was found. Use
+    `wanted` for a rare failure: Hypothesis stops soon after the first failure, so a frequent one may hide it.
+
+    Raises ProtocolError, UnknownProperty or ProjectError, and ValueError if there is no property to check.
     """
     protocols = protocols or project().protocols
     settings = project().settings if settings is None else settings
@@ -89,9 +93,9 @@ def replication_machine(
 
 
 def _invariant_for(name: str) -> Callable[..., None]:
-    """Return the invariant for a property.
+    """Return the invariant for a property, which raises the machine's failure.
 
-    A precondition limits the invariant to broken properties, so that a failure does not list it after each step.
+    It has a precondition, so that Hypothesis lists it only in the step that breaks the property.
     """
 
     def is_broken(machine: "ReplicationMachine") -> bool:
@@ -108,11 +112,11 @@ def _invariant_for(name: str) -> Callable[..., None]:
 
 
 class ReplicationMachine(EventMachine):
-    """One run of protocols side by side.
+    """One example of a state machine that runs protocols side by side. `replication_machine` makes the class.
 
-    `executions` contains the execution of each protocol. `histories` contains, for each protocol, the texts of the
-    events that it enabled. `replication_machine` makes the class. `broken` is the failure that an invariant raises. It
-    belongs to the first protocol that broke a property, and names the most severe property that this protocol broke.
+    `executions` contains a run of each protocol, with its `state`. `histories` contains, for each protocol, its enabled
+    events as texts. `broken` is the failure that an invariant raises, None so far. It belongs to the first protocol
+    that broke a property, and names the most severe property that this protocol broke.
     """
 
     protocols: ClassVar[tuple[Protocol, ...]]
@@ -135,13 +139,14 @@ class ReplicationMachine(EventMachine):
         self._tried: list[Execution] = []  # copies of the executions, to try events; empty after a copy has changed
 
     def happened(self, verb: str, replica: str) -> None:
-        """React to an event that at least one protocol enabled. `verb` is a text such as "fetch", `replica` is "B".
+        """Handle an event that at least one protocol enabled. Override this method in a subclass; it does nothing here.
 
-        Override this method in a subclass. The machine calls the method after each such event, before the invariants.
+        `verb` is a name such as "fetch", and `replica` a letter such as "B". The machine calls the method after each
+        such event, before the invariants.
         """
 
     def happen(self, event: int) -> None:
-        """Apply an event under every protocol that enables it."""
+        """Apply an event under every protocol that enables it, and check the properties."""
         enabled = [execution.apply(event) for execution in self.executions]
         self._tried = []
         for protocol, execution, history, statistics, is_enabled in zip(
@@ -158,13 +163,13 @@ class ReplicationMachine(EventMachine):
             self.happened(*event_text(event).split())
 
     def refuse(self, event: int) -> None:
-        """Note the coverage goals of an event that every protocol rejects, such as `fetch fenced`."""
+        """Record the coverage goals that a rejected event reaches, such as `fetch fenced`."""
         for execution, statistics in zip(self.executions, self._statistics, strict=True):
             execution.apply(event)
             statistics.note(execution.state)
 
     def teardown(self) -> None:
-        """Give Hypothesis the targets of the example, which the first protocol determines."""
+        """Report targets to Hypothesis: numbers that are larger in rare situations, from the first protocol's run."""
         self._statistics[0].end()
 
     def is_possible(self, event: int) -> bool:
@@ -177,5 +182,5 @@ class ReplicationMachine(EventMachine):
         return is_enabled
 
     def schedule(self, seed: int) -> bytes:
-        """Return a schedule to a failure of the first protocol, or a balanced schedule if the scout found none."""
+        """Return a schedule that breaks the first protocol, or a balanced schedule if the scout found none."""
         return scouting.find(self.scout, seed, hypothesis_settings().stateful_step_count)

@@ -1,9 +1,11 @@
 """Hypothesis profiles: `dev` for work on a test, `ci` for every commit, `nightly` for long runs.
 
-from epochfuzz.strategies import profiles
+Register them and load one of them, for example in conftest.py:
 
-profiles.register()
-hypothesis.settings.load_profile("ci")
+    from epochfuzz.strategies import profiles
+
+    profiles.register()
+    hypothesis.settings.load_profile("ci")
 """
 
 from hypothesis import HealthCheck, Phase, settings
@@ -25,9 +27,9 @@ UNATTENDED = settings(
 
 
 def register() -> None:
-    """Register the profiles with Hypothesis, by name.
+    """Register the profiles `dev`, `ci` and `nightly` with Hypothesis.
 
-    No profile has a deadline, because the duration of a step says nothing here.
+    No profile has a deadline, because the duration of a step does not matter here.
     """
     common = settings(
         settings.get_profile("default"),  # not the profile that is loaded now

@@ -1,13 +1,15 @@
-"""The project's defaults: protocols and settings for drawn schedules, from its pyproject.toml.
+"""The defaults of the user's project: protocols and settings for random schedules, from its pyproject.toml.
 
     [tool.epochfuzz]
     protocols = ["kip-320"]
     config = {replicas = 3, min_insync_replicas = 2}
+    play_url = "https://example.org/play/"
 
-epochfuzz reads the nearest pyproject.toml with this table, in the current directory or above it. The defaults do not
-apply to a schedule in a case or a test, which names its own protocol and settings.
+epochfuzz reads the nearest pyproject.toml with this table, in the current directory or above it. A schedule in a case
+or a test has its own protocol and settings, so the defaults do not apply to it.
 """
 
+import re
 import stat
 import tomllib
 from dataclasses import dataclass, field, fields
@@ -19,36 +21,42 @@ from epochfuzz.model.kafka.vocabulary.names import nearest
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol, ProtocolError, parse_protocol
 
 FILE = "pyproject.toml"
-_KEYS = ("protocols", "config")
+_KEYS = ("protocols", "config", "play_url")
+
+_ADDRESS = re.compile(r"https?://[\w.:\[\]-]+(/[\w.~%/+-]*)?", re.ASCII)
 
 _directory: Path | None = None  # the directory where the search starts; None: the current one
 
 
 class ProjectError(ValueError):
-    """A table that is not valid; the message names the file, the key and the fix."""
+    """The table `tool.epochfuzz` or its file is not valid; the message names the file and the problem."""
 
 
 @dataclass(frozen=True)
 class Project:
-    """The checked content of the table: the protocols, and the settings that the table gives, by key."""
+    """The content of the table `tool.epochfuzz`: the protocols, the settings by name, and the playground's address.
+
+    The address is empty if the table has none.
+    """
 
     protocols: tuple[Protocol, ...] = ()
     config: dict[str, Any] = field(default_factory=dict)
+    play_url: str = ""
 
     @property
     def settings(self) -> Configuration:
-        """The configuration. A setting that the table does not give has its default."""
+        """The configuration with these settings. All other settings have epochfuzz's defaults."""
         return Configuration(**self.config)
 
 
 def look_in(directory: Path | None) -> None:
-    """Set the directory where the search for the file starts; None stands for the current directory."""
+    """Set the directory where the search for pyproject.toml starts; None for the current directory."""
     global _directory
     _directory = directory
 
 
 def project() -> Project:
-    """Return the defaults of the current project, or no defaults if no file has the table. Raises ProjectError."""
+    """Return the defaults of the user's project; empty ones if no pyproject.toml has the table. Raises ProjectError."""
     start = (_directory or Path.cwd()).resolve()
     for directory in (start, *start.parents):
         table = _table(directory / FILE)
@@ -58,7 +66,7 @@ def project() -> Project:
 
 
 def _table(path: Path) -> Any:
-    """Return the table of a file, or None if there is none."""
+    """Return the table `tool.epochfuzz` of a file, None if the file or the table does not exist."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):  # a pipe would block
             raise ProjectError(f"{path}: cannot be read: it is not a regular file; rename or remove it")
@@ -80,12 +88,20 @@ def _table(path: Path) -> Any:
 def _checked(table: Any, path: Path) -> Project:
     where = f"{path}: tool.epochfuzz"
     if not isinstance(table, dict):
-        raise ProjectError(f"{where}: a table, with the keys {' and '.join(_KEYS)}; got {table!r}")
+        raise ProjectError(f"{where}: a table, with the keys {', '.join(_KEYS)}; got {table!r}")
     _refuse_unknown(table, _KEYS, where)
     return Project(
         _protocols(table.get("protocols", []), f"{where}.protocols"),
         _config(table.get("config", {}), f"{where}.config"),
+        checked_play_url(table["play_url"], f"{where}.play_url") if "play_url" in table else "",
     )
+
+
+def checked_play_url(given: Any, where: str) -> str:
+    """Return the address of a playground. Raises ProjectError, which begins with `where`."""
+    if not isinstance(given, str) or not _ADDRESS.fullmatch(given):
+        raise ProjectError(f"{where}: an address such as https://example.org/play/, without ? or #; got {given!r}")
+    return given
 
 
 def _protocols(given: Any, where: str) -> tuple[Protocol, ...]:

@@ -1,7 +1,7 @@
-"""Strategies for events and schedules, in the byte format of model/kafka/vocabulary/events.py.
+"""Hypothesis strategies for events and schedules, in the byte format of model/kafka/vocabulary/events.py.
 
-Not every drawn event is enabled at its position. An event that is not enabled is a no-op. So shrinking can remove or
-replace any event of a schedule, and the result is a valid schedule.
+A drawn event may have no effect at its position, because it is not enabled. So shrinking can remove or replace any
+event of a schedule, and the result is a valid schedule.
 """
 
 from functools import cache
@@ -16,26 +16,26 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 @cache
 def simplest_first(settings: Configuration) -> bytes:
-    """Return the events that a configuration can enable, in shrinking's order."""
+    """Return the events that the settings allow, sorted by the preference of shrinking."""
     return in_order(settings.alphabet())
 
 
 def single_events(settings: Configuration) -> st.SearchStrategy[int]:
-    """Return a strategy for an event that the configuration can enable."""
+    """Return a strategy for one event that the settings allow."""
     return st.sampled_from(simplest_first(settings))
 
 
 def schedules(settings: Configuration, *, max_size: int = 50) -> st.SearchStrategy[bytes]:
-    """Return a strategy for schedules of such events. Examples shrink toward shorter schedules.
+    """Return a strategy for schedules of random events. Few of the events are enabled, so most schedules change little.
 
-    Few of the events are enabled, so most schedules change little.
+    Examples shrink toward shorter schedules.
     """
     return st.lists(single_events(settings), max_size=max_size).map(bytes)
 
 
 @st.composite
 def lively_schedules(draw: st.DrawFn, protocol: Protocol, settings: Configuration, *, max_size: int = 40) -> bytes:
-    """Draw a schedule whose events are mostly enabled under the protocol and make progress.
+    """Draw a schedule of events that are mostly enabled under the protocol and make progress.
 
     All lengths up to `max_size` are equally likely.
     """
@@ -48,7 +48,7 @@ def lively_schedules(draw: st.DrawFn, protocol: Protocol, settings: Configuratio
 
 
 def _likely(execution: Execution, alphabet: bytes) -> list[int]:
-    """Return every event once, and each enabled event several more times."""
+    """Return every event once, and each enabled event several more times, to sample from."""
     more = []
     scratch = execution.copy()
     for event in alphabet:

@@ -1,16 +1,17 @@
 """Scouting: a quick search for failing schedules that a state machine can follow.
 
-A step of a Hypothesis state machine takes some hundred times as long as a step of the model. So a machine sees too few
-schedules to meet a failure that needs nine events in order. A scout runs random schedules on the bare model. If some of
-them break a property, the scout removes unnecessary events from the shortest ones, and the machine follows the result.
+A step of a Hypothesis state machine takes some hundred times as long as a step of the model. So a machine runs too few
+schedules to find a failure that needs nine events in order. A scout runs random schedules in the model alone. If some
+of them break a property, the scout removes unnecessary events from the shortest ones, and the machine follows the
+result.
 
 The schedules resemble those of probabilistic concurrency testing (PCT, Burckhardt et al. 2010): replication makes
-progress, interrupted by a few disturbances. PCT rests on the observation that most bugs have little depth. Schedules
-with fewer disturbances break a property less often, but the failing ones are shorter. `hw` loses a record by a restart
-and an election in nine events, or by three elections in ten events. Removing events from the second schedule never
-results in the first. So a scout uses a few more disturbances and takes the shortest failure. With six disturbances and
-a hundred events to try, a second of scouting finds the loss 29 times, and 10 of these schedules have nine events. With
-two disturbances and forty events it finds the loss 2 times.
+progress, interrupted by a few disturbances such as crashes and elections. With fewer disturbances a schedule breaks a
+property less often, but the failing ones are shorter. `hw` loses a record by a restart and an election in nine events,
+or by three elections in ten events. Removing events from the second schedule never results in the first. So a scout
+uses a few more disturbances, and takes the shortest failure. With six disturbances and a hundred events to try, a
+second of scouting finds the loss 29 times, and 10 of these schedules have nine events. With two disturbances and forty
+events it finds the loss 2 times.
 """
 
 import random
@@ -35,10 +36,10 @@ _ENOUGH = 3
 
 @dataclass(frozen=True)
 class Scout:
-    """The parameters of a search for failures.
+    """The parameters of a quick search for failing schedules.
 
-    A scout runs up to `schedules` schedules with `disturbances` disturbances each, until it has found enough failures
-    of the properties `wanted`. A schedule ends when any `judged` property breaks.
+    The search runs up to `schedules` random schedules, with `disturbances` disturbances such as crashes in each. The
+    search looks for violations of the properties `wanted`. A schedule ends when any of the properties `judged` breaks.
     """
 
     protocol: Protocol
@@ -51,10 +52,11 @@ class Scout:
 
 @lru_cache(maxsize=1_000)  # shrinking asks for an equal schedule many times
 def find(scout: Scout, seed: int, length: int) -> bytes:
-    """Return the enabled events of a random schedule that breaks a wanted property before other judged ones.
+    """Return the enabled events of a schedule that breaks one of the scout's `wanted` properties.
 
-    If several properties break, chance decides, with a preference for rare ones. If no property breaks, the function
-    returns a balanced schedule with about `length` enabled events.
+    The schedule breaks no other checked property earlier. If the search found schedules for several properties, the
+    function draws one of them. It draws a property with few schedules more often. If the search found nothing, the
+    function returns a balanced schedule with about `length` enabled events.
     """
     draw = random.Random(seed)
     start = Execution(scout.protocol, scout.settings)
@@ -79,10 +81,10 @@ def find(scout: Scout, seed: int, length: int) -> bytes:
 
 
 def _plan(draw: random.Random, start: Execution, disturbances: int) -> list[Sequence[int]]:
-    """Return the plan of a schedule: for each moment, the alternative events.
+    """Return a plan for a schedule: alternative events for each step. The first enabled alternative will happen.
 
-    Most moments have one event of progress. A few moments have disturbances, and the first of them that can happen is
-    applied. Every plan leaves out about half of the verbs of disturbances (swarm testing, Groce et al. 2012).
+    Most steps have one event of progress. A few have many disturbances in a random order. About half of the verbs of
+    disturbances are left out (swarm testing, Groce et al. 2012).
     """
     alphabet = start.alphabet()
     left_out = {verb for verb in Verb if draw.random() < 0.5}.difference(PROGRESS)
@@ -95,9 +97,9 @@ def _plan(draw: random.Random, start: Execution, disturbances: int) -> list[Sequ
 
 
 def _follow(plan: Iterable[Sequence[int]], execution: Execution, judged: int) -> tuple[bytes, str | None]:
-    """Follow a plan until a property breaks. Returns the events that happened, and the broken property or None.
+    """Run a plan until a property breaks. Returns the events that happened, and the name of the property or None.
 
-    Properties that need a healed state (AT_END) are checked only after the last event.
+    Properties that are checked at the end (AT_END) are checked only after the last event.
     """
     happened = bytearray()
     for alternatives in plan:

@@ -1,8 +1,9 @@
-"""Statistics of examples for `--hypothesis-show-statistics`, Tyche and HypoFuzz, and targets for Hypothesis's search.
+"""Statistics and targets of Hypothesis examples, for `--hypothesis-show-statistics`, Tyche and HypoFuzz.
 
-An event says that an example met a coverage goal, or that a verb happened in it. Hypothesis shows the share of examples
-with each event. Targets are numbers that are larger in rare situations. Hypothesis shows the largest of each, and
-HypoFuzz searches for larger ones. Hypothesis searches for them too in `Phase.target`, see profiles.py.
+A statistic (an event of Hypothesis) is a text: a coverage goal that the example reached, or a verb that happened.
+Hypothesis shows the share of examples with each text. A target is a number that is larger in rare situations.
+Hypothesis shows the largest value of each target, and HypoFuzz searches for larger ones. Hypothesis does this too in
+`Phase.target`, see profiles.py.
 """
 
 from collections.abc import Callable, Iterator
@@ -23,7 +24,7 @@ _SITUATIONS: dict[str, Callable[[Any], int]] = {
 
 
 class Statistics:
-    """Record one example, which runs some protocols. `suffix` distinguishes the protocols in the events."""
+    """The statistics of one example under one protocol. `suffix` is added to each text, to distinguish protocols."""
 
     def __init__(self, suffix: str = "") -> None:
         self._suffix = suffix
@@ -32,7 +33,7 @@ class Statistics:
         self._verbs: set[Verb] = set()
 
     def note(self, state: Any, verb: Verb | None = None) -> None:
-        """Record the state after an event, and the verb if the event was enabled."""
+        """Record the state after an event. `verb` is None if the event was not enabled."""
         for name in met(int(state.goals) & ~self._goals):
             record(f"goal met{self._suffix}: {name}")
         self._goals = int(state.goals)
@@ -45,19 +46,19 @@ class Statistics:
             self._largest[label] = max(self._largest[label], measure(state))
 
     def end(self) -> None:
-        """Give Hypothesis the targets of the example."""
+        """Report the targets of the example to Hypothesis."""
         if currently_in_test_context():
             for label, number in self._largest.items():
                 target(number, label=label)
 
 
 def met(bits: int) -> Iterator[str]:
-    """Yield the names of a set of goals."""
+    """Yield the names of the coverage goals in a set, a bit for each."""
     return (name for bit, name in enumerate(goals.NAMES) if bits >> bit & 1)
 
 
 def record(text: str) -> None:
-    """Record an event of Hypothesis. A machine that runs outside of Hypothesis has no statistics."""
+    """Record a text in Hypothesis's statistics. Outside of a Hypothesis test this has no effect."""
     if currently_in_test_context():
         event(text)
 

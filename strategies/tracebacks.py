@@ -1,6 +1,6 @@
-"""Tracebacks of failures without the frames of epochfuzz, as pytest shows them.
+"""Leave out the frames of epochfuzz in the tracebacks that pytest shows.
 
-A module with `__tracebackhide__ = hides_frames` asks pytest to leave out its frames. `pytest --full-trace` shows them.
+A module with `__tracebackhide__ = hides_frames` asks pytest for this. `pytest --full-trace` shows the frames.
 """
 
 from pathlib import Path
@@ -10,10 +10,10 @@ _HOME = Path(__file__).resolve().parents[1]
 
 
 def hides_frames(failure: Any) -> bool:
-    """Return whether pytest hides frames of epochfuzz from a failure, a `pytest.ExceptionInfo`.
+    """Return whether pytest leaves out the frames of epochfuzz. `failure` is a `pytest.ExceptionInfo`.
 
-    A violation and a difference say all that is needed. In an exception of the user's code the user's frames do. An
-    exception that an internal error of epochfuzz raised keeps its frames.
+    A failed check explains itself, and for an exception in the user's code the user's frames are enough. An exception
+    that epochfuzz itself raised through an internal error keeps all frames.
     """
     if isinstance(failure.value, AssertionError):
         return True

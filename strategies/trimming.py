@@ -1,4 +1,4 @@
-"""Trimming: the quick part of shrinking, for a schedule that fails by any criterion.
+"""Shorten a failing schedule quickly, before Hypothesis shrinks it. Any criterion of failure is possible.
 
 Hypothesis deletes events too, but takes a millisecond for each attempt. Its strength is the replacement of events.
 """
@@ -14,7 +14,7 @@ Failing = Callable[[bytes], bytes | None]
 
 
 def shortest(schedule: bytes, failing: Failing) -> bytes:
-    """Shorten a failing schedule until no pass helps. The passes remove runs, rename replicas, and remove pairs."""
+    """Shorten a failing schedule until nothing helps: remove runs of events, rename replicas, remove pairs."""
     schedule = delta_debugged(schedule, failing)
     for other in (*renamings(schedule), *without_pairs(schedule)):
         shorter = failing(other)
@@ -30,9 +30,9 @@ def without_pairs(schedule: bytes) -> Iterator[bytes]:
 
 
 def renamings(schedule: bytes) -> Iterator[bytes]:
-    """Yield the schedule with two replicas exchanged, or with one replica in place of another.
+    """Yield the schedule with two replicas exchanged or one replaced by the other, for all pairs of replicas.
 
-    This can save events, because A leads from the start, and any other replica has to be elected first.
+    This can save events: A leads from the start, and any other replica has to be elected first.
     """
     for a, b in combinations(range(max(map(replica_of, schedule), default=0) + 1), 2):
         for names in ({a: b, b: a}, {b: a}, {a: b}):

@@ -1,19 +1,24 @@
-"""What `make site` does beside MkDocs: pages for cases and recorded walks, and links.
+"""Add pages for cases, recorded walks and the playground to the site, and link every KIP and KAFKA number.
 
-Every KIP and KAFKA number is a link. What only a checkout has is named, and not linked.
+A file that only a checkout has keeps its name as text, without a link.
 """
 
 import re
+import sys
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
-import recorded  # beside this file
+import playground  # beside this file
+import recorded
 from mkdocs.structure.files import File
 
 from epochfuzz.harness.cases.corpus import load_corpus
 from epochfuzz.harness.cases.verdict import JudgedCase, judge
 from epochfuzz.harness.cli.cases import protocols_for
+from epochfuzz.harness.links.play_link import base_address
 from epochfuzz.harness.reference import issues
+from epochfuzz.harness.views import play_links
 from epochfuzz.harness.views.report import from_cases, html
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -21,14 +26,26 @@ _FENCE = re.compile(r"^```(\w+) .*$", re.MULTILINE)
 _TOOL = '<p class="tool">epochfuzz report</p>'
 _WAY_BACK = '<p class="tool"><a href="../">epochfuzz</a> / <a href="./">cases</a></p>'
 _TITLE = re.compile(r"^# .*\n", re.MULTILINE)
+_CASE = re.compile(r"corpus/\w+/([a-z0-9-]+)\.yaml")
+_PLAY = "play/index.html"
+_in_playground: dict[str, str] = {}  # the query of each case, if the site has a playground
 _LINK = re.compile(r"\[((?:[^\[\]]|\[[^\]]*\])+)\]\(([^)#\s]+)(#[^)]*)?\)")
 
 
 def on_files(files: Any, config: Any) -> Any:
-    """Add the page that lists the cases, a page for each of them to step through, and the recorded walks."""
+    """Add the list of the cases, a page for each of them to step through, the recorded walks, and the playground."""
     cases = [judge(case, protocols_for(case, None)) for case in load_corpus([_ROOT / "corpus"])]
+    _in_playground.clear()
+    try:
+        for name, content in playground.files(each.case for each in cases):
+            files.append(File.generated(config, f"play/{name}", content=content))
+        _in_playground.update((each.case.id, _query(each)) for each in cases)
+    except playground.NoPyodide as error:
+        sys.stderr.write(f"The site has no playground: {error}.\n")
     for each in cases:
         page = html.render(from_cases.page([each])).replace(_TOOL, _WAY_BACK)
+        if _in_playground:
+            page = page.replace(f'href="{base_address()}?', 'href="../play/?')
         files.append(File.generated(config, f"cases/{each.case.id}.html", content=page))
     by_id = {each.case.id: each.case for each in cases}
     for walk in recorded.WALKS:
@@ -36,6 +53,10 @@ def on_files(files: Any, config: Any) -> Any:
             files.append(File.generated(config, f"walks/{walk.case}/{name}", content=text))
     files.append(File.generated(config, "cases.md", content=_list_of(cases)))
     return files
+
+
+def _query(judged: JudgedCase) -> str:
+    return urlsplit(play_links.to_case(judged.case, judged.verdicts) or "").query
 
 
 def _list_of(cases: list[JudgedCase]) -> str:
@@ -49,19 +70,32 @@ def _first_sentence(judged: JudgedCase) -> str:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Link numbers and walks; leave out what tests alone read in fences, and links to what is not on the site."""
+    """Link numbers, walks and cases, and remove fence words for tests and links to files that the site lacks."""
     here = Path(page.file.src_path).parent
+    up = "../" * len(here.parts)
 
     def linked(match: re.Match[str]) -> str:
-        stays = "://" in match[2] or not _is_outside(here / match[2])
-        return match[0] if stays else match[1]
+        if "://" in match[2] or not _is_outside(here / match[2]):
+            return match[0]
+        query = _in_playground.get(Path(match[2]).stem)
+        return match[1] if query is None else f"[{match[1]}]({up}{_PLAY}?{query})"
 
     text = _LINK.sub(linked, _FENCE.sub(r"```\1", markdown))
     for walk in recorded.WALKS:
         if page.file.src_path == f"{walk.told_on}.md":
             way = f"**[Step through it](../walks/{walk.case}/0.html)** in this browser."
             text = _TITLE.sub(rf"\g<0>\n{way}\n", text, count=1)
+    if here.name == "findings" and (played := _played(markdown, up)):
+        text += f"\n## Try the cases of this page\n\n{played}"
+    if page.file.src_path == "README.md" and _in_playground:
+        text = _TITLE.sub(rf"\g<0>\n**[Play]({_PLAY})** with schedules in this browser.\n", text, count=1)
     return issues.linked(text)
+
+
+def _played(markdown: str, up: str) -> str:
+    """Return a list of links to the playground, one for each case that a page names as a file."""
+    named = dict.fromkeys(_CASE.findall(markdown))
+    return "".join(f"* [{case}]({up}{_PLAY}?{_in_playground[case]})\n" for case in named if case in _in_playground)
 
 
 def _is_outside(path: Path) -> bool:

@@ -15,13 +15,13 @@ from pathlib import Path
 from werkzeug.test import Client
 
 from epochfuzz.harness.cases.case import Case
-from epochfuzz.harness.play.position import Position
+from epochfuzz.harness.links.position import Position
 from epochfuzz.harness.play.server import Application
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 _HOST = "http://127.0.0.1"
-_LINK = re.compile(r'href="(/[^"]*)"')
-_SCRIPT = '<script src="/play.js" defer></script>'
+_LINK = re.compile(r'href="(\?[^"]*|play\.css|\./)"')
+_SCRIPT = '<script src="play.js" defer></script>'
 _COMPUTED = re.compile(r'<section id="ahead">.*(?=</main>)', re.DOTALL)
 _KEYS = """
 <script>
@@ -54,16 +54,16 @@ def files(walk: Walk, case: Case) -> Iterator[tuple[str, str]]:
     position = Position(tuple(map(parse_protocol, walk.protocols)), case.settings, case.events, 0, (), case.id)
     client = Client(Application(position, Path()))
     yield "play.css", client.get("/play.css", base_url=_HOST).text
-    steps = {f"/?{position.at(step).query()}": f"{step}.html" for step in range(len(case.events) + 1)}
-    for address, name in steps.items():
-        answer = client.get(address, base_url=_HOST)
-        assert answer.status_code == 200, address
+    steps = {f"?{position.at(step).query()}": f"{step}.html" for step in range(len(case.events) + 1)}
+    for query, name in steps.items():
+        answer = client.get(f"/{query}", base_url=_HOST)
+        assert answer.status_code == 200, query
         yield name, _standing_alone(answer.text, steps, walk)
 
 
 def _standing_alone(page: str, steps: dict[str, str], walk: Walk) -> str:
     """Return the text of a page in which every link leads to a file of the walk, or to what it says of itself."""
-    style = {"/play.css": "play.css"}
+    style = {"play.css": "play.css"}
     page = _COMPUTED.sub(lambda _: _about(walk), page.replace(_SCRIPT, "")).replace("</body>", f"{_KEYS}</body>")
     page = page.replace('<details id="refused" open>', '<details id="refused">')
     return _LINK.sub(lambda link: f'href="{(style | steps).get(unescape(link[1]), "#another-way")}"', page)

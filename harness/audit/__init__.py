@@ -9,10 +9,11 @@ The files of this package, in the order of their use:
 * attribution.py: the broker of each line. gaps.py: the reasons why the audit may have missed a loss.
 * summary.py and sentences.py: the result in words. view.py and templates/: the terminal and the HTML page.
 
-lines/ reads logs. sources.py finds the files, and unpacking.py unpacks them. reading.py finds the lines that matter.
-line.py finds Kafka's messages in a line with matching.py and wordings.py, also inside JSON (envelopes.py), and times.py
-reads the time. layouts.py has the layouts of --layout. events.py has the event of a line, and facts.py the facts of a
-file.
+lines/ reads logs. sources.py finds the files, and unpacking.py unpacks them. reading.py finds the lines that matter,
+after cleaning.py and unwrapping.py have undone the changes of terminals, e-mails and collectors. line.py finds Kafka's
+messages in a line with matching.py and wordings.py, also inside JSON (envelopes.py), and times.py reads the time.
+origins.py finds the names around a line, and blocks.py the other fields of an indented document. layouts.py has the
+layouts of --layout. events.py has the event of a line, and facts.py the facts of a file.
 
 disks/ reads data directories. found.py finds them and their replicas, files.py opens files, and joined.py joins logs
 and disks. segments.py, checkpoints.py, metadata_log.py, commits.py with records.py, and dumped.py each read one kind of

@@ -7,6 +7,7 @@ host that a collector puts before the line. Otherwise, other lines of the file o
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,7 @@ class Attribution:
     origins: dict[tuple[str, str], int | None]  # by file and origin; None if the origin may belong to another broker
     left_out: frozenset[str]  # files whose lines are not in order of time, or could mostly not be read
     doubted: frozenset[str]  # files in which a line that ends with a number may have been cut
+    newest_first: frozenset[str]  # files whose lines are in the reverse order
     clocks_back: frozenset[int]  # brokers with lines in several files whose order is unknown
     undated: frozenset[int]  # brokers among them whose lines have no dates
     newest: int | None  # the highest major release
@@ -52,7 +54,9 @@ def attributed(request: "AuditRequest", files: Sequence[LogFacts]) -> Attributio
     clusters = {cluster: facts.file for facts in files for cluster in sorted(_clusters(facts))}
     if len(clusters) > 1:
         told = ", ".join(f"{cluster} in {file}" for cluster, file in sorted(clusters.items())[:_NAMED])
-        raise AuditError(f"these are logs of {len(clusters)} clusters ({told}): audit those of one cluster at a time")
+        raise AuditError(
+            f"the logs come from {len(clusters)} clusters ({told}); audit the logs of one cluster at a time"
+        )
     by_path, by_origin = _by_pattern(request.broker, files)
     in_directory: dict[str, set[int]] = {}
     for facts in files:
@@ -66,7 +70,9 @@ def attributed(request: "AuditRequest", files: Sequence[LogFacts]) -> Attributio
             brokers[facts.file] = next(iter(own))
     origins: dict[tuple[str, str], int | None] = dict(_learned(files, by_path))
     undated = _undated(files, brokers)
-    back = {broker for f in files if f.back is not None for broker in (*f.brokers, *_known(brokers, f.file))}
+    newest_first = frozenset(f.file for f in files if f.is_newest_first)
+    clocks_back = [f for f in files if f.back is not None and f.file not in newest_first]
+    back = {broker for f in clocks_back for broker in (*f.brokers, *_known(brokers, f.file))}
     releases = [release for f in files for release in releases_of(f)]
     majors = [int(release.split(".")[0]) for release in releases if re.fullmatch(r"\d{1,4}", release.split(".")[0])]
     return Attribution(
@@ -74,6 +80,7 @@ def attributed(request: "AuditRequest", files: Sequence[LogFacts]) -> Attributio
         {**origins, **by_origin},
         frozenset(facts.file for facts in files if not (facts.is_in_order and facts.is_whole)),
         frozenset(facts.file for facts in files if not facts.is_trusted),
+        newest_first,
         frozenset(back | undated),
         frozenset(undated),
         max(majors, default=None),
@@ -110,35 +117,57 @@ def _by_pattern(pattern: str | None, files: Sequence[LogFacts]) -> tuple[dict[st
     if not by_path and not by_origin:
         before = next((f"; a line begins with {origin!r}" for f in files for origin in f.origins), "")
         raise AuditError(
-            f"--broker: {pattern!r} finds a broker's number in the path of no file, and before no line; the first file"
-            f" is {files[0].file}{before}: try 'broker-([0-9]+)', with what your directories or containers are called"
+            f"--broker: {pattern!r} finds no broker number, neither in the path of a file nor before a line; the first"
+            f" file is {files[0].file}{before}. Try 'broker-([0-9]+)', with the name of your directories or containers"
         )
     return by_path, by_origin
 
 
 def _learned(files: Sequence[LogFacts], by_path: Mapping[str, int]) -> Iterator[tuple[tuple[str, str], int | None]]:
-    """Yield pairs of (file, origin) and its broker, which is None if only similar origins have a known broker.
+    """Yield pairs of (file, origin) and its broker, which is None if its names contradict each other or are unknown.
 
-    Skips every file whose lines of one origin name two brokers.
+    A name stands for a broker if every line that names the broker has it, and no line that names another broker.
     """
-    everywhere: dict[str, set[int]] = {}
+    everywhere = _names_of_brokers(files)
     for facts in files:
-        for origin, named in facts.origins.items():
-            everywhere.setdefault(origin, set()).update(named)
-    for facts in files:
-        if facts.file in by_path or any(len(named) > 1 for named in facts.origins.values()):
+        if facts.file in by_path:
             continue
-        known = {_shape(origin) for origin, named in facts.origins.items() if named}
+        own = _names_of_brokers([facts])
+        names = own or everywhere
+        shapes = {_shape(name) for name in own}
+        known = {name for origin, brokers in facts.origins.items() if brokers for name in _names(origin)}
         for origin, named in facts.origins.items():
-            brokers = named or sorted(everywhere[origin])
-            if len(brokers) == 1:
+            brokers = named or sorted({names[name] for name in _names(origin) if name in names})
+            # Such as kafka-2 if only kafka-1 is known: it may be another broker.
+            is_other = not named and any(_shape(name) in shapes for name in _names(origin) - known)
+            if len(brokers) == 1 and not is_other:
                 yield (facts.file, origin), brokers[0]
-            elif not brokers and _shape(origin) in known:  # such as kafka-2 if kafka-1 is known: may be another broker
+            elif is_other or len(brokers) > 1:
                 yield (facts.file, origin), None
 
 
-def _shape(origin: str) -> str:
-    return re.sub(r"\d+", "0", origin)
+def _names_of_brokers(files: Sequence[LogFacts]) -> dict[str, int]:
+    """Return the names that stand for one broker, with that broker."""
+    by_broker: dict[int, list[set[str]]] = {}
+    for facts in files:
+        for origin, brokers in facts.origins.items():
+            for broker in brokers:
+                by_broker.setdefault(broker, []).append(set(_names(origin)))
+    return {
+        name: broker
+        for broker, own in by_broker.items()
+        for name in set.intersection(*own)
+        if not any(name in names for other, each in by_broker.items() if other != broker for names in each)
+    }
+
+
+@lru_cache(4096)
+def _names(origin: str) -> frozenset[str]:
+    return frozenset(origin.replace(";", " ").split())
+
+
+def _shape(name: str) -> str:
+    return re.sub(r"\d+", "0", name)
 
 
 def _undated(files: Sequence[LogFacts], brokers: Mapping[str, int]) -> set[int]:

@@ -17,7 +17,7 @@ from epochfuzz.harness.audit.lines.facts import LogFacts
 from epochfuzz.harness.audit.lines.layouts import Frame, frames
 from epochfuzz.harness.audit.lines.reading import Part
 from epochfuzz.harness.audit.lines.sources import Source, expression_of, found
-from epochfuzz.harness.audit.lines.unpacking import TEXT
+from epochfuzz.harness.audit.unpacking.forms import TEXT
 
 if TYPE_CHECKING:
     from epochfuzz.harness.audit.disks.disk_audit import DiskAudit
@@ -208,8 +208,9 @@ def _no_lines_of_brokers(request: AuditRequest, files: Sequence[LogFacts]) -> st
     first = next((facts for facts in files if facts.first is not None), None)
     if first is not None:
         return (
-            f"no line of {number} is of a Kafka broker; the first line that was not understood, of {first.file}:"
-            f" {first.first!r}. Name server.log, state-change.log and controller.log, or what kubectl, docker or"
-            " journalctl print of a broker"
+            f"audit found no line of a Kafka broker in {number}; {first.file} begins with {first.first!r}. Name"
+            " server.log, state-change.log and controller.log, or the output of kubectl logs, docker logs or journalctl"
+            " for a broker"
         )
-    return f"no line of {number} was read: {problems[0] if problems else 'every file is empty'}"
+    reason = problems[0] if problems else "every file is empty"
+    return f"audit read no line of {number}: {reason}. Name the logs of brokers, or directories that hold them"

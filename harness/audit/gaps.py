@@ -28,36 +28,36 @@ def _of_files(files: Sequence[LogFacts], whose: Attribution) -> Iterator[str]:
         if facts.unread:
             rest = "" if facts.is_whole or not facts.events else f"; the {facts.events:,} others were left out"
             yield (
-                f"{facts.file}, line {facts.unread_line:,}: {_lines(facts.unread)} the words of a broker that speaks"
-                f" of a partition, and could not be read: cut, damaged, or in another wording{rest}. Give the file"
-                " from another copy"
+                f"{facts.file}, line {facts.unread_line:,}: {_lines(facts.unread)} a broker's words about a partition,"
+                f" and audit could not read them, because they are cut, damaged or unknown{rest}. Give another copy of"
+                " the file"
             )
         if facts.undecoded:
             yield (
-                f"{facts.file}, line {facts.undecoded_line:,}: {_lines(facts.undecoded)} bytes that are not UTF-8, and"
-                " could not be read. Give the file from another copy"
+                f"{facts.file}, line {facts.undecoded_line:,}: {_lines(facts.undecoded)} bytes that are not UTF-8, so"
+                " audit did not read the text. Give another copy of the file"
             )
         if not facts.is_trusted and facts.doubtful:
             yield (
-                f"{facts.file}: {counted(facts.doubtful, 'line')} may have been cut in a number, and"
-                f" {'was' if facts.doubtful == 1 else 'were'} left out. Give the file from another copy"
+                f"{facts.file}: {counted(facts.doubtful, 'line')} may have been cut within a number, so audit left"
+                f" {'it' if facts.doubtful == 1 else 'them'} out. Give another copy of the file"
             )
         unnamed = _unnamed(facts, whose)
         if unnamed:
             yield (
                 f"{facts.file}: {counted(unnamed, 'line')} of partitions {'does' if unnamed == 1 else 'do'} not name"
-                f" the broker, and {'was' if unnamed == 1 else 'were'} left out. Find the broker's number in the path,"
-                " or before the line, with --broker PATTERN"
+                f" the broker, so audit left {'it' if unnamed == 1 else 'them'} out. Set --broker to a pattern that"
+                " finds the broker's number in the path or before the line"
             )
         if not facts.is_in_order:
             yield (
-                f"{facts.file}: its lines are in no order, their times go back {facts.backs:,} times, from line"
-                f" {facts.back:,} on; it was left out. Give the file as the broker wrote it"
+                f"{facts.file}: the lines are not in order, because their times go back {facts.backs:,} times, first"
+                f" at line {facts.back:,}; audit left the file out. Give the file as the broker wrote it"
             )
-        elif facts.back is not None:
+        elif facts.back is not None and not facts.is_newest_first:
             yield (
-                f"{facts.file}, line {facts.back:,}: the clock had gone back; audit did not use what depends on the"
-                " order of this broker's files"
+                f"{facts.file}, line {facts.back:,}: the broker's clock went back here, so audit ignored the order of"
+                " this broker's files"
             )
 
 
@@ -75,37 +75,37 @@ def _unnamed(facts: LogFacts, whose: Attribution) -> int:
 def _of_brokers(files: Sequence[LogFacts], whose: Attribution) -> Iterator[str]:
     if whose.undated:
         yield (
-            f"the lines of {_brokers(whose.undated)} have no dates, and stand in several files: audit did not use what"
-            " depends on the order of these files. Give the logs with dates"
+            f"the lines of {_brokers(whose.undated)} have no dates and are in several files, so audit ignored the order"
+            " of these files. Give the logs with dates"
         )
     if any(facts.is_broker for facts in files) and not any(facts.events for facts in files):
-        yield "no line speaks of a partition. Add server.log and state-change.log of the time in question"
+        yield "no line is about a partition. Add server.log and state-change.log of the time in question"
     elif not any(facts.high_watermarks for facts in files):
         yield (
-            "no line shows a high watermark, as brokers before 2.2 never do: a loss of committed records cannot be seen"
-            " in these lines"
+            "no line shows a high watermark, so these lines cannot show a loss of committed records. Brokers before 2.2"
+            " never log it; add the data directories"
         )
 
 
 def _of_partitions(files: Sequence[LogFacts], verdicts: "AuditVerdicts") -> Iterator[str]:
     with_lines = {broker for facts in files for broker in facts.brokers}
     for broker, partitions in sorted(verdicts.silent.items()):
-        own = "no line of its own" if broker not in with_lines else "no line on them"
+        about = "" if broker not in with_lines else " about them"
         yield (
-            f"broker {broker} has a replica of {counted(len(partitions), 'partition')} ({_named(partitions)}) and has"
-            f" {own}. Add its logs of that time"
+            f"broker {broker} has a replica of {counted(len(partitions), 'partition')} ({_named(partitions)}), but the"
+            f" logs have no line of this broker{about}. Add its logs of that time"
         )
     if verdicts.unseen:
         epochs = sum(verdicts.unseen.values())
         yield (
             f"no line names the leader of {counted(epochs, 'leader epoch')} of {_named(sorted(verdicts.unseen))}. Add"
-            " older files, or those of the other brokers"
+            " older files, or the logs of the other brokers"
         )
     if verdicts.mixed:
         yield (
-            f"{_named(sorted(verdicts.mixed))}: deleted and created again, or of two clusters, and the lines do not"
-            " tell them apart. audit checked the lines of each broker alone. Add the files with topic ids,"
-            " or audit the logs of each cluster alone"
+            f"{_named(sorted(verdicts.mixed))}: the topic was deleted and created again, or the lines come from two"
+            " clusters, and audit cannot separate them, so it checked the lines of each broker alone. Add the files"
+            " with topic ids, or audit the logs of each cluster alone"
         )
     for name, reason in verdicts.undecided:
         yield f"{name}: {reason}"
@@ -116,14 +116,14 @@ def notes_of(request: "AuditRequest", files: Sequence[LogFacts]) -> list[str]:
     notes = []
     if request.frames and not any(facts.framed for facts in files):
         notes.append(
-            f"no line on a partition has the layout of --layout ({', '.join(map(repr, request.layouts))}), so audit"
-            " searched the whole lines for Kafka's words: compare the pattern with a line"
+            f"--layout ({', '.join(map(repr, request.layouts))}) matches no line about a partition, so audit searched"
+            " the whole lines for Kafka's words; compare the pattern with a line"
         )
     own = sum(facts.own for facts in files)
     if own:
         notes.append(
-            f"{counted(own, 'line')} of __cluster_metadata {'was' if own == 1 else 'were'} left out on purpose: KRaft"
-            " replicates it by other rules than partitions"
+            f"{counted(own, 'line')} of __cluster_metadata {'was' if own == 1 else 'were'} left out on purpose, because"
+            " KRaft replicates this log by other rules"
         )
     wrong = sum(facts.wrong_epochs for facts in files)
     if wrong:

@@ -37,7 +37,9 @@ def main(words: Sequence[str] | None = None) -> int:
     asked = parser.parse_args(words)
     url = next(filter(is_url, asked.paths), None)
     if url is not None:
-        parser.error(f"{url} is a URL, and this reads only files: copy them here, or run `epochfuzz audit` on the URL")
+        parser.error(
+            f"{url} is a URL, but audit.pyz reads only files; copy them here, or run `epochfuzz audit` on the URL"
+        )
     try:
         audit = one_process.run(AuditRequest.of(asked.paths, asked.layout or (), asked.broker), lambda text: None)
     except AuditError as error:

@@ -54,12 +54,12 @@ def _take(directory: CampaignDirectory, request: AuditRequest) -> None:
     rows = directory.read_rows("request", REQUEST)
     if not rows:
         if directory.has("parameters") or directory.has("search"):
-            raise AuditError(f"{directory.uri} holds a campaign or a search: choose another directory")
+            raise AuditError(f"{directory.uri} holds a campaign or a search; choose another directory")
         directory.write_rows([{"request": named}], REQUEST, "request")
     elif rows[0]["request"] != named:
         raise AuditError(
-            f"{directory.uri} holds an audit of other files, or of files as they were then, or with another --layout"
-            " or --broker: choose another directory"
+            f"{directory.uri} holds an audit with other files, changed files, or another --layout or --broker; choose"
+            " another directory"
         )
 
 
@@ -114,12 +114,13 @@ class _Run:
         events = self._events(parts, whose)
         if events is None:
             return
-        self._report("judging partitions")
+        self._report("checking partitions")
         text = json.dumps(
             {
                 "clocks_back": sorted(whose.clocks_back),
                 "newest": whose.newest,
                 "is_one_cluster": whose.is_one_cluster,
+                "newest_first": sorted(whose.newest_first),
             }
         )
         by_partition = events.repartition(*_KEY).sortWithinPartitions(*_KEY, "file", "line")

@@ -62,7 +62,7 @@ def _logs(request: AuditRequest, report: Report) -> Audit:
     del events
     verdicts = AuditVerdicts()
     for number, ((topic, partition), own_events) in enumerate(sorted(partitions.items()), start=1):
-        report(f"judging partition {number:,} of {len(partitions):,}")
-        judged = judge(own_events, whose.clocks_back, whose.newest, whose.is_one_cluster)
+        report(f"checking partition {number:,} of {len(partitions):,}")
+        judged = judge(own_events, whose.clocks_back, whose.newest, whose.is_one_cluster, whose.newest_first)
         verdicts.add(f"{topic}-{partition}", judged)
     return concluded(request, files, whose, verdicts)

@@ -1,30 +1,23 @@
 """Pack the audit for a broker's host: `python -m epochfuzz.harness.audit.packing build/audit.pyz`."""
 
-import json
 import shutil
-import subprocess
 import sys
 import tempfile
 import zipapp
 from pathlib import Path
 
+from epochfuzz.harness.environment.bare_imports import imported_files
+
 # An older Python can run this text too. It then names the version that is needed. Exit code 2 stands for wrong usage.
 _MAIN = """import sys
 if sys.version_info < (3, 11):
     sys.stderr.write(
-        "audit.pyz: needs Python 3.11 or later, and %s is %d.%d: run it with a later one, or copy the logs and disks"
+        "audit.pyz: needs Python 3.11 or later, but %s is %d.%d; run it with a later Python, or copy the logs and disks"
         " to a host that has one\\n" % ((sys.executable,) + tuple(sys.version_info[:2]))
     )
     sys.exit(2)
 from epochfuzz.harness.audit.host import main
 sys.exit(main())
-"""
-# Lists the modules that a bare interpreter imports for the audit. -I and -S exclude all packages installed here.
-_IMPORTED = """
-import json, sys
-sys.path.insert(0, sys.argv[1])
-import epochfuzz.harness.audit.host
-print(json.dumps([module.__file__ for name, module in sys.modules.items() if name.split(".")[0] == "epochfuzz"]))
 """
 _AUDIT = "epochfuzz/harness/audit"
 _LEFT_OUT = {
@@ -41,10 +34,7 @@ _LEFT_OUT = {
 def pack(target: Path) -> None:
     """Write one file that Python can run: the modules of the audit that a host needs, and their imports."""
     source = Path(__file__).parents[3]  # the directory of the package epochfuzz
-    listed = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", _IMPORTED, str(source)], stdout=subprocess.PIPE, text=True, check=True
-    )
-    files = {Path(file) for file in json.loads(listed.stdout)}
+    files = imported_files("epochfuzz.harness.audit.host", source)
     files |= {file for file in (source / _AUDIT).rglob("*.py") if file.name not in _LEFT_OUT}
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as directory:

@@ -45,10 +45,10 @@ def _batch(events: Sequence[Event], part: int) -> pa.RecordBatch:
 def judge_partitions(text: str, batches: Batches) -> Batches:
     """Check partitions. In the batches, the events of a partition must be consecutive. Yields rows of JUDGED."""
     said = json.loads(text)
-    whose = frozenset(said["clocks_back"]), said["newest"], said["is_one_cluster"]
+    clocks_back, newest_first = frozenset(said["clocks_back"]), frozenset(said["newest_first"])
     events = (event for batch in batches for event in _events(batch))
     for (topic, partition), own in groupby(events, key=lambda event: (event.topic, event.partition)):
-        judged = judge(list(own), *whose)
+        judged = judge(list(own), clocks_back, said["newest"], said["is_one_cluster"], newest_first)
         row = {
             "topic": topic,
             "partition": partition,

@@ -1,1 +1,1 @@
-"""Cases: schedules in files, their expectations for each protocol, and the check of these expectations."""
+"""Cases: files with a schedule and its expected results, and the replay that checks them."""

@@ -1,4 +1,4 @@
-"""Bundled cases: the cases of epochfuzz's own corpus, installed next to the code, and known by their ids."""
+"""The cases that are installed with epochfuzz, next to the code. Each is known by its id, such as `m1-loss`."""
 
 import difflib
 import functools
@@ -14,29 +14,26 @@ CORPUS = Path(__file__).resolve().parents[2] / "corpus"  # next to harness/, in 
 
 @functools.cache
 def bundled_cases() -> tuple["Case", ...]:
-    """Return all bundled cases, in the order of their folders and ids."""
+    """Return all installed cases, in the order of their folders and ids."""
     from epochfuzz.harness.cases.corpus import load_corpus
 
     return tuple(load_corpus([CORPUS]))
 
 
 def files() -> dict[str, Path]:
-    """Return the files of all bundled cases by id, in the order of their folders."""
+    """Return the files of all installed cases by id, in the order of their folders and ids."""
     return {file.stem: file for file in sorted(CORPUS.glob("*/*.yaml"))}
 
 
 def located(path: Path) -> Path:
-    """Return the file of a bundled case, if the path doesn't exist and is the id of that case.
-
-    Any other path is returned unchanged.
-    """
+    """Return the path. If it does not exist and is the id of an installed case, return that case's file."""
     if os.path.exists(path) or path.suffix or len(path.parts) != 1:  # also True for a name that is too long
         return path
     return files().get(path.name, path)
 
 
 def missing(path: Path) -> str:
-    """Return a message about a path that doesn't exist, and is not the id of a bundled case either."""
+    """Return the message for a path that neither exists nor is the id of an installed case."""
     if path.suffix or len(path.parts) != 1:
         return "the file does not exist; check the path"
     near = difflib.get_close_matches(path.name, files(), n=1)

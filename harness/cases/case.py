@@ -1,8 +1,7 @@
 """A case: one schedule, the reason why it matters, and its expected result under each protocol.
 
-A case is stored as a YAML file that people read and write. `load_case` rejects unknown keys and values, because a
-misspelt expectation would otherwise expect nothing. From the text that `dump_case` writes, `load_case` makes an equal
-case.
+A case is a YAML file that people read and write. `load_case` rejects unknown keys and values, because a misspelt
+expectation would go unnoticed. `load_case` turns the text of `dump_case` back into an equal case.
 """
 
 import re
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from epochfuzz.harness.cases.case_yaml import CaseError, Flow, Folded, Value, read, write
 from epochfuzz.harness.text.printable import paragraphs
+from epochfuzz.harness.text.slug import SLUG
 from epochfuzz.model.kafka.contract import observation
 from epochfuzz.model.kafka.contract.observation import Shape
 from epochfuzz.model.kafka.contract.properties import named
@@ -29,7 +29,6 @@ __all__ = ["Case", "CaseError", "CheckedState", "Expectation", "OnSystem", "dump
 SCHEMA = 1
 MAX_EVENTS = 10_000  # a replay keeps the state after every event
 
-_SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _RECORD = re.compile(r"(m(?:0|[1-9][0-9]?)|COMMIT|ABORT)@(0|[1-9][0-9]?)")
 _SYSTEM = re.compile(r"[a-z][a-z0-9-]*-[0-9]+(\.[0-9]+)*")
 _ISSUE = re.compile(r"[\w.-]+/[\w.-]+#[0-9]+")
@@ -40,9 +39,9 @@ _FINGERPRINT = re.compile(r"[0-9a-f]{16}")
 class Expectation:
     """The expected result of a schedule under one protocol.
 
-    Each property in `broken` must break, the first of them after event `at`. Other properties may break as well,
-    because one broken guarantee often breaks others. An empty `broken` is stronger: no property may break. If
-    `permitted` is given, exactly its properties must break in ways that the guarantees to clients permit.
+    Each property in `broken` must break, the first of them at event number `at`. Other properties may break as well,
+    because one broken guarantee often breaks others. But if `broken` is empty, no property may break. `permitted` lists
+    exactly the violations that the settings allow, such as no-acked-loss with acks=1; None if these are not checked.
     """
 
     broken: tuple[str, ...]
@@ -50,15 +49,16 @@ class Expectation:
     permitted: tuple[str, ...] | None = None
 
     def plain(self) -> "parts.Verdict":
-        """Return the broken properties and the event as plain data for JSON."""
+        """Return `broken` and `at` as plain data for JSON."""
         return {"broken": list(self.broken), "at": self.at}
 
 
 @dataclass(frozen=True)
 class OnSystem(Expectation):
-    """The expected result of a schedule on a third-party system, such as `fluss-0.9.1`, which need not be installed.
+    """The expected result of a schedule on a third-party system, such as `fluss-0.9.1`.
 
-    `issue` is the issue that reports the bug, such as apache/fluss#4269; None if no issue is known.
+    `issue` is the issue that reports the bug, such as apache/fluss#4269; None if no issue is known. A replay of the
+    case does not need the system.
     """
 
     issue: str | None = None
@@ -66,9 +66,9 @@ class OnSystem(Expectation):
 
 @dataclass(frozen=True)
 class CheckedState:
-    """The expected observation after event number `after` (0: at the start) under one protocol.
+    """The expected visible values after event number `after` (0: at the start) under one protocol.
 
-    `observation` has the shape of model/kafka/contract/observation.py `observe`. Keys that are missing in it are not
+    `observation` has the form that `observe` in model/kafka/contract/observation.py returns. Only the keys in it are
     compared.
     """
 
@@ -79,10 +79,10 @@ class CheckedState:
 
 @dataclass(frozen=True)
 class Case:
-    """A schedule of event bytes with its settings, its story, and its expectations by protocol text.
+    """A schedule (`events`, a byte each) with its settings, the reason to keep it, and its expected results.
 
-    `systems` holds expectations for third-party systems, by name. A replay of the case does not need the systems.
-    `provenance` describes the origin of the case. epochfuzz writes it.
+    `expect` holds the results by protocol, and `systems` by third-party system. `provenance` is the origin of the case,
+    which epochfuzz writes.
     """
 
     id: str
@@ -97,12 +97,12 @@ class Case:
 
     @property
     def fingerprints(self) -> dict[str, str]:
-        """The fingerprints of replays that the case records, by protocol text."""
+        """The recorded fingerprints of replays (16 hexadecimal digits), by protocol."""
         return dict((self.provenance or {}).get("fingerprint", {}))
 
     @property
     def protocols(self) -> list[str]:
-        """The protocols that the case mentions, in their order."""
+        """The protocols that the case mentions, in the order of their first mention."""
         checked = [state.protocol for state in self.states]
         return list(dict.fromkeys([*self.expect, *checked, *self.fingerprints]))
 
@@ -129,7 +129,7 @@ def load_case(path: str | Path) -> Case:
 
 
 def dump_case(case: Case) -> str:
-    """Return the text of a case file. From this text, `load_case` makes an equal case."""
+    """Return the text of a case file. `load_case` turns it back into an equal case."""
     content: dict[str, Any] = {
         "schema": SCHEMA,
         "id": case.id,
@@ -149,7 +149,7 @@ def dump_case(case: Case) -> str:
 
 
 def log_texts(log: list[list[Any]]) -> list[str]:
-    """Return a log of an observation in the form of case files: `m0@0` for record m0 of epoch 0."""
+    """Return the records of a log as in case files: `m0@0` for record m0 of leader epoch 0."""
     return [f"{record}@{epoch}" for record, epoch in log]
 
 
@@ -298,7 +298,7 @@ _PROVENANCE: dict[str, Callable[[Value], Any]] = {
 
 
 def _slug(text: str) -> str:
-    if not _SLUG.fullmatch(text):
+    if not SLUG.fullmatch(text):
         raise ValueError(f"id {text!r} is not a slug; use lower-case words joined by '-', such as m1-loss")
     return text
 

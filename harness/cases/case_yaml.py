@@ -1,7 +1,7 @@
-"""The YAML of case files: parse values that know their name and line, and write a readable layout.
+"""Read and write the YAML of case files. Values know their name and line, for error messages.
 
-Anchors, aliases, tags and merge keys are rejected instead of bounded. No case needs them, and without them the size of
-a file bounds its content.
+Anchors, aliases, tags and merge keys are rejected, because no case needs them. Without them the size of a file bounds
+its content.
 """
 
 import re
@@ -34,7 +34,7 @@ _WHOLE_NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,19})")  # YAML 1.1 would also rea
 
 
 class CaseError(Exception):
-    """A file that is not a case. The message is one line: `FILE:LINE: what is wrong; what to do`."""
+    """A file is not a case. The message is one line: `FILE:LINE: what is wrong; what to do`."""
 
     def __init__(self, file: Path, line: int | None, message: str) -> None:
         place = str(file) if line is None else f"{file}:{line}"
@@ -43,23 +43,23 @@ class CaseError(Exception):
 
 @dataclass(frozen=True)
 class Value:
-    """A value of the file, with the name and the line that error messages use."""
+    """A value of a YAML file, with the name and the line that error messages show."""
 
     file: Path
     name: str
     node: yaml.Node
 
     def error(self, message: str) -> CaseError:
-        """Return an error about this value, for the caller to raise."""
+        """Return an error about this value. The caller raises it."""
         return CaseError(self.file, _line(self.node.start_mark), message)
 
     def expected(self, what: str) -> CaseError:
-        """Return an error that states the expected and the given value."""
+        """Return an error that says what the value must be, and what it is. The caller raises it."""
         got = "nothing" if self._is("null") else _WHOLES.get(type(self.node)) or repr(self.node.value)
         return self.error(f"{self.name} must be {what}; got {got}")
 
     def entries(self) -> Iterator[tuple["Value", "Value"]]:
-        """Yield the keys and values of a mapping with free keys. Raises CaseError for a repeated key."""
+        """Yield the (key, value) pairs of a mapping with any keys. Raises CaseError if a key is repeated."""
         if not isinstance(self.node, yaml.MappingNode):
             raise self.expected("a mapping, 'key: value'")
         seen = set()
@@ -72,7 +72,7 @@ class Value:
             yield Value(self.file, key.value, key), Value(self.file, key.value, value)
 
     def fields(self, required: Sequence[str], optional: Sequence[str] = ()) -> dict[str, "Value"]:
-        """Return the values of a mapping with fixed keys, by key."""
+        """Return the values of a mapping by key. Raises CaseError for an unknown key or a missing required key."""
         allowed = (*required, *optional)
         found = {}
         for key, value in self.entries():
@@ -85,13 +85,16 @@ class Value:
         return found
 
     def items(self, name: str) -> list["Value"]:
-        """Return the items of a list, each with `name` as its name in messages."""
+        """Return the items of a list. Error messages call each of them `name`. Raises CaseError."""
         if not isinstance(self.node, yaml.SequenceNode):
             raise self.expected("a list")
         return [Value(self.file, name, item) for item in self.node.value]
 
     def scalar(self) -> str | int | bool | None:
-        """Return a single value as YAML reads it. A number that is not a plain whole number stays text."""
+        """Return a single value: a whole number, a truth value, None or text. Raises CaseError.
+
+        Numbers in any other form, such as 1.5 or 017, stay text.
+        """
         if not isinstance(self.node, yaml.ScalarNode):
             raise self.expected("a single value")
         text = str(self.node.value)
@@ -102,7 +105,7 @@ class Value:
         return int(text) if self._is("int") and _WHOLE_NUMBER.fullmatch(text) else text
 
     def text(self) -> str:
-        """Return printable text, with its white space folded."""
+        """Return the value as printable text, with each run of white space as one space. Raises CaseError."""
         if not self._is("str"):
             raise self.expected("text (in quotes if it looks like a number, a date or yes and no)")
         text = " ".join(self.node.value.split())
@@ -111,7 +114,7 @@ class Value:
         return text
 
     def whole_number(self, low: int = 0, high: int | None = None) -> int:
-        """Return a whole number within bounds."""
+        """Return the value as a whole number from `low` to `high` (None: no upper bound). Raises CaseError."""
         number = self.scalar()
         if (
             isinstance(number, bool)
@@ -123,14 +126,14 @@ class Value:
         return number
 
     def flag(self) -> bool:
-        """Return true or false."""
+        """Return the value as True or False. Raises CaseError."""
         flag = self.scalar()
         if not isinstance(flag, bool):
             raise self.expected("true or false")
         return flag
 
     def parsed(self, parse: Callable[[str], _T]) -> _T:
-        """Return the result of `parse` for the text. Turns its ValueError into a CaseError with the same message."""
+        """Return `parse(text)` for the value's text. A ValueError becomes a CaseError with the same message."""
         try:
             return parse(self.text())
         except ValueError as error:
@@ -166,22 +169,22 @@ def read(file: Path) -> Value:
 
 
 def write(content: dict[str, Any]) -> str:
-    """Return YAML text, in block style except for `Flow` and `Folded` values."""
+    """Return the content as YAML text, in block style except for `Flow` and `Folded` values."""
     return yaml.dump(
         content, Dumper=_Layout, sort_keys=False, default_flow_style=False, width=MAX_BYTES, allow_unicode=True
     )
 
 
 class Flow(dict[str, Any]):
-    """A mapping that is written on one line, including its values."""
+    """A mapping that `write` puts on one line, including its values."""
 
 
 class Folded(str):
-    """Prose that is written as an indented paragraph."""
+    """Prose that `write` puts into an indented paragraph."""
 
 
 class _Strict(Composer):
-    """Composes nodes from a parser's events, and rejects YAML features that no case needs."""
+    """Composes YAML nodes, and raises CaseError for YAML features that no case needs."""
 
     file: Path
     depth = 0
@@ -212,7 +215,7 @@ class _StrictLoader(_Strict, yaml.SafeLoader):
 
 
 class _FastLoader(_Strict, yaml_text.LOADER):  # type: ignore[misc, valid-type]  # chosen at import
-    """The strict loader with libyaml, in a fifth of the time. Its error messages are less clear."""
+    """The strict loader on libyaml, which takes a fifth of the time. Its error messages are less clear."""
 
     def __init__(self, text: str, file: Path) -> None:
         yaml_text.LOADER.__init__(self, text)

@@ -1,6 +1,6 @@
-"""Compare the findings of a run with the corpus: known findings, new findings, and cases that the run missed.
+"""Compare the findings of a run with a corpus of cases: known and new findings, and missed violations.
 
-Known bugs of a protocol are a separate question (trace/causes.py).
+trace/causes.py answers another question: which known bugs cause a finding.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Comparison:
-    """`known` lists the id of the case that shows each finding, or None, in the order of the findings."""
+    """The findings of a run, compared with a corpus of cases.
+
+    `known` has an entry for each finding, in order: the id of the case that shows it, or None. `no_longer_seen` lists
+    the violations that a case expects and the run did not show.
+    """
 
     known: tuple[str | None, ...]
     no_longer_seen: tuple[Unseen, ...]
@@ -32,9 +36,9 @@ class Comparison:
 def compare(
     findings: Sequence[Finding], protocols: Iterable[Protocol], settings: Configuration, corpus: Iterable[Case]
 ) -> Comparison:
-    """Compare the findings of a run with a corpus.
+    """Compare the findings of a run under some protocols with the cases of a corpus.
 
-    Only cases with an equal configuration, apart from bounds, can show the same finding.
+    Only cases whose settings are equal, apart from bounds, can show the same finding.
     """
     alike = [case for case in corpus if without_bounds(case.settings) == without_bounds(settings)]
     known = tuple(next((case.id for case in alike if shows(case, finding)), None) for finding in findings)
@@ -51,18 +55,18 @@ def compare(
 
 
 def news(findings: Sequence[Finding], settings: Configuration, corpus: Iterable[Case]) -> list[Finding]:
-    """Return the unreported findings that no case of a corpus shows."""
+    """Return the findings that no case of a corpus shows and that nobody has reported."""
     known = compare(findings, (), settings, corpus).known
     return [each for each, case in zip(findings, known, strict=True) if is_unreported(each) and case is None]
 
 
 def is_unreported(finding: Finding) -> bool:
-    """Return whether a finding is unexpected or only suspected: no issue or KIP describes it."""
+    """Return whether no issue or KIP describes a finding, so that it is unexpected or only suspected."""
     return finding.known_flaw is None or finding.causes.status is CauseStatus.SUSPECTED
 
 
 def shows(case: Case, finding: Finding) -> bool:
-    """Return whether a case expects the violation of a finding, by the finding's schedule or one of its variants."""
+    """Return whether a case shows a finding: it expects the violation, and has the schedule or a variant of it."""
     expectation = case.expect.get(finding.protocol.name)
     if expectation is None or finding.property not in expectation.broken:
         return False
@@ -72,17 +76,13 @@ def shows(case: Case, finding: Finding) -> bool:
 
 
 def without_bounds(settings: Configuration) -> dict[str, object]:
-    """Return the settings that influence findings, without the bounds, which only limit the search."""
+    """Return the settings that a case file lists, without the bounds `records` and `epochs`."""
     bounds = ("records", "epochs")
     return {key: value for key, value in settings.changed().items() if key not in bounds}
 
 
 def comparison_json(findings: Sequence[Finding], comparison: Comparison) -> "walks.Compared":
-    """Return the comparison as plain data for JSON.
-
-    `new` lists the findings that are not in the corpus. `known` lists the other findings, each with its case.
-    `no_longer_seen` lists the violations that a case expects and the run did not show.
-    """
+    """Return the comparison as plain data for JSON, see Compared in harness/documents/walks.py."""
     compared = list(zip(findings, comparison.known, strict=True))
     return {
         "new": [_pair(finding) for finding, case in compared if case is None],
@@ -92,7 +92,7 @@ def comparison_json(findings: Sequence[Finding], comparison: Comparison) -> "wal
 
 
 def comparison_lines(findings: Sequence[Finding], comparison: Comparison) -> Iterator[str]:
-    """Yield the comparison as text: a line for each finding, and for each expected violation that the run missed."""
+    """Yield the comparison as text: a line for each finding, and for each violation that the run missed."""
     for finding, case in zip(findings, comparison.known, strict=True):
         place = "not in the corpus" if case is None else f"in the corpus, as case {case}"
         yield f"{finding.protocol.name} breaks {finding.property}: {place}"

@@ -1,4 +1,4 @@
-"""The corpus: case files in directories, each identified by its id."""
+"""A corpus: case files in directories. Each case has an id of its own."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -7,9 +7,9 @@ from epochfuzz.harness.cases.case import Case, CaseError, load_case
 
 
 def find_cases(paths: Iterable[str | Path]) -> list[Path]:
-    """Return the case files among `paths`: the named files, and every *.yaml below a directory, sorted.
+    """Return the case files among `paths`: the files, and all *.yaml files below a directory, sorted.
 
-    Raises CaseError.
+    Raises CaseError for a directory without any.
     """
     found: dict[Path, None] = {}
     for path in map(Path, paths):
@@ -21,7 +21,7 @@ def find_cases(paths: Iterable[str | Path]) -> list[Path]:
 
 
 class CorpusError(CaseError):
-    """Some files are not cases: the message has one line for each. `cases` holds the cases of the other files."""
+    """Some files of a corpus are not cases. The message has a line for each. `cases` holds all other cases."""
 
     def __init__(self, errors: Sequence[CaseError], cases: list[Case]) -> None:
         Exception.__init__(self, "\n".join(map(str, errors)))
@@ -29,7 +29,7 @@ class CorpusError(CaseError):
 
 
 def load_corpus(paths: Iterable[str | Path]) -> list[Case]:
-    """Return the cases in files and directories. Raises CorpusError, which names every faulty file and repeated id."""
+    """Return the cases in files and directories. Raises CorpusError, which names each faulty file and repeated id."""
     cases: dict[str, Case] = {}
     errors = []
     for path in find_cases(paths):
@@ -51,5 +51,8 @@ def _add(cases: dict[str, Case], case: Case) -> None:
 
 
 def covers(kept: Case, other: Case) -> bool:
-    """Return whether `kept` has the events and the configuration of `other`, and expects all of its protocols."""
+    """Return whether the case `kept` makes the case `other` superfluous.
+
+    Events and settings must be equal, and `kept` must have an expectation for each protocol of `other`.
+    """
     return kept.events == other.events and kept.settings == other.settings and other.expect.keys() <= kept.expect.keys()

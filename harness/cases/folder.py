@@ -1,4 +1,4 @@
-"""A folder: a directory of cases. A run adds cases to it, and never changes existing ones."""
+"""A directory of cases. A run adds new cases to it, and never changes existing ones."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -9,12 +9,12 @@ from epochfuzz.harness.cases.corpus import covers, load_corpus
 
 
 def twin_of(case: Case, kept: Iterable[Case]) -> Case | None:
-    """Return the first of the kept cases that covers a case, or None if none of them does."""
+    """Return the first kept case that makes a case superfluous, None if none does."""
     return next((other for other in kept if covers(other, case)), None)
 
 
 def under_a_free_id(case: Case, kept: Iterable[Case]) -> Case:
-    """Return the case. If another case has the same id, the returned case has a new id."""
+    """Return the case. If a kept case has its id, the returned case has a new one, such as `loss-2`."""
     taken = {other.id for other in kept}
     number = 2
     name = case.id
@@ -24,7 +24,7 @@ def under_a_free_id(case: Case, kept: Iterable[Case]) -> Case:
 
 
 class CaseDirectory:
-    """The cases of a directory, which is created if necessary. Raises CaseError for faulty files, and OSError."""
+    """The cases of a directory, which the constructor creates if necessary. Raises CaseError and OSError."""
 
     def __init__(self, directory: Path) -> None:
         directory.mkdir(parents=True, exist_ok=True)
@@ -32,7 +32,10 @@ class CaseDirectory:
         self.cases = load_corpus([directory]) if any(directory.rglob("*.yaml")) else []
 
     def save(self, case: Case) -> Path | None:
-        """Write a case into a new file, and return the path; None if an existing case covers it. Raises OSError."""
+        """Write a case to a new file. Returns its path; None if an existing case makes it superfluous.
+
+        Raises OSError.
+        """
         if twin_of(case, self.cases) is not None:
             return None
         case = under_a_free_id(case, self.cases)

@@ -1,4 +1,4 @@
-"""Turn a finding into a case, for replay, for reading and for a corpus."""
+"""Turn a finding of a run into a case that can be saved and replayed."""
 
 import re
 from typing import Any
@@ -10,9 +10,9 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 
 def case_for(finding: Finding, seed: int, who: str) -> Case:
-    """Return a case for a finding, which expects the results of the schedule under every protocol of the run.
+    """Return a case for a finding. It expects the results of the schedule under every protocol of the run.
 
-    The reason in the case starts with `who`, for example with `A campaign`.
+    The reason in the case starts with `who`, such as `A campaign`.
     """
     found = {
         "seed": seed,
@@ -24,14 +24,20 @@ def case_for(finding: Finding, seed: int, who: str) -> Case:
 
 
 def case_of_breach(witness: Witness, protocol: Protocol, property_: str, who: str, found: dict[str, Any]) -> Case:
-    """Return a case that shows how a protocol breaks a property. Its provenance starts with `found`."""
+    """Return a case for a schedule that breaks a property under a protocol.
+
+    `found` is the first part of the case's provenance, and `who` the first words of its reason.
+    """
     why = f"{who} found that {protocol.name} breaks {property_}. {witness.runs[protocol.name].description}"
     about = {"protocol": protocol.name, "property": property_}
     return case_of_witness(witness, f"{protocol.name} {property_}", why, found | about)
 
 
 def case_of_witness(witness: Witness, name: str, why: str, provenance: dict[str, Any]) -> Case:
-    """Return a case that expects the results of a witness. Its id is made of the letters and digits of `name`."""
+    """Return a case that expects the results of a replayed schedule (a Witness).
+
+    The id consists of the letters and digits of `name`, joined by hyphens.
+    """
     runs = witness.runs
     return Case(
         id=re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-"),

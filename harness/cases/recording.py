@@ -1,4 +1,4 @@
-"""Recording: build the schedule of a case, one enabled event at a time."""
+"""Build the schedule of a case step by step, and show the events that are enabled next."""
 
 from collections.abc import Iterable
 
@@ -15,7 +15,7 @@ from epochfuzz.model.kafka.vocabulary.state import Partition
 
 
 class Recording:
-    """A schedule under construction, with the protocol whose state is shown."""
+    """A schedule under construction. `protocol` is the protocol whose state is shown."""
 
     def __init__(self, protocol: Protocol, settings: Configuration) -> None:
         self.protocol = protocol
@@ -24,7 +24,7 @@ class Recording:
 
     @property
     def run(self) -> Run:
-        """The replay of the schedule so far."""
+        """A replay of the schedule so far."""
         return replay(self.events, self.protocol, self.settings)
 
     @property
@@ -35,30 +35,27 @@ class Recording:
 
     @property
     def scene(self) -> Scene:
-        """The last step of the schedule, or the start if there is no step."""
+        """The last step of the replay, as it is shown to the user; the start if there is no step."""
         return self.run.scenes[-1]
 
     def enabled(self) -> list[int]:
-        """Return the events that are enabled now, in the order of the alphabet."""
+        """Return the events that are enabled now, in ascending order."""
         state = self.state
         return [event for event in self.settings.alphabet() if step(state.copy(), event) == APPLIED]
 
     def why_not(self, event: int) -> str:
-        """Return the reason why an event is not enabled; empty if it is enabled."""
+        """Return the reason why an event is not enabled now; an empty text if it is enabled."""
         return refusal.why_not(self.state, event)
 
     def case(self, slug: str, why: str) -> Case:
-        """Return the case, with the result of each reference design as its expectation.
+        """Return a case that expects the schedule's current results under each reference design and the protocol.
 
-        Without a `why`, its reason is the story of the run, step by step.
+        If `why` is empty, a description of the run step by step takes its place.
         """
         return recorded(slug, why or self.run.description, bytes(self.events), self.settings, [self.protocol])
 
 
 def recorded(slug: str, why: str, events: bytes, settings: Configuration, protocols: Iterable[Protocol]) -> Case:
-    """Return the case of a schedule. Its expectations are its current results.
-
-    The expectations cover every reference design and `protocols`.
-    """
+    """Return a case for a schedule, which expects its current results under each reference design and `protocols`."""
     names = dict.fromkeys([*GENERATIONS, *(protocol.name for protocol in protocols)])
     return rewritten(Case(slug, why, settings, events, expect={name: Expectation(()) for name in names}))

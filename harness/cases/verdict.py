@@ -1,4 +1,4 @@
-"""Verdict: replay a case, and check its expectations."""
+"""Replay a case, and compare the results with its expectations."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -13,12 +13,13 @@ from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 @dataclass(frozen=True)
 class Verdict:
-    """The result of a case's schedule under one protocol, and its differences from the expectation, in sentences.
+    """The result of a case's schedule under one protocol, and its differences from the expectation.
 
-    `at` is the number of the event that first broke an expected property. If no expected property broke, `at` is the
-    number of the event that first broke any property. `drift` is set if the replay's fingerprint differs from the
-    recorded one: the model has changed, or a run is no longer deterministic. A drift is more serious than a mismatch,
-    which concerns the rules of one protocol.
+    `at` is the number of the event that first broke an expected property. If none of these broke, it is the event that
+    first broke any property, or None. `mismatches` are the differences, in sentences.
+
+    `drift` is a sentence if the replay's fingerprint is not the recorded one, otherwise None. A drift is more serious
+    than a mismatch: the model has changed, or a run is no longer deterministic.
     """
 
     run: Run
@@ -28,20 +29,20 @@ class Verdict:
 
     @property
     def complaints(self) -> tuple[str, ...]:
-        """All differences from the expectations, with the drift last."""
+        """All differences from the expectation, in sentences. The drift comes last."""
         return self.mismatches if self.drift is None else (*self.mismatches, self.drift)
 
 
 @dataclass(frozen=True)
 class JudgedCase:
-    """A case and its verdict for each protocol, by protocol text."""
+    """A case, and its verdict under each protocol."""
 
     case: Case
     verdicts: dict[str, Verdict]
 
     @property
     def as_expected(self) -> bool:
-        """True if every protocol met the expectations of the case and the recorded fingerprints."""
+        """True if every protocol gave the expected results and the recorded fingerprints."""
         return not self.drifted and not any(verdict.mismatches for verdict in self.verdicts.values())
 
     @property
@@ -51,14 +52,17 @@ class JudgedCase:
 
 
 def judge(case: Case, protocols: Iterable[str] | None = None) -> JudgedCase:
-    """Replay a case under some protocols, by default under the protocols that it mentions. Raises ProtocolError."""
+    """Replay a case under some protocols, by default under those that it mentions, and compare the results.
+
+    Raises ProtocolError.
+    """
     names = case.protocols if protocols is None else protocols
     runs = [replay(case.events, parse_protocol(name), case.settings) for name in names]
     return JudgedCase(case, {run.protocol.name: _verdict(case, run) for run in runs})
 
 
 def rewritten(case: Case) -> Case:
-    """Return the case with its expectations, states and fingerprints replaced by the results of replays."""
+    """Return the case with the results of replays in place of its expectations, states and fingerprints."""
     runs = {name: verdict.run for name, verdict in judge(case).verdicts.items()}
     provenance = case.provenance
     if case.fingerprints:
@@ -74,9 +78,10 @@ def rewritten(case: Case) -> Case:
 def differences(
     expected: dict[str, Any], observed: dict[str, Any], where: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], Any, Any]]:
-    """Yield (keys, expected, observed) for each difference. Keys that `expected` lacks are not compared.
+    """Yield (keys, expected value, observed value) for each difference between two nested dictionaries.
 
-    If the protocol has no observation for a key, the observed value is None.
+    Only keys in `expected` are compared. The observed value is None if `observed` lacks the key. `where` are keys to
+    put in front.
     """
     for key, value in expected.items():
         if isinstance(value, dict):
@@ -97,7 +102,7 @@ def _verdict(case: Case, run: Run) -> Verdict:
 
 
 def broken_otherwise(run: Run, expected: Expectation) -> Iterator[str]:
-    """Yield the differences between the properties that a run broke and the expected ones, in sentences."""
+    """Yield a sentence for each difference between the properties that a run broke and the expected ones."""
     for name in expected.broken:
         if name not in run.broken:
             yield f"{name} was expected to break, but {'is only permitted to' if name in run.permitted else 'held'}"
@@ -112,7 +117,7 @@ def broken_otherwise(run: Run, expected: Expectation) -> Iterator[str]:
 
 
 def _first_break(run: Run, broken: tuple[str, ...]) -> int | None:
-    """Return `Run.at`, computed as if the properties in `broken` were the only ones."""
+    """Return the number of the first event that broke a property in `broken`, as `Run.at` counts; None if none did."""
     return replace(run, first_broken={name: at for name, at in run.first_broken.items() if name in broken}).at
 
 

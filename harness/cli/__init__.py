@@ -1,1 +1,1 @@
-"""The command line: code that `epochfuzz` and its commands share."""
+"""Code that the commands of `epochfuzz` share: options, output and exit codes."""

@@ -1,4 +1,4 @@
-"""Share code between the commands about campaigns: options, a Spark session, and the end of a command."""
+"""Code that the commands about campaigns share: options, a Spark session, and the display of results."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -41,7 +41,10 @@ def note(text: str) -> None:
 
 
 def kept(directory: str, remote: str | None) -> "LocalTables | None":
-    """Return the campaign of a directory on this machine; None for any other directory. Raises CampaignError."""
+    """Return the tables of a campaign in a directory on this machine. None for a directory elsewhere.
+
+    Raises CampaignError.
+    """
     from epochfuzz.harness.campaign.store.local_tables import LocalTables
     from epochfuzz.harness.campaign.store.location import on_this_machine
 
@@ -50,9 +53,9 @@ def kept(directory: str, remote: str | None) -> "LocalTables | None":
 
 
 def load(spark: "SparkSession", directory: str) -> "Campaign[Any]":
-    """Return the campaign that a directory holds. It must have been started with `campaign run`.
+    """Return the campaign in a directory. It must be a campaign that `campaign run` can resume.
 
-    Raises BadInput and CampaignError.
+    Raises BadInput for a campaign of another command, and CampaignError.
     """
     from epochfuzz.harness.campaign.clusters.cluster_job import Clusters
     from epochfuzz.harness.campaign.run.campaign import Campaign
@@ -67,10 +70,7 @@ def load(spark: "SparkSession", directory: str) -> "Campaign[Any]":
 
 @contextmanager
 def mistakes() -> Iterator[None]:
-    """Turn an error of a campaign or its directory into BadInput.
-
-    A NonDeterminismError ends the command with exit code INTERNAL.
-    """
+    """Turn a CampaignError into BadInput. A NonDeterminismError ends the command with exit code INTERNAL."""
     from epochfuzz.harness.campaign.store.errors import CampaignError, NonDeterminismError
 
     try:
@@ -86,10 +86,10 @@ def mistakes() -> Iterator[None]:
 def spark_session(
     master: str | None, remote: str | None, works_in: str | None = None, memory: float | None = None
 ) -> Iterator["SparkSession"]:
-    """Open a Spark session. Turns errors of Spark and of the directory into BadInput.
+    """Open a Spark session for a command. Errors of Spark and of the directory become BadInput.
 
-    A local directory `works_in` stays locked during the session, and holds Spark's temporary files. `memory` is the
-    limit of the driver's Java heap, in GiB.
+    The directory `works_in` stays locked during the session if it is on this machine. It then holds Spark's temporary
+    files. `memory` is the limit of the driver's Java heap, in GiB.
     """
     from epochfuzz.harness.campaign.spark import session
     from epochfuzz.harness.campaign.store.location import held, on_this_machine
@@ -102,7 +102,7 @@ def spark_session(
         with session.opened(master, remote, temporary, memory) as spark:
             from epochfuzz.harness.campaign.spark import versions
 
-            note(f"Spark {spark.version} runs on {versions.where(spark)}")
+            note(versions.place(spark))
             yield spark
 
 
@@ -114,7 +114,7 @@ def end(
     report: Path | None = None,
     sarif: Path | None = None,
 ) -> int:
-    """Show the results of a finished campaign. Returns the exit code."""
+    """Print the results of a finished campaign, and write the requested files. Returns the exit code."""
     from epochfuzz.harness.campaign.clusters.cluster_job import ClusterOutcome
     from epochfuzz.harness.campaign.run.status import about
     from epochfuzz.harness.campaign.walks.outcome import MachineOutcome, ScheduleOutcome
@@ -130,9 +130,9 @@ def end(
     out.print(about_line(facts), f"\nseed {asked.seed} · {asked.settings.text()}", sep="")
     more: dict[str, Any] = {"directory": directory, **facts}
     if not isinstance(outcome, ScheduleOutcome) and (report is not None or sarif is not None):
-        about_what = "a machine of yours" if isinstance(outcome, MachineOutcome) else "Kafka itself"
+        about_what = "a state machine" if isinstance(outcome, MachineOutcome) else "Kafka itself"
         raise BadInput(
-            f"--out and --sarif show schedules of the model, and {directory} is about {about_what}; leave them out"
+            f"--out and --sarif show schedules of the model, but {directory} is about {about_what}; leave them out"
         )
     if isinstance(outcome, ClusterOutcome):
         code = end_clusters(out, outcome, directory, facts, json)

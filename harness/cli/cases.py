@@ -1,4 +1,4 @@
-"""Share code between the commands about case files: errors in the files, and exit codes."""
+"""Code that the commands about case files share: errors in the files, protocols, and exit codes."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -24,7 +24,7 @@ def mistakes_as_bad_input() -> Iterator[None]:
 
 
 def known_cases(corpus: Path | None) -> list[Case]:
-    """Return the cases of a corpus. Without a path, return the cases of ./corpus, if it has any. Raises BadInput."""
+    """Return the cases of a corpus. `corpus` None means ./corpus, which may be missing. Raises BadInput."""
     if corpus is None and not any(Path("corpus").rglob("*.yaml")):
         return []
     try:
@@ -34,16 +34,19 @@ def known_cases(corpus: Path | None) -> list[Case]:
 
 
 def protocols_for(case: Case, asked: Sequence[str] | None) -> Sequence[str]:
-    """Return the names of the protocols for the replay of a case.
+    """Return the names of the protocols under which to replay a case.
 
-    The result is the first of these lists that is not empty: the requested protocols, the protocols in the case, the
-    protocols of the project, and the reference designs.
+    The first source that names a protocol decides: the command line, the case, the project's defaults, the reference
+    designs.
     """
     return asked or case.protocols or [protocol.name for protocol in project().protocols] or list(GENERATIONS)
 
 
 def exit_code(judged_cases: Sequence[JudgedCase]) -> Exit:
-    """Return the exit code of a command that checked cases. A differing fingerprint takes precedence over verdicts."""
+    """Return the exit code of a command that checked cases.
+
+    It is INTERNAL if a replay has another fingerprint than its case, else BROKEN if a case does not end as expected.
+    """
     if any(judged.drifted for judged in judged_cases):
         return Exit.INTERNAL
     return Exit.AS_EXPECTED if all(judged.as_expected for judged in judged_cases) else Exit.BROKEN

@@ -1,4 +1,4 @@
-"""Print the results of a campaign on clusters, and its JSON document."""
+"""Print the results of a campaign on Kafka clusters, as text and as JSON."""
 
 from typing import TYPE_CHECKING
 
@@ -15,14 +15,17 @@ if TYPE_CHECKING:
 
 
 def end_clusters(out: Console, outcome: ClusterOutcome, directory: str, facts: "walks.Facts", json: bool) -> int:
-    """Print the results of clusters. Returns the exit code: BROKEN if a finding ends differently in the model."""
+    """Print the results of a campaign on Kafka clusters. Returns the exit code.
+
+    The exit code is BROKEN if a schedule ends on Kafka with another result than in the model.
+    """
     asked, fuzzed = outcome.parameters, outcome.fuzzed
     out.print(f"Kafka {asked.release}, in the model {asked.protocol}", markup=False)
     found = list(zip(fuzzed.findings, outcome.seen, strict=True))
     for finding, seen in found:
         for line in (
-            f"\n{kind(finding.ended, finding.model)}: {seen} schedules; of schedule {finding.number},"
-            f" shrunk from {finding.shrunk_from} events to {len(finding.events)}:",
+            f"\n{kind(finding.ended, finding.model)}: seen in {seen} schedules. Schedule {finding.number},"
+            f" shrunk from {finding.shrunk_from} to {len(finding.events)} events:",
             f"  {'; '.join(schedule_texts(finding.events))}",
             f"  {finding.why}",
         ):

@@ -1,4 +1,4 @@
-"""Drawing: draw a case for the terminal, or write it in a format for other tools."""
+"""Draw a case for the terminal, or in a format for other tools."""
 
 import io
 from collections.abc import Sequence
@@ -6,14 +6,14 @@ from enum import StrEnum
 
 from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.cli.output import BadInput
+from epochfuzz.harness.links.position import MOST_EVENTS
 from epochfuzz.harness.trace.replay import Run
 
-MOST_EVENTS = 500  # a longer drawing is unreadable, and a browser needs seconds to show it
 _TERMINAL_WIDTH = 100
 
 
 class Format(StrEnum):
-    """The formats of drawings."""
+    """The formats of drawings. TLA and ITF are traces for model checkers."""
 
     TERMINAL = "terminal"
     SVG = "svg"
@@ -23,7 +23,7 @@ class Format(StrEnum):
 
 
 def refuse_too_long(case: Case) -> None:
-    """Raise BadInput for a case that is too long for a drawing."""
+    """Raise BadInput for a case with too many events to draw."""
     if len(case.events) > MOST_EVENTS:
         raise BadInput(
             f"{case.path}: {len(case.events)} events are too many to draw (the most is {MOST_EVENTS});"
@@ -32,11 +32,11 @@ def refuse_too_long(case: Case) -> None:
 
 
 def draw(case: Case, runs: Sequence[Run], format_: Format, title: str) -> str:
-    """Return the text of a drawing.
+    """Return the drawing of a case as text.
 
-    A TLA+ module contains every run, and an ITF trace contains one run. The other formats show the two runs that differ
-    most. `title` is the name of the TLA+ module, which must be the name of its file. Raises BadInput for an ITF trace
-    of several runs.
+    A TLA+ module contains every run, and an ITF trace contains a single run. The other formats show two runs. `title`
+    is the name of the TLA+ module, which must be the name of its file. Raises BadInput for an ITF trace of several
+    runs.
     """
     from epochfuzz.harness.trace.story import most_contrasting, story_of
     from epochfuzz.harness.views import itf, tla

@@ -1,4 +1,7 @@
-"""Write the files that a user names. A command replaces a file only if it has the kind that the command writes."""
+"""Write the files that options such as `--report FILE` name.
+
+A command replaces an existing file only if the file has the format that the command writes.
+"""
 
 import os
 import re
@@ -12,7 +15,10 @@ _BEGINNING = 4000  # bytes of a file that show its kind
 
 
 class FileKind(Enum):
-    """The kinds of files that commands write: a name for messages, and the expression that finds the kind in a file."""
+    """The formats of files that commands write.
+
+    Each has a description for messages, and a pattern for the file's beginning.
+    """
 
     HTML = "an HTML page", r"(?i)\s*<!doctype html>"
     SARIF = "a SARIF file", r'\s*\{\s*"\$schema": "[^"]*sarif'
@@ -29,20 +35,23 @@ class FileKind(Enum):
 
 
 def check_writable(option: str, path: Path, kind: FileKind) -> None:
-    """Raise BadInput, before the work starts, if a file cannot be written, or if a file of another kind is there."""
+    """Raise BadInput if a file cannot be written, or exists in another format. Commands call this before a long run."""
     if (reason := _why_not_writable(path, kind)) is not None:
         raise BadInput(f"{option}: {path}: {reason}; name another file")
 
 
 def write_file(path: Path, text: str, kind: FileKind) -> None:
-    """Write a requested file. It replaces only a file of the same kind. Raises BadInput."""
+    """Write a file. Raises BadInput if it cannot be written, or exists in another format."""
     if (reason := _why_not_writable(path, kind)) is not None:
         raise BadInput(f"{path}: {reason}; name another file")
     _write(path, text, "w")
 
 
 def write_new_file(path: Path, text: str) -> None:
-    """Write a file, if necessary in a new directory. Raises BadInput if that fails, or if the file is there already."""
+    """Write a new file, and create its directory if necessary.
+
+    Raises BadInput if the file exists or cannot be written.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -51,7 +60,7 @@ def write_new_file(path: Path, text: str) -> None:
 
 
 def rewrite_file(path: Path, text: str) -> None:
-    """Write a file that the user wants changed, or that this command has written before. Raises BadInput."""
+    """Write a file, and replace any content. Raises BadInput if it cannot be written."""
     _write(path, text, "w")
 
 
@@ -64,7 +73,7 @@ def _write(path: Path, text: str, mode: str) -> None:
 
 
 def _why_not_writable(path: Path, kind: FileKind) -> str | None:
-    """Return the reason why a file must not or cannot be written; None if it may."""
+    """Return the reason why a file cannot be written, or must not be replaced. None if there is no reason."""
     try:
         found = path.stat()
         if stat.S_ISDIR(found.st_mode):

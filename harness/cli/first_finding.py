@@ -1,4 +1,4 @@
-"""Show a first finding while kernels are compiled, on a machine that has no compiled kernels yet."""
+"""Show a first lost record while Numba compiles, on a machine that runs epochfuzz for the first time."""
 
 from collections.abc import Callable, Sequence
 
@@ -18,7 +18,10 @@ _SOUGHT = properties.named("no-committed-loss")
 
 
 def show_first_finding(out: Console, protocols: Sequence[Protocol], settings: Configuration) -> None:
-    """While the kernels of random runs compile, search for a shortest schedule that loses a record, and show it."""
+    """Search for a shortest schedule that loses a record while the code for random runs is compiled, and show it.
+
+    Does nothing if the code is compiled already.
+    """
     warming = Warming()
     try:
         if warming.goes_on:
@@ -32,7 +35,10 @@ def show_first_finding(out: Console, protocols: Sequence[Protocol], settings: Co
 
 
 def _search(out: Console, protocols: Sequence[Protocol], settings: Configuration, goes_on: Callable[[], bool]) -> None:
-    """Search the protocols one by one, and show the first violation. `goes_on` returns False to end the search."""
+    """Search under one protocol after another, and show the first violation.
+
+    The search ends when `goes_on` returns False.
+    """
     for protocol in protocols:
         try:
             schedule = uncompiled_search.shortest(protocol, settings, _SOUGHT.bit, SMALL, goes_on)

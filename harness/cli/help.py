@@ -1,4 +1,4 @@
-"""Commands: adapt Typer's help, take defaults from the project, and check for optional dependencies."""
+"""Classes of Typer commands, which adapt the help, take defaults from the project, and check for extras."""
 
 import re
 from typing import Any, ClassVar
@@ -8,15 +8,16 @@ from typer.core import TyperCommand, TyperGroup
 from epochfuzz.harness.cli.environment.project_defaults import defaults_for
 from epochfuzz.harness.cli.output import BadInput
 from epochfuzz.harness.environment import extras
+from epochfuzz.harness.links.play_link import address_in_environment
 
 _LARGEST: dict[type, int] = {float: 10**9, int: 2**63 - 1}  # seconds or GiB, and the largest integer of machine code
 _COMMAND_TO_RUN = "command"  # the argument with the words of a command, which may be empty
 
 
 class Command(TyperCommand):
-    """A command that shows its flags without a type, and takes its defaults from the project.
+    """A Typer command that takes its defaults from the project.
 
-    `extra` names the optional dependency that the command needs.
+    `extra` names the optional dependency that the command needs, or is None.
     """
 
     extra: ClassVar[str | None] = None
@@ -26,15 +27,22 @@ class Command(TyperCommand):
         return _without_types_of_flags(super().get_params(ctx))
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Show the help without the negative forms of flags, whose column would truncate all other columns."""
+        """Write the help without the `--no-` forms of flags.
+
+        Their column would leave too little room for the others.
+        """
         for parameter in self.params:
             parameter.secondary_opts = []
         super().format_help(ctx, formatter)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the options. Raises ProjectError, but not during completion by a shell."""
+        """Parse the options, with the project's defaults.
+
+        Raises ProjectError and BadInput, but not during completion by a shell.
+        """
         if ctx.resilient_parsing:
             return super().parse_args(ctx, args)
+        address_in_environment()  # an error in it would otherwise come after the results of a run
         ctx.default_map = defaults_for(self.params)
         given = self.make_parser(ctx).parse_args(list(args))[0]
         self._refuse_empty(given)
@@ -49,14 +57,14 @@ class Command(TyperCommand):
         return rest
 
     def _refuse_empty(self, given: dict[str, Any]) -> None:
-        """Raise BadInput for an empty value. As a path, an empty text would mean the working directory."""
+        """Raise BadInput for an empty value. As a path, the empty text would mean the working directory."""
         for parameter in self.params:
             value = given.get(parameter.name)
             if parameter.name != _COMMAND_TO_RUN and "" in (value if isinstance(value, (list, tuple)) else (value,)):
                 raise BadInput(f"{_shown(parameter)}: the value is empty; give a value")
 
     def _refuse_too_large(self, values: dict[str, Any]) -> None:
-        """Raise BadInput for a number that the system's clock, memory or counters cannot hold."""
+        """Raise BadInput for a number that is too large for the system's clock, memory or counters."""
         for parameter in self.params:
             value: Any = values.get(parameter.name)
             most = _LARGEST.get(type(value), 0)
@@ -64,7 +72,7 @@ class Command(TyperCommand):
                 raise BadInput(f"{parameter.opts[0]} must be at most {most}; got {value}")
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command. Raises MissingExtra before it starts."""
+        """Run the command. Raises MissingExtra if its optional dependency is not installed."""
         if self.extra is not None:
             extras.require(self.extra)
         return super().invoke(ctx)
@@ -83,13 +91,13 @@ class ClientCommand(Command):
 
 
 class ClusterCommand(Command):
-    """A command that uses Kafka's clients."""
+    """A command that needs a Kafka client library."""
 
     extra = "cluster"
 
 
 class Group(TyperGroup):
-    """A group of commands, with flags shown without a type."""
+    """A group of subcommands whose help shows flags without a type."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters, including `--help`."""
@@ -97,7 +105,7 @@ class Group(TyperGroup):
 
 
 def _must(error: Exception) -> str | None:
-    """Return the form that a rejected value must have; None for any other error."""
+    """Return the form that a rejected value must have, as in `at least 1`. None if the error is not about a value."""
     parameter, message = getattr(error, "param", None), str(getattr(error, "message", ""))
     _, is_choice, choices = message.partition(" is not one of ")
     if parameter is None or not (is_choice or "Input should be" in message):
@@ -113,7 +121,7 @@ def _must(error: Exception) -> str | None:
 
 
 def _shown(parameter: Any) -> str:
-    """Return the name of an option, or the name under which the help shows an argument."""
+    """Return the name of a parameter as the help shows it: `--seed` for an option, `DIR` for an argument."""
     name: str = parameter.opts[0]
     return name if name.startswith("-") else parameter.metavar or name.upper()
 

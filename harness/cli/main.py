@@ -1,5 +1,6 @@
-"""The command line: one application. Its help lists the commands in the order of a user's first steps."""
+"""The application `epochfuzz`: it finds the module of a command, runs the command, and returns its exit code."""
 
+import atexit
 import errno
 import gc
 import os
@@ -31,7 +32,14 @@ Examples:
 # harness/commands or in a folder below, which is imported on demand. The module has a function of that name or, for
 # None, an application with subcommands.
 _PANELS: dict[str, dict[str, type[Command] | None]] = {
-    "Test something of yours": {"conform": Command, "serve": ClientCommand, "cluster": None, "audit": Command},
+    "Test something of yours": {
+        "new-adapter": Command,
+        "conform": Command,
+        "serve": ClientCommand,
+        "cluster": None,
+        "audit": Command,
+        "skill": Command,
+    },
     "Test a protocol (our model, which does not change with your commits)": {
         "fuzz": Command,
         "campaign": None,
@@ -49,15 +57,15 @@ _PANELS: dict[str, dict[str, type[Command] | None]] = {
     },
     "See how good epochfuzz is": {"bench": SparkCommand, "selftest": Command},
 }
-_FOLDERS = {"play": "servers.", "serve": "servers."}
 _COMMANDS = {name: kind for panel in _PANELS.values() for name, kind in panel.items()}
+_FOLDERS = {"new-adapter": "adapters.", "skill": "adapters.", "play": "servers.", "serve": "servers."}
 
 
 class _Commands(Group):
-    """The commands, loaded on demand. A short command would otherwise spend most of its time on other imports."""
+    """The commands, imported on demand. Importing all of them would take longer than a short command runs."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names, for help and completion."""
+        """Return the names of all commands, for help and completion."""
         return list(_COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
@@ -108,7 +116,7 @@ def _options(
         bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Parse the options of epochfuzz itself. Its help text is _HELP."""
+    """Handle options without a command, such as `--version`. The application's help text is _HELP."""
 
 
 _OBJECTS = 50_000  # new objects before a collection; with the default, 700, collections take a third of a replay's time
@@ -124,6 +132,7 @@ _OF_THE_MACHINE = (
 def main() -> None:
     """Run a command, and exit with its exit code. Bad input is reported as one message on stderr."""
     gc.set_threshold(_OBJECTS)
+    atexit.register(gc.freeze)  # collections at the end of the interpreter take 0.4 s once Numba is imported
     with usable_standard_streams():
         sys.exit(_exit_code())
 
@@ -159,7 +168,7 @@ def _exit_code() -> int:
 
 
 def _sentence(error: OSError) -> str:
-    """Return the message of an error that the machine, and not epochfuzz, is responsible for."""
+    """Return a message for an error of the machine, such as a full disk, with advice."""
     where = "" if error.filename is None else f"{error.filename}: "
     advice = "use another file or directory"
     if error.errno in _FULL:
@@ -168,7 +177,7 @@ def _sentence(error: OSError) -> str:
 
 
 def _run() -> int:
-    """Run the command, and return its exit code. Raises BadInput in a working directory that was removed."""
+    """Run the command, and return its exit code. Raises BadInput if the working directory was removed."""
     try:
         os.getcwd()
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Shared options: each has one spelling in all commands, and a parser of its values."""
+"""Options that several commands share, and parsers of their values."""
 
 import dataclasses
 import functools
@@ -23,7 +23,7 @@ from epochfuzz.strategies.project import project
 
 
 def protocol_option(*names: str, help: str) -> Any:
-    """Return an option that names a protocol, with completion by the shell."""
+    """Return a Typer option for a protocol, with completion by the shell."""
     return typer.Option(*names, autocompletion=completion.protocols, help=help)
 
 
@@ -74,13 +74,16 @@ Corpus = Annotated[Path, typer.Option("--corpus", help="The directory of the cor
 
 
 def require_out_for_data(keep_data: bool, out: Path | None) -> None:
-    """Raise BadInput if --keep-data is given without a directory for the data."""
+    """Raise BadInput if --keep-data is given without --out."""
     if keep_data and out is None:
         raise BadInput("--keep-data needs --out DIR")
 
 
 def needs(extra: str) -> Callable[[Any], Any]:
-    """Return the callback of an option that needs an extra. It raises MissingExtra if the extra is not installed."""
+    """Return a Typer callback for an option that needs an extra.
+
+    It raises MissingExtra if the extra is not installed.
+    """
 
     def check(value: Any) -> Any:
         if value:
@@ -91,10 +94,10 @@ def needs(extra: str) -> Callable[[Any], Any]:
 
 
 def writes(kind: FileKind, extra: str | None = None) -> Callable[..., Path | None]:
-    """Return the callback of an option that names a file to write.
+    """Return a Typer callback for an option that names a file to write.
 
-    It raises BadInput if the file cannot be written, or if another option names it too. It raises MissingExtra if the
-    extra is not installed.
+    The callback raises BadInput if the file cannot be written, or if another option names it too. It raises
+    MissingExtra if the extra is not installed.
     """
 
     def check(context: typer.Context, option: typer.CallbackParam, path: Path | None) -> Path | None:
@@ -135,7 +138,7 @@ _UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600}
 
 
 def parse_protocols(texts: list[str]) -> list[Protocol]:
-    """Return the named protocols in the order given, without repetition. Raises BadInput."""
+    """Return the protocols with the given names, each once. Raises BadInput."""
     try:
         return list({text: parse_protocol(text) for text in texts}.values())
     except ProtocolError as error:
@@ -143,38 +146,38 @@ def parse_protocols(texts: list[str]) -> list[Protocol]:
 
 
 def say_what_versions_stand_for(out: Console, protocols: Iterable[Protocol]) -> None:
-    """Print the protocol that models each named version of Kafka."""
+    """Print the modelled release of each protocol that is given as a version, such as `kafka-3.9.2`."""
     for meaning in dict.fromkeys(versions.meaning(protocol.name) for protocol in protocols):
         if meaning:
             out.print(meaning, markup=False, soft_wrap=True)
 
 
 def given(context: typer.Context) -> set[str]:
-    """Return the options given on the command line, without any defaults."""
+    """Return the names of the options that the user typed. Defaults are left out."""
     sources = {name: context.get_parameter_source(name) for name in context.params}
     return {name for name, source in sources.items() if source is not None and not source.name.startswith("DEFAULT")}
 
 
 def given_settings(context: typer.Context) -> dict[str, Any]:
-    """Return the settings given on the command line, by name."""
+    """Return the settings of the model that the user typed, by name."""
     names = {setting.name for setting in dataclasses.fields(Configuration)}
     return {name: context.params[name] for name in given(context) & names}
 
 
 def refuse_for_own_model(context: typer.Context, *used: str) -> None:
-    """Raise BadInput for given options that a user's own model doesn't use. Settings are accepted."""
+    """Raise BadInput for options that have no effect with `--model`. Options in `used` and settings are accepted."""
     other = context.params.keys() - {"model", *used, *given_settings(context)}
     refuse_with(context, sorted(other), "--model")
 
 
 def refuse_with(context: typer.Context, names: Iterable[str], other: str) -> None:
-    """Raise BadInput for given options that have no effect if another option is given."""
+    """Raise BadInput if the user typed options in `names`, which cannot be combined with the option `other`."""
     if dropped := _given_among(context, names):
         raise BadInput(f"{' and '.join(dropped)} can't be combined with {other}")
 
 
 def refuse_without(context: typer.Context, names: Iterable[str], needed: str) -> None:
-    """Raise BadInput for given options that have an effect only with another option."""
+    """Raise BadInput if the user typed options in `names`, which need the option `needed`."""
     if dropped := _given_among(context, names):
         raise BadInput(f"{' and '.join(dropped)} {'needs' if len(dropped) == 1 else 'need'} {needed}")
 
@@ -185,12 +188,11 @@ def _given_among(context: typer.Context, names: Iterable[str]) -> list[str]:
 
 
 def configured(**defaults: int) -> Callable[[Callable[..., int]], Callable[..., int]]:
-    """Give a command an option for every setting, and pass it the Configuration as `settings`.
+    """Return a decorator that gives a command an option for every setting of the model.
 
-    The `params` of the command's `context` hold the other arguments as the command receives them.
-
-    `defaults` overrides defaults of Configuration for this command. A value outside its range raises BadInput, which
-    names the option.
+    The command receives the settings as the argument `settings`, a Configuration. `defaults` overrides defaults of
+    Configuration. A value outside its range raises BadInput, which names the option. `params` of the command's
+    `context` then holds parsed values.
     """
 
     def decorate(command: Callable[..., int]) -> Callable[..., int]:
@@ -226,7 +228,7 @@ def _setting(field: "dataclasses.Field[Any]", defaults: dict[str, int]) -> inspe
 
 
 def words_of(settings: Configuration) -> list[str]:
-    """Return the options that give a command these settings, whatever the project's defaults are."""
+    """Return the options of a command line that select these settings, whatever the project's defaults are."""
     said = settings.changed().keys() | project().config.keys()
     words = []
     for setting in dataclasses.fields(settings):
@@ -266,7 +268,7 @@ def parse_duration(text: str, option: str = "--for", also: str = "") -> float:
 
 
 def parse_certify(text: str) -> float | None:
-    """Return the seconds of a proof budget: 0 for no proofs, None for no limit. Raises BadInput."""
+    """Return the time for proofs in seconds: 0 means no proofs, and None means no limit. Raises BadInput."""
     if text in ("0", "all"):
         return {"0": 0.0, "all": None}[text]
     return parse_duration(text, "--certify", also=", or 0 or all")

@@ -1,4 +1,4 @@
-"""The end of a command: exit codes, one JSON document on stdout, everything else on stderr."""
+"""Output and exit codes of commands. With --json, stdout has one JSON document, and stderr has everything else."""
 
 import json
 import os
@@ -14,8 +14,8 @@ from rich.table import Table
 from epochfuzz.harness.views.console import PrintableConsole
 from epochfuzz.harness.views.unpadded import Unpadded
 
-INTERRUPTED = 130  # the code with which a shell reports SIGINT
-PIPE_CLOSED = 141  # the code with which a shell reports SIGPIPE
+INTERRUPTED = 130  # a shell's exit code for SIGINT
+PIPE_CLOSED = 141  # a shell's exit code for SIGPIPE
 _PIPED_WIDTH = 100  # columns
 _UNLIMITED = 10_000
 
@@ -27,7 +27,7 @@ class Exit(IntEnum):
     BROKEN = 1  # a property broke that should hold, or a case differs from its expectation
     BAD_INPUT = 2
     INTERNAL = 3  # an internal error, or results that differ between equal runs
-    GOAL_UNMET = 4  # a vacuous run, or a search that could not finish
+    GOAL_UNMET = 4  # a run that checked nothing, or a search that could not finish
 
 
 class BadInput(Exception):
@@ -36,7 +36,7 @@ class BadInput(Exception):
 
 @contextmanager
 def as_bad_input(kind: type[Exception], option: str | None = None) -> Iterator[None]:
-    """Turn errors of a class into BadInput with the same message. It begins with `option`, if an option is given."""
+    """Turn errors of class `kind` inside this block into BadInput. If `option` is given, the message begins with it."""
     try:
         yield
     except kind as error:
@@ -44,13 +44,13 @@ def as_bad_input(kind: type[Exception], option: str | None = None) -> Iterator[N
 
 
 def end_broken_pipe() -> int:
-    """Discard the unflushed output, because the reader of stdout has closed it. Returns the exit code."""
+    """Discard the remaining output after the reader of stdout has closed the pipe. Returns the exit code."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return PIPE_CLOSED
 
 
 def console(json_wanted: bool) -> Console:
-    """Return the console for output to the user: stdout, or stderr if stdout is for JSON."""
+    """Return the console for texts to the user. It writes to stderr if stdout is for JSON, else to stdout."""
     stream = sys.stderr if json_wanted else sys.stdout
     if stream.isatty():
         return PrintableConsole(file=stream, highlight=False, emoji=False)
@@ -58,12 +58,12 @@ def console(json_wanted: bool) -> Console:
 
 
 def complaints() -> Console:
-    """Return the console for error messages. It prints texts such as `:100:` and `[bold]` unchanged."""
+    """Return the console for error messages, on stderr. It prints texts such as `:100:` and `[bold]` unchanged."""
     return PrintableConsole(stderr=True, highlight=False, emoji=False, markup=False, soft_wrap=True)
 
 
 def print_table(out: Console, table: Table) -> None:
-    """Print a table. Without a terminal, the table is as wide as its cells need."""
+    """Print a table. If the output is not a terminal, the table is as wide as its cells need."""
     if out.is_terminal:
         out.print(table)
     else:

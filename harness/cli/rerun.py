@@ -1,4 +1,4 @@
-"""`epochfuzz replay --subject`: replay case files on a user's own implementation, and compare it with the model."""
+"""Replay case files on a user's own system, and compare the results with the model (`epochfuzz replay --subject`)."""
 
 import shlex
 from collections.abc import Iterable, Sequence
@@ -10,6 +10,7 @@ from rich.text import Text
 from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.cli.environment.signals import as_ctrl_c
 from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json
+from epochfuzz.harness.views import play_links
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 if TYPE_CHECKING:
@@ -21,9 +22,9 @@ Reruns = list[tuple[Case, str, "Rerun | str"]]  # a text is the reason why the a
 
 
 def replay_by_subject(command: str, cases: Sequence[Case], protocols: Sequence[str] | None, *, json: bool) -> Exit:
-    """Replay cases on the system under test, under some protocols. Returns the exit code.
+    """Replay cases on the system that `command` starts, print a comparison with the model, and return the exit code.
 
-    Without protocols, each case names its own. Raises BadInput and ProtocolError.
+    `protocols` None means the protocols that each case names. Raises BadInput and ProtocolError.
     """
     from epochfuzz.harness.conform.protocol.process import CommandError
     from epochfuzz.harness.views.progress import show_search
@@ -45,6 +46,7 @@ def replay_by_subject(command: str, cases: Sequence[Case], protocols: Sequence[s
         elif told.differs is not None:
             number, fault = told.differs
             out.print(f"{case.id} under {protocol}, after event {number}: {fault.sentence}", markup=False)
+            out.print(play_links.line(play_links.to_case(case, [protocol], number)), markup=False, soft_wrap=True)
     if json:
         document: documents.Reruns = {"cases": [_json(*each) for each in reruns]}
         print_json(document)
@@ -80,7 +82,7 @@ def _table(reruns: Reruns) -> Table:
 
 
 def verdict_text(run: "Run") -> str:
-    """Return the broken properties, and the number of the event of the first break."""
+    """Return the broken properties of a run, and the number of the event that first broke one."""
     return f"{', '.join(run.broken)} (after event {run.at})" if run.broken else "nothing"
 
 

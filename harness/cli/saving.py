@@ -1,4 +1,4 @@
-"""`--out` and `--new` of random runs: save findings as case files."""
+"""Save the findings of random runs as case files, as `--out` and `--new` request."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,14 +18,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Saving:
-    """The directory for findings. If `corpus` is given, only the findings that are new to it are saved."""
+    """The directory for case files of findings.
+
+    If `corpus` is given, a finding is saved only if no case of the corpus shows it.
+    """
 
     folder: CaseDirectory
     corpus: Sequence[Case] | None
 
     @staticmethod
     def asked(directory: Path | None, new: bool, corpus: Path | None) -> "Saving | None":
-        """Check the options before the run. Returns the request, or None without --out. Raises BadInput."""
+        """Return the values of --out, --new and --corpus as a Saving, or None without --out. Raises BadInput."""
         if corpus is not None and not new:
             raise BadInput("--corpus needs --new")
         if directory is None:
@@ -40,7 +43,7 @@ class Saving:
                 raise BadInput(f"--out: {directory}: {error.strerror}") from None
 
     def save(self, walker: "ScheduleEngine", findings: "Sequence[Finding]") -> list[str]:
-        """Save the chosen findings that are not in the folder yet. Returns their files. Raises BadInput."""
+        """Save the findings as case files, except those already saved. Returns the new files. Raises BadInput."""
         from epochfuzz.harness.cases.comparison import news
         from epochfuzz.harness.cases.found_case import case_for
 

@@ -1,4 +1,4 @@
-"""Print the results of random runs, in this process or on Spark, and their JSON document."""
+"""Print the results of random runs on this machine or on Spark, as text and as JSON."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -33,9 +33,9 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 class Ending:
     """The requested outputs of random runs.
 
-    `report` is the HTML file and `sarif` the SARIF file to write; None for no file. `trace` draws known bugs, too.
-    `never_met` lists the reachable situations that no schedule met, by protocol text. The report shows them, together
-    with the configuration and the facts in `about`. `more` contains further keys of the JSON document.
+    `report` is the HTML file and `sarif` the SARIF file to write; None for no file. With `trace`, known bugs are drawn
+    too. `never_met` lists the reachable situations that no schedule met, by protocol. The report shows these, and the
+    facts in `about`. `more` contains further keys of the JSON document.
     """
 
     out: Console
@@ -76,10 +76,10 @@ def end_walk(ending: Ending, walker: ScheduleEngine, walked: Walked, found: Sequ
 def interruptible(
     out: Console, walker: Walker[Protocol, Configuration], walked: Walked, what: Sequence[str], kept: Path | None = None
 ) -> Iterator[None]:
-    """Print the violations so far and the command to resume if Ctrl-C ends the random runs or this block.
+    """Handle Ctrl-C in this block and in the random runs before it: print violations, and the command that continues.
 
-    `what` holds the options that select the protocols. `kept` is the file from which the same command resumes; None if
-    there is none. Raises KeyboardInterrupt after Ctrl-C.
+    `what` holds the options that select the protocols. `kept` is the file with the saved progress, or None. Raises
+    KeyboardInterrupt after Ctrl-C.
     """
     try:
         if walked.interrupted:
@@ -98,7 +98,7 @@ def interruptible(
 
 
 def tell_unfinished(out: Console, found: FoundFindings) -> None:
-    """Print the violations that Ctrl-C left unshrunk. Raises KeyboardInterrupt after Ctrl-C."""
+    """Print the violations that were not shrunk before Ctrl-C. Raises KeyboardInterrupt after Ctrl-C."""
     for breach in found.unshrunk:
         out.print(summary.unshrunk(breach), soft_wrap=True)
     if found.interrupted:
@@ -106,7 +106,7 @@ def tell_unfinished(out: Console, found: FoundFindings) -> None:
 
 
 def write_report(out: Console, file: Path, page: ReportPage) -> None:
-    """Write a page as an HTML file."""
+    """Write a report as an HTML file."""
     from epochfuzz.harness.views.report import html  # loads the renderer on demand
 
     with out.status("drawing the report"):
@@ -121,9 +121,9 @@ def write_sarif(out: Console, file: Path, walker: ScheduleEngine, found: Sequenc
 
 
 def end_machine(out: Console, outcome: "MachineOutcome", json: bool, **more: Any) -> int:
-    """Print the results of a campaign of a user's own machine. Returns the exit code.
+    """Print the results of a campaign of a user's own Hypothesis state machine. Returns the exit code.
 
-    Its findings are exceptions and steps.
+    A finding is an exception, with the steps that raise it.
     """
     parameters = outcome.parameters
     for error in outcome.errors:

@@ -1,6 +1,6 @@
-"""Warming: compile kernels in parallel processes, unless this machine has already compiled them.
+"""Compile the kernels, Numba's machine code of the model, in parallel processes if this machine has not compiled them.
 
-`python -m epochfuzz.harness.cli.warming NAME` compiles the kernels of a command into the cache that the command reads.
+`python -m epochfuzz.harness.cli.warming NAME` compiles the kernels of one command into the cache on disk.
 """
 
 import os
@@ -55,11 +55,14 @@ class Warming:
 
     @property
     def goes_on(self) -> bool:
-        """True while a process compiles."""
+        """True while at least one process compiles."""
         return any(process.poll() is None for process in self._processes)
 
     def wait(self) -> None:
-        """Wait until all processes end. If a process failed to compile a kernel, this process compiles it on demand."""
+        """Wait until all processes end.
+
+        A kernel that failed to compile is compiled later, when this process needs it.
+        """
         for process in self._processes:
             process.wait()
 

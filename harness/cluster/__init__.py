@@ -1,4 +1,4 @@
-"""Run Apache Kafka, a controller and three brokers on this machine, and check the acknowledged records.
+"""Run Apache Kafka itself on this machine, a controller and three brokers, and check for lost records.
 
 The verdict comes from the records that clients saw, and from the brokers' own files and logs. Only schedules/ uses the
 model, to choose schedules and to compare the results.

@@ -1,4 +1,4 @@
-"""The errors of a cluster."""
+"""The exceptions of clusters."""
 
 
 class ClusterError(Exception):
@@ -6,4 +6,4 @@ class ClusterError(Exception):
 
 
 class NotReached(Exception):
-    """A step did not happen within its time limit. The message names the condition that was not reached."""
+    """A condition was not met within its time limit. The message names the condition."""

@@ -1,7 +1,7 @@
-"""A temporary directory for one cluster, removed when the cluster ends.
+"""A room: a temporary directory for one cluster, removed when the cluster ends.
 
-The owner of a room holds its lock. If the lock is free, the owner was killed before it could remove the room. epochfuzz
-then removes the room, and kills the processes that have the room's name in their command lines.
+Its owner holds a lock on it. If the lock is free, the owner was killed before it could remove the room. epochfuzz then
+removes the room, and kills the processes that have the room's name in their command lines.
 """
 
 import contextlib
@@ -25,13 +25,13 @@ _NEEDED = 1 << 30  # bytes for four logs with their indexes, and the load of a s
 
 @contextmanager
 def room() -> Iterator[Path]:
-    """Create a room, after removing abandoned ones. Raises ClusterError."""
+    """Create a room, and remove it at the end of this block. Also removes abandoned rooms. Raises ClusterError."""
     parent = Path(tempfile.gettempdir())
     remove_abandoned(parent)
     free = shutil.disk_usage(parent).free
     if free < _NEEDED:
         raise ClusterError(
-            f"{parent}: {free >> 20} MB are free, and a cluster needs {_NEEDED >> 20}: set TMPDIR to another"
+            f"{parent} has {free >> 20} MiB free, but a cluster needs {_NEEDED >> 20}; set TMPDIR to another directory"
         )
     directory = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
     with (directory / _LOCK).open("w") as lock:
@@ -43,23 +43,23 @@ def room() -> Iterator[Path]:
 
 
 def new_directory(directory: Path) -> Path:
-    """Create a permanent directory for logs. Raises ClusterError if it exists or cannot be created."""
+    """Create a directory for logs that stay. Raises ClusterError if it exists or cannot be created."""
     try:
         directory.mkdir(parents=True)
     except FileExistsError:
-        raise ClusterError(f"{directory} is there already; name another directory, or remove it") from None
+        raise ClusterError(f"{directory} already exists; name another directory, or remove it") from None
     except OSError as error:
         raise ClusterError(f"{directory} cannot be created: {error.strerror}; name another directory") from None
     return directory
 
 
 def mark(directory: Path) -> str:
-    """Return the argument that marks the processes of a room."""
+    """Return a Java option with the room's name. It marks the processes that belong to the room."""
     return f"-Depochfuzz.room={directory}"
 
 
 def processes(directory: Path) -> list[int]:
-    """Return the ids of the processes of a room."""
+    """Return the ids of the processes that belong to a room."""
     wanted = mark(directory).encode()
     found = []
     for process in Path("/proc").glob("[0-9]*"):
@@ -70,7 +70,7 @@ def processes(directory: Path) -> list[int]:
 
 
 def remove_abandoned(parent: Path) -> None:
-    """Remove the rooms that killed processes left behind, and kill their remaining processes."""
+    """Remove the rooms below `parent` whose owner was killed, and kill their processes."""
     for directory in parent.glob(f"{_PREFIX}*"):
         with contextlib.suppress(OSError), (directory / _LOCK).open("r+") as lock:
             if take_lock(lock.fileno()):

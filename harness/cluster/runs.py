@@ -1,4 +1,4 @@
-"""Runs of a scenario, each on its own cluster. Logs and timeline are kept on request."""
+"""Run a scenario on a new cluster, and keep the logs and the timeline on request."""
 
 import json
 from collections.abc import Callable
@@ -24,7 +24,11 @@ _PLAYS = {Scenario.RE_ELECTED_LEADER: re_elected_leader.play, Scenario.UNDER_LOA
 
 @dataclass(frozen=True)
 class ScenarioRequest:
-    """The scenario to run, the Kafka to run it on, and the directory that keeps the logs."""
+    """A request to run a scenario: on which Kafka, with which variant, and where to keep the logs.
+
+    `home` is an unpacked distribution, or None to download `release`. `repair` is a fix to apply to Kafka, or None.
+    `out` is the directory for the logs, or None to delete them.
+    """
 
     scenario: Scenario
     variant: Variant
@@ -37,17 +41,17 @@ class ScenarioRequest:
 
     @property
     def is_lost(self) -> bool:
-        """True if the run should lose an acknowledged record, as every release does without a fix or a control."""
+        """True if the run should lose an acknowledged record, as releases without a fix or a control experiment do."""
         return self.home is None and self.repair is None and self.variant.control is None
 
     def kafka(self) -> Installation:
-        """Download or locate the Kafka installation, and return it. Raises ClusterError."""
+        """Return the Kafka to run, and download it if necessary. Raises ClusterError."""
         return installation.from_maven(self.release) if self.home is None else installation.from_home(self.home)
 
 
 @dataclass(frozen=True)
 class Played:
-    """A completed run, and the directory of its logs if they are kept."""
+    """A finished run. `kept` is the directory of its logs, or None if they were deleted."""
 
     run: ScenarioRun
     kept: Path | None
@@ -56,7 +60,7 @@ class Played:
 def play(
     request: ScenarioRequest, kafka: Installation, number: int, say: Callable[[str], None], templates: Environment
 ) -> Played:
-    """Run the scenario on a new cluster, and report each step with `say`. Raises ClusterError."""
+    """Run the scenario on a new cluster. `say` receives a line for each step. Raises ClusterError."""
     with room() as here:
         if request.repair is not None:
             kafka = repaired(kafka, request.repair, here / "repaired")

@@ -1,4 +1,4 @@
-"""The timeline of a run: at each moment the leader, the logs and high watermarks, and what clients saw."""
+"""The timeline of a scenario: after each step the leader, the logs and high watermarks, and responses to clients."""
 
 import math
 import time
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class ScenarioVerdict(StrEnum):
-    """The outcome of a run."""
+    """The verdict on a run of a scenario."""
 
     LOST = "LOST"  # an acknowledged record is missing at its offset
     KEPT = "KEPT"
@@ -35,7 +35,7 @@ class ScenarioVerdict(StrEnum):
 
 @dataclass
 class ScenarioRun:
-    """A run of a scenario."""
+    """A run of a scenario: its verdict, the lost records, and its timeline."""
 
     verdict: ScenarioVerdict = ScenarioVerdict.NOT_REACHED
     seconds: float = 0.0
@@ -49,10 +49,10 @@ class ScenarioRun:
     def judge(
         self, acknowledged: Sequence[Acknowledged], left: Sequence[ConsumedRecord], read: Sequence[ConsumedRecord] = ()
     ) -> None:
-        """Set the verdict: every acknowledged record must be at its offset.
+        """Set the verdict: LOST if an acknowledged record is not at its offset, else KEPT.
 
-        A record without a known offset may be at any offset. `left` holds the records that a new consumer reads, and
-        `read` the records that were read during the run.
+        A record without a known offset may be at any offset. `left` are the records that a new consumer reads at the
+        end, and `read` are the records that were read during the run.
         """
         now = {(each.partition, each.offset): each.value for each in left}
         present = {(each.partition, each.value) for each in left}
@@ -67,7 +67,7 @@ class ScenarioRun:
         self.verdict = ScenarioVerdict.LOST if self.lost else ScenarioVerdict.KEPT
 
     def plain(self) -> "documents.ClusterRun":
-        """Return this run as plain data for JSON."""
+        """Return this run as plain data, for JSON."""
         return {
             "verdict": self.verdict.value,
             "seconds": round(self.seconds, 2),
@@ -81,7 +81,7 @@ class ScenarioRun:
 
 
 class Recorder:
-    """Record moments of one partition's replicas."""
+    """Records the timeline of one partition."""
 
     def __init__(self, brokers: dict[str, Node], partition: str) -> None:
         self.run = ScenarioRun()
@@ -90,24 +90,24 @@ class Recorder:
         self._seen_acknowledged = self._seen_read = 0
 
     def records(self, name: str) -> list[Record]:
-        """Return the log of a replica from its files."""
+        """Return the records in a replica's log files."""
         return records(self._brokers[name].data / self._partition)
 
     def lines(self, name: str) -> list[LogLine]:
-        """Return the lines that a broker has logged about the partition."""
+        """Return a broker's log lines about the partition."""
         return self._brokers[name].log.lines(self._partition)
 
     def role(self, name: str) -> LogLine | None:
-        """Return the last line that reports a broker as leader or follower, or None."""
+        """Return a broker's last log line in which it became leader or follower, or None."""
         return next((line for line in reversed(self.lines(name)) if line.kind != "truncation"), None)
 
     def _succeeded_at(self, leader: LogLine) -> float:
-        """Return the time of the next leader's first log line as a leader, or infinity."""
+        """Return the time when the next leader took over from a leader, or infinity."""
         leaders = [line for name in self._brokers for line in self.lines(name) if line.kind == "leader"]
         return min((line.at for line in leaders if line.epoch > leader.epoch), default=math.inf)
 
     def note(self, step: str, what: str, acknowledged: Sequence[Acknowledged], read: Sequence[ConsumedRecord]) -> None:
-        """Record a moment: the state of every replica, and the client events since the last moment."""
+        """Record the end of a step: the state of every replica, and the responses to clients since the last step."""
         ordered = sorted(acknowledged, key=lambda each: each.at)
         new_acknowledged, new_read = ordered[self._seen_acknowledged :], list(read)[self._seen_read :]
         self._seen_acknowledged, self._seen_read = len(ordered), len(read)

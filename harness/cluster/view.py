@@ -1,4 +1,4 @@
-"""Show a run: the timeline in a terminal, and in an HTML file in the style of the project's reports."""
+"""Show a run of a scenario: its timeline in a terminal, and as an HTML file in the style of the reports."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ _SHOWN = 5  # losses that are printed; run.json lists all
 
 @dataclass(frozen=True)
 class TimelinePage:
-    """The content of the HTML file."""
+    """The content of the HTML file about a run."""
 
     title: str
     summary: str
@@ -40,7 +40,7 @@ class TimelinePage:
 
 
 def print_run(out: Console, run: ScenarioRun, print_table: Callable[[Console, Table], None]) -> None:
-    """Print the timeline of a run, the evidence, and the verdict."""
+    """Print a run: its timeline, the log lines that prove it, and the verdict."""
     if run.moments:
         print_table(out, timeline(run))
         if run.moments[0].replicas:
@@ -62,7 +62,7 @@ def print_run(out: Console, run: ScenarioRun, print_table: Callable[[Console, Ta
 
 
 def timeline(run: ScenarioRun) -> Table:
-    """Return the moments of a run as a table, one row for each."""
+    """Return the timeline as a table with a row for each step."""
     table = Table(show_lines=True)
     table.add_column("", no_wrap=True)
     for column in ("what happens", *run.moments[0].replicas, "clients"):
@@ -75,14 +75,14 @@ def timeline(run: ScenarioRun) -> Table:
 
 
 def replica_told(view: ReplicaView) -> str:
-    """Return a replica's state in three lines."""
+    """Return the state of a replica as three lines: its role, its log, and its offsets."""
     known = "" if view.high_watermark is None else f" HW {view.high_watermark}"
     state = "" if view.state == "running" else f" ({view.state})"
     return f"{view.role}{state}\n{view.log_text()}\nLEO {view.end}{known}"
 
 
 def clients_told(moment: ReachedStep) -> str:
-    """Return the acknowledgements and reads since the last moment."""
+    """Return the records that were acknowledged or read since the step before, as text."""
     acknowledged = " ".join(f"{each.value}@{each.offset}" for each in moment.acknowledged)
     read = " ".join(f"{each.value}@{each.offset}" for each in moment.read)
     said = (f"acknowledged {acknowledged}" if acknowledged else "", f"read {read}" if read else "")
@@ -90,14 +90,14 @@ def clients_told(moment: ReachedStep) -> str:
 
 
 def told_of_loss(loss: Loss) -> str:
-    """Return one sentence about a lost record."""
+    """Return a sentence about a lost record."""
     was_read = "acknowledged, and read by a consumer" if loss.was_read else "acknowledged"
     now = "nothing is there now" if loss.instead is None else f"{loss.instead} is there now"
     return f"{loss.value} was {was_read} at offset {loss.offset} of partition {loss.partition}: {now}"
 
 
 def conclusion(run: ScenarioRun) -> str:
-    """Return the last line of a run's output."""
+    """Return the verdict of a run in one line."""
     if run.verdict is ScenarioVerdict.NOT_REACHED:
         return f"{run.verdict}: {run.why}"
     within = f", in {run.seconds:.0f} s"
@@ -109,6 +109,6 @@ def conclusion(run: ScenarioRun) -> str:
 
 
 def html(page: TimelinePage, templates: Environment) -> str:
-    """Return the text of the HTML file."""
+    """Return the text of the HTML file about a run."""
     templates.globals |= {f.__name__: f for f in (replica_told, clients_told, told_of_loss, conclusion)}
     return templates.get_template("cluster.html").render(page=page)

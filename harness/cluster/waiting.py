@@ -1,4 +1,4 @@
-"""Wait for a condition instead of a fixed time."""
+"""Wait until a condition is true."""
 
 import time
 from collections.abc import Callable
@@ -12,9 +12,9 @@ T = TypeVar("T")
 
 
 def until(what: str, condition: Callable[[], T], seconds: float, check: Callable[[], None] = lambda: None) -> T:
-    """Wait until the condition returns a true value, and return that value.
+    """Wait until the condition returns a true value, and return that value. `what` names the condition in messages.
 
-    Raises NotReached after `seconds`, and any exception that `check` raises.
+    Raises NotReached after `seconds`. `check` is called between two looks at the condition, and may raise an exception.
     """
     ends = time.monotonic() + seconds
     while True:

@@ -268,8 +268,8 @@ def _refuse_another_machine(work: "Job[Any]", directory: str, machine: str | Non
         raise BadInput(f"--machine: {directory} is not a campaign of your own state machine; leave --machine out")
     if kept is not None and machine != kept:
         raise BadInput(
-            f"{directory} is a campaign of the state machine {kept}, and resuming it imports {kept.partition(':')[0]}"
-            f" from {place_of(kept)}: give --machine {kept} to allow that"
+            f"{directory} is a campaign of the state machine {kept}. To resume it, epochfuzz imports"
+            f" {kept.partition(':')[0]} from {place_of(kept)}; allow that with --machine {kept}"
         )
 
 

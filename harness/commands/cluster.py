@@ -89,7 +89,9 @@ def run(
     if scenario is Scenario.UNDER_LOAD and (
         control is not None or election is not Election.ADMIN or end is FailureMode.PAUSE
     ):
-        raise BadInput(f"{scenario.value} takes --end term or --end kill, and neither --election nor --control")
+        raise BadInput(
+            f"{scenario.value} needs --end term or --end kill, and can't be combined with --election or --control"
+        )
     if kafka_home is not None and not kafka_home.is_dir():
         raise BadInput(f"--kafka-home: {kafka_home} is not a directory; name the directory of an unpacked Kafka")
 

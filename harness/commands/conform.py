@@ -305,8 +305,10 @@ def _on_this_machine(asked: ConformRequest, plan: "Plan") -> "tuple[Conformance,
 
 
 def _in_campaign(asked: ConformRequest, plan: "Plan", directory: str, again: str) -> "Conformance":
+    from epochfuzz.harness.campaign.spark import session
+
     program = plan.command[0]
-    if asked.master is None and asked.remote is None and shutil.which(program) is None:
+    if session.destination(asked.master, asked.remote).startswith("local") and shutil.which(program) is None:
         raise BadInput(f"cannot run '{program}': no such command on this machine")
     with spark_session(asked.master, asked.remote, works_in=directory) as spark:
         from epochfuzz.harness.campaign.conformance.conformance_job import Trials

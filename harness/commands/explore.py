@@ -253,12 +253,14 @@ def _require_search(directory: str, remote: str | None) -> None:
 def _end(out: Console, asked: "SearchRequest", result: "Exploration", seconds: float, json: bool) -> int:
     """Show the result of a search. Returns the exit code."""
     from epochfuzz.harness.trace.replay import replay
+    from epochfuzz.harness.views import play_links
     from epochfuzz.harness.views.terminal import timeline
 
-    why = None
+    why = run = None
     if result.shortest is not None:
         why = causes(result.shortest, asked.protocol, asked.settings, asked.sought)
-        out.print(timeline(replay(result.shortest, asked.protocol, asked.settings)))
+        run = replay(result.shortest, asked.protocol, asked.settings)
+        out.print(timeline(run))
         found = (
             f"{asked.protocol.name} breaks {asked.sought}: {len(result.shortest)} events, and no schedule is shorter"
         )
@@ -268,8 +270,9 @@ def _end(out: Console, asked: "SearchRequest", result: "Exploration", seconds: f
         reason = "memory ended the search; raise --memory" if result.memory_exhausted else "as asked"
         found = f"no schedule of up to {result.depth} events breaks {asked.sought} ({reason})"
     out.print(found)
-    if why is not None:
+    if why is not None and run is not None:
         out.print(why.sentence, markup=False)
+        out.print(play_links.line(play_links.to_break([run], asked.sought)), markup=False, soft_wrap=True)
     out.print(
         f"{result.states:,} states of {result.memory / result.states:.0f} bytes, {result.transitions:,} transitions,"
         f" depth {result.depth} in {seconds:.1f} s ({result.transitions / seconds / 1e6:.1f} million transitions/s)"

@@ -22,6 +22,7 @@ from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json, pr
 from epochfuzz.harness.cli.rerun import replay_by_subject
 from epochfuzz.harness.trace.refusal import why_not
 from epochfuzz.harness.trace.replay import Run
+from epochfuzz.harness.views import play_links
 from epochfuzz.model.kafka.vocabulary.events import event_text
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
@@ -97,6 +98,7 @@ def replay(
     if format_ is not None:
         _draw(judged_cases, format_, file)
     _print_verdicts(out, judged_cases, trace=trace)
+    _print_links(out, judged_cases)
     github.annotate_replay(out, judged_cases)
     if json:
         document: documents.Replay = {"cases": [_json(judged) for judged in judged_cases]}
@@ -147,6 +149,13 @@ def _print_verdicts(out: Console, judged_cases: list[JudgedCase], *, trace: bool
         for verdict in judged.verdicts.values():
             for sentence in verdict.complaints:
                 out.print(f"{judged.case.path}: {judged.case.id}: {sentence}", markup=False)
+
+
+def _print_links(out: Console, judged_cases: list[JudgedCase]) -> None:
+    """Print a link to a single case, or to each of several that is not as expected."""
+    for judged in judged_cases:
+        if len(judged_cases) == 1 or not judged.as_expected:
+            out.print(play_links.line(play_links.to_case(judged.case, judged.verdicts)), markup=False, soft_wrap=True)
 
 
 def _own(

@@ -129,6 +129,7 @@ def _shrunk(asked: _Request) -> "tuple[Reproducer, Interruption]":
 def _show(asked: _Request, result: "Reproducer") -> "tuple[Run, Causes]":
     """Print the run of the shortest schedule, and its causes. Returns both."""
     from epochfuzz.harness.trace.causes import causes
+    from epochfuzz.harness.views import play_links
     from epochfuzz.harness.views.terminal import timeline
 
     protocol, settings = asked.protocol, asked.case.settings
@@ -140,6 +141,7 @@ def _show(asked: _Request, result: "Reproducer") -> "tuple[Run, Causes]":
         f" {len(asked.case.events)}: {result.proven}\n{why.sentence}",
         markup=False,
     )
+    asked.out.print(play_links.line(play_links.to_break([run], asked.property)), markup=False, soft_wrap=True)
     return run, why
 
 

@@ -1,4 +1,4 @@
-"""Run a third-party implementation in lockstep with the model, or check it against client guarantees.
+"""Test an implementation of replication: compare it with the model, or check only the guarantees to clients.
 
 docs/how-to/test-your-broker.md is the guide.
 """

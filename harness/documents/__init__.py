@@ -1,4 +1,5 @@
-"""Declare a type for each JSON document that a command prints with `--json`. mypy checks the code that builds it.
+"""The types of the JSON documents that commands print with `--json`. mypy checks the code that builds the documents.
 
-A running command imports none of these modules. `schemas` writes a JSON schema of each document to docs/schemas.
+`python -m epochfuzz.harness.lab.schemas` writes a JSON schema of each document to docs/schemas. Running commands import
+only the dataclasses, in records.py and cluster_records.py.
 """

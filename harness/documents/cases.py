@@ -1,4 +1,4 @@
-"""Declare the documents of commands for case files: `cases`, `replay`, `shrink`, `report`, `new-case` and others."""
+"""The types of the JSON documents of commands for case files, such as `cases`, `replay`, `shrink` and `new-case`."""
 
 from typing_extensions import TypedDict
 
@@ -6,7 +6,7 @@ from epochfuzz.harness.documents.parts import Causes, Proof, Settings, Verdict
 
 
 class BundledCase(TypedDict):
-    """A case that is installed with epochfuzz, with the number of its events and its expectations."""
+    """A case that is installed with epochfuzz: the number of its events, and its expected results."""
 
     id: str
     summary: str
@@ -18,25 +18,25 @@ class BundledCase(TypedDict):
 
 
 class Cases(TypedDict):
-    """The document of `cases`."""
+    """The JSON document that `cases --json` prints."""
 
     cases: list[BundledCase]
 
 
 class NotEnabled(TypedDict):
-    """An event that did nothing, with its number in the schedule, from 1."""
+    """An event that had no effect because it was not enabled, with its number in the schedule, from 1."""
 
     number: int
     event: str
 
 
 class Judged(TypedDict):
-    """The verdict on a case under a protocol, and its differences from the verdict that the case expects.
+    """The result of a case's schedule under one protocol, and its `mismatches` with the expected result.
 
-    `first_broken` has the number of the event that first broke each property. `at` is the smallest of these numbers,
-    among the properties that the case expects to break. If the case expects none of the broken ones, `at` is the
-    smallest among all that should hold. A property that only warns of a later loss, such as `isr-complete`, counts for
-    `at` only if no other property of these broke.
+    `first_broken` has the number of the event that first broke each property. `at` is the smallest of these numbers
+    among the properties that the case expects to break. If none of these broke, it is the smallest among all properties
+    in `broken`. A property that only warns of a later loss, such as `isr-complete`, counts for `at` only if no other
+    one broke.
     """
 
     broken: list[str]
@@ -51,7 +51,7 @@ class Judged(TypedDict):
 
 
 class JudgedCase(TypedDict):
-    """The verdicts on a case, by protocol."""
+    """The results of a case, by protocol."""
 
     id: str
     as_expected: bool
@@ -59,13 +59,17 @@ class JudgedCase(TypedDict):
 
 
 class Replay(TypedDict):
-    """The document of `replay`."""
+    """The JSON document that `replay --json` prints."""
 
     cases: list[JudgedCase]
 
 
 class Difference(TypedDict):
-    """The first difference between a system under test and the model: the event's number, the kind, and the field."""
+    """The first difference between a system under test and the model.
+
+    `after` is the number of the event, from 1. `kind` is the kind of difference. `field` is the visible value that
+    differs, None for no value.
+    """
 
     after: int
     kind: str
@@ -73,7 +77,10 @@ class Difference(TypedDict):
 
 
 class Rerun(TypedDict):
-    """The verdicts on a case for a system under test and for the model."""
+    """The results of a case in a system under test (`subject`) and in the model.
+
+    `agrees`: both break the same properties, after the same event.
+    """
 
     id: str
     protocol: str
@@ -84,7 +91,7 @@ class Rerun(TypedDict):
 
 
 class Unable(TypedDict):
-    """A case that the system under test cannot run, and the reason."""
+    """A case that the system under test cannot run. `unable` is the reason."""
 
     id: str
     protocol: str
@@ -92,13 +99,13 @@ class Unable(TypedDict):
 
 
 class Reruns(TypedDict):
-    """The document of `replay --subject`."""
+    """The JSON document that `replay --subject --json` prints."""
 
     cases: list[Rerun | Unable]
 
 
 class Shrink(Proof, Causes):
-    """The document of `shrink`."""
+    """The JSON document that `shrink --json` prints: the shortened schedule, its proof and its causes."""
 
     protocol: str
     property: str
@@ -109,21 +116,43 @@ class Shrink(Proof, Causes):
 
 
 class Reported(TypedDict):
-    """The id of a case, and whether its verdict is as the case expects."""
+    """A case in a report. `as_expected`: its results are as it expects."""
 
     id: str
     as_expected: bool
 
 
 class Report(TypedDict):
-    """The document of `report`: the HTML file, and its cases."""
+    """The JSON document that `report --json` prints: the HTML file that was written, and the cases in it."""
 
     report: str
     cases: list[Reported]
 
 
+class NewAdapter(TypedDict):
+    """The document of `new-adapter`.
+
+    `build`, `test` and `conform` are commands for the directory; `build` is None if nothing has to be built.
+    """
+
+    directory: str
+    language: str
+    events: list[str]
+    files: list[str]
+    build: str | None
+    test: str
+    conform: str
+    next_steps: list[str]
+
+
+class Skill(TypedDict):
+    """The document of `skill`: the text of the skill, in Markdown."""
+
+    skill: str
+
+
 class NewCase(TypedDict):
-    """The document of `new-case`: the file, None if nothing was saved, and the verdicts by protocol."""
+    """The JSON document that `new-case --json` prints. `case` is the file, None if nothing was saved."""
 
     case: str | None
     events: list[str]
@@ -131,7 +160,7 @@ class NewCase(TypedDict):
 
 
 class CorpusAdd(TypedDict):
-    """The document of `corpus add`.
+    """The JSON document that `corpus add --json` prints.
 
     `added` lists the files that were added. `known` maps the id of each other case to the file that already has it.
     """
@@ -149,7 +178,7 @@ class Serve(TypedDict):
 
 
 class Play(TypedDict):
-    """The document of `play`: the address to open, and the protocols."""
+    """The JSON document that `play --json` prints: the address to open in a browser, and the protocols."""
 
     address: str
     protocols: list[str]

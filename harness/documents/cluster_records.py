@@ -1,4 +1,4 @@
-"""Records of runs on a Kafka cluster. JSON documents contain these records unchanged."""
+"""The results of runs on a Kafka cluster. The code uses these classes, and JSON documents contain them unchanged."""
 
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Record:
-    """A record of a log."""
+    """A record in a replica's log, with its leader epoch."""
 
     offset: int
     epoch: int
@@ -16,7 +16,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Acknowledged:
-    """A record that a producer received an acknowledgement for, `at` a Unix time in seconds."""
+    """A record that was acknowledged to its producer. `at` is a Unix time in seconds."""
 
     value: str
     partition: int
@@ -26,7 +26,7 @@ class Acknowledged:
 
 @dataclass(frozen=True)
 class ConsumedRecord:
-    """A record that a consumer has read, `at` a Unix time in seconds."""
+    """A record that a consumer has read. `at` is a Unix time in seconds."""
 
     value: str
     offset: int
@@ -36,7 +36,7 @@ class ConsumedRecord:
 
 @dataclass(frozen=True)
 class ReplicaView:
-    """The state of a replica at one moment."""
+    """A replica at one moment: its process, its role, its log and its high watermark (None if it is not known)."""
 
     state: str  # running, paused, ending or down
     role: str  # the last role that the broker logged: leads e1, follows A e1
@@ -49,7 +49,7 @@ class ReplicaView:
         return self.log[-1].offset + 1 if self.log else 0
 
     def log_text(self) -> str:
-        """Return the log in the notation of timelines: records below the high watermark in [], above it in ()."""
+        """Return the log as a timeline shows it: records below the high watermark in [], the others in ()."""
         if self.high_watermark is None:
             return " ".join(record.value for record in self.log) or "empty"
         known = self.high_watermark
@@ -60,7 +60,7 @@ class ReplicaView:
 
 @dataclass(frozen=True)
 class ReachedStep:
-    """The state after a completed step."""
+    """The replicas and the clients after a step of a scenario. `read` lists the records that consumers have read."""
 
     after: float  # seconds since the run began
     step: str
@@ -72,7 +72,7 @@ class ReachedStep:
 
 @dataclass
 class Loss:
-    """An acknowledged record that is no longer at its offset."""
+    """An acknowledged record that is no longer at its offset. `was_read`: a consumer had read it."""
 
     value: str
     partition: int
@@ -82,7 +82,7 @@ class Loss:
 
 
 class Ended(StrEnum):
-    """The outcome of a schedule."""
+    """The outcome of a schedule that was played on a cluster."""
 
     LOST = "LOST"  # a record that was acknowledged or readable is missing at its offset
     DIVERGED = "DIVERGED"  # the replicas' logs do not become equal
@@ -92,7 +92,7 @@ class Ended(StrEnum):
 
 
 class EventOutcome(StrEnum):
-    """The outcome of an event."""
+    """The outcome of an event on a cluster."""
 
     DONE = "done"
     NOTHING = "nothing to do"
@@ -102,7 +102,7 @@ class EventOutcome(StrEnum):
 
 @dataclass(frozen=True)
 class ObservedState:
-    """The replicas' logs from their files after an event, and the controller's leader and ISR."""
+    """The state after an event: each replica's log, read from its files, and the controller's leader and ISR."""
 
     logs: dict[str, tuple[str, ...]]
     leader: str | None
@@ -111,7 +111,7 @@ class ObservedState:
 
 @dataclass(frozen=True)
 class PlayedEvent:
-    """An event, numbered from 1, and its outcome."""
+    """An event that was played on a cluster, its number from 1, its outcome, and the state after it."""
 
     number: int
     event: str
@@ -123,7 +123,7 @@ class PlayedEvent:
 
 @dataclass
 class Playing:
-    """The result of a schedule that was played."""
+    """The result of a schedule that was played on a cluster."""
 
     ended: Ended = Ended.KEPT
     why: str = ""
@@ -135,5 +135,5 @@ class Playing:
     seconds: float = 0.0
 
     def plain(self) -> Any:
-        """Return this result as plain data."""
+        """Return the result as plain data for JSON."""
         return asdict(self)

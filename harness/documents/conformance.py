@@ -1,4 +1,4 @@
-"""Declare the document of `conform`."""
+"""The types of the JSON document that `conform --json` prints."""
 
 from typing import Any
 
@@ -8,9 +8,9 @@ from epochfuzz.harness.documents.parts import Causes, Estimate, Proof, Settings
 
 
 class Nonconformity(Proof):
-    """A difference between the system under test and the model, or a broken guarantee.
+    """A difference between the system under test and the model, or a guarantee that the system broke.
 
-    `expected` and `observed` are values of the field, of any type.
+    `expected` and `observed` are the two values of `field`, of any JSON type.
     """
 
     protocol: str
@@ -31,13 +31,13 @@ class Nonconformity(Proof):
 
 
 class ExplainedNonconformity(Nonconformity, Causes):
-    """A nonconformity with a schedule that breaks a property in the model as well, with the known causes."""
+    """A nonconformity whose schedule breaks a property in the model too, with the known causes."""
 
 
 class Played(TypedDict):
-    """The number of `reachable` transitions, and the numbers of transitions that were played or differ.
+    """Counts of transitions: those that the model can reach, those that were played, and those that differ.
 
-    `behind` counts the transitions that can be reached only through differing transitions.
+    `behind` counts the transitions that can be reached only through differing ones.
     """
 
     reachable: int
@@ -47,7 +47,7 @@ class Played(TypedDict):
 
 
 class Transitions(Played):
-    """Every transition within bounds.
+    """The result of `conform --exhaustive`, which plays every transition within bounds on the system under test.
 
     `refused` counts the events that the model rejects, None if these were not sent.
     """
@@ -60,10 +60,10 @@ class Transitions(Played):
 
 
 class Unmet(TypedDict):
-    """Coverage points of one kind: their number in random runs of the model, and those that the system never met.
+    """The coverage points of one kind that the system under test never reached, in `names`.
 
-    `names` lists the points that the system under test never met. `within_bounds` lists the part of `names` that the
-    model meets within the bounds.
+    `there_are` is the number of points that random runs of the model reach. `within_bounds` lists the part of `names`
+    that the model reaches within the bounds.
     """
 
     there_are: int
@@ -72,9 +72,10 @@ class Unmet(TypedDict):
 
 
 class NeverMet(TypedDict):
-    """The branches, transitions and pairs that the system under test never went through in this run.
+    """The coverage points that the system under test never reached in this run.
 
-    The bounds are the defaults of `--exhaustive`.
+    `branches` are coverage goals. `transitions` are verbs with their result. `pairs` are two verbs that were applied
+    one after the other. The bounds (`replicas`, `records`, `epochs`) are the defaults of `--exhaustive`.
     """
 
     branches: Unmet
@@ -85,9 +86,18 @@ class NeverMet(TypedDict):
     epochs: int
 
 
-class Run(TypedDict):
-    """A conformance run: the checks that it made, and the fields that it lacked for other checks.
+class NextEvent(TypedDict):
+    """The event that the adapter should support next, and the coverage points that no schedule without it reaches."""
 
+    event: str
+    opens: list[str]
+
+
+class Run(TypedDict):
+    """A conformance run: the schedules, the properties that it checked, and its findings.
+
+    `not_judged` maps each property that was not checked to the fields that the system under test does not show.
+    `next_event` is None if the run sent every possible event, or none.
     `never_met` is None if no model ran alongside, and in campaigns that began before epochfuzz recorded it.
     """
 
@@ -106,6 +116,7 @@ class Run(TypedDict):
     never_applied: list[str]
     never_shown: list[str]
     never_met: NeverMet | None
+    next_event: NextEvent | None
     judged: list[str]
     not_judged: dict[str, list[str]]
     own_fields: list[str]
@@ -115,12 +126,15 @@ class Run(TypedDict):
 
 
 class Conform(Run):
-    """The document of `conform`."""
+    """The JSON document that `conform --json` prints. `reproduce` is a command that repeats the run."""
 
     reproduce: str
 
 
 class Exhaustive(Conform):
-    """The document of `conform --exhaustive`; `transitions` is None if the system under test did not respond."""
+    """The JSON document that `conform --exhaustive --json` prints.
+
+    `transitions` is None if the system under test did not respond.
+    """
 
     transitions: Transitions | None

@@ -1,4 +1,4 @@
-"""Declare the documents about Kafka itself: `audit` and the `cluster` commands."""
+"""The types of the JSON documents about Kafka itself, which `audit` and the `cluster` commands print."""
 
 from typing_extensions import TypedDict
 
@@ -8,7 +8,7 @@ from epochfuzz.harness.documents.walks import Facts
 
 
 class Line(TypedDict):
-    """A line of a broker's log."""
+    """A line of a broker's log file."""
 
     file: str
     line: int
@@ -17,7 +17,7 @@ class Line(TypedDict):
 
 
 class Told(TypedDict):
-    """The model's explanation of a finding: its case, and the property that breaks in it."""
+    """The model's explanation of an audit finding: a case that shows it, and the property that breaks in the case."""
 
     case: str
     protocol: str
@@ -27,7 +27,7 @@ class Told(TypedDict):
 
 
 class AuditFinding(TypedDict):
-    """Records that are lost, or were in danger of loss: `told` describes this in sentences."""
+    """Records that are lost, or were in danger of loss. `told` describes the finding in sentences."""
 
     kind: str
     topic: str
@@ -40,13 +40,13 @@ class AuditFinding(TypedDict):
 
 
 class Explained(AuditFinding):
-    """An audit finding with the model's explanation of it."""
+    """An audit finding, with the model's explanation (None if there is none)."""
 
     explained: Told | None
 
 
 class Disks(TypedDict):
-    """The data directories that `audit` read."""
+    """The number and size of the data directories that `audit` read."""
 
     directories: list[str]
     replicas: int
@@ -55,7 +55,7 @@ class Disks(TypedDict):
 
 
 class AuditPartition(TypedDict):
-    """A partition with findings: the lost offsets, as ranges of first and last offset, the cause, and the time."""
+    """A partition with findings: ranges of lost offsets (first, last), the number of records, cause and time."""
 
     topic: str
     partition: int
@@ -66,7 +66,7 @@ class AuditPartition(TypedDict):
 
 
 class AuditNumbers(TypedDict):
-    """The amount of input, and the verdict: `lost`, `found`, `inconclusive` or `nothing`.
+    """The amount of input that `audit` read, and its verdict: `lost`, `found`, `inconclusive` or `nothing`.
 
     `passed` lists dangers without damage, `gaps` the places that could hide a loss, and `notes` the input that `audit`
     left out on purpose.
@@ -88,21 +88,21 @@ class AuditNumbers(TypedDict):
 
 
 class Audit(AuditNumbers):
-    """The document of `audit`."""
+    """The JSON document that `audit --json` prints."""
 
     affected: list[AuditPartition]
     findings: list[Explained]
 
 
 class BrokerLine(TypedDict):
-    """A line of a broker's log, from a cluster that epochfuzz started."""
+    """A line in the log of a broker that epochfuzz started."""
 
     broker: str
     line: str
 
 
 class ClusterRun(TypedDict):
-    """One run of a scenario; `not_reached` names the condition that a step waited for and did not reach."""
+    """One run of a scenario on a cluster. `not_reached` is the condition that a step waited for in vain, or None."""
 
     verdict: str
     seconds: float
@@ -115,7 +115,7 @@ class ClusterRun(TypedDict):
 
 
 class Cluster(TypedDict):
-    """The document of `cluster run`."""
+    """The JSON document that `cluster run --json` prints: the number of runs by outcome, and the runs."""
 
     scenario: str
     release: str
@@ -126,7 +126,7 @@ class Cluster(TypedDict):
 
 
 class PlayedBeside(TypedDict):
-    """The outcome of a schedule in the model; `permitted`: the contract with clients allows this outcome."""
+    """The outcome of a schedule in the model. `permitted`: the guarantees to clients allow this outcome."""
 
     protocol: str
     ended: str
@@ -134,7 +134,7 @@ class PlayedBeside(TypedDict):
 
 
 class PlayedCase(TypedDict):
-    """The run of a case on a cluster, and the first difference from the model."""
+    """A case that was played on a cluster: its outcome there and in the model, and the first difference."""
 
     id: str
     ended: str
@@ -145,7 +145,10 @@ class PlayedCase(TypedDict):
 
 
 class ClusterReplay(TypedDict):
-    """The document of `cluster replay`: `not_offered` lists, by case, the events that a cluster cannot perform."""
+    """The JSON document that `cluster replay --json` prints.
+
+    `not_offered` maps a case to the events that a cluster cannot perform.
+    """
 
     release: str
     cases: list[PlayedCase]
@@ -153,7 +156,7 @@ class ClusterReplay(TypedDict):
 
 
 class FuzzedFinding(TypedDict):
-    """A schedule of `cluster fuzz`, shrunk by replays, and its outcome in the model."""
+    """A finding of `cluster fuzz`: a shortened schedule, with its outcome on the cluster and in the model."""
 
     schedule: int
     ended: str
@@ -164,9 +167,10 @@ class FuzzedFinding(TypedDict):
 
 
 class PlayedNumbers(TypedDict):
-    """The number of schedules and events that were played.
+    """Counts of the schedules and events that were played on a cluster.
 
-    `ends` counts schedules by their outcome. `unlike_the_model` counts the schedules with another outcome in the model.
+    `ends` counts schedules by their outcome. `unlike_the_model` counts the schedules that have another outcome in the
+    model.
     """
 
     drawn: int
@@ -181,26 +185,26 @@ class PlayedNumbers(TypedDict):
 
 
 class FuzzedNumbers(PlayedNumbers):
-    """The numbers, with the findings."""
+    """Counts of the schedules that were played on a cluster, with the findings."""
 
     findings: list[FuzzedFinding]
 
 
 class ClusterFuzz(FuzzedNumbers):
-    """The document of `cluster fuzz`."""
+    """The JSON document that `cluster fuzz --json` prints."""
 
     release: str
     seed: int
 
 
 class SightedFinding(FuzzedFinding):
-    """A finding of a campaign on clusters, and the number of its schedules with the same outcome."""
+    """A finding of a campaign on clusters. `seen` is the number of its schedules with the finding's outcome."""
 
     seen: int
 
 
 class ClusterCampaign(PlayedNumbers, Facts):
-    """The document of `campaign run`, `resume` and `report` for a finished campaign with `--engine cluster`."""
+    """The JSON document of a finished campaign with `--engine cluster`, from `campaign run`, `resume` or `report`."""
 
     directory: str
     release: str

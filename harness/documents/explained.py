@@ -1,4 +1,4 @@
-"""Declare the documents of `explain`."""
+"""The types of the JSON documents that `explain --json` prints."""
 
 from typing_extensions import TypedDict
 
@@ -6,7 +6,7 @@ from epochfuzz.harness.documents.parts import Causes, Settings, Verdict
 
 
 class Name(TypedDict):
-    """A name, with a summary of one line."""
+    """A name that `explain` knows, its kind, and a summary of one line."""
 
     name: str
     kind: str
@@ -14,16 +14,16 @@ class Name(TypedDict):
 
 
 class Names(TypedDict):
-    """The document of `explain` without a name."""
+    """The JSON document that `explain --json` without a name prints."""
 
     names: list[Name]
 
 
 class Issue(TypedDict):
-    """The document of `explain KAFKA-7395` or `explain KIP-101`.
+    """The JSON document that `explain KAFKA-7395 --json` or `explain KIP-101 --json` prints.
 
-    `tells_of` lists the choices whose flaws the issue reports. `mentioned_by` lists the other entries that mention the
-    issue.
+    `tells_of` lists the choices whose flaws the issue reports. `mentioned_by` lists the other names whose explanations
+    mention the issue.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Issue(TypedDict):
 
 
 class Example(TypedDict):
-    """An example schedule; a shortest one if it breaks a property."""
+    """An example schedule under the protocol `under`. `shortest`: it is a shortest one that breaks `breaks`."""
 
     under: str
     beside: str | None
@@ -47,7 +47,7 @@ class Example(TypedDict):
 
 
 class Entry(TypedDict):
-    """The document of `explain NAME`."""
+    """The JSON document that `explain NAME --json` prints."""
 
     name: str
     kind: str
@@ -58,7 +58,7 @@ class Entry(TypedDict):
 
 
 class ExplainedCase(TypedDict):
-    """The document of `explain m1-loss`: a case that is installed with epochfuzz, and its expectations."""
+    """The JSON document that `explain --json` prints for the id of an installed case, such as `m1-loss`."""
 
     name: str
     kind: str
@@ -70,7 +70,10 @@ class ExplainedCase(TypedDict):
 
 
 class Broken(Causes):
-    """The shortest known schedule that breaks a property of a release. The keys of `searched` are replica counts."""
+    """The shortest known schedule that breaks a property of a release.
+
+    `searched` maps a number of replicas to the length that no shorter schedule has, by exhaustive search.
+    """
 
     length: int
     certified_minimal: bool
@@ -80,7 +83,7 @@ class Broken(Causes):
 
 
 class Release(TypedDict):
-    """The properties that a release holds and breaks, and the searches that were complete."""
+    """A release of Kafka: the properties that break and that hold in the model, and the searches that were complete."""
 
     protocol: str
     versions: list[str]
@@ -91,6 +94,6 @@ class Release(TypedDict):
 
 
 class Releases(TypedDict):
-    """The document of `explain releases`."""
+    """The JSON document that `explain releases --json` prints."""
 
     releases: list[Release]

@@ -1,4 +1,4 @@
-"""Declare the documents of measurements of epochfuzz itself: `bench` and `selftest`."""
+"""The types of the JSON documents that `bench` and `selftest` print about epochfuzz itself."""
 
 from typing_extensions import TypedDict
 
@@ -7,7 +7,7 @@ from epochfuzz.harness.documents.records import Scale
 
 
 class Spread(TypedDict):
-    """The median, the least and the greatest of some measurements."""
+    """The median, the least and the greatest of several measurements."""
 
     median: float
     least: float
@@ -15,7 +15,7 @@ class Spread(TypedDict):
 
 
 class Throughput(TypedDict):
-    """The speed of a subject; `behind` is the factor by which the first subject with the same unit is faster."""
+    """The measured speed of a program. `behind` is the factor by which the first program with this unit is faster."""
 
     subject: str
     unit: str
@@ -24,7 +24,7 @@ class Throughput(TypedDict):
 
 
 class Searched(TypedDict):
-    """The speed of an exhaustive search."""
+    """The measured speed of an exhaustive search."""
 
     protocol: str
     configuration: Settings
@@ -39,7 +39,7 @@ class Searched(TypedDict):
 
 
 class Detected(TypedDict):
-    """The number of schedules that epochfuzz needs to detect a mutant."""
+    """The number of random schedules until a mutant is detected. `schedules` has it for each seed, None if missed."""
 
     defect: str
     strategy: str
@@ -53,7 +53,7 @@ class Detected(TypedDict):
 
 
 class Reproducer(TypedDict):
-    """The length of a reproducer, and its proof."""
+    """The length of the schedule that detects a mutant, when found and as proven, and the seconds for the proof."""
 
     defect: str
     found: int
@@ -66,7 +66,10 @@ class Reproducer(TypedDict):
 
 
 class ColdStart(TypedDict):
-    """The seconds until a first run ends."""
+    """The seconds until `fuzz` has proven a lost record: with an empty cache of code (`cold`), and a full one (`warm`).
+
+    `first` is the time until the first finding is shown, with an empty cache.
+    """
 
     first: float
     cold: float
@@ -82,7 +85,7 @@ class Started(TypedDict):
 
 
 class Spark(TypedDict):
-    """The speed of a campaign, compared with a local run of the same schedules."""
+    """The measured speed of a campaign on Spark, compared with a local run of the same schedules."""
 
     cores: int
     schedules: int
@@ -92,14 +95,14 @@ class Spark(TypedDict):
 
 
 class Slowest(TypedDict):
-    """The mutant whose detection needs the most schedules."""
+    """The mutant that needs the most schedules until it is detected."""
 
     defect: str
     schedules: int
 
 
 class Bench(TypedDict):
-    """The document of `bench`."""
+    """The JSON document that `bench --json` prints."""
 
     machine: dict[str, str]
     scale: Scale
@@ -116,7 +119,7 @@ class Bench(TypedDict):
 
 
 class Mutant(TypedDict):
-    """A mutant, and the property that detected it, None if no property did."""
+    """A mutant (a deliberate mistake in the model's rules) and the property that detected it; None if none did."""
 
     name: str
     mistake: str
@@ -130,7 +133,7 @@ class Mutant(TypedDict):
 
 
 class Selftest(TypedDict):
-    """The document of `selftest`."""
+    """The JSON document that `selftest --json` prints. `caught`: every mutant was detected."""
 
     seed: int
     caught: bool

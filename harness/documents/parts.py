@@ -1,4 +1,4 @@
-"""Declare the parts that several documents share."""
+"""The types of the parts that several JSON documents share."""
 
 from typing import TypeAlias
 
@@ -8,9 +8,10 @@ Settings: TypeAlias = dict[str, int | bool | str]
 
 
 class Proof(TypedDict):
-    """The proven length of a schedule: no schedule with fewer than `searched` events breaks the property.
+    """The proof that a schedule is a shortest one: no schedule with fewer than `searched` events breaks the property.
 
-    `minimal_within` holds bounds within which the schedule is shortest. Kafka's model has `records` and `epochs`.
+    `minimal_within` holds lower bounds within which the schedule is proven shortest, None for none. Kafka's model has
+    the bounds `records` and `epochs`.
     """
 
     certified_minimal: bool
@@ -19,7 +20,10 @@ class Proof(TypedDict):
 
 
 class Estimate(TypedDict):
-    """The probability that one more schedule shows something new, with its interval at `confidence`."""
+    """The probability that one more schedule shows something new, with its interval (`low` to `high`).
+
+    `alone` of the `schedules` showed something that no other schedule showed.
+    """
 
     schedules: int
     alone: int
@@ -30,7 +34,7 @@ class Estimate(TypedDict):
 
 
 class Cause(TypedDict):
-    """A choice of a mechanism, or a setting, that a schedule needs to break the property."""
+    """A choice of a mechanism, or a setting, that is part of the cause of a violation."""
 
     mechanism: str
     choice: str
@@ -42,7 +46,8 @@ class Cause(TypedDict):
 class Causes(TypedDict):
     """The status of a finding: `known` from an issue or KIP, `suspected` with a page of this project, or `new`.
 
-    `causes` lists the smallest sets of choices. The property holds again if any one of these sets is changed.
+    `causes` lists the smallest sets of choices. With sound choices in place of one set, the schedule breaks the
+    property no longer.
     """
 
     status: str
@@ -52,7 +57,7 @@ class Causes(TypedDict):
 
 
 class Verdict(TypedDict):
-    """The broken properties, and the number of the event that first broke one.
+    """The broken properties, and the number of the event that first broke one of them; None if none broke.
 
     A property that only warns of a later loss, such as `isr-complete`, counts for `at` only if no other property broke.
     """
@@ -62,7 +67,7 @@ class Verdict(TypedDict):
 
 
 class Pair(TypedDict):
-    """A property under a protocol."""
+    """A property that breaks under a protocol."""
 
     protocol: str
     property: str

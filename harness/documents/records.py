@@ -1,11 +1,11 @@
-"""Records that the code uses, and that JSON documents contain unchanged."""
+"""Small results that the code uses, and that JSON documents contain unchanged."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Unseen:
-    """A case expects a protocol to break a property, and no schedule of the run broke it."""
+    """A violation that a case expects under a protocol and that no schedule of the run showed."""
 
     case: str
     protocol: str
@@ -14,7 +14,7 @@ class Unseen:
 
 @dataclass(frozen=True)
 class Checked:
-    """The number of blocks that ran more than once, and how many of these blocks ran in several processes.
+    """A check for determinism: `blocks` of schedules ran more than once, `elsewhere` of them in several processes.
 
     `memory` is the peak memory of any worker process, in bytes.
     """
@@ -26,11 +26,11 @@ class Checked:
 
 @dataclass(frozen=True)
 class CampaignFinding:
-    """A finding, or an unshrunk violation: the property, the number of runs that broke it, and the fewest events.
+    """A finding of a campaign, or a violation that is not shortened yet.
 
-    `property` is the class of an exception if a user's own state machine raised it, and the kind of difference if a
-    system under test did not conform. `is_shrunk` is true once the reproducer has been shrunk. `known_flaw` gives the
-    reason why the finding was expected; None if it was not expected.
+    `property` is the class of the exception if a user's own state machine raised it, and the kind of difference if a
+    system under test did not conform. `seen` counts the runs that showed it, and `length` is the fewest events.
+    `is_shrunk`: the schedule has been shortened. `known_flaw` is the reason to expect the finding, None for no reason.
     """
 
     protocol: str
@@ -43,7 +43,7 @@ class CampaignFinding:
 
 @dataclass(frozen=True)
 class Discovery:
-    """The number of situations that the first `schedules` schedules met, under all protocols together."""
+    """The number of coverage points (`situations`) that the first `schedules` schedules reached, in all protocols."""
 
     schedules: int
     situations: int
@@ -51,7 +51,7 @@ class Discovery:
 
 @dataclass(frozen=True)
 class Scale:
-    """The size of a benchmark: rounds of each speed test, seeds of each hunt, and the largest number of schedules."""
+    """The size of a benchmark: rounds of a speed test, seeds to hunt mutants, and the largest number of schedules."""
 
     rounds: int
     seeds: int

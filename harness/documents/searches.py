@@ -1,4 +1,4 @@
-"""Declare the documents of searches: `explore`, and all commands for a model of your own."""
+"""The types of the JSON documents of searches: `explore`, and every command with `--model`, for a user's own model."""
 
 from typing_extensions import TypedDict
 
@@ -6,9 +6,10 @@ from epochfuzz.harness.documents.parts import Causes, Proof, Settings
 
 
 class Search(TypedDict):
-    """An exhaustive search; `shortest` lists the events of a shortest schedule that breaks the property.
+    """The result of an exhaustive search. `shortest` lists the events of a shortest schedule that breaks the property.
 
-    `symmetry` is the largest number of states that one searched state may represent.
+    `states` is the number of searched states. Each may represent all states that differ only in the names of replicas,
+    up to `symmetry` states.
     """
 
     protocol: str
@@ -25,18 +26,18 @@ class Search(TypedDict):
 
 
 class Explore(Search):
-    """The document of `explore`."""
+    """The JSON document that `explore --json` prints."""
 
     bytes_per_state: float
     transitions_per_second: int
 
 
 class Explained(Explore, Causes):
-    """A search that found a schedule, with the known causes."""
+    """A search that found a schedule that breaks the property, with the known causes."""
 
 
 class TourFile(TypedDict):
-    """A file of tours; `new_transitions` counts the transitions that no earlier file covers."""
+    """A file of test sequences. `new_transitions` counts the transitions that no earlier file covers."""
 
     name: str
     tours: int
@@ -46,9 +47,9 @@ class TourFile(TypedDict):
 
 
 class Tours(TypedDict):
-    """The document of `explore --tests`, which is also the manifest in the directory of the files.
+    """The JSON document that `explore --tests --json` prints, and the manifest in the directory of test sequences.
 
-    `version` is the version of the conformance protocol, and `model` the digest of the rules. `complete`: the tours
+    `version` is the version of the conformance protocol, and `model` the digest of the rules. `complete`: the sequences
     cover every transition within the bounds.
     """
 
@@ -66,13 +67,13 @@ class Tours(TypedDict):
 
 
 class OwnExplore(Search):
-    """The document of `explore --model`."""
+    """The JSON document that `explore --model --json` prints."""
 
     model: str
 
 
 class OwnFinding(Proof):
-    """A property of a model of your own that broke."""
+    """A property of the user's own model that a schedule breaks. `seen` counts the random schedules that broke it."""
 
     protocol: str
     property: str
@@ -82,7 +83,7 @@ class OwnFinding(Proof):
 
 
 class OwnFuzz(TypedDict):
-    """The document of `fuzz --model`."""
+    """The JSON document that `fuzz --model --json` prints."""
 
     model: str
     seed: int
@@ -92,13 +93,16 @@ class OwnFuzz(TypedDict):
 
 
 class OwnShrink(OwnFinding):
-    """The document of `shrink --model`."""
+    """The JSON document that `shrink --model --json` prints."""
 
     shrunk_from: int
 
 
 class OwnVerdict(TypedDict):
-    """The verdict on a case under a protocol; `as_expected` is None if the case states no expectation."""
+    """The result of a case under a protocol of the user's own model.
+
+    `as_expected` is None if the case states no expected result.
+    """
 
     id: str
     protocol: str
@@ -108,6 +112,6 @@ class OwnVerdict(TypedDict):
 
 
 class OwnReplay(TypedDict):
-    """The document of `replay --model`."""
+    """The JSON document that `replay --model --json` prints."""
 
     cases: list[OwnVerdict]

@@ -1,4 +1,4 @@
-"""Declare the documents of random runs: `fuzz` and `campaign`."""
+"""The types of the JSON documents of random runs, which `fuzz` and `campaign` print."""
 
 from typing import NotRequired
 
@@ -9,7 +9,7 @@ from epochfuzz.harness.documents.records import CampaignFinding, Checked, Discov
 
 
 class Shrunk(Proof):
-    """A property that broke, and the shortest known schedule for it, as in the tables of a campaign."""
+    """A property that broke, and the shortest schedule known for it, as in the tables of a campaign."""
 
     protocol: str
     property: str
@@ -22,14 +22,14 @@ class Shrunk(Proof):
 
 
 class Finding(Shrunk, Causes):
-    """A finding with its causes and its fingerprint."""
+    """A finding of a random run: the shortest schedule known, its fingerprint, and its causes."""
 
     fingerprint: str
     known_flaw: str | None
 
 
 class Walk(TypedDict):
-    """A random run and its results. `goals` counts the schedules that met each goal, by protocol."""
+    """A random run and its results. `goals` counts the schedules that reached each coverage goal, by protocol."""
 
     seed: int
     configuration: Settings
@@ -44,34 +44,34 @@ class Walk(TypedDict):
 
 
 class Fuzz(Walk):
-    """The document of `fuzz`."""
+    """The JSON document that `fuzz --json` prints. `reproduce` is a command that repeats the run."""
 
     reproduce: str
 
 
 class FuzzSaved(Fuzz):
-    """The document of `fuzz` with --out or --new, which lists the case files."""
+    """The JSON document that `fuzz --json` prints with `--out` or `--new`. `saved` lists the case files."""
 
     saved: list[str]
 
 
 class Ablation(Fuzz):
-    """The document of `fuzz --ablate`.
+    """The JSON document that `fuzz --ablate --json` prints.
 
-    `guards_nothing` lists the mechanisms whose earlier choices broke no property.
+    `guards_nothing` lists the mechanisms that broke no property when they were switched back to an earlier choice.
     """
 
     guards_nothing: list[str]
 
 
 class AblationSaved(Ablation):
-    """The document of `fuzz --ablate` with --out or --new, which lists the case files."""
+    """The JSON document that `fuzz --ablate --json` prints with `--out` or `--new`. `saved` lists the case files."""
 
     saved: list[str]
 
 
 class Distinction(TypedDict):
-    """The document of `fuzz --breaks --holds`."""
+    """The JSON document that `fuzz --breaks --holds --json` prints. `events` is None if no schedule was found."""
 
     seed: int
     configuration: Settings
@@ -84,7 +84,7 @@ class Distinction(TypedDict):
 
 
 class Facts(TypedDict):
-    """The start of a campaign, and the versions of epochfuzz and of the model."""
+    """The time when a campaign began, and the versions of epochfuzz and of its model."""
 
     begun: NotRequired[str]
     epochfuzz: str
@@ -92,13 +92,13 @@ class Facts(TypedDict):
 
 
 class KeptAs(Pair):
-    """A finding that a case of the corpus already has."""
+    """A finding that is already in the corpus, as the case with the id `case`."""
 
     case: str
 
 
 class Compared(TypedDict):
-    """The findings, compared with a corpus."""
+    """The findings of a run, compared with the cases of a corpus."""
 
     new: list[Pair]
     known: list[KeptAs]
@@ -106,7 +106,7 @@ class Compared(TypedDict):
 
 
 class Remaining(TypedDict):
-    """The situations that a campaign has met, and the reachable situations that it has not met."""
+    """The coverage points (situations) that a campaign has reached, and those within reach that it has not reached."""
 
     situations: dict[str, int]
     unreached: dict[str, list[str]]
@@ -116,14 +116,14 @@ class Remaining(TypedDict):
 
 
 class Campaign(Walk, Facts, Compared, Remaining):
-    """The document of `campaign run`, `resume` and `report` for a finished campaign."""
+    """The JSON document of a finished campaign, from `campaign run`, `resume` or `report` with `--json`."""
 
     directory: str
     reproduce: str
 
 
 class Error(TypedDict):
-    """An exception that a state machine raised, with its steps."""
+    """An exception that a user's state machine raised, and the steps that lead to it."""
 
     protocol: str
     property: str
@@ -136,7 +136,7 @@ class Error(TypedDict):
 
 
 class MachineRuns(TypedDict):
-    """The runs of a state machine, with their findings."""
+    """The runs of a user's state machine, and the exceptions that it raised."""
 
     seed: int
     protocols: list[str | None]
@@ -150,13 +150,16 @@ class MachineRuns(TypedDict):
 
 
 class MachineCampaign(MachineRuns, Facts):
-    """The document of a campaign over your own state machine."""
+    """The JSON document of a campaign that runs a user's own state machine."""
 
     directory: str
 
 
 class Status(TypedDict):
-    """The document of `campaign report` for an unfinished campaign, or one that does not run the model's schedules."""
+    """The JSON document that `campaign report --json` prints for an unfinished campaign.
+
+    A finished campaign of a user's state machine or of `conform` has this document too.
+    """
 
     directory: str
     state: str
@@ -177,13 +180,13 @@ class Status(TypedDict):
 
 
 class Line(Pair):
-    """A finding in a history of campaigns."""
+    """A finding in a history of campaigns: its protocol, property and configuration."""
 
     configuration: str
 
 
 class When(TypedDict):
-    """A campaign that saw a finding."""
+    """A campaign in a history, with the time when it began and its versions."""
 
     directory: str
     begun: str
@@ -193,7 +196,10 @@ class When(TypedDict):
 
 
 class Seen(Line):
-    """The first and the last campaign that saw a finding. Of `looked` campaigns, `campaigns` saw the finding."""
+    """A finding in a history of campaigns: the first and the last campaign that saw it.
+
+    Of `looked` campaigns with its protocol and configuration, `campaigns` saw it.
+    """
 
     known_flaw: str | None
     first_seen: When
@@ -205,7 +211,10 @@ class Seen(Line):
 
 
 class Covered(TypedDict):
-    """The number of situations that a campaign met, and the number that no earlier campaign had met."""
+    """The coverage of a campaign: the number of situations that it reached. `new` counts those that it reached first.
+
+    `so_far` is the number of situations that this and all earlier campaigns reached.
+    """
 
     directory: str
     protocol: str
@@ -216,7 +225,7 @@ class Covered(TypedDict):
 
 
 class History(TypedDict):
-    """The document of `campaign report --history`."""
+    """The JSON document that `campaign report --history --json` prints."""
 
     campaigns: list[Status]
     findings: list[Seen]

@@ -1,1 +1,1 @@
-"""Run the model's rules in compiled code: random runs and exhaustive search."""
+"""Compiled random runs and exhaustive searches of any Model, and the shrinking of schedules that they find."""

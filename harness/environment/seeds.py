@@ -1,4 +1,4 @@
-"""The seeds of runs whose user gives none."""
+"""Random seeds, for runs without a given seed."""
 
 import secrets
 
@@ -6,5 +6,5 @@ _BITS = 32
 
 
 def random_seed() -> int:
-    """Return a random seed."""
+    """Return a random seed of 32 bits."""
     return secrets.randbits(_BITS)

@@ -1,10 +1,10 @@
-"""The version of epochfuzz, and the version of the rules of its model."""
+"""The version of epochfuzz, and a digest of its model's rules."""
 
 from importlib import metadata
 
 
 def epochfuzz_version() -> str:
-    """Return the version, such as `0.1.0`; `not installed` if the sources run without a distribution."""
+    """Return the installed version, such as `0.1.0`, or `not installed` if the sources run without installation."""
     try:
         return metadata.version("epochfuzz")
     except metadata.PackageNotFoundError:
@@ -12,7 +12,7 @@ def epochfuzz_version() -> str:
 
 
 def model_digest() -> str:
-    """Return the version of Kafka's rules: sixteen hexadecimal digits for the sources of the model and the kernels."""
+    """Return a digest of the sources of the model and the compiled engine: 16 hexadecimal digits."""
     from epochfuzz.harness.engine.runtime.compilation import digest_of  # loads Numba, which takes time
     from epochfuzz.model.kafka.kafka_model import KAFKA
 

@@ -1,1 +1,1 @@
-"""Findings of random runs and searches of Kafka's protocols, and requests for searches."""
+"""Findings: the violations that random runs and searches of Kafka's protocols found, with shortened schedules."""

@@ -1,8 +1,8 @@
-"""The probability that one more schedule of a conformance run shows a new kind of finding.
+"""Estimate the probability that one more schedule of a conformance run shows a new kind of finding.
 
 The estimate is Good and Turing's, as in engine/explore/estimate.py: the share of schedules that alone showed a kind of
-finding. The interval is Wilson's (1927), which needs no library. Chosen schedules (`--selection coverage`) are not
-independent, but later ones show less that is new, so the estimate is rather too high for them.
+finding. The interval is Wilson's (1927), which needs no library. Schedules of `--selection coverage` are not
+independent. Later ones show less that is new, so the estimate is rather too high for them.
 """
 
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from epochfuzz.harness.engine.explore.estimate import CONFIDENCE, Estimate
 
 
 def of_new_finding(schedules: int, seen: Iterable[int]) -> Estimate:
-    """Return the estimate for a number of schedules. `seen` counts the schedules that showed each kind of finding."""
+    """Return the estimate after some schedules. `seen` has the number of schedules for each kind of finding."""
     if not schedules:
         return Estimate(0, 0, 1.0, 0.0, 1.0)
     alone = min(schedules, sum(count == 1 for count in seen))

@@ -1,4 +1,4 @@
-"""Findings: turn the properties that random runs break into short reproducers, in this process."""
+"""Turn the violations that random runs show into findings: shorten their schedules, and prove that none is shorter."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -31,7 +31,10 @@ CERTIFICATE_MEMORY = 1 << 30
 
 @dataclass(frozen=True)
 class Breach:
-    """A property that a protocol must not break but broke: the number of schedules, and the shortest failures."""
+    """A violation: a property that a protocol broke although the settings don't allow it.
+
+    `seen` counts the schedules that broke it. `failures` are the shortest of them, of different kinds.
+    """
 
     protocol: Protocol
     property: str
@@ -41,12 +44,12 @@ class Breach:
 
 @dataclass(frozen=True)
 class Finding:
-    """A property that a protocol breaks, with the shortest known reproducer in canonical form.
+    """A property that a protocol breaks, with the shortest schedule known for it (`reproducer`).
 
-    engine/shrink/canonical.py defines the canonical form. `witness` is the run of that schedule under all protocols of
-    the random run. `variants` are reproducers of equal length that lead to different states. `seen` counts the
-    schedules that broke the property. `schedule` is the number of the schedule that was shrunk, from `shrunk_from`
-    events.
+    The schedule is in canonical form (engine/shrink/canonical.py). `witness` has its runs under all protocols of the
+    random run. `variants` are other canonical schedules of equal length. `seen` counts the random schedules that broke
+    the property. The reproducer comes from random schedule number `schedule`, which broke the property after
+    `shrunk_from` events.
     """
 
     protocol: Protocol
@@ -60,16 +63,16 @@ class Finding:
 
     @cached_property
     def causes(self) -> Causes:
-        """The choices of the protocol's mechanisms that the reproducer needs, and the issues that report them."""
+        """The choices of the protocol's mechanisms that cause the violation, and the issues that report them."""
         return causes(self.reproducer.schedule, self.protocol, self.witness.settings, self.property)
 
     @cached_property
     def known_flaw(self) -> str | None:
-        """The reason why the finding was expected; None if it was not expected."""
+        """The known or suspected cause, in a sentence; None if the finding is new or mechanisms are replaced."""
         return self.causes.reason if self.protocol.is_named else None
 
     def plain(self) -> "walks.Shrunk":
-        """Return the finding as plain data, in the form of the JSON document and of a campaign's tables."""
+        """Return the finding as plain data, for JSON and for a campaign's tables."""
         return {
             "protocol": self.protocol.name,
             "property": self.property,
@@ -84,21 +87,24 @@ class Finding:
 
 
 class ScheduleEngine(Interface):
-    """An engine that draws and runs schedules, and returns the schedule of a failure: a Walker or a state machine."""
+    """The interface of engines that run random schedules: a Walker, or a state machine."""
 
     protocols: tuple[Protocol, ...]
     settings: Configuration
     seed: int
 
     def walk(self, first: int, count: int) -> Tally:
-        """Run schedules `first` to `first + count - 1`."""
+        """Run schedules `first` to `first + count - 1`, and return their counted results."""
 
     def failing(self, failure: Failure, protocol: Protocol, property_: str) -> bytes:
-        """Return the schedule of a failure."""
+        """Return the schedule of a failure, as bytes."""
 
 
 def breaches(protocols: Sequence[Protocol], settings: Configuration, tally: Tally) -> list[Breach]:
-    """Return the violations of each protocol, in the order of protocols and then of properties."""
+    """Return the violations in a tally, by protocol and then by property.
+
+    Properties that may break under the settings are left out.
+    """
     allowed = properties.permitted(settings)
     return [
         Breach(protocol, name, int(tally.seen[index, bit]), tuple(failures[:MOST_CANDIDATES]))
@@ -110,27 +116,27 @@ def breaches(protocols: Sequence[Protocol], settings: Configuration, tally: Tall
 
 @dataclass
 class FoundFindings:
-    """The findings of random runs, in the order of the violations. `unshrunk`: violations not shrunk before Ctrl-C."""
+    """The findings of a random run. `unshrunk` lists the violations that were not shortened before Ctrl-C."""
 
     findings: list[Finding] = field(default_factory=list)
     unshrunk: list[Breach] = field(default_factory=list)
     interrupted: bool = False
 
     def add(self, other: "FoundFindings") -> None:
-        """Add the findings of further violations."""
+        """Add the findings for other violations."""
         self.findings += other.findings
         self.unshrunk += other.unshrunk
         self.interrupted |= other.interrupted
 
 
 class FindingsView(Interface):
-    """An observer that shows findings when they are found, and when they improve."""
+    """The interface of an observer that shows findings while they are shortened and proven."""
 
     def doing(self, what: str) -> None:
-        """Show the name of the current step."""
+        """Show a phrase for the current work, such as `certifying`."""
 
     def found(self, findings: Sequence[Finding]) -> None:
-        """Show the findings so far."""
+        """Show all findings so far."""
 
 
 def findings(
@@ -140,10 +146,11 @@ def findings(
     certify: float | None = None,
     memory: int = CERTIFICATE_MEMORY,
 ) -> FoundFindings:
-    """Shrink violations and show them at once. Then search for shorter schedules, and prove that none is shorter.
+    """Turn violations into findings: shorten their schedules, search for shorter ones, and prove that none exists.
 
-    The function takes about `certify` seconds; None for no limit. With 0, it shrinks all violations and proves nothing.
-    The first Ctrl-C ends the function, and it returns the findings so far. `memory` (bytes) bounds each search.
+    `shown` gets each finding at once, and again when it improves. The work takes about `certify` seconds, None for no
+    limit. With 0 it shortens all violations and proves nothing. `memory` bounds each search, in bytes. After the first
+    Ctrl-C the function returns the findings so far.
     """
     with Interruption() as interruption:
         if certify and of:
@@ -165,7 +172,10 @@ def findings(
 def findings_by_protocol(
     walker: ScheduleEngine, of: Sequence[Breach], shown: FindingsView, certify: float | None, memory: int
 ) -> Iterator[FoundFindings]:
-    """Yield the findings of one protocol after another. Each protocol has an equal share of the remaining time."""
+    """Yield the findings of one protocol after the other, each within an equal share of the time.
+
+    `certify` is the time for all protocols, in seconds; None for no limit.
+    """
     deadline = Deadline(certify)
     by_protocol = [list(same) for _, same in groupby(of, attrgetter("protocol"))]
     while by_protocol:
@@ -178,7 +188,7 @@ def findings_by_protocol(
 
 
 class _Findings:
-    """The findings of random runs, which improve over time."""
+    """The findings of random runs, while they are shortened and proven."""
 
     def __init__(self, walker: ScheduleEngine, shown: FindingsView, deadline: Deadline) -> None:
         self._walker, self._shown, self._deadline = walker, shown, deadline
@@ -191,7 +201,7 @@ class _Findings:
         return list(self._found.values())
 
     def shrink(self, breach: Breach) -> None:
-        """Remove unnecessary events from the shortest failure, which is fast, and show the result."""
+        """Turn a violation into a finding, and show it. Deletes unnecessary events from its shortest failure."""
         self._shown.doing(f"shrinking {breach.property} under {breach.protocol.name}")
         wanted = properties.named(breach.property).bit
         failing = self._walker.failing(breach.failures[0], breach.protocol, breach.property)
@@ -202,7 +212,7 @@ class _Findings:
         self._shown.found(self.known)
 
     def certify(self, memory: int) -> None:
-        """Prove the findings whose proofs take little time. Then shrink the others, and prove them in the time left."""
+        """Prove the findings with quick proofs. Then shorten the others with Hypothesis, and try to prove them."""
         claims = list(self._found)
         self._shown.doing("certifying")
         prove(claims, self._deadline, memory, QUICK, self._improved)
@@ -211,9 +221,9 @@ class _Findings:
         prove_all(claims, self._deadline, memory, self._improved)
 
     def shorten(self, most: int) -> None:
-        """Shrink up to `most` failures of each unproven finding with Hypothesis.
+        """Shorten up to `most` failures of each unproven finding with Hypothesis. Half of the time is left for proofs.
 
-        The failures of a finding may be of different kinds.
+        The failures of a finding may be of different kinds, so another one may have a shorter schedule.
         """
         for rank in range(most):
             for claim in self._found:
@@ -237,9 +247,9 @@ class _Findings:
 
 
 def finding(walker: ScheduleEngine, breach: Breach, candidates: int) -> Finding:
-    """Return the finding for a violation. Shrinks up to `candidates` failures, the shortest of each kind.
+    """Return the finding for a violation, without a proof. Shortens up to `candidates` failures with Hypothesis.
 
-    The shortest result is the reproducer, and other results of the same length are its variants. Nothing is proven.
+    The shortest result becomes the reproducer, and other results of equal length become its variants.
     """
     protocol, settings = breach.protocol, walker.settings
     wanted = properties.named(breach.property).bit
@@ -255,7 +265,10 @@ def finding(walker: ScheduleEngine, breach: Breach, candidates: int) -> Finding:
 
 
 def certified(found: Sequence[Finding], seconds: float | None, memory: int = CERTIFICATE_MEMORY) -> list[Finding]:
-    """Return the findings of a run with proofs, as far as `seconds` allow; None for no limit."""
+    """Return the findings with proofs, as far as `seconds` allow (None: no limit). A proof may find a shorter schedule.
+
+    `memory` bounds each search, in bytes.
+    """
     claims = {
         Claim(each.protocol, each.witness.settings, properties.named(each.property).bit, each.reproducer.schedule): each
         for each in found
@@ -271,7 +284,7 @@ def certified(found: Sequence[Finding], seconds: float | None, memory: int = CER
 def improved(known: Finding, reproducer: Reproducer, failure: Failure | None = None) -> Finding:
     """Return a finding with a better reproducer: a stronger proof, or a shorter schedule.
 
-    The shorter schedule may come from another `failure`.
+    `failure` is the random schedule that the shorter schedule comes from, None for the finding's own.
     """
     if len(reproducer.schedule) == len(known.reproducer.schedule):
         return replace(known, reproducer=replace(reproducer, schedule=known.reproducer.schedule))
@@ -291,7 +304,11 @@ def improved(known: Finding, reproducer: Reproducer, failure: Failure | None = N
 def as_finding(
     walker: ScheduleEngine, breach: Breach, reproducer: Reproducer, as_short: Sequence[bytes], shrunk: Failure
 ) -> Finding:
-    """Return the finding for a violation, with its reproducer and the other schedules of equal length."""
+    """Return the finding for a violation, with its reproducer.
+
+    `as_short` are other schedules of equal length, which become its variants. `shrunk` is the failure that the
+    reproducer comes from.
+    """
     protocol, settings = breach.protocol, walker.settings
     wanted = properties.named(breach.property).bit
     schedules = [reproducer.schedule, *as_short]

@@ -1,4 +1,4 @@
-"""Required goals of a run: a run that never truncated a log says nothing about truncation."""
+"""The coverage goals that a run has to reach: a run that never truncated a log says nothing about truncation."""
 
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.goals import Goal
@@ -7,6 +7,6 @@ from epochfuzz.model.kafka.vocabulary.state import initial
 
 
 def asked_for(protocol: Protocol, settings: Configuration) -> list[str]:
-    """Return the names of the goals that a run of a protocol must meet."""
+    """Return the names of the coverage goals that a run of the protocol has to reach, under these settings."""
     p = initial(protocol, settings)
     return [goal.text for goal in Goal if goal.asked_for is not None and goal.asked_for(p)]

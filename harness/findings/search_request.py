@@ -1,4 +1,4 @@
-"""Search request: the property to break, the protocol, and the bounds of an exhaustive search."""
+"""The request for an exhaustive search: the property to break, the protocol, and the bounds."""
 
 import json
 from dataclasses import asdict, dataclass, field, fields
@@ -11,10 +11,10 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol, parse_protocol
 
 @dataclass(frozen=True)
 class SearchRequest:
-    """A search for a schedule of at most `depth` events (None: any length) that breaks the property `sought`.
+    """A request to search for a schedule of at most `depth` events (None: any length) that breaks `sought`.
 
-    If `symmetric` is true, one state may represent all states that differ only in the names of replicas. `model` is the
-    digest of the model's rules.
+    `sought` is the name of a property. `symmetric`: one state may represent all states that differ only in the names of
+    replicas. `model` is the digest of the model's rules.
     """
 
     protocol: Protocol
@@ -27,22 +27,22 @@ class SearchRequest:
 
     @property
     def wanted(self) -> int:
-        """The property, as a set of properties."""
+        """The property to break, as a set of properties: its bit."""
         return properties.set_of((self.sought,))
 
     @property
     def heading(self) -> str:
-        """One line that describes the search."""
+        """A title for the search, on one line."""
         return f"{self.protocol.name} · {self.sought} · {self.settings.text()}"
 
     def text(self) -> str:
-        """Return the request as text. Equal requests have equal texts."""
+        """Return the request as JSON text. Equal requests have equal texts."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         return json.dumps(values | {"protocol": self.protocol.name, "settings": asdict(self.settings)}, sort_keys=True)
 
     @staticmethod
     def from_text(text: str) -> "SearchRequest":
-        """Return the request that a text describes. Raises ValueError."""
+        """Return the request for a text that `text` returned. Raises ValueError for text that is not JSON."""
         values = json.loads(text)
         protocol, settings = parse_protocol(values.pop("protocol")), Configuration(**values.pop("settings"))
         return SearchRequest(protocol, settings, **values)

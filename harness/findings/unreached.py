@@ -1,4 +1,4 @@
-"""Unreached: situations that random runs have not met, but that exhaustive search within small bounds meets."""
+"""Find the coverage points (situations) that random runs should reach, by exhaustive search in small bounds."""
 
 from dataclasses import dataclass, replace
 
@@ -14,7 +14,10 @@ _MEMORY = 256 << 20  # bytes; with all faults enabled, memory ends the search be
 
 @dataclass(frozen=True)
 class Reachable:
-    """The situations that a search within `settings` met. A complete search meets every reachable situation."""
+    """The situations (coverage points) that a search within `settings` reached.
+
+    If `complete` is true, no other situation can be reached within these settings.
+    """
 
     settings: Configuration
     complete: bool
@@ -22,9 +25,10 @@ class Reachable:
 
 
 def reachable(protocol: Protocol, settings: Configuration) -> Reachable:
-    """Return the situations that two replicas meet with two records, two epoch changes and the faults in `settings`.
+    """Search two replicas with two records and two epoch changes, and return the situations that they reach.
 
-    A situation describes one replica and its leader, so larger clusters can meet every situation of two replicas.
+    The faults in `settings` may happen. A situation describes one replica and its leader, so more replicas can reach
+    the situations of two replicas too.
     """
     small = replace(settings, replicas=2, min_insync_replicas=min(2, settings.min_insync_replicas), records=2, epochs=2)
     met = np.zeros(SITUATIONS, np.uint8)

@@ -1,1 +1,1 @@
-"""Local runs that resume: every kind of work keeps its progress in the same form."""
+"""Save the progress of local runs, so that the same command resumes a killed run."""

@@ -1,4 +1,7 @@
-"""Random runs that can be resumed. The tally of the finished schedules is saved while the run continues."""
+"""Random runs that resume after a kill.
+
+They save their tally, the results of all schedules so far, every two seconds.
+"""
 
 import base64
 import io
@@ -25,16 +28,19 @@ _ARRAYS = ("events", "failures", "goals", "shortest")  # the fields of a tally t
 def request(
     kind: str, protocols: Sequence[Protocol], settings: Configuration, schedules: int | None, seconds: float | None
 ) -> Request:
-    """Return the request of a random run. Either `schedules` or `seconds` limits the run."""
+    """Return the parameters that identify a random run.
+
+    The run ends after `schedules` or `seconds`; the other is None.
+    """
     names = [protocol.name for protocol in protocols]
     parameters = {"protocols": names, "configuration": asdict(settings), "schedules": schedules, "seconds": seconds}
     return Request(kind, parameters)
 
 
 class KeptWalk:
-    """A random run that saves its progress in a directory. `before` is the result of an earlier process, or None.
+    """A random run that saves its progress in a directory, and resumes an earlier run with equal parameters and seed.
 
-    Raises ProgressError.
+    `before` is the saved result of the earlier run, or None. The constructor raises ProgressError.
     """
 
     def __init__(self, directory: Path, asked: Request, seed: int) -> None:
@@ -44,7 +50,7 @@ class KeptWalk:
     def walk(
         self, walker: Walker[Any, Any], schedules: int | None, seconds: float | None, threads: int, report: Report
     ) -> Walked:
-        """Run the remaining schedules as walking.walk does, and save the results. Raises ProgressError."""
+        """Run the remaining schedules as walking.walk does, save the results, and return them. Raises ProgressError."""
 
         def keep(tally: Tally, elapsed: float) -> None:
             report(tally, elapsed)
@@ -60,7 +66,7 @@ class KeptWalk:
 
 
 def _text(tally: Tally) -> str:
-    """Return a tally as text, from which `_tally` restores it."""
+    """Return a tally as text. `_tally` reads it."""
     met = {f"{place} {name}": column for place, each in enumerate(tally.met) for name, column in vars(each).items()}
     arrays = {name: getattr(tally, name) for name in _ARRAYS}
     buffer = io.BytesIO()

@@ -30,26 +30,26 @@ class ProgressError(Exception):
 
 @dataclass(frozen=True)
 class Request:
-    """The request of a run: its kind, and all parameters that its results depend on, except the seed."""
+    """The identity of a run: its kind, and all parameters that its results depend on, except the seed."""
 
     kind: str
     parameters: Mapping[str, Any]
 
     @property
     def name(self) -> str:
-        """The name of the request. Equal requests have equal names."""
+        """The name of the run's file: its kind, and a digest of its parameters."""
         text = json.dumps(dict(self.parameters), sort_keys=True)
         return f"{self.kind}-{hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]}"
 
     def seed_in(self, directory: Path) -> int | None:
-        """Return the seed of this request's latest unfinished run in a directory; None if there is no such run."""
+        """Return the seed of the latest unfinished run with this request in a directory, or None."""
         with _as_progress_error():
             files = sorted(directory.glob(f"{self.name}-*.json"), key=os.path.getmtime)
         seeds = (file.stem.rpartition("-")[2] for file in reversed(files))
         return next((int(seed) for seed in seeds if seed.isdecimal()), None)
 
     def seed_for(self, given: int | None, directory: Path | None) -> int:
-        """Return the given seed, or else that of the unfinished run in a directory, or else a random seed.
+        """Return `given`. If it is None, return the seed of the unfinished run in a directory, or else a random seed.
 
         Raises ProgressError.
         """
@@ -59,9 +59,9 @@ class Request:
 
 
 class UnfinishedRun:
-    """The progress of one run in a file. `seed` is None if the request has no seed.
+    """The file that keeps the progress of one run. `seed` is None if the run has no seed.
 
-    `rules` identifies the rules of the model, and whatever else must be equal when the run resumes.
+    `rules` is a digest that must be equal when the run resumes. By default it is the digest of the model's rules.
     """
 
     def __init__(self, directory: Path, request: Request, seed: int | None = None, rules: str | None = None) -> None:
@@ -71,9 +71,9 @@ class UnfinishedRun:
         self._written = time.monotonic()
 
     def load(self, read: Callable[[dict[str, Any]], Progress]) -> Progress | None:
-        """Return the saved progress; None if no run can be resumed. `read` makes the progress from the saved document.
+        """Return the saved progress, or None if no run can resume. `read` converts the saved document to the progress.
 
-        A run that began under other rules cannot be resumed, and neither can a damaged file. Raises ProgressError.
+        A run that began under other rules cannot resume, and neither can a damaged file. Raises ProgressError.
         """
         if not self.path.exists():
             return None
@@ -86,11 +86,11 @@ class UnfinishedRun:
 
     @property
     def is_due(self) -> bool:
-        """True if enough time has passed since the last write to save the progress again."""
+        """True if the last save is at least two seconds ago."""
         return time.monotonic() - self._written >= _PAUSE
 
     def save(self, document: Mapping[str, Any]) -> None:
-        """Save the progress. Raises ProgressError."""
+        """Save a document as the progress. Raises ProgressError."""
         temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}")
         with _as_progress_error():
             self.path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,1 +1,1 @@
-"""The laboratory: code that measures or documents epochfuzz itself. The rest of the project does not import it."""
+"""The laboratory: code that measures or documents epochfuzz. Only the commands `bench` and `selftest` import it."""

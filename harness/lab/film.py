@@ -1,4 +1,4 @@
-"""Draw a story as a film: an SVG that shows one step after another, in a loop.
+"""Draw the replay of a schedule as a film: an SVG file that shows one step after another, in a loop.
 
 A film works without scripts and without any installation, for example in a README. With the system setting for reduced
 motion, it shows only the last step.
@@ -13,7 +13,7 @@ _SECONDS = 3.5  # for each step
 
 
 def film(story: Story, title: str) -> str:
-    """Return the text of an SVG file that shows the steps of a story one after another, in a loop."""
+    """Return the text of the SVG file. It shows each step for 3.5 seconds."""
     sheet = svg.Sheet(story)
     sheet.write_title(title)
     for run in story.runs:
@@ -33,7 +33,7 @@ def film(story: Story, title: str) -> str:
 
 
 def _style(frames: int) -> str:
-    """Return the style sheet that shows each frame in its turn."""
+    """Return the CSS animation that shows one frame after another."""
     return f"""
 @keyframes turn {{ 0% {{ opacity: 1 }} {100 / frames:.3f}% {{ opacity: 0 }} 100% {{ opacity: 0 }} }}
 svg.figure .frame {{ opacity: 0; animation: turn {frames * _SECONDS:g}s step-end infinite; }}

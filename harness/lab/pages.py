@@ -1,6 +1,6 @@
-"""Write the pages of docs/reference/ from the glossary and the model, and the README's table of releases.
+"""Generate the pages of docs/reference/ from the glossary, the model and docstrings. Also update the README's table.
 
-`python -m epochfuzz.harness.lab.pages`, in a checkout, rewrites them.
+`python -m epochfuzz.harness.lab.pages`, in a checkout, rewrites the files.
 """
 
 import functools
@@ -15,10 +15,7 @@ from epochfuzz.harness.cases.corpus import load_corpus
 from epochfuzz.harness.lab import python_api
 from epochfuzz.harness.reference import checked, issues, markdown, releases
 from epochfuzz.harness.reference.explain import Example, GlossaryEntry, by_generation, glossary
-from epochfuzz.harness.trace.causes import causes
-from epochfuzz.model.kafka.vocabulary import versions
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from epochfuzz.model.kafka.vocabulary.events import parse_schedule
 from epochfuzz.model.kafka.vocabulary.mechanisms import MECHANISMS, Choice
 from epochfuzz.model.kafka.vocabulary.protocols import (
     GENERATIONS,
@@ -31,7 +28,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import (
 
 DIRECTORY = Path(__file__).resolve().parents[2] / "docs" / "reference"
 README = DIRECTORY.parents[1] / "README.md"
-_RELEASES = re.compile(r"\| release \| stands for \|.*?\n\n", re.DOTALL)
+_RELEASES = re.compile(r"\| Kafka \|.*?\n\n", re.DOTALL)
 
 _NOTICE = (
     "<!-- Written by `python -m epochfuzz.harness.lab.pages` from harness/reference/glossary/, the model and"
@@ -77,62 +74,57 @@ def readme() -> str:
 
 # The first paragraph of each page.
 _ABOUT_EVENTS = (
-    "After this page you can write and read any schedule. An event is a verb and a replica, such as `fetch B`;"
-    " replicas are A to E. An event whose precondition does not hold does nothing. So any list of events is a"
-    " schedule, and stays one if you delete events. `epochfuzz explain EVENT` draws the examples."
+    "After this page you can read and write any schedule. An event is a verb and a replica, such as `fetch B`. The"
+    " replicas are A to E. An event that is not enabled does nothing. So every list of events is a schedule, and"
+    " remains one if you remove events. `epochfuzz explain EVENT` draws the example of an event."
 )
 _ABOUT_PROTOCOLS = (
-    "After this page you can name any protocol that epochfuzz knows. A protocol is a choice for each of the"
-    " [mechanisms](mechanisms.md). Its name begins with a reference design (`kip-320`), a release, or any"
-    " version of Kafka (`kafka-2.6.1`). Other choices may follow, as in `kip-320:fencing=none` or"
-    " `kafka-4.1:remote_leo=forgotten,isr_answer=advanced`. A reference design, also called a generation, is a"
-    " KIP's idea with all its repairs; no release is exactly like one. A [release](releases.md) is the"
-    " protocol that shipped, with its bugs."
+    "After this page you can name any protocol that epochfuzz knows. A protocol has one choice for each of the"
+    " [mechanisms](mechanisms.md). A reference design, such as `kip-320`, is the idea of a KIP with all later repairs."
+    " A [release](releases.md), such as `kafka-2.6.1`, is the protocol that Kafka shipped, with its bugs. Any version"
+    " of Kafka is a name too, and means the release that stands for it. To replace choices, append them to a name, as"
+    " in `kip-320:fencing=none` or `kafka-4.1:remote_leo=forgotten,isr_answer=advanced`."
 )
 _ABOUT_MECHANISMS = (
-    "After this page you know every choice that Kafka's replication has made or abandoned, and the property"
-    " that each choice breaks. A mechanism is a question that every protocol answers; a choice is one answer,"
-    " and part of the name of a [protocol](protocols.md): `kip-320:fencing=none`. *Breaks* names a property"
-    " that breaks if a reference design uses this choice instead of its own. The number in brackets is the"
-    " length of a shortest schedule. `epochfuzz explain fencing` explains the reason, and shows that schedule."
+    "After this page you know the choices of Kafka's replication protocol, past and present, and the property that each"
+    " choice breaks. A mechanism is a rule that differs between protocols, and a choice is one version of the rule. A"
+    " choice is part of a [protocol](protocols.md)'s name: `kip-320:fencing=none`. *Breaks* names a property that"
+    " breaks if a reference design uses this choice instead of its own. The number in brackets is the length of a"
+    " shortest schedule. `epochfuzz explain fencing` gives the reasons, and draws this schedule."
 )
 _ABOUT_RELEASES = (
-    "After this page you know which properties a release of Kafka holds, and which ones it breaks, in how many"
-    " events. A generation is a design with its repairs; a release is the protocol that shipped, with its"
-    " bugs. Both are protocols, and so is `kafka-2.0.0:fencing=epoch`. Releases of systems other than Kafka"
-    " are protocols too, but not in the table: for `fluss-0.9.1`, read [its findings](../findings/fluss.md)."
-    " `epochfuzz explain releases` prints the table, `epochfuzz explain NAME` draws the examples."
+    "After this page you know which properties each release of Kafka holds, and which ones it breaks in how many"
+    " events. The first rows are the [reference designs](protocols.md), which no release is exactly like."
+    " The table has only releases of Kafka; for `fluss-0.9.1`, read [its findings](../findings/fluss.md). `epochfuzz"
+    " explain releases` prints the table, and `epochfuzz explain NAME` draws the example of a release."
 )
 _ABOUT_PROPERTIES = (
-    "After this page you know which property a finding breaks, and whether the finding is new. epochfuzz checks"
-    " every property after every event, except `convergence`, which it checks at the end of a schedule. The"
-    " properties are in the order of severity."
+    "After this page you can tell which guarantee a finding breaks, and whether the finding is new. epochfuzz checks"
+    " most properties after every event. It checks `convergence`, `leader-available`, `answered` and `fetch-answered`"
+    " at the end of a schedule. The most severe property comes first."
 )
 _ABOUT_GOALS = (
-    "After this page you know which situations a run has tested, and why a run ended with exit code 4. A run"
-    " that never truncates a log does not test truncation. So a run counts the schedules that met each goal,"
-    " and fails if no schedule met a required goal. The required goals depend on the protocol and the"
-    " configuration."
+    "After this page you can tell which situations a run has tested, and why a run ended with exit code 4. A run that"
+    " never truncates a log does not test truncation. So a run counts the schedules that meet each goal. It ends with"
+    " exit code 4 if no schedule meets a required goal. The protocol and the configuration decide which goals are"
+    " required."
 )
 _ABOUT_PYTHON_API = (
     "After this page you can use every name of `from epochfuzz import ...`, with its parameters, results and"
-    " exceptions. All names are typed, and loaded at their first use. [Test from pytest](../how-to/pytest.md)"
+    " exceptions. All names are typed. Python loads each name at its first use. [Test from pytest](../how-to/pytest.md)"
     " shows examples."
 )
 _ABOUT_GLOSSARY = (
-    "After this page you can read a timeline and the end of a run. The first words are from Kafka's"
-    " replication, each with an example that `epochfuzz explain WORD` draws. Words of testing and of epochfuzz"
-    " follow."
+    "After this page you can read a timeline and the output of a run. The terms of Kafka's replication come first, each"
+    " with an example that `epochfuzz explain WORD` draws. The terms of testing and of epochfuzz follow."
 )
 
 
 def pages() -> dict[str, str]:
-    """Return the text of each page, by the name of its file."""
+    """Return the text of each page of docs/reference/ by its file name."""
     return {
         "events.md": _page("Events", _ABOUT_EVENTS, _sections("event")),
-        "protocols.md": _page(
-            "Protocols", _ABOUT_PROTOCOLS, [*_versions(), *_choices(GENERATIONS), *_sections("generation")]
-        ),
+        "protocols.md": _page("Protocols", _ABOUT_PROTOCOLS, [*_choices(GENERATIONS), *_sections("generation")]),
         "mechanisms.md": _page("Mechanisms", _ABOUT_MECHANISMS, _by_theme()),
         "releases.md": _page(
             "Releases", _ABOUT_RELEASES, [*_survey(), *_breaking(), *_choices(RELEASES), *_sections("release")]
@@ -170,7 +162,7 @@ def _example(example: Example) -> str:
     if example.breaks is None:
         what = f"Example, under `{example.under}`{_configured(example.settings)}"
     else:
-        kept = f", and nothing under `{example.beside}`" if example.beside else ""
+        kept = f", and breaks nothing under `{example.beside}`" if example.beside else ""
         length = f"A shortest schedule, of {len(example.events)} events, that breaks"
         what = f"{length} `{example.breaks}` under `{example.under}`{_configured(example.settings)}{kept}"
     return f"{what}: {events}."
@@ -186,12 +178,11 @@ def _configured(settings: Configuration) -> str:
     return f" with {', '.join(f'`{word}`' for word in words)}" if words else ""
 
 
-def _versions() -> Iterator[str]:
-    yield markdown.table(["release", "versions of Kafka"], [[f"`{name}`", versions.span(name)] for name in RELEASES])
-
-
 def _by_theme() -> Iterator[str]:
-    """Yield a section for each theme, with a row for each choice of its mechanisms."""
+    """Yield a section for each theme of mechanisms.
+
+    A section has a table for each mechanism, with a row for each choice.
+    """
     if wrong := set(MECHANISMS) ^ set(chain(*_THEMES.values())):
         raise LookupError(f"_THEMES and the mechanisms differ in {', '.join(sorted(wrong))}")
     entries = glossary()
@@ -201,7 +192,7 @@ def _by_theme() -> Iterator[str]:
             yield f"### {mechanism}"
             yield _wrapped(entries[mechanism].means)
             rows = [_choice(mechanism, choice) for choice in MECHANISMS[mechanism]]
-            yield markdown.table(["choice", "what it does", "stands in", "breaks", "issue"], rows)
+            yield markdown.table(["choice", "what it does", "used by", "breaks", "reported by"], rows)
 
 
 def _choice(mechanism: str, choice: Choice) -> list[str]:
@@ -211,7 +202,7 @@ def _choice(mechanism: str, choice: Choice) -> list[str]:
     does_break = example is not None and example.breaks and parse_protocol(example.under).choice(mechanism) == choice
     return [
         f"`{name}`",
-        choice.meaning,
+        issues.bracketed(glossary()[name].summary),
         _span(holders),
         f"{example.breaks} ({len(example.events)})" if example and does_break else "",
         ", ".join(
@@ -221,7 +212,7 @@ def _choice(mechanism: str, choice: Choice) -> list[str]:
 
 
 def _span(holders: list[str]) -> str:
-    """Return the protocols that have a choice. Consecutive releases or designs are written as `first to last`."""
+    """Return the protocols in `holders` as text. Consecutive releases or designs are written as `first to last`."""
     runs = [_runs([name for name in names if name in holders], list(names)) for names in (GENERATIONS, RELEASES)]
     others = [name for name in OTHER_SYSTEMS if name in holders]
     return ", ".join(filter(None, [*runs, *others]))
@@ -240,46 +231,43 @@ def _runs(some: list[str], every: list[str]) -> str:
 
 
 def _choices(protocols: dict[str, Protocol]) -> Iterator[str]:
-    """Yield a table with a row for each mechanism, because mechanisms outnumber protocols."""
+    """Yield a table of the protocols' choices, with a row for each mechanism and a column for each protocol."""
     rows = [[each, *(protocol.choice(each).text for protocol in protocols.values())] for each in MECHANISMS]
     yield markdown.table(["mechanism", *protocols], rows)
 
 
 def _survey() -> Iterator[str]:
     yield markdown.table(releases.HEAD, releases.rows())
-    yield _wrapped(f"{releases.LEGEND} The searches: {'; '.join(releases.bounds())}; clean elections, no power loss.")
+    yield _wrapped(
+        f"{releases.LEGEND} The searches cover {'; '.join(releases.bounds())}. Elections are clean, and no replica"
+        " loses power."
+    )
     head, *rows = releases.checked_rows()
     yield markdown.table(head, rows)
     yield _wrapped(checked.LEGEND)
 
 
 def _breaking() -> Iterator[str]:
-    """Yield a list of the schedules that break each protocol, with the cause and a case of the corpus."""
-    lines = []
-    by_schedule: dict[tuple[str, ...], list[str]] = {}
-    settings = {}
+    """Yield a table of the broken properties of each protocol, with their causes and with cases of the corpus."""
+    by_cause: dict[tuple[str, str], list[str]] = {}
+    cases: dict[tuple[str, str], list[str]] = {}
     for name, property_, how in releases.broken():
-        settings[name, *how.events] = how.settings
-        by_schedule.setdefault((name, *how.events), []).append(property_)
-    for (name, *events), broken in by_schedule.items():
-        schedule = ", ".join(f"`{event}`" for event in events)
-        why = causes(parse_schedule(events), NAMED[name], settings[name, *events], broken[0]).sentence
-        case = _case_of(name, broken[0])
-        see = f" See the case `{case.id}`." if case else ""
-        properties_ = ", ".join(f"`{each}`" for each in broken)
-        lines.append(_item(f"`{name}` breaks {properties_} in {len(events)} events: {schedule}. {why}{see}"))
-    yield "\n".join(lines)
-
-
-def _item(text: str) -> str:
-    return textwrap.fill(
-        issues.bracketed(text),
-        _WIDTH,
-        initial_indent="* ",
-        subsequent_indent="  ",
-        break_long_words=False,
-        break_on_hyphens=False,
+        row = name, how.causes(NAMED[name], property_).text
+        by_cause.setdefault(row, []).append(f"{property_} ({len(how.events)})")
+        if case := _case_of(name, property_):
+            cases.setdefault(row, []).append(f"`{case.id}`")
+    rows = [
+        [f"`{name}`", ", ".join(broken), issues.bracketed(why), ", ".join(dict.fromkeys(cases.get((name, why), [])))]
+        for (name, why), broken in by_cause.items()
+    ]
+    yield "## Causes"
+    yield _wrapped(
+        "The number in brackets is the length of the shortest known schedule. `epochfuzz explain releases --json`"
+        " prints these schedules, and `epochfuzz replay CASE --trace` prints the steps of a case. A choice that"
+        " follows *with* is needed too; each *or* starts another explanation. [Mechanisms](mechanisms.md) describes"
+        " the choices."
     )
+    yield markdown.table(["protocol", "breaks", "because of", "cases"], rows)
 
 
 @functools.cache
@@ -288,7 +276,7 @@ def _corpus() -> list[Case]:
 
 
 def _case_of(protocol: str, property_: str) -> Case | None:
-    """Return the case with the fewest events that breaks the property under the protocol.
+    """Return the shortest case of the corpus that breaks the property under the protocol, or None.
 
     Cases with unclean elections or a power loss do not count, because the survey leaves these faults out.
     """
@@ -315,16 +303,27 @@ def _verdicts() -> Iterator[str]:
         if ": " in said
     }
     known_flaws = "\n".join(f"* `{generation}`: {reason}." for generation, reason in reasons.items())
-    yield f"*May break* is known and expected:\n\n{known_flaws}"
     yield _wrapped(
-        "A protocol that is composed of single mechanisms must hold all properties. With `unclean_leader_election` or"
-        " `power_loss`, other properties may break in any generation. The declaration of each property lists the faults"
-        " that permit a violation (model/kafka/contract/properties.py)."
+        "*May break* means that a violation is known and expected. *?* means that the survey did not check the"
+        " property. These choices of the reference designs cause the known violations:"
+    )
+    yield known_flaws
+    yield _wrapped(
+        "If you combine choices yourself, as in `kip-320:fencing=none`, every violation counts as unexpected. With"
+        " `unclean_leader_election` or `power_loss`, other properties may break under any reference design. The"
+        " declaration of each property lists the faults that permit a violation (model/kafka/contract/properties.py)."
     )
 
 
 def _asked_for() -> Iterator[str]:
-    rows = [[entry.name, _configuration_of(entry), *by_generation(entry).values()] for entry in _of_kind("goal")]
+    rows = [
+        [
+            entry.name,
+            _configuration_of(entry),
+            *("required" if each == "required" else "" for each in by_generation(entry).values()),
+        ]
+        for entry in _of_kind("goal")
+    ]
     yield markdown.table(["goal", "configuration", *GENERATIONS], rows)
 
 

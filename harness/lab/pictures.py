@@ -1,4 +1,4 @@
-"""Draw the figures of the documentation, each from a case of the corpus.
+"""Draw the figures of the documentation. Each figure shows the replay of a case of the corpus.
 
 `python -m epochfuzz.harness.lab.pictures`, in a checkout, draws all figures again.
 """
@@ -18,9 +18,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure or a film: its file, its title, its case, and the steps that it shows, or None for all steps.
+    """A figure or a film of the documentation. `steps` are the steps that it shows, or None for all steps.
 
-    A figure has so few steps that it fits on a screen.
+    `case` is the path of the case below corpus/, without `.yaml`.
     """
 
     file: str
@@ -78,7 +78,7 @@ PICTURES = (
 
 
 def drawn(picture: Picture) -> str:
-    """Return the text of the SVG file."""
+    """Return a figure as the text of an SVG file."""
     case = load_case(ROOT / "corpus" / f"{picture.case}.yaml")
     runs = [replay(case.events, parse_protocol(name), case.settings) for name in picture.protocols]
     story = story_of(*runs)

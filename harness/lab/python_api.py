@@ -1,4 +1,4 @@
-"""Write the page of the Python API from the declarations and docstrings of `from epochfuzz import ...`."""
+"""Generate the page of the Python API from the signatures and docstrings of `from epochfuzz import ...`."""
 
 import ast
 import inspect
@@ -12,7 +12,7 @@ _INDENTED = 4  # columns of indentation that mark code in a docstring
 
 
 def sections() -> Iterator[str]:
-    """Yield the paragraphs of the page: the declaration, the docstring and the members of each name."""
+    """Yield the paragraphs of the page: the signature, the docstring and the members of each public name."""
     for name in epochfuzz.__all__:
         if name.startswith("__"):
             continue
@@ -26,7 +26,7 @@ def sections() -> Iterator[str]:
 
 
 def _declaration(thing: Any) -> ast.FunctionDef | ast.ClassDef:
-    """Return the source of a function or class.
+    """Return the syntax tree of a function or class.
 
     A class without source, such as `Config`, gets an equivalent declaration from its fields.
     """
@@ -41,7 +41,7 @@ def _declaration(thing: Any) -> ast.FunctionDef | ast.ClassDef:
 
 
 def _signature(function: ast.FunctionDef) -> str:
-    """Return the call signature of a function, with one parameter per line if it does not fit on a single line."""
+    """Return the signature of a function as text. A long signature has one line for each parameter."""
     returned = f" -> {ast.unparse(function.returns)}" if function.returns else ""
     arguments = ast.unparse(function.args).removeprefix("self").removeprefix(", ")
     line = f"{function.name}({arguments}){returned}"
@@ -52,7 +52,7 @@ def _signature(function: ast.FunctionDef) -> str:
 
 
 def _parts(arguments: str) -> Iterator[str]:
-    """Split a list of parameters at its commas, except for the commas in brackets."""
+    """Yield the parameters of a parameter list. Commas in brackets separate nothing."""
     depth, begun = 0, 0
     for place, letter in enumerate(arguments):
         depth += (letter in "[(") - (letter in "])")
@@ -71,7 +71,7 @@ def _paragraphs(declared: ast.FunctionDef | ast.ClassDef) -> Iterator[str]:
 
 
 def _members(declared: ast.ClassDef) -> Iterator[str]:
-    """Yield a list of the public methods and fields. A field without a docstring shows only its type."""
+    """Yield a list of the public methods and fields. A field shows its type, and a method its signature and summary."""
     lines = [line for each in declared.body for line in _member(each)]
     if lines:
         yield "\n".join(lines)

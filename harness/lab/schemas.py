@@ -1,8 +1,7 @@
-"""Make a JSON schema for every command that has `--json`. As a command, this module writes them to docs/schemas.
+"""Generate the JSON schemas in docs/schemas/: one for every command that has `--json`.
 
-It also writes the schema of the conformance protocol, which conform/protocol/wire.py declares.
-
-A later version never removes a key, and may add keys: the schemas allow additional keys.
+It also writes the schema of the conformance protocol, which conform/protocol/wire.py declares. A later version never
+removes a key, and may add keys: the schemas allow additional keys.
 """
 
 import json
@@ -31,6 +30,7 @@ DOCUMENTS: dict[str, Any] = {
     "explain": explained.Names | explained.Entry | explained.Issue | explained.ExplainedCase | explained.Releases,
     "explore": searches.Explore | searches.Explained | searches.Tours | searches.OwnExplore,
     "fuzz": walks.Fuzz | walks.FuzzSaved | walks.Ablation | walks.AblationSaved | walks.Distinction | searches.OwnFuzz,
+    "new-adapter": cases.NewAdapter,
     "new-case": cases.NewCase,
     "play": cases.Play,
     "replay": cases.Replay | cases.Reruns | searches.OwnReplay,
@@ -38,28 +38,29 @@ DOCUMENTS: dict[str, Any] = {
     "selftest": measures.Selftest,
     "serve": cases.Serve,
     "shrink": cases.Shrink | searches.OwnShrink,
+    "skill": cases.Skill,
 }
 
 
 def schema(command: str) -> str:
-    """Return the JSON schema of a command's document."""
+    """Return the JSON schema of a command's document, as text."""
     dialect = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     title = {"title": f"epochfuzz {command} --json"}
     return json.dumps(dialect | TypeAdapter(DOCUMENTS[command]).json_schema() | title, indent=2) + "\n"
 
 
 def file_name(command: str) -> str:
-    """Return the name of the schema's file."""
+    """Return the name of the file with a command's schema."""
     return f"{command.replace(' ', '-')}.json"
 
 
 def check(command: str, text: str) -> None:
-    """Raise pydantic's ValidationError if a command's JSON does not match its schema, or has other keys."""
+    """Raise pydantic's ValidationError if a command's JSON does not match its schema, or has unknown keys."""
     TypeAdapter(DOCUMENTS[command]).validate_json(text, strict=True, extra="forbid")
 
 
 def main(docs: Path = Path("docs")) -> None:
-    """Write the schemas below `docs`."""
+    """Write all schemas to the directory `docs`."""
     (docs / "conformance.schema.json").write_text(json.dumps(wire.schema(), indent=2) + "\n", encoding="utf-8")
     directory = docs / "schemas"
     directory.mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""Survey the releases: list the properties that a release breaks, and the lengths of the shortest known violations.
+"""Survey the releases: find the properties that each release breaks in the model, and the shortest schedules for them.
 
 `python -m epochfuzz.harness.lab.survey [PROTOCOL ...]`, in a checkout, repeats the survey for the named protocols.
 Without a name, it repeats the survey for the protocols whose rules have changed since their last survey. A survey of
@@ -52,7 +52,10 @@ Kept = tuple[Configuration, tuple[str, ...]]  # a schedule that the project keep
 
 
 class Surveyor:
-    """Searches for the properties that a protocol breaks, and for the shortest schedules."""
+    """The survey of one protocol: searches for broken properties, and for the shortest schedules that break them.
+
+    `kept` are known schedules, which the survey tries first.
+    """
 
     def __init__(self, protocol: Protocol, kept: Sequence[Kept]) -> None:
         self.protocol = protocol
@@ -63,7 +66,7 @@ class Surveyor:
             self.take(settings, events)
 
     def survey(self) -> ReleaseVerdicts:
-        """Search the protocol, run random schedules, and search for schedules shorter than the known ones."""
+        """Run random schedules, exhaustive searches, and searches for shorter schedules. Returns the results."""
         self._walk(WALKED, SCHEDULES)
         for settings in searched(self.protocol):
             self._search(settings)
@@ -76,7 +79,7 @@ class Surveyor:
         return ReleaseVerdicts(found, judged, tuple(self.complete), rules_digest(self.protocol, judged))
 
     def take(self, settings: Configuration, events: tuple[str, ...]) -> None:
-        """Note the properties that a schedule breaks, if the survey covers them in the schedule's configuration."""
+        """Run a schedule, and note the properties that it breaks, if the survey covers them in this configuration."""
         schedule = parse_schedule(events)
         for each in properties.PROPERTIES:
             if not is_of_the_survey(each, settings) or each.name in properties.permitted(settings):
@@ -86,7 +89,10 @@ class Surveyor:
                 self._note(each.bit, settings, prefix)
 
     def _note(self, wanted: int, settings: Configuration, schedule: bytes) -> None:
-        """Keep a schedule that breaks a property, unless a known schedule is as short."""
+        """Keep a schedule that breaks a property, if it is shorter than the known one.
+
+        `wanted` is the property's bit.
+        """
         (name,) = properties.names(wanted)
         known = self.broken.get(name)
         if known is None or len(schedule) < len(known.events):
@@ -96,7 +102,7 @@ class Surveyor:
             self.broken[name] = Broken(settings, tuple(schedule_texts(simplest)), {})
 
     def _walk(self, settings: Configuration, schedules: int) -> None:
-        """Run random schedules, and note the shortest shrunk schedule for each property that they break."""
+        """Run random schedules, and note the shortest shrunk schedule of each broken property."""
         walker = Walker([self.protocol], settings, seed=0)
         for breach in breaches([self.protocol], settings, walker.walk(0, schedules)):
             wanted = properties.named(breach.property).bit
@@ -106,13 +112,13 @@ class Surveyor:
                 self._note(wanted, settings, shrunk)
 
     def _search(self, settings: Configuration) -> None:
-        """Search within bounds for violations of unbroken properties, and for shorter schedules for broken ones."""
+        """Search exhaustively within bounds, for violations and for schedules shorter than the known ones."""
         ended = self._explore(settings, sorted(self.judged), MEMORY)
         if not any(each.memory_exhausted for each in ended.values()):
             self.complete.append(settings)
 
     def _with_clients(self, settings: Configuration) -> None:
-        """Search for violations that need clients or a second controller."""
+        """Search for violations of properties that apply only with clients, such as with transactions."""
         names = [
             name
             for name in applying(initial(self.protocol, settings))
@@ -127,7 +133,10 @@ class Surveyor:
             self._walk(free, SCHEDULES_WITH_CLIENTS)
 
     def _look_for_shorter(self, replicas: int) -> bool:
-        """Search for shorter schedules, without bounds on records and epochs. Returns whether one exists."""
+        """Search for schedules shorter than the known ones, with any number of records and epochs.
+
+        Returns whether one exists.
+        """
         found = False
         for settings in {replace(each.settings, replicas=replicas): None for each in self.broken.values()}:
             names = [
@@ -149,10 +158,10 @@ class Surveyor:
     def _explore(
         self, settings: Configuration, names: Sequence[str], memory: int, *, bounded: bool = True
     ) -> dict[str, Exploration]:
-        """Search for violations of several properties. Returns the result of the search for each property.
+        """Search exhaustively for violations of several properties. Returns the result of the search for each property.
 
-        One search covers all properties that are checked after every event. Each property that is checked only at the
-        end requires its own search.
+        One search covers all properties that are checked after every event. A property that is checked only at the end
+        needs a search of its own.
         """
         together = [name for name in names if not properties.named(name).at_end]
         alone = [[name] for name in names if properties.named(name).at_end]
@@ -169,7 +178,7 @@ class Surveyor:
         return ended
 
     def _depth(self, name: str) -> int:
-        """Return the depth of the search for a property: one event less than the shortest known schedule."""
+        """Return the depth of the search for a property, in events: one less than the shortest known schedule."""
         return len(self.broken[name].events) - 1 if name in self.broken else sys.maxsize
 
 
@@ -177,8 +186,8 @@ class Surveyor:
 def is_of_the_survey(property_: Property, settings: Configuration) -> bool:
     """Return whether the survey covers a property in a configuration.
 
-    It covers every property in the plain configuration. In a configuration with clients, it covers only the properties
-    that apply to no protocol in the plain configuration.
+    It covers every property in the plain configuration, which has no clients and no faults of disks. A configuration of
+    WITH_CLIENTS covers only the properties that apply to no protocol in the plain configuration.
     """
     plain = Configuration(replicas=settings.replicas, records=settings.records, epochs=settings.epochs)
     if settings == plain:
@@ -190,7 +199,7 @@ def is_of_the_survey(property_: Property, settings: Configuration) -> bool:
 
 
 def stale() -> list[str]:
-    """Return the protocols whose rules have changed since their survey, or that were never surveyed."""
+    """Return the protocols to survey again: their rules have changed since their survey, or they have no survey."""
     rows = surveyed()
     return [
         name
@@ -200,7 +209,7 @@ def stale() -> list[str]:
 
 
 def kept() -> list[Kept]:
-    """Return all schedules that the project keeps: in the corpus, in the glossary, and in the survey."""
+    """Return all known schedules with their configurations: from the corpus, the glossary and the survey."""
     corpus = [(case.settings, tuple(schedule_texts(case.events))) for case in load_corpus([CORPUS])]
     examples = [entry.example for entry in glossary().values() if entry.example is not None]
     rows = surveyed().values() if FILE.exists() else ()
@@ -210,7 +219,10 @@ def kept() -> list[Kept]:
 
 
 def beaten(rows: Mapping[str, ReleaseVerdicts], kept: Iterable[Kept]) -> Iterator[str]:
-    """Yield a sentence for each schedule that breaks a property unexpectedly, or in fewer events than recorded."""
+    """Yield a sentence for each schedule that contradicts the survey.
+
+    The schedule breaks a property that the survey lists as held, or breaks it in fewer events than the survey lists.
+    """
     schedules = [(settings, parse_schedule(events)) for settings, events in kept]
     for name, row in rows.items():
         for settings, schedule in schedules:
@@ -230,7 +242,7 @@ def _beaten(
 
 
 def broken_by(protocol: Protocol, settings: Configuration, schedule: bytes) -> int:
-    """Return the set of properties that are broken at the end of a schedule."""
+    """Return the set of properties that are broken at the end of a schedule, as bits."""
     execution = Execution(protocol, settings)
     for event in schedule:
         execution.apply(event)
@@ -256,7 +268,7 @@ def _write(rows: Mapping[str, ReleaseVerdicts]) -> None:
 
 
 def shortened(name: str, row: ReleaseVerdicts, kept: Sequence[Kept]) -> ReleaseVerdicts:
-    """Return a row after replacing recorded schedules by shorter ones that the project keeps.
+    """Return a row of the survey with shorter schedules from `kept` in place of recorded ones.
 
     The results of searches for the other properties stay valid.
     """
@@ -268,7 +280,10 @@ def shortened(name: str, row: ReleaseVerdicts, kept: Sequence[Kept]) -> ReleaseV
 
 
 def main(wanted: Sequence[str]) -> None:
-    """Survey some protocols again. The schedules found for one protocol also shorten the schedules of the others."""
+    """Survey the named protocols, or the stale ones.
+
+    A schedule found for one protocol also shortens those of others.
+    """
     rows = dict(surveyed()) if FILE.exists() else {}
     for name in wanted or stale():
         rows[name] = Surveyor(NAMED[name], kept()).survey()

@@ -1,1 +1,1 @@
-"""Models of users on the command line: `--model module:NAME`, with plain texts instead of Kafka's narration."""
+"""Commands for a user's own model, which `--model module:NAME` imports: fuzz, explore, shrink and replay."""

@@ -1,4 +1,4 @@
-"""Case files of any model: a schedule, its settings, and its expected result under each protocol."""
+"""Case files for a user's own model: a schedule, its settings, and its expected result under each protocol."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,9 +12,9 @@ SCHEMA = 1
 
 @dataclass(frozen=True)
 class OwnExpectation:
-    """The properties that must break under a protocol, and the number of the event that breaks the first of them.
+    """The properties that a schedule must break under a protocol; if `broken` is empty, it must break none.
 
-    If `broken` is empty, no property may break.
+    `at` is the number of the event that must break the first of them, or None for any event.
     """
 
     broken: tuple[str, ...]
@@ -23,7 +23,7 @@ class OwnExpectation:
 
 @dataclass(frozen=True)
 class OwnCase:
-    """A schedule of a model with its settings, its story and its expectations by protocol."""
+    """A case of a user's own model. `why` explains the case, and `expect` maps protocols to expectations."""
 
     id: str
     why: str

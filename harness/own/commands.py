@@ -33,7 +33,10 @@ CERTIFICATE_MEMORY = 1 << 30
 
 @dataclass(frozen=True)
 class OwnSearch:
-    """A request for an exhaustive search."""
+    """A request for an exhaustive search for a schedule that breaks a property.
+
+    `wanted` is the property's bit. `memory` is in bytes. `depth` is the largest number of events, or None for no limit.
+    """
 
     model: Model
     protocol: Protocol
@@ -46,7 +49,7 @@ class OwnSearch:
 
     @property
     def sought(self) -> str:
-        """The name of the property."""
+        """The name of the property that a schedule must break."""
         (name,) = self.model.judgement.named(self.wanted)
         return name
 
@@ -101,7 +104,10 @@ def _conclusion(asked: OwnSearch, found: searching.Exploration) -> str:
 
 @dataclass(frozen=True)
 class OwnWalk:
-    """A request for random runs: the number of schedules or the seconds, and the seconds for proofs."""
+    """A request for random runs, which end after `schedules` or `seconds`.
+
+    `certify` is the time for proofs in seconds.
+    """
 
     model: Model
     protocols: Sequence[Protocol]
@@ -170,9 +176,9 @@ def _findings(asked: OwnWalk, walker: Walker[Any, Any], tally: Tally, deadline: 
 def _reproducer(
     schedule: bytes, protocol: Protocol, settings: Any, wanted: int, memory: int, deadline: Deadline
 ) -> certificates.Reproducer:
-    """Shrink a schedule that breaks a wanted property, make it canonical, and try to prove it before the deadline.
+    """Shrink a schedule that breaks a wanted property, and try to prove before the deadline that no shorter one exists.
 
-    Raises DoesNotBreak.
+    The result has the canonical names and order of events. Raises DoesNotBreak.
     """
     if deadline.is_past:
         shrunk = shrinking.trim(schedule, protocol, settings, wanted)
@@ -203,7 +209,11 @@ def _plain(model: Model, found: _Finding) -> "documents.OwnFinding":
 
 @dataclass(frozen=True)
 class Shrinking:
-    """A request to shrink a case file: the property (None: the first that breaks), and the seconds for a proof."""
+    """A request to shrink the schedule of a case file.
+
+    `property` None means the first property that breaks. `certify` is the time for a proof in seconds, and `memory` is
+    in bytes.
+    """
 
     model: Model
     protocol: Protocol

@@ -1,4 +1,4 @@
-"""Loading: import the model that `--model module:NAME` names, and parse its protocols and settings."""
+"""Import the model that `--model module:NAME` names, and parse its protocols and settings."""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ _T = TypeVar("_T")
 
 
 def load(text: str) -> Model:
-    """Return the model `module:NAME`. The module may be in the current directory. Raises BadInput."""
+    """Return the model for `module:NAME`. Modules in the current directory are found too. Raises BadInput."""
     module, colon, name = text.partition(":")
     if not (module and colon and name):
         raise BadInput(f"--model must be MODULE:NAME, such as mylog:LOG; got {text!r}")
@@ -45,7 +45,7 @@ def _why_not_imported(module: str, error: Exception) -> str:
 
 
 def protocol_of(model: Model, text: str) -> Protocol:
-    """Return the protocol of a name. Raises BadInput."""
+    """Return the model's protocol with a name. Raises BadInput."""
     protocol: Protocol = _parsed("--protocol", model.protocol, text)
     return protocol
 
@@ -56,7 +56,7 @@ def settings_of(model: Model, given: Mapping[str, Any]) -> Any:
 
 
 def wanted_of(model: Model, property_: str | None) -> int:
-    """Return the set of the named property, or of the most severe property if none is named. Raises BadInput."""
+    """Return the bit of a property. Without a name it is the bit of the most severe property. Raises BadInput."""
     names = model.judgement.names
     if property_ is not None and property_ not in names:
         raise BadInput(f"--property: unknown property {property_!r}; the properties are {', '.join(names)}")
@@ -88,5 +88,5 @@ def mistakes_as_bad_input() -> Iterator[None]:
 
 
 def _described(lines: Sequence[str]) -> Sequence[str]:
-    """Return the lines of a compiler's error that help a user: the location, without the chain of calls."""
+    """Return at most three lines of a Numba error: its cause and location, without the chain of calls."""
     return [line for line in lines if not line.startswith(("Failed in", "During:", "- ", "There are", ">>>"))][:3]

@@ -1,4 +1,4 @@
-"""Timelines of any model: each event of a schedule with the fields that it changed, and the broken properties."""
+"""Timelines for any model: a line for each event, with the fields that it changed and the properties that it broke."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from epochfuzz.model.core.simple_model import REPLICA_NAMES
 
 @dataclass(frozen=True)
 class OwnRun:
-    """A replay of a schedule: its lines, the broken properties, and the number of the event of the first break."""
+    """The result of a replay: its timeline, the broken properties, and the number of the event that first broke one."""
 
     lines: tuple[str, ...]
     broken: tuple[str, ...]
@@ -23,7 +23,7 @@ class OwnRun:
 def describe(schedule: bytes, protocol: Protocol, settings: Any) -> OwnRun:
     """Replay a schedule, and describe each event in one line.
 
-    An event that is not enabled is marked. Properties that are checked at the end come last.
+    Events that are not enabled are marked. Violations of properties that are checked at the end come last.
     """
     execution = Execution(protocol, settings)
     model = protocol.model
@@ -56,7 +56,7 @@ def _broken(names: list[str], when: str) -> Iterator[str]:
 
 
 def _values(p: Any) -> dict[str, str]:
-    """Return the value of each element of a state, by its name."""
+    """Return the value of each element of a state as text, by a name such as `log[A, 0]`."""
     values = {}
     for field in p.table.variables:
         if field.read(p):

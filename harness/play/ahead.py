@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
+from epochfuzz.harness.links.position import Position
 from epochfuzz.harness.play.board import broken_by
-from epochfuzz.harness.play.position import Position
 from epochfuzz.harness.trace.causes import causes
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.vocabulary.events import schedule_texts
@@ -53,7 +53,7 @@ class LookAhead:
         }
 
     def _address(self, found: bytes) -> str:
-        return f"/?{self.position.going(*found).at(self.position.step).query()}"
+        return f"?{self.position.going(*found).at(self.position.step).query()}"
 
     def run(self) -> None:
         """Run the search, and set the answer in every case, even after an error."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from epochfuzz.harness.play.position import Position
+from epochfuzz.harness.links.position import Position
 from epochfuzz.harness.trace import refusal
 from epochfuzz.harness.trace.replay import Run, replay
 from epochfuzz.harness.trace.scenes import Scene

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from epochfuzz.harness.cases.case import CaseError, dump_case, load_case
 from epochfuzz.harness.cases.recording import recorded
+from epochfuzz.harness.links.position import Position
 from epochfuzz.harness.play.board import Board
-from epochfuzz.harness.play.position import Position
 
 
 class CannotSave(Exception):

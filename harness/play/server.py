@@ -8,43 +8,36 @@ shows that origin. The server rejects both.
 import json
 import socket
 from collections.abc import Callable, Iterable
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import dataclass, field
+from functools import cached_property
+from http import HTTPStatus
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment
-from werkzeug.datastructures import MultiDict
 from werkzeug.exceptions import BadRequest, Forbidden, HTTPException, NotFound, SecurityError
 from werkzeug.routing import Map, Rule
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 from werkzeug.utils import redirect
 from werkzeug.wrappers import Request, Response
 
-from epochfuzz.harness.play import board
-from epochfuzz.harness.play.ahead import ANY, BUDGETS, MEMORY, CannotSearch, LookAhead, Searches
-from epochfuzz.harness.play.position import BadPosition, Position, parse, spelled
+from epochfuzz.harness.cases.bundled import bundled_cases
+from epochfuzz.harness.links.play_link import HOST
+from epochfuzz.harness.links.position import BadPosition, Position, parse_query
+from epochfuzz.harness.play.ahead import ANY, BUDGETS, CannotSearch, LookAhead, Searches
+from epochfuzz.harness.play.pages import POLICY, Pages, PlayPage
 from epochfuzz.harness.play.saving import CannotSave, IsThere, save
-from epochfuzz.harness.views.drawings import svg
-from epochfuzz.harness.views.report import html
+from epochfuzz.harness.play.stories import CaseStory, stories_of
 from epochfuzz.model.kafka.contract import properties
-from epochfuzz.model.kafka.vocabulary.configuration import ACKS, Configuration
-from epochfuzz.model.kafka.vocabulary.protocols import NAMED
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
-HOST = "127.0.0.1"
 _TRUSTED_HOSTS = [HOST, "localhost"]
 _MOST_BYTES = 1 << 17  # of a form
 
-# The page may load only its own resources. Figures set their minimum and maximum width in inline styles.
-_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src data:;"
-    " form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-)
 _HEADERS = {
-    "Content-Security-Policy": _POLICY,
+    "Content-Security-Policy": f"{POLICY}; script-src 'self'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -64,19 +57,6 @@ _URLS = Map(
 )
 
 
-def _environment() -> Environment:
-    environment = html.environment("epochfuzz.harness.play")
-    environment.globals |= {
-        "any_property": ANY,
-        "budgets": BUDGETS,
-        "gibibytes": MEMORY >> 30,
-        "least_width": svg.least_width,
-        "properties": properties.NAMES,
-    }
-    environment.filters |= {"names": board.names, "spelled": spelled}
-    return environment
-
-
 @dataclass
 class Application:
     """The page and its resources as a WSGI application. It opens at `start`, and saves cases in `directory`.
@@ -88,7 +68,12 @@ class Application:
     directory: Path
     story: str = ""
     searches: Searches = field(default_factory=Searches)
-    _templates: Environment = field(default_factory=_environment)
+
+    @cached_property
+    def pages(self) -> Pages:
+        """The pages, for the transport over HTTP."""
+        opened = {self.start.case: CaseStory(self.start.query(), self.story)} if self.story else {}
+        return Pages(self.start, stories_of(bundled_cases()) | opened, self.directory)
 
     def __call__(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
         """Respond to a request."""
@@ -113,44 +98,23 @@ class Application:
         return answer(request, **arguments)
 
     def _mistake(self, error: HTTPException) -> Response:
-        text = self._templates.get_template("mistake.html").render(message=error.description, start=self.start.query())
-        return Response(text, error.code, mimetype="text/html")
+        status = HTTPStatus(error.code or HTTPStatus.BAD_REQUEST)
+        return _html(self.pages.mistake(error.description or "", status))
 
     def _page(self, request: Request) -> Response:
         given = request.query_string.decode("ascii", "replace")
-        if not given:
-            return redirect(f"/?{self.start.query()}", 303)
-        shown = board.Board(_position(request.args))
-        query = shown.position.query()
-        if query != given:
-            return redirect(f"/?{query}", 303)
-        chosen = [protocol.name for protocol in shown.position.protocols]
-        text = self._templates.get_template("play.html").render(
-            board=shown,
-            position=shown.position,
-            settings=shown.position.settings,
-            inputs=[_input(setting, shown.position.settings) for setting in fields(Configuration)],
-            chosen=chosen,
-            choosable=dict.fromkeys([*NAMED, *chosen]),
-            directory=self.directory,
-            story=self._story(shown.position),
-        )
-        return Response(text, mimetype="text/html")
-
-    def _story(self, position: Position) -> str:
-        """Return the story of the opened case, while the position is on its schedule."""
-        is_of_the_case = (position.events, position.settings) == (self.start.events, self.start.settings)
-        return self.story if is_of_the_case else ""
+        answer = self.pages.page(given)
+        return redirect(f"/?{answer.query}", 303) if answer.query not in (given, None) else _html(answer)
 
     def _style(self, request: Request) -> Response:
-        return Response(self._templates.get_template("play.css").render(), mimetype="text/css")
+        return Response(self.pages.file("play.css"), mimetype="text/css")
 
     def _script(self, request: Request) -> Response:
-        return Response(self._templates.get_template("play.js").render(), mimetype="text/javascript")
+        return Response(self.pages.file("play.js"), mimetype="text/javascript")
 
     def _search(self, request: Request) -> Response:
         form = request.form
-        position = _position(_query(form)).on_schedule
+        position = _position(form.get("position", "")).on_schedule
         protocol = next((each for each in position.protocols if each.name == form.get("under")), None)
         if protocol is None:
             raise BadRequest(f"{form.get('under')!r} is not a protocol of this page")
@@ -176,7 +140,7 @@ class Application:
 
     def _save(self, request: Request) -> Response:
         form = request.form
-        position = _position(_query(form))
+        position = _position(form.get("position", ""))
         try:
             replace = form.get("replace") == "yes"
             file = save(position, form.get("id", ""), form.get("why", ""), self.directory, replace=replace)
@@ -185,25 +149,15 @@ class Application:
         return _json({"answer": f"Saved as {file}", "command": f"epochfuzz replay {quote(str(file))} --trace"})
 
 
-def _input(setting: "Field[Any]", settings: Configuration) -> dict[str, Any]:
-    """Return the data of a setting for the form."""
-    value = getattr(settings, setting.name)
-    about = {"name": setting.name, "value": value, **setting.metadata}
-    if isinstance(value, bool):
-        return {**about, "kind": "flag"}
-    return {**about, "kind": "number"} if isinstance(value, int) else {**about, "kind": "choice", "choices": [*ACKS]}
-
-
-def _query(form: MultiDict[str, str]) -> MultiDict[str, str]:
-    """Return the query of the page that sent the form."""
-    return Request.from_values(query_string=form.get("position", "")).args
-
-
-def _position(arguments: MultiDict[str, str]) -> Position:
+def _position(query: str) -> Position:
     try:
-        return parse(dict(arguments.lists()))
+        return parse_query(query)
     except BadPosition as error:
         raise BadRequest(str(error)) from None
+
+
+def _html(answer: PlayPage) -> Response:
+    return Response(answer.text, answer.status, mimetype="text/html")
 
 
 def _json(document: dict[str, Any]) -> Response:

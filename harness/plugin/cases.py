@@ -1,4 +1,4 @@
-"""Case files as pytest items, one per protocol. A failed item shows a drawing instead of a traceback."""
+"""Make pytest tests of case files, one for each protocol. A failed test shows a drawing instead of a traceback."""
 
 import os
 import shlex
@@ -21,12 +21,13 @@ class NotAsExpected(Exception):
 
 
 class CaseFile(pytest.File):
-    """A case file."""
+    """A case file that pytest collects."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        """Yield one item for each protocol: those of the command line, of the case, or of the project.
+        """Yield one test for each protocol.
 
-        With `epochfuzz_subject`, yield another item for each protocol, which replays the case on that adapter.
+        The protocols come from the command line, else the case, else the project's defaults. If the ini file sets
+        `epochfuzz_subject`, yield one more test for each protocol, on the user's adapter.
         """
         try:
             case = load_case(self.path)
@@ -49,7 +50,7 @@ class CaseFile(pytest.File):
 
 
 class CaseItem(pytest.Item):
-    """A case under one protocol. The test replays the case, and checks its expectations."""
+    """A test that replays a case under one protocol, and checks the case's expectations."""
 
     def __init__(self, *, case: Case, protocol: str, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -57,7 +58,7 @@ class CaseItem(pytest.Item):
         self.protocol = protocol
 
     def runtest(self) -> None:
-        """Replay the case. Raises NotAsExpected."""
+        """Replay the case. Raises NotAsExpected if an expectation is not met."""
         if self.config.getoption("epochfuzz_rewrite"):
             self.case = _rewrite(self.case)
         verdict = judge(self.case, [self.protocol]).verdicts[self.protocol]
@@ -69,10 +70,14 @@ class CaseItem(pytest.Item):
         complaints = _complaints(self.case, verdict)
         if complaints:
             heading = f"{self.case.id} under {self.protocol} is not as expected:"
-            raise NotAsExpected("\n".join([heading, *complaints, reproduce, "", _timeline(self.case, verdict)]))
+            drawing = _timeline(self.case, verdict)
+            raise NotAsExpected("\n".join([heading, *complaints, reproduce, _link(self.case, verdict), "", drawing]))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """Return the differences and the timeline up to them. Errors of epochfuzz itself have a traceback."""
+        """Return the report of a failure: the differences and a timeline.
+
+        Errors of epochfuzz itself get a traceback.
+        """
         if isinstance(excinfo.value, NotAsExpected):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
@@ -88,10 +93,10 @@ class CaseItem(pytest.Item):
 
 
 def _rewrite(case: Case) -> Case:
-    """Write the results of replay into the file of the case. Raises NotAsExpected if the file cannot be written.
+    """Replay a case, and write the results into its file as the new expectations. Returns the changed case.
 
     Several workers may write one file at once. All of them write equal text, and replace the file as a whole, so that
-    no worker reads half a file.
+    no worker reads half a file. Raises NotAsExpected if the file cannot be written.
     """
     met = rewritten(case)
     if met != case:
@@ -107,9 +112,9 @@ def _rewrite(case: Case) -> Case:
 
 
 def _complaints(case: Case, verdict: Verdict) -> list[str]:
-    """Return the differences from the expectations.
+    """Return the differences between a replay and the expectations of its case.
 
-    A protocol that the case doesn't mention must break no property, except by a known bug.
+    A protocol without an expectation must break no property, except for a known or suspected reason.
     """
     run = verdict.run
     if run.protocol.name in case.protocols:
@@ -121,6 +126,13 @@ def _complaints(case: Case, verdict: Verdict) -> list[str]:
     ]
 
 
+def _link(case: Case, verdict: Verdict) -> str:
+    """Return the line with the link to the first difference."""
+    from epochfuzz.harness.views import play_links
+
+    return play_links.line(play_links.to_case(case, [verdict.run.protocol.name], _parts_after(case, verdict)))
+
+
 def _timeline(case: Case, verdict: Verdict) -> str:
     """Return the drawing of the run, up to the first difference."""
     from epochfuzz.harness.plugin.drawing import drawn
@@ -130,9 +142,9 @@ def _timeline(case: Case, verdict: Verdict) -> str:
 
 
 def _parts_after(case: Case, verdict: Verdict) -> int:
-    """Return the number of the event that first makes the run differ from its expectations.
+    """Return the number of the event after which the run first differs from its case.
 
-    If an expected break never happened, it is the number of the last event.
+    If an expected violation never happened, it is the number of the last event.
     """
     run, name = verdict.run, verdict.run.protocol.name
     moments: list[int | None] = []

@@ -1,4 +1,4 @@
-"""Drawings as text, for reports of failures: at most 100 columns wide, and without colours."""
+"""Convert drawings to plain text for failure reports: at most 100 columns wide, and without colours."""
 
 import io
 
@@ -10,7 +10,7 @@ _WIDTH = 100
 
 
 def drawn(drawing: RenderableType) -> str:
-    """Return the text that a console would show."""
+    """Return a drawing as text."""
     text = io.StringIO()
     Console(file=text, width=_WIDTH, color_system=None, emoji=False).print(drawing)
     return without_padding(text.getvalue())

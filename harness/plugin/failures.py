@@ -1,7 +1,7 @@
-"""Failures of state machines: add a timeline and a case to the report, for replay without Hypothesis.
+"""Extend the report of a failed state machine by a timeline and a case, which replays without Hypothesis.
 
-A test suite's own exception doesn't refer to a machine. The machine is in a frame of the exception's traceback. This
-machine ran the shrunk example, because Hypothesis raises the exception of its last run.
+The machine is found in a frame of the exception's traceback, because the exception does not refer to it. This machine
+ran the shrunk example, because Hypothesis raises the exception of its last run.
 """
 
 import sys
@@ -17,15 +17,15 @@ from epochfuzz.harness.plugin.drawing import drawn
 from epochfuzz.harness.text.printable import printable
 from epochfuzz.harness.trace.story import story_of
 from epochfuzz.harness.trace.witness import Witness
-from epochfuzz.harness.views import terminal
+from epochfuzz.harness.views import play_links, terminal
 
 _MOST_SAID = 300  # characters of an exception's message
 
 
 def sections(error: BaseException, directory: Path | None) -> Iterator[tuple[str, str]]:
-    """Yield the sections for the report of an exception, as pairs (title, text). There are none without a machine.
+    """Yield sections for pytest's report of an exception, as pairs (title, text).
 
-    If a directory is given, the cases are saved in it.
+    Yield none if no state machine raised it. If a directory is given, the function saves a case of each failure there.
     """
     if isinstance(error, BaseExceptionGroup):  # Hypothesis groups several failures of one machine
         for each in error.exceptions:
@@ -33,12 +33,15 @@ def sections(error: BaseException, directory: Path | None) -> Iterator[tuple[str
         return
     drawing, case = _drawing_and_case(error) or (None, None)
     if drawing is not None and case is not None:
-        yield "what happened", drawn(drawing)
+        yield (
+            "what happened",
+            f"{drawn(drawing)}\n{play_links.line(play_links.to_case(case, case.protocols, len(case.events)))}",
+        )
         yield _title(case, directory), dump_case(case)
 
 
 def _drawing_and_case(error: BaseException) -> tuple[Any, Case] | None:
-    """Return the drawing and the case of a failure if a frame of its traceback holds a machine with events."""
+    """Return the timeline and the case of a failed state machine. None if no machine is in the traceback."""
     for name, of_machine in (("strategies", _of_replication), ("harness.conform.run", _of_conformance)):
         module = sys.modules.get(f"epochfuzz.{name}.machine")
         if module is None:
@@ -86,7 +89,7 @@ def _said(error: BaseException) -> str:
 
 
 def _title(case: Case, directory: Path | None) -> str:
-    """Save the case if a directory is given, and return the title of its section, which names the file."""
+    """Save the case if a directory is given. Returns a title for the case in the report, which names the file."""
     if directory is None:
         return "the case; --epochfuzz-save saves it"
     try:

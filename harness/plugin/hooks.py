@@ -25,7 +25,7 @@ _BEGINNING = 1 << 16  # characters that hold all keys of a case; third-party YAM
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the setting `epochfuzz_corpus`, and the options for its cases."""
+    """Add epochfuzz's settings of the ini file, and its command-line options."""
     parser.addini(
         "epochfuzz_corpus",
         "directories below the rootdir whose *.yaml files are epochfuzz cases; they are collected along with testpaths",
@@ -84,7 +84,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """End the adapter, and forget the rootdir, which later code in this process must not use."""
+    """End the adapter's process, and reset the rootdir, which later code in this process must not use."""
     from epochfuzz.strategies.project import look_in
 
     look_in(None)
@@ -94,9 +94,9 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "CaseFile | None":
-    """Collect every *.yaml file in the corpus as a case, and other files that can only be a case.
+    """Collect a *.yaml file as a case if it is in the corpus or looks like a case.
 
-    If a corpus is configured, a file outside of it is collected only if the command line names it.
+    If a corpus is configured, a file outside of it is collected only if the command line names the file.
     """
     if file_path.suffix != ".yaml":
         return None
@@ -111,7 +111,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "CaseFile 
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Save the failures of each machine and conformance test under the test's own name in Hypothesis's database."""
+    """Give each state machine a key of its own in Hypothesis's database, so that tests do not share saved failures."""
     if not _MACHINES.isdisjoint(sys.modules):
         from epochfuzz.strategies.private_hypothesis import machine_of, set_key
 
@@ -125,7 +125,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Add the timeline and the case to the report of a machine's failure."""
+    """Add a timeline and a case to the report of a failed state machine."""
     report = yield
     add_section = getattr(report.longrepr, "addsection", None)  # a report of a single line has no sections
     if call.excinfo is not None and add_section is not None and not _MACHINES.isdisjoint(sys.modules):
@@ -151,12 +151,14 @@ def protocols(config: pytest.Config) -> list[str]:
 
 
 def _read_project(config: pytest.Config) -> None:
-    """Read the project's defaults, searching from the rootdir and not from the current directory. Raises UsageError."""
+    """Read the project's defaults, searching from pytest's rootdir. Raises UsageError."""
+    from epochfuzz.harness.links.play_link import address_in_environment
     from epochfuzz.strategies.project import ProjectError, look_in, project
 
     look_in(config.rootpath)
     try:
         project()
+        address_in_environment()
     except ProjectError as error:
         raise pytest.UsageError(str(error)) from None
 
@@ -182,7 +184,7 @@ def _looks_like_a_case(path: Path) -> bool:
 
 
 def _has_an_event(text: str) -> bool:
-    """Return whether a list in YAML text has an event such as `fetch B`."""
+    """Return whether YAML text lists an event such as `fetch B`."""
     from epochfuzz.model.kafka.vocabulary.events import VERBS
 
     found = re.findall(r"""(?:^|[\[,-])\s*["']?([a-z_]+) [A-E]["']?\s*(?=[\],#]|$)""", text, re.MULTILINE)

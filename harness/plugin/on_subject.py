@@ -13,17 +13,18 @@ from epochfuzz.harness.conform.protocol.process import CommandError
 from epochfuzz.harness.conform.protocol.subject import CommandSubject
 from epochfuzz.harness.conform.run.rerun import Rerun, rerun
 from epochfuzz.harness.trace.replay import Run
+from epochfuzz.harness.views import play_links
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 _SUBJECT: pytest.StashKey[CommandSubject] = pytest.StashKey()
 
 
 class NotAsInTheModel(Exception):
-    """The system under test breaks other properties than the model. The message names them."""
+    """A case has another result on the system under test than in the model. The message lists the differences."""
 
 
 class SubjectItem(pytest.Item):
-    """A case, to replay on the system under test and in the model under one protocol."""
+    """A test that replays a case on the system under test and in the model, and compares the two results."""
 
     def __init__(self, *, case: Case, protocol: str, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -31,7 +32,10 @@ class SubjectItem(pytest.Item):
         self.protocol = protocol
 
     def runtest(self) -> None:
-        """Replay the case. Raises NotAsInTheModel."""
+        """Replay the case.
+
+        Raises NotAsInTheModel if the results differ. Skips the test if the adapter cannot run the case.
+        """
         try:
             result = rerun(_subject(self.config), self.case, parse_protocol(self.protocol))
         except SubjectUnable as unable:
@@ -42,10 +46,12 @@ class SubjectItem(pytest.Item):
             path = os.path.relpath(self.path, self.config.rootpath)
             words = ["epochfuzz", "replay", path, "--protocol", self.protocol, "--subject"]
             reproduce = shlex.join([*words, shlex.join(command_of(self.config))])
-            raise NotAsInTheModel("\n".join([*_complaints(result, self.protocol), reproduce]))
+            step = 0 if result.differs is None else result.differs[0]
+            link = play_links.line(play_links.to_case(self.case, [self.protocol], step))
+            raise NotAsInTheModel("\n".join([*_complaints(result, self.protocol), reproduce, link]))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """Return the differences. Errors of epochfuzz itself have a traceback."""
+        """Return the report of a failure: the differences. Errors of epochfuzz itself get a traceback."""
         if isinstance(excinfo.value, NotAsInTheModel):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
@@ -56,7 +62,10 @@ class SubjectItem(pytest.Item):
 
 
 def command_of(config: pytest.Config) -> list[str]:
-    """Return the command of the adapter, or an empty list. A relative path of a program starts at the rootdir."""
+    """Return the adapter's command.
+
+    The list is empty without an adapter. A relative path is resolved from the rootdir.
+    """
     command: list[str] = config.getini("epochfuzz_subject")
     if command and "/" in command[0]:
         command = [str(config.rootpath / command[0]), *command[1:]]

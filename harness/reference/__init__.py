@@ -1,1 +1,1 @@
-"""Explain each name of the model, for `epochfuzz explain` and the pages of docs/reference/."""
+"""Explain the names of the model, such as properties and mechanisms, for `epochfuzz explain` and docs/reference/."""

@@ -1,9 +1,10 @@
-"""Read checked.yaml: the Kafka jars whose lockstep runs checked rows of the table of releases.
+"""Read checked.yaml: the versions of Kafka whose own code ran in lockstep with the model without an unknown difference.
 
-A row without such a run follows from reading Kafka's source.
+The table of releases shows these versions. A release without a version in the file follows from reading Kafka's source.
 """
 
 import functools
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -23,7 +24,7 @@ LEGEND = (
 
 @dataclass(frozen=True)
 class Check:
-    """Lockstep runs of one version of Kafka's jars that showed no unknown difference."""
+    """The lockstep runs of one version of Kafka's jars: the number of random schedules, and the day of the last run."""
 
     jars: str
     schedules: int
@@ -31,17 +32,27 @@ class Check:
 
     @property
     def text(self) -> str:
-        """Return the jars, with the number of schedules and the day: `2.8.1 (10,000 schedules, 2026-11-24)`."""
+        """Return the check as a table shows it: `2.8.1 (10,000 schedules, 2026-11-24)`."""
         return f"{self.jars} ({self.schedules:,} schedules, {self.date.isoformat()})"
 
 
 @functools.cache
 def checks() -> tuple[Check, ...]:
-    """Return the recorded checks, in the order of the file."""
+    """Return the checks in checked.yaml, in the order of the file."""
     return tuple(Check(jars, **entry) for jars, entry in parsed(FILE.read_text(encoding="utf-8")).items())
 
 
 def checked_on(release: str) -> str:
-    """Return the cell of a release, such as `kafka-2.6.1`: its checked jars, or `by reading` if there are none."""
+    """Return the checks of a release such as `kafka-2.6.1`, as text for a table. `by reading` if there are none."""
     texts = [check.text for check in checks() if versions.release_of(f"{versions.PREFIX}{check.jars}") == release]
     return ", ".join(texts) or BY_READING
+
+
+def checked_in_short(names: Collection[str]) -> str:
+    """Return the cell of several releases: the jars, the schedules of all their runs, and the day of the last run."""
+    found = [check for check in checks() if versions.release_of(f"{versions.PREFIX}{check.jars}") in names]
+    if not found:
+        return BY_READING
+    schedules = sum(check.schedules for check in found)
+    last = max(check.date for check in found)
+    return f"{', '.join(check.jars for check in found)} ({schedules:,} schedules, {last.isoformat()})"

@@ -1,7 +1,7 @@
-"""Explain each name of the protocol: its meaning, its reason, and a schedule that shows it.
+"""Explain a name of the model, such as `fencing` or `no-divergence`: its meaning, its reason, and an example schedule.
 
-glossary/ contains the prose and the schedules, in one file for each kind of name. The tables of the model provide the
-mechanisms of each protocol, and the properties that a schedule breaks.
+The folder glossary/ contains the texts and the schedules, in one file for each kind of name. The tables of the model
+provide the mechanisms of each protocol, and the properties that a schedule breaks.
 """
 
 import difflib
@@ -45,10 +45,10 @@ class UnknownName(ValueError):
 
 @dataclass(frozen=True)
 class Example:
-    """An example of an entry: a schedule of event texts.
+    """A schedule of event texts that shows the meaning of a name.
 
-    If `breaks` names a property, the example is a shortest schedule that breaks this property under the protocol
-    `under`, and it breaks nothing under `beside`. Any other example needs all of its events.
+    If `breaks` names a property, the schedule is a shortest one that breaks this property under the protocol `under`.
+    It breaks nothing under the protocol `beside`.
     """
 
     under: str
@@ -60,9 +60,10 @@ class Example:
 
 @dataclass(frozen=True)
 class GlossaryEntry:
-    """The explanation of a name. A mechanism and its choices, such as `fencing=epoch`, have the kind `mechanism`.
+    """The explanation of a name. `means` is its meaning, `why` is its reason, and `also` lists synonyms.
 
-    Until somebody writes an explanation, `why` is empty and `example` is None. `also` lists synonyms.
+    A mechanism and its choices, such as `fencing=epoch`, have the kind `mechanism`. A name without a text in the
+    glossary has an empty `why`, and no example.
     """
 
     name: str
@@ -85,10 +86,10 @@ def first_sentence(text: str) -> str:
 
 @functools.cache
 def glossary() -> dict[str, GlossaryEntry]:
-    """Return all entries by name, in the order of KINDS, and within a kind in the order of the vocabulary.
+    """Return the entries of all names, by name. The kinds come in the order of KINDS.
 
-    A name without an explanation in the glossary has the meaning of its declaration. Raises LookupError if the glossary
-    explains an undeclared name.
+    A name without a text in the glossary has the meaning of its declaration in the model. Raises LookupError if the
+    glossary explains a name that the model does not declare.
     """
     entries: dict[str, GlossaryEntry] = {}
     for kind, several in KINDS.items():
@@ -103,7 +104,7 @@ def glossary() -> dict[str, GlossaryEntry]:
 
 
 def _declared(kind: str) -> dict[str, str]:
-    """Return the names of a kind in the vocabulary, each with the meaning in its declaration."""
+    """Return the names of a kind that the model declares, each with the meaning in its declaration."""
     match kind:
         case "property":
             return {each.name: f"Broken where {_lower(each.meaning)}" for each in PROPERTIES}
@@ -136,7 +137,10 @@ def _lower(text: str) -> str:
 
 
 def find(name: str, others: Iterable[str] = ()) -> GlossaryEntry:
-    """Return the entry of a name, ignoring case. Raises UnknownName, which may suggest one of `others` too."""
+    """Return the entry of a name or a synonym, ignoring case.
+
+    Raises UnknownName, whose message suggests similar names. It may also suggest one of `others`.
+    """
     known = synonym(name)
     if known is not None:
         return glossary()[known]
@@ -147,7 +151,7 @@ def find(name: str, others: Iterable[str] = ()) -> GlossaryEntry:
 
 
 def synonym(name: str) -> str | None:
-    """Return the name of the entry with a name or a synonym, ignoring case and hyphens; None if there is none."""
+    """Return the entry name for a name or a synonym, ignoring case and hyphens; None if there is no entry."""
     if name in glossary():
         return name
     wanted = _plain(name)
@@ -163,7 +167,11 @@ def _words(name: str) -> list[str]:
 
 
 def _near(name: str, known: Sequence[str]) -> list[str]:
-    """Return the names that have all words of a name, the shortest first, or else the names spelled like it."""
+    """Return known names to suggest for a misspelt name.
+
+    Returns the names that contain all its words, the shortest first. If there are none, returns names with similar
+    spelling.
+    """
     words = set(_words(name))
     having = sorted((each for each in known if words <= set(_words(each))), key=len)
     if having:
@@ -179,9 +187,10 @@ def subjects() -> list[str]:
 
 
 def by_generation(entry: GlossaryEntry) -> dict[str, str]:
-    """Return the meaning of a name in each generation. For a protocol, return its choice for each mechanism.
+    """Return a remark on a name for each reference design, such as `must hold` for a property under `kip-320`.
 
-    The result is empty for a word or a term, which means the same in all generations.
+    For the name of a protocol, the result has only the protocol, with its choice for each mechanism. For a word or a
+    term, the result is empty.
     """
     if entry.kind in _UNDECLARED:
         return {}

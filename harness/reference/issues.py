@@ -19,9 +19,9 @@ _PROPOSALS = f"{_WIKI}Kafka+Improvement+Proposals"  # for a proposal without a p
 
 @dataclass(frozen=True)
 class Issue:
-    """A KIP or a JIRA issue.
+    """A KIP or a JIRA issue, with the glossary's entries about it.
 
-    `tells_of` lists the choices whose flaw the issue reports. `mentioned_by` lists every other entry that names the
+    `tells_of` lists the choices whose flaw the issue reports. `mentioned_by` lists all other entries that name the
     issue.
     """
 
@@ -34,13 +34,13 @@ class Issue:
 
 @functools.cache
 def written() -> dict[str, dict[str, str]]:
-    """Return the text for each issue, by its name: `about`, and `page` for a proposal."""
+    """Return the content of issues.yaml by the name of the issue: `about`, and for a KIP `page`."""
     every: dict[str, dict[str, str]] = parsed(Path(__file__).with_name("issues.yaml").read_text(encoding="utf-8"))
     return every
 
 
 def link(name: str) -> str:
-    """Return the address of `KIP-101` or `KAFKA-7395`."""
+    """Return the web address of a KIP or an issue, such as `KIP-101` or `KAFKA-7395`."""
     if name.startswith("KAFKA"):
         return f"{_JIRA}{name}"
     page = written().get(name, {}).get("page")
@@ -48,12 +48,12 @@ def link(name: str) -> str:
 
 
 def is_issue(name: str) -> bool:
-    """Return whether a name belongs to a KIP or an issue, ignoring case."""
+    """Return whether a name looks like `KIP-101` or `KAFKA-7395`, ignoring case."""
     return _WRITTEN.fullmatch(name) is not None
 
 
 def issue(name: str) -> Issue:
-    """Return the entry of a KIP or an issue. Raises UnknownName if no entry mentions it."""
+    """Return a KIP or an issue by its name. Raises UnknownName if neither issues.yaml nor the glossary has it."""
     found = _WRITTEN.fullmatch(name)
     assert found is not None, name
     canonical = f"{found[1].upper()}-{found[2]}"
@@ -78,9 +78,9 @@ def issue(name: str) -> Issue:
 
 
 def linked(markdown: str) -> str:
-    """Return a page in Markdown with a link for every number, and the link references at the end.
+    """Return a page in Markdown with a link for each `KIP-101` or `KAFKA-7395`, and the link references at the end.
 
-    Numbers in code, in fenced blocks and in links stay as they are. Linking a page twice gives the same page.
+    Names in code, in fenced blocks and in links stay as they are. Linking a page twice gives the same page.
     """
     page = bracketed(_DEFINITIONS.sub("", markdown))
     named = {found["number"] for found in _PIECES.finditer(page) if found["number"]}
@@ -90,7 +90,7 @@ def linked(markdown: str) -> str:
 
 
 def bracketed(text: str) -> str:
-    """Return text with each number in brackets, as references to the links of a page."""
+    """Return Markdown with brackets around each `KIP-101` or `KAFKA-7395`, which makes it a reference link."""
     return _PIECES.sub(lambda found: f"[{found['bare']}]" if found["bare"] else found[0], text)
 
 
@@ -104,5 +104,5 @@ _DEFINITIONS = re.compile(r"\n*(?:^\[(?:KIP|KAFKA)-\d+\]: \S+\n)+\Z", re.MULTILI
 
 
 def in_order(names: Iterable[str]) -> list[str]:
-    """Return names of issues, proposals first, by their numbers."""
+    """Return the names of KIPs and issues in order: KIPs first, then by number."""
     return sorted(names, key=lambda name: (not name.startswith("KIP"), int(name.rpartition("-")[2])))

@@ -1,8 +1,9 @@
-"""Read the last survey (survey.py): the properties that each release and each generation holds and breaks."""
+"""Read survey.yaml: the properties that each protocol holds and breaks, as the last survey found (survey.py)."""
 
 import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ SCHEDULES_WITH_CLIENTS = 200_000
 
 
 def searched(protocol: Protocol) -> tuple[Configuration, ...]:
-    """Return the bounds of a protocol's exhaustive searches."""
+    """Return the bounds of the survey's exhaustive searches under a protocol, as configurations."""
     if requests_isr_changes(protocol.constants):
         return (*SEARCHED_WITH_REQUESTS, *SEARCHED_WITH_REQUESTS_AND_THREE)
     return (*SEARCHED, *SEARCHED_WITH_THREE)
@@ -46,10 +47,10 @@ def searched(protocol: Protocol) -> tuple[Configuration, ...]:
 
 @dataclass(frozen=True)
 class Broken:
-    """The shortest known schedule that breaks a property, in a configuration.
+    """The shortest known schedule that breaks a property under a protocol, with its configuration.
 
-    `searched` maps a number of replicas to a number of events. With that number of replicas, no schedule with fewer
-    events breaks the property, even with unlimited records and epochs.
+    `searched` maps a number of replicas to a length in events. With that number of replicas, no schedule below the
+    length breaks the property, for any number of records and epochs.
     """
 
     settings: Configuration
@@ -58,19 +59,21 @@ class Broken:
 
     @property
     def is_minimal(self) -> bool:
-        """Return whether no shorter schedule exists, for all numbers of replicas in REPLICAS."""
+        """Return whether the schedule is proven shortest, for all numbers of replicas in REPLICAS."""
         return all(self.searched.get(replicas, 0) >= len(self.events) for replicas in REPLICAS)
 
     def causes(self, protocol: Protocol, property_: str) -> Causes:
-        """Return the choices of the protocol that the schedule needs."""
+        """Return the protocol choices that the schedule needs in order to break the property."""
         return causes(parse_schedule(self.events), protocol, self.settings, property_)
 
 
 @dataclass(frozen=True)
 class ReleaseVerdicts:
-    """The survey's results for a protocol: broken properties, checked properties, and bounds of complete searches.
+    """The survey's results for one protocol.
 
-    `digest` is the digest of the rules during the survey, see rules_digest.py.
+    `broken` maps each broken property to its shortest schedule. `judged` lists the checked properties. `complete` lists
+    the bounds of the searches that visited all states. `digest` is the digest of the protocol's rules
+    (rules_digest.py).
     """
 
     broken: dict[str, Broken]
@@ -81,7 +84,7 @@ class ReleaseVerdicts:
 
 @functools.cache
 def surveyed() -> dict[str, ReleaseVerdicts]:
-    """Return the results of the last survey, by protocol."""
+    """Return the results of the last survey, by the protocol's name."""
     written = parsed(FILE.read_text(encoding="utf-8"))
     return {name: _verdicts(**row) for name, row in written.items()}
 
@@ -93,20 +96,21 @@ HEAD = ("protocol", *JUDGED)
 SHORT = ("no-committed-loss", "no-divergence", "isr-complete", "convergence")  # for the README
 
 LEGEND = (
-    "A number is the length of a shortest schedule that breaks the property. If the schedule needs more than"
-    f" {REPLICAS[0]} replicas, their number follows in brackets. No shorter schedule with"
-    f" {' or '.join(map(str, REPLICAS))} replicas breaks the property, with any number of records and elections. After"
-    " ≤, the number is the length of the shortest known schedule. *Holds* means that nothing broke the property: no"
-    f" complete search within small bounds, none of {SCHEDULES:,} random schedules with {WALKED.replicas} replicas, and"
-    " no schedule that the project keeps. A number in brackets after *holds* means that only the searches with this"
-    " number of replicas were complete. A question mark means that the survey did not check the property."
+    "A number is the length of a shortest schedule that breaks the property. A second number, in brackets, is the"
+    f" number of replicas, if the schedule needs more than {REPLICAS[0]}. Searches with"
+    f" {' and '.join(map(str, REPLICAS))} replicas prove that no schedule is shorter, for any number of records and"
+    " elections. After ≤, the number is the length of the shortest known schedule, without this proof. *Holds* means"
+    " that the property broke in no complete search within small bounds, in none of"
+    f" {SCHEDULES:,} random schedules with {WALKED.replicas} replicas, and in no schedule that the project keeps. A"
+    " number in brackets after *holds* means that only the searches with this number of replicas were complete. A dash"
+    " means that the property cannot break under the protocol. A question mark means that the survey did not check it."
 )
 
 
 def bounds() -> Iterator[str]:
-    """Yield the bounds of each exhaustive search, in words.
+    """Yield the bounds of each exhaustive search, as in `2 replicas, 3 records and 3 epoch changes`.
 
-    The last ones are for protocols that change the ISR by request.
+    The last bounds are for protocols that change the ISR by a request to the controller.
     """
     for settings in (
         *SEARCHED,
@@ -115,31 +119,38 @@ def bounds() -> Iterator[str]:
         *SEARCHED_WITH_REQUESTS_AND_THREE,
     ):
         records = "1 record" if settings.records == 1 else f"{settings.records} records"
-        yield f"{settings.replicas} replicas, {records}, {settings.epochs} epoch changes"
+        epochs = "1 epoch change" if settings.epochs == 1 else f"{settings.epochs} epoch changes"
+        yield f"{settings.replicas} replicas, {records} and {epochs}"
 
 
 def versions_of(protocol: str) -> str:
-    """Return the versions of Kafka that a release stands for, or `a repaired design` for a generation."""
+    """Return the versions of Kafka that a release stands for, or `a repaired design` for a reference design."""
     return "a repaired design" if protocol in GENERATIONS else versions.span(protocol)
 
 
 def rows() -> list[list[str]]:
-    """Return a row for each protocol, with a cell for each property."""
+    """Return the rows of the release matrix: one for each protocol, with a cell for each property."""
     return [[name, *(cell(name, verdicts, each) for each in JUDGED)] for name, verdicts in surveyed().items()]
 
 
 def short_rows() -> list[list[str]]:
-    """Return the head and the rows of the short table of releases, with a column for each property of SHORT."""
+    """Return the head and the rows of the README's table, with a column for each property of SHORT.
+
+    Releases that follow each other and have equal cells share a row.
+    """
     chosen = [HEAD.index(name) for name in SHORT]
     shown = [row for row in rows() if row[0] not in GENERATIONS]
+    groups = [
+        (cells, [row[0] for row in equal]) for cells, equal in groupby(shown, lambda row: [row[i] for i in chosen])
+    ]
     return [
-        ["release", "stands for", *SHORT, checked.COLUMN],
-        *([row[0], versions_of(row[0]), *(row[i] for i in chosen), checked.checked_on(row[0])] for row in shown),
+        ["Kafka", *SHORT, checked.COLUMN],
+        *([versions.span(*names), *cells, checked.checked_in_short(names)] for cells, names in groups),
     ]
 
 
 def checked_rows() -> list[list[str]]:
-    """Return the head and the rows of the table of releases, with the versions of each, and its checked jars."""
+    """Return the head and the rows of a table of releases: the versions of each, and the jars that were checked."""
     names = [name for name in surveyed() if name not in GENERATIONS]
     return [
         ["release", "stands for", checked.COLUMN],
@@ -148,15 +159,15 @@ def checked_rows() -> list[list[str]]:
 
 
 def holding(protocol: str, verdicts: ReleaseVerdicts) -> list[str]:
-    """Return the properties that a protocol holds. Only properties that could break and were checked count."""
+    """Return the properties that a protocol holds: properties that could break, and that the survey checked."""
     could_break = applying(initial(parse_protocol(protocol), Configuration()))
     return [name for name in could_break if name not in verdicts.broken and name in verdicts.judged]
 
 
 def cell(protocol: str, verdicts: ReleaseVerdicts, property_: str) -> str:
-    """Return `holds`, or the number of events that break a property, such as `12 (3)` for three replicas.
+    """Return a cell of the release matrix, such as `holds`, `9`, or `12 (3)` for 12 events with 3 replicas.
 
-    The result is `-` if the property cannot break under the protocol, and `?` if the survey did not check it.
+    The cell is `-` if the property cannot break under the protocol, and `?` if the survey did not check the property.
     """
     broken = verdicts.broken.get(property_)
     if broken is not None:
@@ -176,7 +187,7 @@ def _needed(settings: Configuration) -> str:
 
 
 def broken() -> Iterator[tuple[str, str, Broken]]:
-    """Yield protocol, property and schedule for every broken property."""
+    """Yield the broken properties of the survey, as (protocol, property, shortest schedule)."""
     for name, verdicts in surveyed().items():
         for property_, how in verdicts.broken.items():
             yield name, property_, how

@@ -1,7 +1,7 @@
-"""Compute the digest of a protocol's rules, which shows whether recorded results of the protocol are still valid.
+"""Compute a digest of a protocol's rules, which are the model's functions with the code for this protocol only.
 
-The digest covers the linked rules, so that only their behaviour counts. It ignores names, files, the counting of goals,
-and arguments that no rule reads.
+Recorded results of the protocol are valid as long as the digest is equal. The digest ignores names, files, coverage
+counters, and parameters that no rule reads.
 """
 
 import ast
@@ -35,15 +35,14 @@ def rules_digest(protocol: Protocol, judged: Iterable[str]) -> str:
 
 @cache
 def _pickled(linked: specializer.Specialized) -> bytes:
-    """Return the pickled definition of a linked rule. The cache helps because protocols share most rules."""
+    """Return the pickled syntax tree of a specialized rule. The cache helps because protocols share most rules."""
     return pickle.dumps(ast.parse(ast.unparse(linked.node)).body[0])
 
 
 def simplified(rules: Sequence[ast.FunctionDef], kept: Collection[str]) -> list[ast.FunctionDef]:
-    """Remove calls of empty rules, and inline rules that only return an expression.
+    """Remove calls of empty rules, and inline rules that only return an expression. Returns the remaining rules.
 
-    The digest therefore stays the same if a rule is split, or if it gains a condition that no current protocol needs.
-    The rules named in `kept` are never removed or inlined.
+    So the digest stays equal if a rule is split into two. Rules in `kept` are neither removed nor inlined.
     """
     done: list[ast.FunctionDef] = []
     simplifier = _Simplifier()
@@ -60,7 +59,7 @@ def simplified(rules: Sequence[ast.FunctionDef], kept: Collection[str]) -> list[
 
 
 class _Simplifier(ast.NodeTransformer):
-    """Simplifies rules one by one, and uses the results for earlier rules in later rules."""
+    """Removes calls of empty rules, and inlines rules that only return an expression, in one rule after another."""
 
     def __init__(self) -> None:
         self.empty: set[str] = set()
@@ -105,7 +104,7 @@ class _Passed(ast.NodeTransformer):
 
 
 class _Anonymous(ast.NodeTransformer):
-    """Replaces the names of functions by numbers, and removes goals."""
+    """Replaces the names of rules by numbers, and removes the counting of coverage goals."""
 
     def __init__(self, names: Mapping[str, str]) -> None:
         self._names = names
@@ -133,7 +132,7 @@ class _Anonymous(ast.NodeTransformer):
 
 
 def leave_out_unread(rules: Sequence[ast.FunctionDef]) -> None:
-    """Remove parameters that a rule does not read, unless a caller passes the result of a call for the parameter."""
+    """Remove parameters that a rule does not read. A parameter stays if a caller passes the result of a call for it."""
     read = {rule.name: _Read(rule) for rule in rules}
     while unread := _unread(read):
         for name, each in list(read.items()):
@@ -147,7 +146,7 @@ def leave_out_unread(rules: Sequence[ast.FunctionDef]) -> None:
 
 
 class _Read:
-    """A rule, its calls, and the positions of the parameters that it never names."""
+    """A rule with its calls of other rules, and the positions of its unread parameters."""
 
     def __init__(self, rule: ast.FunctionDef) -> None:
         nodes = [node for statement in rule.body for node in ast.walk(statement)]
@@ -158,7 +157,7 @@ class _Read:
 
 
 def _unread(read: Mapping[str, _Read]) -> dict[str, set[int]]:
-    """Return the positions of removable parameters, by rule."""
+    """Return the positions of the parameters to remove, by the rule's name."""
     unread = {name: set(each.unread) for name, each in read.items()}
     for call in (call for each in read.values() for call in each.calls):
         if places := unread.get(_called(call)):

@@ -1,1 +1,1 @@
-"""Text and plain data: printable text, fast reading of YAML, and records as dictionaries."""
+"""Printable text, fast reading of YAML, and dataclass instances as dictionaries."""

@@ -1,4 +1,4 @@
-"""Dataclass instances as dictionaries."""
+"""Convert dataclass instances to dictionaries."""
 
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -8,5 +8,5 @@ if TYPE_CHECKING:
 
 
 def fields_of(record: "DataclassInstance") -> Any:
-    """Return the fields of a record as a dictionary. Records in its fields become dictionaries too, at any depth."""
+    """Return a dataclass instance as a dictionary. Instances in its fields become dictionaries too, at any depth."""
     return asdict(record)

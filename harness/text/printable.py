@@ -13,12 +13,12 @@ def printable(text: str, keep: str = "") -> str:
 
 
 def paragraphs(text: str) -> str:
-    """Return printable text that keeps its line ends and tabs."""
+    """Return the text with unprintable characters spelled out, except line ends and tabs."""
     return printable(text, keep="\n\t")
 
 
 def rate(events_per_second: float) -> str:
-    """Return a rate as text, in millions if it is large."""
+    """Return a number of events per second as text, such as `950/s` or `6.8 million/s`."""
     if events_per_second < 100_000:
         return f"{events_per_second:,.0f}/s"
     return f"{events_per_second / 1e6:.1f} million/s"

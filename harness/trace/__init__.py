@@ -1,1 +1,1 @@
-"""Replay a schedule step by step, and describe it in scenes and sentences that all drawings share."""
+"""Replay a schedule of events in the model, and describe each step as plain data (scenes) and as sentences."""

@@ -1,9 +1,9 @@
-"""Find the choices of a protocol that make a schedule break a property, by replaying the schedule with other choices.
+"""Find the protocol choices, such as `fencing=none`, that make a schedule of events break a property.
 
-A set of choices is a cause if two conditions hold. With a sound choice in place of each choice in the set, the schedule
-no longer breaks the property. And no smaller set has this effect. Several sets may have the smallest size, and all of
-them are causes. The replays interpret the rules, because a replay has few events, and compiling the rules for hundreds
-of protocols would take longer.
+A protocol makes one choice for each mechanism. A sound choice breaks no property. A set of choices is a cause if
+replacing the whole set by sound choices keeps the property, and replacing a smaller set does not. Several sets of equal
+size may be causes. The replays interpret the rules, because a replay has few events, and compiling the rules for
+hundreds of protocols would take longer.
 """
 
 from collections.abc import Iterator, Sequence
@@ -38,7 +38,7 @@ _MOST_TOGETHER = 3  # the largest set of choices to try, before the search remov
 
 
 class CauseStatus(StrEnum):
-    """The status of a finding: new, known from an issue or a KIP, or suspected on a page of this project."""
+    """The publication status of a cause: known from a KIP or an issue, suspected by a page of this project, or new."""
 
     NEW = "new"
     KNOWN = "known"
@@ -47,7 +47,10 @@ class CauseStatus(StrEnum):
 
 @dataclass(frozen=True)
 class Cause:
-    """A choice of a mechanism, or a setting, without which a schedule no longer breaks the property."""
+    """A protocol choice such as `fencing=none`, or a setting, that a schedule needs in order to break a property.
+
+    `told_by` lists its publications: KIPs, JIRA issues, and pages of this project, which end with `.md`.
+    """
 
     name: str
     choice: str
@@ -56,7 +59,7 @@ class Cause:
 
     @property
     def text(self) -> str:
-        """The cause in the form of a protocol text, such as `fencing=none`."""
+        """The cause as a protocol or configuration writes it, such as `fencing=none`."""
         return f"{self.name}={self.choice}"
 
     @property
@@ -66,16 +69,16 @@ class Cause:
 
     @property
     def page(self) -> str | None:
-        """The page of this project that suspects the cause, or None if there is no such page."""
+        """The page of this project that describes the cause, or None."""
         return next(filter(_is_page, self.told_by), None)
 
     @property
     def status(self) -> CauseStatus:
-        """The status of the cause: an issue takes precedence over a page."""
+        """KNOWN if an issue or a KIP describes the cause, SUSPECTED if only a page does, else NEW."""
         return CauseStatus.KNOWN if self.jira else CauseStatus.SUSPECTED if self.page else CauseStatus.NEW
 
     def plain(self) -> "parts.Cause":
-        """Return this cause as plain data."""
+        """Return this cause as plain data, for JSON."""
         return {
             "mechanism": self.name,
             "choice": self.choice,
@@ -87,13 +90,19 @@ class Cause:
 
 @dataclass(frozen=True)
 class Causes:
-    """The smallest sets of causes, in the order of the mechanisms. Empty if no sound choices keep the property."""
+    """The causes of a broken property: the smallest sets of choices to blame.
+
+    Empty if sound choices do not keep the property.
+    """
 
     sets: tuple[tuple[Cause, ...], ...]
 
     @property
     def status(self) -> CauseStatus:
-        """The status of the best-known set. That set explains the finding, whatever the other sets are."""
+        """The status of the best-known set.
+
+        A set is only as well known as its least-known cause. NEW if there are no sets.
+        """
         known = [max((each.status for each in together), key=_BY_DOUBT.index) for together in self.sets]
         return min(known, key=_BY_DOUBT.index, default=CauseStatus.NEW)
 
@@ -104,26 +113,26 @@ class Causes:
 
     @property
     def description(self) -> str:
-        """The status of a finding and its causes, in one line."""
+        """The status and the sets in one line, such as `known: fencing=none (KAFKA-7395)`."""
         return f"{self.status}: {self.text}" if self.sets else str(self.status)
 
     @property
     def reason(self) -> str | None:
-        """The reason to expect the finding, or None if the finding is new."""
+        """The known or suspected causes of the violation, in one line. None if no cause is known."""
         if self.status is CauseStatus.NEW:
             return None
         return self.text if self.status is CauseStatus.KNOWN else f"suspected, without an issue of Kafka's: {self.text}"
 
     @property
     def sentence(self) -> str:
-        """The causes of the finding, and the meaning of each."""
+        """The sets and the meaning of each cause, as sentences for a report."""
         if not self.sets:
             return "No choice of the protocol explains this: with sound choices, the property still breaks."
         meanings = dict.fromkeys(f"{each.text}: {each.meaning}." for together in self.sets for each in together)
         return f"Because of {self.text}. {' '.join(meanings)}"
 
     def plain(self) -> "parts.Causes":
-        """Return the causes as plain data: their status, the issues and the page that explain it, and the sets."""
+        """Return the causes as plain data for JSON. The issues and the page are the sources of the status."""
         explaining = [each for together in self.sets for each in together if each.status is self.status]
         pages = dict.fromkeys(each.page for each in explaining if each.page)
         return {
@@ -136,7 +145,7 @@ class Causes:
 
 _BY_DOUBT = (CauseStatus.KNOWN, CauseStatus.SUSPECTED, CauseStatus.NEW)
 
-# Settings that an operator enabled, or that the guarantees do not cover.
+# Settings that may explain a violation in place of a choice.
 _UNCLEAN = Cause(
     "unclean_leader_election",
     "true",
@@ -152,10 +161,10 @@ _POWER_LOSS = Cause(
 
 
 def gives_way_to(property_: str, protocol: Protocol, settings: Configuration) -> list[str]:
-    """Return the enabled settings that permit the property to break under a protocol.
+    """Return the enabled settings, such as `unclean_leader_election`, that permit the property to break.
 
-    KIP-966 guarantees that records survive up to min.insync.replicas - 1 power failures that lose records. So a power
-    failure is no excuse under a protocol with that KIP.
+    The setting `power_loss` permits nothing under a protocol that must survive power failures. KIP-966 guarantees that
+    records survive up to min.insync.replicas - 1 power failures that lose records.
     """
     asked = [fault for fault in properties.named(property_).yields_to if getattr(settings, fault)]
     bears = (
@@ -167,18 +176,18 @@ def gives_way_to(property_: str, protocol: Protocol, settings: Configuration) ->
 
 
 def reason(schedule: bytes, protocol: Protocol, settings: Configuration, property_: str) -> str | None:
-    """Return the reason to expect that a schedule breaks a property under a protocol, or None if there is no reason.
+    """Return the known or suspected reason why a schedule breaks a property under a protocol; None if there is none.
 
-    Returns None for a protocol that is assembled from single mechanisms.
+    Returns None for a protocol with replaced mechanisms, such as `kip-320:fencing=none`.
     """
     return causes(schedule, protocol, settings, property_).reason if protocol.is_named else None
 
 
 @lru_cache(maxsize=4096)
 def causes(schedule: bytes, protocol: Protocol, settings: Configuration, property_: str) -> Causes:
-    """Return the causes of a property that a schedule breaks under a protocol.
+    """Return the smallest sets of choices that a schedule needs in order to break a property under a protocol.
 
-    A long schedule, such as a randomly drawn one, is shrunk first. The function then returns the causes for the shrunk
+    If the schedule has more than 40 events, the function shrinks it first. The causes then belong to the shrunk
     schedule.
     """
     wanted = properties.named(property_).bit
@@ -188,7 +197,7 @@ def causes(schedule: bytes, protocol: Protocol, settings: Configuration, propert
 
 
 class _Healing:
-    """Replay a schedule with other choices."""
+    """Finds causes: replays a schedule with sound choices in place of the protocol's choices."""
 
     def __init__(self, schedule: bytes, protocol: Protocol, settings: Configuration, wanted: int) -> None:
         self._schedule, self._protocol, self._settings, self._wanted = schedule, protocol, settings, wanted
@@ -210,7 +219,10 @@ class _Healing:
         self._sound = swapped | self._sound
 
     def smallest(self) -> Iterator[tuple[Cause, ...]]:
-        """Yield the smallest sets of causes."""
+        """Yield the smallest sets of causes.
+
+        Yield none if the schedule breaks nothing, or if no sound choices keep the property.
+        """
         if not self._breaks(self._protocol, self._settings):
             return
         found: list[tuple[Cause, ...]] = []
@@ -229,13 +241,13 @@ class _Healing:
         yield from found
 
     def _may_blame(self, fault: Cause) -> bool:
-        """Return whether an enabled setting is a sufficient cause."""
+        """Return whether a setting is enabled, and permits the property to break."""
         return fault.name in gives_way_to(self._property, self._protocol, self._settings)
 
     def _needed(self) -> tuple[str, ...]:
-        """Return a set of mechanisms whose sound choices keep the property, if the sound choices of all keep it.
+        """Return a set of mechanisms whose sound choices together keep the property. The set has no unneeded mechanism.
 
-        The function starts with all mechanisms, and removes each one that the set does not need.
+        Call this only if sound choices for all mechanisms keep the property.
         """
         needed = list(self._sound)
         for name in self._sound:
@@ -245,7 +257,7 @@ class _Healing:
         return tuple(needed)
 
     def _heals(self, names: Sequence[str]) -> bool:
-        """Return whether sound choices for some mechanisms keep the property."""
+        """Return whether sound choices for the named mechanisms keep the property, in at least one combination."""
         return any(
             not self._breaks(self._protocol.changed(self._protocol.name, *choices), self._settings)
             for choices in product(*(self._sound[name] for name in names))
@@ -260,10 +272,9 @@ class _Healing:
 
 
 def _as_in_base(protocol: Protocol, applying: Sequence[str]) -> dict[str, tuple[Choice, ...]]:
-    """Return the choices of the base protocol of a text such as `kafka-3.6:isr_refresh=none`.
+    """Return the base protocol's choices for the mechanisms that a text such as `kafka-3.6:isr_refresh=none` replaces.
 
-    Returns only the mechanisms in ALTERNATIVES that the text replaces. Each of their choices is sound by itself, but
-    may be unsound together with other choices.
+    Covers only mechanisms in ALTERNATIVES. All their choices are sound alone, but may be unsound in combination.
     """
     base = parse_protocol(protocol.name.partition(":")[0])
     return {
@@ -274,7 +285,10 @@ def _as_in_base(protocol: Protocol, applying: Sequence[str]) -> dict[str, tuple[
 
 
 def _breaking(schedule: bytes, protocol: Protocol, settings: Configuration, wanted: int) -> bytes | None:
-    """Return the schedule up to the event that breaks a wanted property, or None if no event breaks one."""
+    """Return the schedule up to the event that breaks a property in the set `wanted`, or None if no property breaks.
+
+    If only a property that is checked at the end breaks, the function returns the whole schedule.
+    """
     p = initial(protocol, settings)
     now = wanted & ~properties.AT_END
     for number, event in enumerate(schedule, start=1):

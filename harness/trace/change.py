@@ -1,4 +1,4 @@
-"""A change: an enabled event with the states before and after it, and functions that describe these states."""
+"""An event with the states before and after it, and texts about these states."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, State
 
 @dataclass(frozen=True)
 class Change:
-    """An enabled event on replica `r`, between two states.
+    """An event that changed the state, with the states before and after it.
 
-    `readable_on` maps each record to the first replica that let consumers read it.
+    `readable_on` maps the id of each record to the letter of the first replica that let consumers read the record.
     """
 
     before: State
@@ -36,9 +36,10 @@ class Change:
 
 
 def answered_by(p: State, r: int) -> int:
-    """Return the sender of the response in flight to r.
+    """Return the number of the replica that sent the response in flight to r.
 
-    This is the leader that r follows, unless responses outlive leader-and-ISR updates.
+    It is the leader that r follows, except under protocols that keep a response in flight when r learns of another
+    leader.
     """
     return int(p.flight_leader[r] if answers_survive_decisions(p) else p.known_leader[r])
 
@@ -60,7 +61,7 @@ def joined(words: Iterable[str]) -> str:
 
 
 def decision(p: State) -> str:
-    """Describe the update that the controller makes after the failure of a replica."""
+    """Return the controller's epoch, leader and ISR as text, such as `epoch 2 keeps leader A, ISR A,B`."""
     leader = controller.leader(p)
     led_by = "has no leader" if leader == NONE else f"keeps leader {REPLICA_NAMES[leader]}"
     return f"epoch {p.controller_epoch} {led_by}, ISR {isr_of(p)}"

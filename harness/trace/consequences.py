@@ -1,4 +1,4 @@
-"""Describe the consequences of a step, whatever its cause: new high watermarks, new guarantees, lost records."""
+"""Describe the effects that any event can have: higher high watermarks, new guarantees to clients, lost records."""
 
 from collections.abc import Iterator
 
@@ -21,7 +21,7 @@ _TOLD_AS_LOSSES = ("no-committed-loss", "no-acked-loss")
 
 
 def of(change: Change) -> Iterator[str]:
-    """Yield the consequences of a step, clause by clause."""
+    """Yield the effects of an event as clauses, such as `B's HW rises to 2`."""
     yield from _eligible_leaders(change)
     yield from _high_watermarks(change)
     yield from _promises(change)
@@ -54,9 +54,9 @@ def _high_watermarks(c: Change) -> Iterator[str]:
 
 
 def _waiting_below(p: State, r: int) -> int:
-    """Return leader r's HW as if it did not wait for replicas outside the ISR.
+    """Return the HW that leader r would have without waiting for replicas outside the ISR (replica.lag.time.max.ms).
 
-    Returns r's current HW if it waits for no replica.
+    Returns r's current HW if r does not wait for them.
     """
     if p.lag_time and replication.presumes_leadership(p, r) and _outside(p, r):
         return high_watermark.lowest_leo_in_isr(p, r)
@@ -64,7 +64,7 @@ def _waiting_below(p: State, r: int) -> int:
 
 
 def _outside(p: State, leader: int) -> int:
-    """Return the replicas outside the ISR that keep the leader's HW from rising."""
+    """Return the set of replicas outside the ISR that keep the leader's HW from rising, one bit for each."""
     end = high_watermark.lowest_leo_in_isr(p, leader)
     return sum(
         1 << r
@@ -78,9 +78,9 @@ def _waited_for(p: State, leader: int) -> str:
 
 
 def _held_below(p: State, r: int) -> int:
-    """Return leader r's HW as if its ISR were large enough.
+    """Return the HW that leader r would have if its ISR had min.insync.replicas members.
 
-    Returns r's current HW if the size of the ISR doesn't hold it.
+    Returns r's current HW if the ISR is large enough.
     """
     if replication.presumes_leadership(p, r) and high_watermark.is_held(p, r):
         return high_watermark.lowest_leo_in_isr(p, r)
@@ -106,7 +106,7 @@ def _promises(c: Change) -> Iterator[str]:
 
 
 def _unanswered(c: Change, committed: int) -> Iterator[str]:
-    """Yield the error response for a record that is committed but not acknowledged."""
+    """Describe the error that a producer gets for a record that is committed, but not acknowledged."""
     for r in range(c.after.replicas):
         size = replica_sets.size(c.after.isr[r])
         if committed & stored(c.after, r) and 0 < size < c.after.min_insync_replicas:
@@ -115,7 +115,7 @@ def _unanswered(c: Change, committed: int) -> Iterator[str]:
 
 
 def _waiting(c: Change) -> Iterator[str]:
-    """Yield the produce requests that begin to wait, and those that stop waiting without an acknowledgement."""
+    """Yield clauses about produce requests that begin to wait, and about those that end without an acknowledgement."""
     begun = [c.after.waiting[r] & ~c.before.waiting[r] for r in range(c.after.replicas)]
     elsewhere = sum(begun)
     for r in range(c.after.replicas):
@@ -130,7 +130,7 @@ def _waiting(c: Change) -> Iterator[str]:
 
 
 def _delayed_fetches(c: Change) -> Iterator[str]:
-    """Yield the delayed fetches that complete in this step, and why."""
+    """Yield a clause for each delayed fetch that gets its response in this step."""
     if events.verb_of(c.event) in (Verb.FETCH, Verb.EXPIRE_FETCH):
         return
     for r in range(c.after.replicas):
@@ -159,7 +159,10 @@ def is_zombie(p: State, r: int) -> bool:
 
 
 def _lossy_failures(c: Change) -> Iterator[str]:
-    """Yield the reason why the guarantees permit losses from this step on."""
+    """Yield the reason why lost records are permitted from this step on.
+
+    Yield nothing if the step did not change that.
+    """
     if promises.are_void(c.after) and not promises.are_void(c.before):
         if events.verb_of(c.event) is Verb.ELECT:
             yield f"the replicas with all records shut down uncleanly, and one has lost records: {_PERMITTED}"
@@ -191,7 +194,7 @@ def _promise_of(c: Change, record: int) -> str:
 
 
 def _breaches(c: Change) -> Iterator[str]:
-    """Yield a description of each property that this step broke. `_losses` describes the losses."""
+    """Yield a description of each property that this step broke, except lost records, which `_losses` describes."""
     for each in PROPERTIES:
         if each.name == "join-complete" and each.name in c.newly_broken:
             yield isr_changes.joined_incomplete(c)

@@ -65,9 +65,9 @@ def alter(c: Change) -> Iterator[str]:
 
 
 def _outdated(p: State, r: int) -> str:
-    """Describe the error that the request gets.
+    """Return the reason why the controller rejects r's AlterPartition request, with Kafka's error code.
 
-    The error of a stale leader epoch takes precedence (ReplicationControlManager, KafkaController).
+    A stale leader epoch takes precedence over a stale partition epoch (ReplicationControlManager, KafkaController).
     """
     if p.known_epoch[r] < p.controller_epoch:
         return f"it is at epoch {p.controller_epoch} by now (FENCED_LEADER_EPOCH)"
@@ -114,7 +114,7 @@ def resend(c: Change) -> Iterator[str]:
 
 
 def refuse(c: Change) -> Iterator[str]:
-    """Describe the response of a controller that is no longer active."""
+    """Describe that a controller that is no longer active rejects an ISR proposal."""
     yield f"a controller that is no longer active rejects {c.name}'s proposal of ISR {listed(c.before.alter_isr[c.r])}"
     yield f"{c.name} treats this as final"
 
@@ -141,7 +141,7 @@ def learned(c: Change) -> Iterator[str]:
 
 
 def given_up(c: Change) -> Iterator[str]:
-    """Yield the end of a pending ISR proposal if a replica dies or learns another leader-and-ISR update."""
+    """Describe that a replica gives up its pending ISR proposal. Yield nothing if it has none."""
     if c.before.pending_isr[c.r]:
         yield _given_up(c)
 
@@ -167,12 +167,15 @@ _ANSWERS = {
 
 
 def answer_under_way(p: State, r: int) -> str:
-    """Return the response to r's request, as in `ISR A,B applied`."""
+    """Return the controller's response to r's AlterPartition request, as in `ISR A,B applied`."""
     return f"ISR {listed(p.alter_isr[r])} {_ANSWERS[Alter(p.alter[r])]}"
 
 
 def joined_incomplete(c: Change) -> str:
-    """Describe a replica that joined the ISR without all committed records, for a step that broke `join-complete`."""
+    """Describe the replica that joined the ISR without all committed records.
+
+    The step must have broken `join-complete`.
+    """
     before, after = controller.isr(c.before), controller.isr(c.after)
     proposer = c.r if requests_isr_changes(c.after) else controller.true_leader(c.before)
     joining = joined(members(after & ~before))

@@ -1,4 +1,7 @@
-"""Explain why an event is not enabled: the event's rule returns a refusal, and each refusal has a sentence."""
+"""Explain in a sentence why an event is not enabled in a state, for example because its replica is down.
+
+The event's rule returns a Refusal. RefusalFacts fills the placeholders in the sentence of the refusal.
+"""
 
 from epochfuzz.model.kafka.controller import controller
 from epochfuzz.model.kafka.step import step
@@ -11,12 +14,15 @@ _REFUSALS = tuple(Refusal)
 
 
 def why_not(p: Partition, event: int) -> str:
-    """Return why `event` changes nothing in this state, or an empty text if the event is enabled."""
+    """Return a sentence that says why `event` cannot happen in this state, or an empty text if it can."""
     return _REFUSALS[step(p.copy(), event)].sentence.format_map(RefusalFacts(p, replica_of(event)))
 
 
 class RefusalFacts:
-    """The values in the sentences of refusals: the properties of this class, and the constants of a state."""
+    """The values for the placeholders in a refusal's sentence, such as `{leader}`, by name.
+
+    A name is a property of this class, or else an attribute of the state.
+    """
 
     def __init__(self, p: Partition, r: int) -> None:
         self._p = p
@@ -29,7 +35,7 @@ class RefusalFacts:
 
     @property
     def r(self) -> str:
-        """The replica of the event."""
+        """The letter of the event's replica. The other properties are about this replica."""
         return REPLICA_NAMES[self._r]
 
     @property
@@ -59,12 +65,12 @@ class RefusalFacts:
 
     @property
     def seen_at(self) -> int:
-        """The replica's log end offset that the true leader knows."""
+        """The true leader's remote LEO of the replica: the offset of the replica's last fetch."""
         return int(self._p.remote_leos[controller.true_leader(self._p), self._r])
 
     @property
     def epoch_start(self) -> int:
-        """The start offset of the true leader's epoch."""
+        """The first offset of the true leader's current epoch."""
         return int(self._p.epoch_start[controller.true_leader(self._p)])
 
 

@@ -1,6 +1,6 @@
-"""Replay one schedule under one protocol, step by step, with a verdict and a fingerprint.
+"""Replay a schedule of events under one protocol, and record every state, every broken property and a fingerprint.
 
-Replay interprets the model and needs no compilation. It checks the findings of every other engine.
+Replay interprets the rules of the model, so it needs no compilation. It checks the findings of the compiled engines.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Step:
-    """One event of a run: its number from 1, whether it was enabled, the state after it, newly broken properties."""
+    """One event of a run: its number from 1, whether it was enabled, the state after it, and new violations."""
 
     number: int
     event: int
@@ -36,7 +36,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Run:
-    """A schedule and its effects under one protocol.
+    """The result of a replay: a schedule, its states, and the broken properties under one protocol.
 
     `first_broken` maps each broken property to the number of the event that broke it first. A property that is checked
     at the end, such as `convergence`, has the number of the last event. This check uses `healed`, the state of the
@@ -52,7 +52,10 @@ class Run:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A digest of every event: whether it was enabled, the observation after it, and newly broken properties."""
+        """A digest of all events and their effects, as 16 hexadecimal digits.
+
+        It covers every event, whether it was enabled, the observable state after it, and the properties that it broke.
+        """
         digest = hashlib.blake2b(digest_size=8)
         for step in self.steps:
             seen = event_text(step.event), step.applied, observe(step.state), step.newly_broken
@@ -61,14 +64,14 @@ class Run:
 
     @cached_property
     def scenes(self) -> tuple["Scene", ...]:
-        """The scenes of the run, the start first."""
+        """The drawable description of each step (scenes.py). The first scene shows the state before the first event."""
         from epochfuzz.harness.trace.scenes import narrate  # avoids a cycle: scenes imports this module
 
         return narrate(self)
 
     @cached_property
     def ending(self) -> "Scene":
-        """The scene after the schedule, when all faults have stopped."""
+        """The drawable description of the state after all faults have stopped (scenes.py)."""
         from epochfuzz.harness.trace.scenes import narrate_ending
 
         return narrate_ending(self)
@@ -80,7 +83,7 @@ class Run:
 
     @cached_property
     def causes(self) -> dict[str, Causes]:
-        """For each violated property, the choices of the protocol that broke it."""
+        """The choices of the protocol to blame for each broken property, by the property's name."""
         return {name: causes(self.schedule, self.protocol, self.settings, name) for name in self.broken}
 
     @property
@@ -107,15 +110,15 @@ class Run:
 
     @property
     def permitted(self) -> list[str]:
-        """The properties that broke and may break, because the guarantees to clients permit it."""
+        """The properties that broke and that the settings permit to break."""
         allowed = properties.permitted(self.settings)
         return [name for name in properties.NAMES if name in self.first_broken and name in allowed]
 
     @property
     def at(self) -> int | None:
-        """The number of the event that first broke a property that does not only warn of a later loss, or None.
+        """The number of the event that first broke a property, or None. Mere warnings of a loss count last.
 
-        A property that only warns, such as `isr-complete`, counts if no other property broke.
+        A property that only warns of a later loss, such as `isr-complete`, counts only if no other property broke.
         """
         broken = self.broken
         lasting = [name for name in broken if not properties.BY_NAME[name].is_warning] or broken
@@ -123,7 +126,10 @@ class Run:
 
 
 def replay(schedule: Iterable[int], protocol: Protocol, settings: Configuration) -> Run:
-    """Run a schedule of event bytes under a protocol. Each property is reported only when it first breaks."""
+    """Run a schedule of event bytes under a protocol.
+
+    The result has all states, and the first violation of each property.
+    """
     execution = Execution(protocol, settings)
     p = execution.state
     seen = start = p.copy()

@@ -1,4 +1,4 @@
-"""Describe the effects of two controllers: the failover, and the updates that the deposed controller still sends."""
+"""Describe the events of two controllers: the failover to a new one, and later acts of the deposed controller."""
 
 from collections.abc import Iterator
 
@@ -27,15 +27,18 @@ def rival_elect(c: Change) -> Iterator[str]:
 
 
 def rival_notify(c: Change) -> Iterator[str]:
-    """Describe the arrival of a deposed controller's request.
+    """Describe that a replica receives a request of the deposed controller.
 
-    The replica's reaction is described as for any leader-and-ISR update.
+    The caller adds the reaction of the replica.
     """
     yield f"the old controller's request reaches {c.name}, at epoch {_known(c.before, c.r)} until now"
 
 
 def two_leaders(c: Change) -> Iterator[str]:
-    """Yield each new pair of leaders with the same epoch, which no request between replicas can distinguish."""
+    """Yield a clause for each new pair of leaders with the same epoch.
+
+    Requests between replicas carry only the epoch, so no replica can distinguish the two leaders.
+    """
     for r in range(c.after.replicas):
         for other in range(r):
             if _of_one_epoch(c.after, r, other) and not _of_one_epoch(c.before, r, other):
@@ -44,7 +47,7 @@ def two_leaders(c: Change) -> Iterator[str]:
 
 
 def is_of_rival(p: State, r: int) -> bool:
-    """Return whether the deposed controller elected r, in an epoch that the new controller has not passed."""
+    """Return whether r leads because the deposed controller elected it, in an epoch that is not outdated."""
     return p.known_leader[r] == r and p.known_epoch[r] >= p.controller_epoch and controller.leader(p) != r
 
 

@@ -1,7 +1,7 @@
-"""The scenes of a run as plain data: the visible state and the description of each step.
+"""A scene: one step of a run as plain data, with the visible state after the step and its description in words.
 
-All drawings of a schedule are made from scenes, so they show the same content. Their texts come from
-views/drawings/captions.py, and each drawing decides how it looks.
+All drawings of a schedule use scenes, so they show the same content. The module views/drawings/captions.py has the
+texts of drawings.
 """
 
 from collections.abc import Iterable
@@ -74,7 +74,7 @@ class RecordCell:
 
 @dataclass(frozen=True)
 class Missing:
-    """A guaranteed record that is missing at its offset, on a replica that should have it."""
+    """A record that clients could read or that was acknowledged, and that a replica lacks at its offset."""
 
     offset: int
     record: str
@@ -82,12 +82,12 @@ class Missing:
 
 @dataclass(frozen=True)
 class ReplicaScene:
-    """One replica after a step. `cut` holds the records that the step truncated, as they were before.
+    """One replica after a step. `cut` holds the records that the step truncated.
 
     On the true leader, `missing` holds every guaranteed record that the leader lacks. On other replicas, `missing`
     holds only guaranteed records with an offset below the replica's own high watermark. `flushed` is None unless power
     loss is on in the settings, and `checkpointed` is None unless asynchronous checkpoints are on. `changed` names the
-    fields that the step changed, as far as no other field shows the change.
+    fields that the step changed, except `log` and fields with a `previous_` value.
 
     `remote_leos` pairs the name of each other replica with the LEO that the leader knows. Replicas with an unknown LEO
     are left out. `answered_by` is the sender of the response `in_flight`. `isr` and `pending_isr` are the leader's own.
@@ -128,10 +128,10 @@ class ReplicaScene:
 
 @dataclass(frozen=True)
 class ControllerScene:
-    """The controller's current leader and ISR, and the replicas that may lead without the ISR.
+    """The controller after a step: the leader, epoch and ISR that it has decided, and its ELR.
 
-    `elr` and `last_known_leader` are None if the protocol doesn't track them. `changed`: the step changed the leader,
-    the epoch or the ISR.
+    `elr` and `last_known_leader` are None if the protocol doesn't track them. `changed` is True if the step changed the
+    leader, the epoch or the ISR.
     """
 
     leader: str | None
@@ -155,7 +155,10 @@ class ConsumerScene:
 
 @dataclass(frozen=True)
 class Scene:
-    """One step of a run, for people. Scene 0 is the start, so scene n follows event n."""
+    """One step of a run as drawings show it: the event, the state after it, and its effects in words.
+
+    Scene 0 is the start, so scene n follows event n.
+    """
 
     number: int
     event: str
@@ -176,7 +179,7 @@ class Scene:
 
 
 def narrate(run: Run) -> tuple[Scene, ...]:
-    """Return the scenes of a run, the start first."""
+    """Return the scenes of a run: first the start, then one for each event."""
     opening = Step(0, 0, True, run.start, ())
     readable_on = _readable(run.start)
     scenes = [_scene(run.start, opening, START, _opening_clauses(run.start))]
@@ -196,7 +199,7 @@ def narrate(run: Run) -> tuple[Scene, ...]:
 def narrate_ending(run: Run) -> Scene:
     """Return the scene after all faults have stopped (healing.py), where `convergence` is checked.
 
-    The scene lists the differences between the replicas, and other violations of properties checked at the end.
+    Its clauses list the remaining differences between the replicas.
     """
     before = run.steps[-1].state if run.steps else run.start
     judged = [each for each in PROPERTIES if each.at_end]
@@ -223,7 +226,10 @@ def _opening_clauses(p: State) -> tuple[str, ...]:
 
 
 def _readable(p: State) -> dict[int, str]:
-    """Return the records that consumers can read now, each with a replica that serves it."""
+    """Return the records that consumers can read now.
+
+    Maps each record id to the letter of a leader that serves the record.
+    """
     leaders = [r for r in range(p.replicas) if replication.presumes_leadership(p, r)]
     return {log.at(p.log_record[r], offset): REPLICA_NAMES[r] for r in leaders for offset in range(p.high_watermark[r])}
 
@@ -277,7 +283,7 @@ def _replica(before: State, p: State, r: int) -> ReplicaScene:
 
 
 def _at(p: State, r: int) -> dict[str, Any]:
-    """Return the fields of a replica's scene that depend on one state only."""
+    """Return the fields of a ReplicaScene that depend on one state only, by name."""
     return {
         "role": _role(p, r),
         "leader": replica_name(p.known_leader[r]),

@@ -1,6 +1,6 @@
-"""Describe a step in the words of a Kafka engineer, as clauses derived from the states before and after it.
+"""Describe an event in the words of a Kafka engineer, as clauses.
 
-A description has two parts. The first part describes the event itself, by verb. The second part describes the
+The first clauses describe the event itself, with one function for each verb. The other clauses describe its
 consequences, in the same words for every verb: a high watermark moved, a record was committed, a record is lost.
 """
 
@@ -41,7 +41,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, Phase, State
 
 
 def clauses(change: Change) -> tuple[str, ...]:
-    """Return the effects of an enabled event as clauses. A drawing may show them separately or as one sentence."""
+    """Return the description of an enabled event: clauses about the event, then clauses about its consequences."""
     return (
         *_about(change),
         *consequences.of(change),
@@ -49,7 +49,7 @@ def clauses(change: Change) -> tuple[str, ...]:
 
 
 def _about(change: Change) -> Iterable[str]:
-    """Return the description of the event itself. A verb without its own description uses its declared meaning."""
+    """Yield the clauses about the event itself. A verb without a function in _VERBS gets its declared meaning."""
     verb = events.verb_of(change.event)
     return _VERBS[verb](change) if verb in _VERBS else (f"{change.name}: {verb.meaning}",)
 
@@ -182,7 +182,7 @@ def _receive_epoch_end(c: Change) -> Iterator[str]:
 
 
 def _reason_by_epoch(c: Change) -> str:
-    """Return why the response about an epoch's end makes the replica truncate its log. See truncation.py."""
+    """Return the reason for a truncation after an OffsetsForLeaderEpoch response (truncation.py)."""
     p, r = c.before, c.r
     leader = REPLICA_NAMES[answered_by(p, r)]
     epoch, end = p.flight_epoch[r], p.flight_offset[r]
@@ -285,7 +285,10 @@ def _elect(c: Change) -> Iterator[str]:
 
 
 def _kind_of_election(p: State, r: int) -> tuple[str, str]:
-    """Return the kind of an election and a remark, both empty if the new leader is in the ISR."""
+    """Return the kind of an election, such as ` by an unclean election`, and the reason for it, as parts of a sentence.
+
+    Both are empty if the new leader is in the ISR.
+    """
     if controller.isr(p) >> r & 1:
         return "", ""
     if controller.isr(p) == 0 and p.elr >> r & 1:

@@ -1,4 +1,4 @@
-"""A story: runs of a schedule side by side, step by step, with their first difference.
+"""A story: the replays of one schedule under several protocols, aligned step by step, with their first difference.
 
 Every drawing of a whole schedule is made from a story: in the terminal, as SVG, in the report, and as a sequence
 diagram. The content of each step is a scene (scenes.py).
@@ -16,7 +16,7 @@ from epochfuzz.model.kafka.contract.observation import observe
 
 @dataclass(frozen=True)
 class Parting:
-    """The first difference between the observations of two runs of one schedule: the step, and the reason."""
+    """The first step where two runs of one schedule look different, and the effects that differ."""
 
     number: int
     event: str
@@ -24,22 +24,22 @@ class Parting:
 
     @property
     def sentence(self) -> str:
-        """The step and the reason."""
+        """The step, and its different effects under each protocol."""
         return f"Step {self.number}, {self.event}: " + " ".join(f"Under {name}: {why}" for name, why in self.under)
 
 
 @dataclass(frozen=True)
 class Moment:
-    """One step of a story: its scene under each protocol, or a single scene if the scenes are equal.
+    """One step of a story: its scene under each protocol, or a single scene if all scenes are equal.
 
-    If a property breaks at the end, the last moment is not a step. This moment shows the partition after all faults
-    have stopped.
+    If a property breaks at the end, the story has one more moment. It shows the partition after all faults have
+    stopped.
     """
 
     number: int
     event: str
     scenes: tuple[Scene, ...]
-    parts: bool  # the first step at which the protocols look different
+    parts: bool  # whether the protocols look different here for the first time
 
     @property
     def is_step(self) -> bool:
@@ -59,9 +59,9 @@ class Moment:
 
 @dataclass(frozen=True)
 class Story:
-    """Runs of one schedule. `parting` is the first difference between the first run and another run, if there is one.
+    """Replays of one schedule, with the moments that a drawing shows. A drawing shows at most two runs.
 
-    A drawing shows one or two runs.
+    `parting` is the first difference between the first run and any other run, or None.
     """
 
     runs: tuple[Run, ...]
@@ -77,7 +77,7 @@ class Story:
 
 
 def story_of(run: Run, *beside: Run) -> Story:
-    """Return the story of a run, next to other runs of the same schedule if there are any."""
+    """Return the story of a run and of other runs of the same schedule."""
     runs = (run, *beside)
     partings = filter(None, (parting(run, other) for other in beside))
     parts_at = min(partings, key=lambda each: each.number, default=None)
@@ -94,10 +94,9 @@ def _moment(scenes: tuple[Scene, ...], parts_at: Parting | None) -> Moment:
 
 
 def most_contrasting(runs: Sequence[Run]) -> tuple[Run, ...]:
-    """Return two neighbouring runs to show: the first run of the pair breaks a property, the second breaks none.
+    """Return two neighbouring runs to show: the first breaks a property, and the second breaks none.
 
-    If there are several such pairs, the function returns the first pair. If there are none, it returns the first two
-    runs.
+    Returns the first pair of this kind. If there is no pair of this kind, the function returns the first two runs.
     """
     for broken, held in pairwise(runs):
         if broken.broken and not held.broken:
@@ -108,9 +107,8 @@ def most_contrasting(runs: Sequence[Run]) -> tuple[Run, ...]:
 def parting(run_a: Run, run_b: Run) -> Parting | None:
     """Return the first observable difference between two runs of the same schedule, or None if there is none.
 
-    The comparison skips leader epoch caches. Between some reference designs, the caches differ from the start, but this
-    difference matters only after a log or a leader differs. The comparison also skips parts that only one of the
-    protocols has.
+    The comparison skips fields that only one of the protocols has. It also skips leader epoch caches: some protocols
+    fill them differently from the start, which matters only once a log or a leader differs.
     """
     for scene_a, scene_b, step_a, step_b in zip(
         run_a.scenes[1:], run_b.scenes[1:], run_a.steps, run_b.steps, strict=True

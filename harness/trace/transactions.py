@@ -11,7 +11,7 @@ from epochfuzz.model.kafka.vocabulary.state import State, Transaction
 
 
 def end(decision: str) -> Callable[[Change], Iterator[str]]:
-    """Return a function that describes a commit or an abort of a transaction, and its repetition."""
+    """Return the function that describes the event `commit` or `abort`. `decision` is `committed` or `aborted`."""
 
     def describe(c: Change) -> Iterator[str]:
         p, r = c.before, c.r
@@ -31,7 +31,7 @@ def end(decision: str) -> Callable[[Change], Iterator[str]]:
 
 
 def consequences(c: Change) -> Iterator[str]:
-    """Describe the beginning or the end of a transaction, and the changes of the last stable offset."""
+    """Yield clauses about the beginning or the end of a transaction, and about changes of the last stable offset."""
     before, after = c.before, c.after
     if not after.transactions:
         return

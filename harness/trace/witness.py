@@ -1,4 +1,4 @@
-"""A witness: a schedule with its runs under some protocols, replayed once for all views."""
+"""A witness: a schedule that shows a violation, with its replays under several protocols. Views share the replays."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +11,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 @dataclass(frozen=True)
 class Witness:
-    """A schedule, its configuration, and the protocols to replay it under."""
+    """A schedule and its configuration, to replay under several protocols."""
 
     schedule: bytes
     settings: Configuration

@@ -1,4 +1,4 @@
-"""The building blocks of sentences: records, epochs, and guarantees to clients."""
+"""The parts of sentences about a step: records, epochs, and guarantees to clients."""
 
 from collections.abc import Iterable, Iterator
 
@@ -36,7 +36,7 @@ def absent(p: State, r: int) -> int:
 
 
 def stored(p: State, r: int) -> int:
-    """Return the set of records that r has. Without retries, each must be at its own offset."""
+    """Return the set of records in r's log. Without retries, a record counts only at the offset of its first append."""
     return int(log.records_in(p, r) if p.retries else p.standing[r])
 
 
@@ -82,7 +82,10 @@ def cuts(c: Change, reason: str, verb: str = "truncates") -> str:
 
 
 def although(c: Change, cut: list[int]) -> str:
-    """Return a clause that a truncated record was committed on a replica. Empty if no truncated record was."""
+    """Return a clause about a truncated record that was committed: `, although m1 was committed on A`.
+
+    Empty if there is none.
+    """
     for record in cut:
         if record in c.readable_on and not is_marker(c.before, record):
             return f", although m{record} was committed on {c.readable_on[record]}"
@@ -109,47 +112,50 @@ def decides(c: Change) -> bool:
 
 
 def is_struck(c: Change) -> bool:
-    """Return whether the registering replica would be in the ELR after a clean shutdown."""
+    """Return whether this step leaves the replica out of the ELR because its shutdown was unclean (KIP-966).
+
+    After a clean shutdown, the replica would be in the ELR.
+    """
     p, q = c.before, c.after
     was_candidate = (p.elr | controller.isr(p)) >> c.r & 1 and not (q.elr | controller.isr(q)) >> c.r & 1
     return was_candidate and tracks_eligible_leaders(q) and replica_sets.size(controller.isr(q)) < q.min_insync_replicas
 
 
 def forgotten(c: Change) -> Iterator[str]:
-    """Describe the responses that a replica no longer waits for, as a leader and as a follower."""
+    """Yield clauses about the responses that a replica no longer waits for: to its ISR proposal, and to its fetch."""
     yield from isr_changes.given_up(c)
     if c.before.flight[c.r] != Flight.NOTHING:
         yield f"the response in flight to {c.name} is discarded: {in_flight(c.before, c.r)}"
 
 
 def outdated(p: State, epoch: int) -> str:
-    """Return a clause that the controller is at a later epoch than `epoch`. Empty if it is not."""
+    """Return the clause `, although the controller is at epoch 2`. Empty if the controller is at `epoch` itself."""
     return f", although the controller is at epoch {p.controller_epoch}" if epoch < p.controller_epoch else ""
 
 
 def own_last_epoch(p: State, r: int) -> str:
-    """Return the last epoch in the replica's leader epoch cache."""
+    """Return the last epoch in the replica's leader epoch cache, as in `epoch 1`."""
     epoch = epoch_cache.latest_epoch(p, r)
     return "an unknown epoch" if epoch == NONE else f"epoch {epoch}"
 
 
 def epoch_answered(p: State, r: int) -> int:
-    """Return the epoch in a response about an epoch's end. Before KIP-279 it is the epoch that the follower named."""
+    """Return the epoch whose end offset is in flight to r. Before KIP-279 it is the epoch that r asked about."""
     return int(p.flight_epoch[r] if p.flight_epoch[r] != NONE else epoch_cache.latest_epoch(p, r))
 
 
 def ids_between(word: int, start: int, end: int) -> list[int]:
-    """Return the record ids of a word from one offset to another."""
+    """Return the record ids of a log from offset `start` to `end` - 1. `word` is the log, packed into one integer."""
     return [log.at(word, offset) for offset in range(start, end)]
 
 
 def records_named(p: State, ids: Iterable[int]) -> str:
-    """Return the names of records, joined."""
+    """Return the names of records as text: `m0, m1 and m2`."""
     return joined(record_name(p, each) for each in ids)
 
 
 def records(record_set: int) -> str:
-    """Return the names of the records in a set, joined."""
+    """Return the names of the records in a set as text: `m0, m1 and m2`."""
     return joined(record_names(record_set))
 
 

@@ -1,1 +1,1 @@
-"""Show the effects of a schedule: in the terminal, in a browser, and in formats that other tools read."""
+"""Show the results of runs and the effects of schedules: in the terminal, in HTML, and in formats of other tools."""

@@ -1,4 +1,4 @@
-"""Show campaigns to people: the progress of one campaign, and the history of several."""
+"""Show campaigns, which are runs on Spark: the progress of one campaign, and the history of several."""
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -21,12 +21,12 @@ UNEXPECTED = "UNEXPECTED"
 
 
 def about_line(facts: Mapping[str, object]) -> str:
-    """Return the start and the versions of a campaign, in one line."""
+    """Return facts about a campaign in one line, such as `epochfuzz 0.1.0, model 0f3a`."""
     return ", ".join(f"{name} {value}" for name, value in facts.items())
 
 
 def checked_facts(checked: "Checked") -> dict[str, str]:
-    """Return the checks of a campaign's blocks for determinism, and their memory use."""
+    """Return two facts about a campaign: the number of blocks that ran twice with equal results, and peak memory."""
     return {
         "blocks walked twice, and equal": f"{checked.blocks:,}",
         "most memory of a worker": f"{checked.memory >> 20:,} MiB",
@@ -34,7 +34,7 @@ def checked_facts(checked: "Checked") -> dict[str, str]:
 
 
 def status_lines(status: CampaignStatus) -> Iterator[str]:
-    """Yield the progress and speed of a campaign, in lines."""
+    """Yield a campaign's progress, its speed, and the probability of something new, in lines."""
     work, so_far = status.work, status.so_far
     yield about_line(about(status.begun, work.version, work.model))
     yield work.heading
@@ -59,7 +59,7 @@ def status_lines(status: CampaignStatus) -> Iterator[str]:
 
 
 def findings_table(status: CampaignStatus) -> Table:
-    """Return the findings so far, with the lengths of their shortest schedules before or after shrinking."""
+    """Return a table of a campaign's findings so far, with the number of events of each shortest schedule."""
     table = Table("protocol", "property", "schedules", "events", "", title="Found so far")
     for found in status.so_far.found:
         table.add_row(Text(found.protocol), Text(found.property), f"{found.seen:,}", _events(found), _verdict(found))
@@ -78,7 +78,7 @@ def _verdict(found: CampaignFinding | FindingHistory) -> Text:
 
 
 def history_tables(history: History) -> Iterator[Table]:
-    """Yield the campaigns, their findings, and the growth of coverage."""
+    """Yield tables about several campaigns: the campaigns, their findings, and the growth of coverage if counted."""
     yield _campaigns(history)
     yield _findings(history)
     if history.growth:
@@ -86,17 +86,17 @@ def history_tables(history: History) -> Iterator[Table]:
 
 
 def date(campaign: CampaignStatus) -> str:
-    """Return the start of a campaign, to the minute."""
+    """Return the start of a campaign as text, to the minute."""
     return f"{campaign.begun:%Y-%m-%d %H:%M}"
 
 
 def sighting(campaign: CampaignStatus) -> str:
-    """Return the start, version and seed that identify a campaign."""
+    """Return a text that identifies a campaign: its start, version and seed."""
     return f"{date(campaign)}, {campaign.work.version}, seed {campaign.work.seed}"
 
 
 def state(campaign: CampaignStatus) -> str:
-    """Return the state of a campaign, or an empty text if it has finished."""
+    """Return the state of a campaign as text. Empty for a finished campaign."""
     return "" if campaign.state is CampaignState.FINISHED else str(campaign.state)
 
 

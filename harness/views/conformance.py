@@ -1,4 +1,7 @@
-"""Show the results of a conformance run: the steps up to a discrepancy, and the adapter's state next to the model's."""
+"""Show the results of a conformance run, which compares a system under test with the model.
+
+A discrepancy is shown with the events up to it, and with the observed state next to the model's state.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -14,6 +17,7 @@ from epochfuzz.harness.conform.oracle import met
 from epochfuzz.harness.conform.oracle.client_guarantees import CLIENT_PROPERTIES
 from epochfuzz.harness.conform.oracle.judge import FIELDS, OWN, JudgedBy, meant
 from epochfuzz.harness.conform.oracle.lockstep import LockStep, beside, is_from_reset, ordered
+from epochfuzz.harness.conform.oracle.next_event import NextEvent, next_event
 from epochfuzz.harness.conform.protocol.discrepancy import DiscrepancyKind, shown
 from epochfuzz.harness.conform.protocol.wire import Observation
 from epochfuzz.harness.conform.run.block import Trial
@@ -40,12 +44,12 @@ _MOST_LISTED = 30  # names in a line, more than the number of verbs or of the pr
 
 
 def nonconformity_text(nonconformity: ConformanceFinding, proof: Reproducer | None = None) -> RenderableType:
-    """Return a finding: the discrepancy, the schedule step by step, and the observations at its end."""
+    """Return the drawing of a finding: its discrepancy, its schedule step by step, and the states at its end."""
     return Group(_title(nonconformity, proof), steps(nonconformity))
 
 
 def steps(nonconformity: ConformanceFinding) -> RenderableType:
-    """Return a finding without its title."""
+    """Return the drawing of a finding without its title."""
     parts: list[RenderableType] = []
     if nonconformity.sighting.sent and not nonconformity.known_flaw:
         run = replay(nonconformity.sighting.sent, nonconformity.protocol, nonconformity.trial.settings)
@@ -59,7 +63,7 @@ def steps(nonconformity: ConformanceFinding) -> RenderableType:
 
 
 def interrupted(conformance: Conformance, plan: Plan) -> Iterator[str]:
-    """Yield the results of a run that Ctrl-C ended, in lines: unshrunk failures, and the number of schedules run."""
+    """Yield the results of a run that Ctrl-C ended, in lines: unshrunk failures, and the number of schedules."""
     for protocol, failed in conformance.unshrunk:
         flaw = failed.known_flaw(protocol)
         yield (
@@ -71,7 +75,7 @@ def interrupted(conformance: Conformance, plan: Plan) -> Iterator[str]:
 
 
 def summary(conformance: Conformance, plan: Plan) -> Iterator[str]:
-    """Yield the summary of a run, in lines: the verdict, the amount, the speed, and the gaps."""
+    """Yield the summary of a conformance run, in lines: verdict, numbers, speed, and parts that were not checked."""
     verdict = "conforms" if conformance.conforms else "does NOT conform"
     protocols = ", ".join(protocol.name for protocol in plan.protocols)
     yield f"The system under test {verdict} to {protocols}, checked by {plan.judged_by}{_share(conformance, plan)}:"
@@ -98,7 +102,7 @@ def _chance(conformance: Conformance) -> Estimate:
 
 
 def left_open(conformance: Conformance, plan: Plan) -> Iterator[str]:
-    """Yield the properties, events and fields that the run covered or missed, in lines."""
+    """Yield the properties, events and fields that the run checked, and those that it missed, in lines."""
     lacking = not_judged(conformance, plan)
     for title, names in (
         ("Properties checked", judged(conformance, plan)),
@@ -119,10 +123,14 @@ def left_open(conformance: Conformance, plan: Plan) -> Iterator[str]:
             yield f"{title}: {_listed(names)}"
     if conformance.shown.steps:
         yield from _unmet(conformance, plan)
+        following = next_to_support(conformance, plan)
+        if following is not None:
+            points = "1 coverage point" if len(following.opens) == 1 else f"{len(following.opens)} coverage points"
+            yield f"Next event to support: {following.verb.text}, which opens {points}"
 
 
 def _unmet(conformance: Conformance, plan: Plan) -> Iterator[str]:
-    """Yield the number of coverage points never reached, and how many of them exhaustive bounds would reach."""
+    """Yield the number of coverage points that the run never reached, and how many `--exhaustive` would reach."""
     if conformance.shown.met is None:
         yield "Never met: not recorded, because an older epochfuzz began this campaign; use a new directory"
     unmet = never_met(conformance, plan)
@@ -139,12 +147,12 @@ def _unmet(conformance: Conformance, plan: Plan) -> Iterator[str]:
 
 
 def bounds_text(bounds: "documents.NeverMet") -> str:
-    """Return bounds as text."""
+    """Return the bounds of an exhaustive run as text, such as `2 replicas, 1 record and 2 epoch changes`."""
     return f"{bounds['replicas']} replicas, {bounds['records']} record and {bounds['epochs']} epoch changes"
 
 
 def _listed(names: list[str]) -> str:
-    """Return the first names of a list as text. A list may be long, because an adapter can invent names."""
+    """Return the first 30 names of a list as text. A list can be long, because an adapter can invent names."""
     more = [f"and {len(names) - _MOST_LISTED:,} more"] if len(names) > _MOST_LISTED else []
     return ", ".join([*map(shown, names[:_MOST_LISTED]), *more])
 
@@ -152,10 +160,10 @@ def _listed(names: list[str]) -> str:
 def document(
     conformance: Conformance, plan: Plan, saved: Mapping[int, Path], proven: Sequence[Reproducer | None]
 ) -> "documents.Run":
-    """Return the JSON form of a run.
+    """Return the JSON form of a conformance run.
 
-    `saved` maps the index of a finding to its case file. `proven` contains, for each finding, the result of the proof
-    in the model.
+    `saved` maps the index of a finding to its case file. `proven` has a proof of the shortest length for each finding,
+    or None.
     """
     return {
         "conforms": conformance.conforms,
@@ -173,6 +181,7 @@ def document(
         "never_applied": never_applied(conformance, plan),
         "never_shown": never_shown(conformance, plan),
         "never_met": never_met(conformance, plan),
+        "next_event": _next_event_json(conformance, plan),
         "judged": judged(conformance, plan),
         "not_judged": not_judged(conformance, plan),
         "own_fields": own_fields(conformance),
@@ -213,9 +222,9 @@ def _nonconformity_json(
 
 
 def _proven(sent: bytes, proof: Reproducer | None) -> "parts.Proof":
-    """Return the proof about the length of `sent`, the schedule that the adapter received.
+    """Return the JSON form of the proof that no schedule is shorter than `sent`, the events that the adapter received.
 
-    If the search found a shorter schedule, `sent` is not certified minimal.
+    If the search in the model found a shorter schedule, `sent` is not certified minimal.
     """
     plain = (proof or Reproducer(sent, certified_minimal=False, searched=0)).plain()
     if proof is not None and proof.schedule != sent:
@@ -224,20 +233,33 @@ def _proven(sent: bytes, proof: Reproducer | None) -> "parts.Proof":
 
 
 def never_applied(conformance: Conformance, plan: Plan) -> list[str]:
-    """Return the verbs that can be enabled but were never applied, including verbs that the adapter doesn't support."""
+    """Return the verbs that were never applied. Verbs that no protocol of the run can enable are left out."""
     starts = _starts(plan)
     return [verb.text for verb in Verb if any(map(verb.possible, starts)) and not conformance.shown.applied[verb.text]]
 
 
+def next_to_support(conformance: Conformance, plan: Plan) -> NextEvent | None:
+    """Return the event that the adapter should support next, or None if it has been sent every possible event."""
+    shown = conformance.shown
+    names = {verb for verb, count in shown.applied.items() if count} | met.sent(shown.met or ())
+    return next_event(plan.protocols, plan.settings, (verb for verb in Verb if verb.text in names))
+
+
+def _next_event_json(conformance: Conformance, plan: Plan) -> "documents.NextEvent | None":
+    following = next_to_support(conformance, plan) if conformance.shown.steps else None
+    return None if following is None else {"event": following.verb.text, "opens": sorted(following.opens)}
+
+
 def never_shown(conformance: Conformance, plan: Plan) -> list[str]:
-    """Return the fields that have a meaning in this plan but are missing in all observations."""
+    """Return the fields that no observation had. Fields that no protocol of the run has are left out."""
     return [field for field in _fields(plan) if not conformance.shown.fields[field]]
 
 
 def never_met(conformance: Conformance, plan: Plan) -> "documents.NeverMet | None":
-    """Return the coverage points that the run never reached, or None if the run did not record them.
+    """Return the coverage points that the run never reached.
 
-    Random schedules in the model estimate which points exist, under any of the protocols.
+    None if the run was not in lockstep, or did not record them. Random schedules in the model show which points can be
+    reached.
     """
     if conformance.shown.met is None or plan.judged_by is not JudgedBy.LOCKSTEP:
         return None
@@ -265,15 +287,15 @@ def _unmet_of(kind: str, there_is: set[str], known: Mapping[str, int], within: s
 
 
 def judged(conformance: Conformance, plan: Plan) -> list[str]:
-    """Return the properties that were checked. In lockstep mode, which compares fields, there are none."""
+    """Return the properties that the run checked. Empty in lockstep mode, which compares fields instead."""
     lacking = not_judged(conformance, plan)
     return [name for name in _properties(plan) if name not in lacking]
 
 
 def not_judged(conformance: Conformance, plan: Plan) -> dict[str, list[str]]:
-    """Return the properties that could not be checked, each with the fields that are missing in all observations.
+    """Return the properties that could not be checked. Each has a list of the fields that no observation had.
 
-    The list of fields is empty for a property that no observation can show.
+    The list is empty for a property that no field can show.
     """
     shown = {field for field, count in conformance.shown.fields.items() if count}
     missing = {name: [field for field in BY_NAME[name].seen_in if field not in shown] for name in _properties(plan)}
@@ -281,7 +303,7 @@ def not_judged(conformance: Conformance, plan: Plan) -> dict[str, list[str]]:
 
 
 def _properties(plan: Plan) -> list[str]:
-    """Return the properties that can break in this plan, without violations that the guarantees to clients permit."""
+    """Return the properties that the run should check. Properties that the settings permit to break are left out."""
     if plan.judged_by is not JudgedBy.PROMISES:
         return []
     permitted = properties.permitted(plan.settings)
@@ -295,7 +317,7 @@ def _share(conformance: Conformance, plan: Plan) -> str:
 
 
 def _fields(plan: Plan) -> list[str]:
-    """Return the fields that have a meaning under any of the protocols."""
+    """Return the fields that at least one protocol of the run has."""
     return [field for field, seen in FIELDS.items() if any(map(seen.there, _starts(plan)))]
 
 
@@ -309,7 +331,7 @@ def unknown_fields(conformance: Conformance, plan: Plan) -> list[str]:
 
 
 def misspelt(conformance: Conformance, plan: Plan) -> dict[str, str]:
-    """Return the unknown fields that stand for a field which no observation had, each with that field."""
+    """Return the probable spelling of unknown fields. Only fields that no observation had are suggested."""
     missing = never_shown(conformance, plan)
     suggestions = {field: meant(field, missing) for field in unknown_fields(conformance, plan)}
     return {field: name for field, name in suggestions.items() if name is not None}
@@ -324,7 +346,7 @@ def _with_suggestions(conformance: Conformance, plan: Plan) -> list[str]:
 
 
 def own_fields(conformance: Conformance) -> list[str]:
-    """Return the observed fields that the adapter declared as its own."""
+    """Return the fields that the adapter added under `own`, which are shown and not compared."""
     return sorted(field for field in conformance.shown.fields if field.split(".")[1:2] == [OWN])
 
 
@@ -332,7 +354,7 @@ def _title(nonconformity: ConformanceFinding, proof: Reproducer | None) -> Text:
     sent = nonconformity.sighting.sent
     after = f"after event {len(sent)}, {event_text(sent[-1])}" if sent else "after the reset"
     if is_from_reset(nonconformity.fault, sent, nonconformity.protocol, nonconformity.trial.settings):
-        after += ", and there since the reset"
+        after += ", and perhaps there since the reset"
     shrunk = f", shrunk from {nonconformity.shrunk_from} events" if nonconformity.shrunk_from > len(sent) else ""
     if not nonconformity.is_shrunk and not nonconformity.known_flaw:
         shrunk += ", not the shortest: time was up; a longer --certify, such as 5m, shrinks it further"
@@ -359,7 +381,7 @@ def _times(seen: int) -> str:
 
 
 def _beside(run: Run, nonconformity: ConformanceFinding) -> Table:
-    """Return all differences at the end of the schedule as a table. The oracle reports only the first difference."""
+    """Return a table of all fields that differ after the last event. The finding itself names only the first."""
     applied, observation = nonconformity.answers[-1]
     model = {"applied": run.steps[-1].applied, **beside(run.steps[-1].state, observation)}
     judge = LockStep(nonconformity.protocol, nonconformity.trial.settings)
@@ -377,7 +399,7 @@ def _beside(run: Run, nonconformity: ConformanceFinding) -> Table:
 
 
 def _own(observation: Observation) -> Iterator[tuple[str, Any]]:
-    """Yield the adapter's own fields, with their names."""
+    """Yield the adapter's own fields in an observation, as (path, value)."""
     seen: dict[str, Any] = dict(observation)
     parts = {f"replicas.{name}": replica for name, replica in sorted(seen.get("replicas", {}).items())}
     for part, values in {**parts, "controller": seen.get("controller", {})}.items():
@@ -385,7 +407,7 @@ def _own(observation: Observation) -> Iterator[tuple[str, Any]]:
 
 
 def _observed(nonconformity: ConformanceFinding) -> Table:
-    """Return the observation after each event as a table."""
+    """Return a table of the events, with the observation of each replica after each event."""
     p = initial(nonconformity.protocol, nonconformity.trial.settings)
     names = REPLICA_NAMES[: p.replicas]
     table = Table("", "event", *names, "controller")

@@ -1,4 +1,4 @@
-"""The console for output to people. It makes all printed text safe for a terminal."""
+"""A rich console that makes all printed text safe for a terminal."""
 
 from collections.abc import Iterable
 
@@ -10,10 +10,13 @@ from epochfuzz.harness.text.printable import paragraphs
 
 
 class PrintableConsole(Console):
-    """Escape unprintable characters of an adapter's output, a file or its name, and keep the console's colours."""
+    """A console that escapes unprintable characters, which an adapter's output or a file may contain. Colours stay."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """Yield the output, segment by segment. A table that is too wide continues a long cell in the next line."""
+        """Yield the output, segment by segment.
+
+        A table that is too wide wraps its cells instead of cutting them off.
+        """
         if isinstance(renderable, Table):
             for column in renderable.columns:
                 column.overflow = "fold"  # an ellipsis would make different ids look equal

@@ -1,4 +1,4 @@
-"""Write an ITF trace: the states of a run as JSON, which Apalache, Quint and their viewers read.
+"""Write the states of a run as an ITF trace, the JSON format of Apalache, Quint and their viewers.
 
 Apalache's ADR 015 defines the format: sequences are arrays, records are objects, `#set` is a set, `#map` is a function.
 The variables are the same as in the TLA+ trace (tla.py).
@@ -16,12 +16,12 @@ _FORMAT = "https://apalache-mc.org/docs/adr/015adr-trace.html"
 
 
 def trace(run: Run, source: str) -> str:
-    """Return the text of a trace file. State n + 1 follows event n, and `source` names the origin of the schedule."""
+    """Return the text of a trace file. State n + 1 follows event n. `source` describes the origin of the schedule."""
     return json.dumps(document(run, source), indent=1) + "\n"
 
 
 def document(run: Run, source: str, transitions: Sequence[int] = ()) -> dict[str, Any]:
-    """Return the trace as plain data. `transitions` may give the number of the transition for each event."""
+    """Return the trace as plain data. `transitions` may number the transition of each event."""
     states = [run.start, *(step.state for step in run.steps)]
     shown = [variables(scene, state) for scene, state in zip(run.scenes, states, strict=True)]
     told = f"{run.protocol.name} {captions.verdict(run)}"

@@ -1,4 +1,4 @@
-"""Show progress after two seconds: a live line on a terminal, and nothing elsewhere."""
+"""Show the progress of long runs as a live line on a terminal. Other outputs show nothing."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,18 +14,18 @@ from epochfuzz.harness.views.summary import standing
 
 
 class _Live(Progress):
-    """A progress display, with lines about the findings so far above it."""
+    """A progress display with lines about findings above it."""
 
     lines: Sequence[Text] = ()
 
     def get_renderables(self) -> Iterable[RenderableType]:
-        """Yield the lines and the progress."""
+        """Yield the lines and the progress bar."""
         yield from self.lines
         yield from super().get_renderables()
 
 
 class LiveLine:
-    """A live line with the current task and its progress."""
+    """A line on the terminal that shows the current task and its progress."""
 
     def __init__(self, progress: _Live, task: TaskID, schedules: int | None, seconds: float | None) -> None:
         self._progress = progress
@@ -34,15 +34,15 @@ class LiveLine:
         self._seconds = seconds
 
     def doing(self, what: str) -> None:
-        """Set the name of the current task."""
+        """Show another task, without a percentage."""
         self._progress.update(self._task, description=what, total=None)
 
     def found(self, findings: Sequence[Finding]) -> None:
-        """Show the findings so far, with one line each. A line is updated when its schedule gets shorter."""
+        """Show one line for each finding so far. Call it again when a finding's schedule gets shorter."""
         self._progress.lines = [standing(finding) for finding in findings]
 
     def walked(self, tally: Tally, elapsed: float) -> None:
-        """Update the progress of a random run."""
+        """Show the progress of a random run. `elapsed` is in seconds."""
         broken = int((tally.seen > 0).sum())
         done = elapsed / self._seconds if self._seconds else tally.schedules / (self._schedules or 1)
         rate = int(tally.events.sum()) / max(elapsed, 1e-9) / 1e6
@@ -53,20 +53,20 @@ class LiveLine:
         )
 
     def searched(self, progress: SearchProgress) -> None:
-        """Update the progress of a search."""
+        """Show the progress of an exhaustive search."""
         self.doing(f"depth {progress.depth} · {progress.states:,} states · {progress.waiting:,} waiting")
 
 
 @contextmanager
 def show_walk(out: Console, schedules: int | None, seconds: float | None) -> Iterator[LiveLine]:
-    """Show the progress of a random run towards a number of schedules or seconds."""
+    """Show a progress bar for a random run, which ends after a number of schedules or seconds."""
     with _live(out, BarColumn()) as progress:
         yield LiveLine(progress, progress.add_task("compiling", total=1.0), schedules, seconds)
 
 
 @contextmanager
 def show_search(out: Console) -> Iterator[LiveLine]:
-    """Show the progress of a search. The remaining work is unknown."""
+    """Show a spinner for an exhaustive search, whose remaining work is unknown."""
     with _live(out) as progress:
         yield LiveLine(progress, progress.add_task("compiling", total=None), None, None)
 

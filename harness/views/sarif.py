@@ -1,7 +1,7 @@
-"""Write findings as SARIF, the format that code scanning services and editors read (OASIS SARIF 2.1.0).
+"""Write findings as SARIF 2.1.0, the JSON format that code scanning services and editors read.
 
-A rule is a property. A result is a finding. Its location is a case file, embedded as an artifact. Its code flow follows
-the events of that file line by line. A known bug of a protocol is a suppressed note.
+Each broken property is a SARIF rule, and each finding is a result. The result points into a case file, which is
+embedded as an artifact, and its code flow follows the events there. A known bug of a protocol is a suppressed note.
 """
 
 from collections.abc import Sequence
@@ -13,6 +13,7 @@ from epochfuzz.harness.environment.version import epochfuzz_version
 from epochfuzz.harness.findings.findings import Finding, ScheduleEngine
 from epochfuzz.harness.reference import explain
 from epochfuzz.harness.trace.scenes import Scene
+from epochfuzz.harness.views import play_links
 from epochfuzz.model.kafka.contract.properties import NAMES, named
 from epochfuzz.model.kafka.vocabulary.events import schedule_texts
 
@@ -59,7 +60,7 @@ def _artifact(case: Case) -> dict[str, Any]:
 
 
 def _result(finding: Finding, case: Case, index: int) -> dict[str, Any]:
-    """Return the result of a finding, whose case is artifact number `index`."""
+    """Return the SARIF result of a finding. `index` is the number of the finding's case among the artifacts."""
     run = finding.witness.runs[finding.protocol.name]
     scenes = run.scenes[1:]
     first_line = dump_case(case).splitlines().index("events:") + 2  # lines count from 1
@@ -82,6 +83,8 @@ def _result(finding: Finding, case: Case, index: int) -> dict[str, Any]:
             **finding.causes.plain(),
         },
     }
+    if link := play_links.to_finding(finding):
+        result["hostedViewerUri"] = link
     if finding.known_flaw:
         result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": finding.known_flaw}]
     return result

@@ -1,4 +1,4 @@
-"""Show the results of a run: a table of properties by protocol, the goals met, and the reproducers as timelines."""
+"""Show the results of a random run: a table of properties by protocol, coverage goals, and timelines of violations."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ from epochfuzz.harness.engine.walk.walking import Walked
 from epochfuzz.harness.findings import goals
 from epochfuzz.harness.findings.findings import Breach, Finding, ScheduleEngine
 from epochfuzz.harness.text.printable import rate
+from epochfuzz.harness.views import play_links
 from epochfuzz.harness.views.terminal import draw
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.vocabulary import goals as model_goals
@@ -37,7 +38,7 @@ def finding_json(finding: Finding) -> "walks.Finding":
 
 
 def goals_json(protocols: Sequence[Protocol], met: np.ndarray) -> dict[str, dict[str, int]]:
-    """Return the number of schedules that met each goal, by protocol. `met` has axes protocol and goal."""
+    """Return the number of schedules that met each goal, by protocol. `met` has the shape (protocols, goals)."""
     return {
         protocol.name: dict(zip(model_goals.NAMES, (int(count) for count in row), strict=True))
         for protocol, row in zip(protocols, met, strict=True)
@@ -63,7 +64,7 @@ def walk_json(walker: ScheduleEngine, walked: Walked, findings: Sequence[Finding
 
 
 def pace(walked: Walked) -> str:
-    """Return the amount and speed of a run, in one line."""
+    """Return the number of schedules and events, and the speed, in one line."""
     events = int(walked.tally.events.sum())
     return (
         f"{walked.tally.schedules:,} schedules, {events:,} events applied and checked in {walked.seconds:.1f} s"
@@ -72,7 +73,7 @@ def pace(walked: Walked) -> str:
 
 
 def witnesses(findings: Sequence[Finding]) -> list[Finding]:
-    """Return one finding for each protocol: the shortest, or the most severe of equally short ones."""
+    """Return one finding for each protocol: its shortest. If several are equally short, it is the first of them."""
     shortest: dict[Protocol, Finding] = {}
     for finding in findings:
         best = shortest.setdefault(finding.protocol, finding)
@@ -82,9 +83,10 @@ def witnesses(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def ablation_table(base: Protocol, variants: Sequence[Protocol], findings: Sequence[Finding]) -> Table:
-    """Return a table of switched-back mechanisms by property, with the length of the shortest reproducer.
+    """Return a table of an ablation, which replaces one mechanism of a protocol at a time by an earlier choice.
 
-    A * marks a length that is proven shortest.
+    A row is a variant of the protocol, a column is a property, and a cell is the number of events that break it. A *
+    marks a number that is proven shortest.
     """
     found = {(finding.protocol, finding.property): finding.reproducer for finding in findings}
     names = [name for name in properties.NAMES if any(name == broken for _, broken in found)]
@@ -100,9 +102,9 @@ def ablation_table(base: Protocol, variants: Sequence[Protocol], findings: Seque
 
 
 def lengths(protocol: Protocol, findings: Sequence[Finding]) -> Text:
-    """Return the properties that a protocol breaks, in one line, with the lengths of their reproducers.
+    """Return the properties that a protocol breaks, each with the number of events that break it, in one line.
 
-    A * marks a length that is proven shortest.
+    A * marks a number that is proven shortest.
     """
     cells = [f"{each.property} {_length(each.reproducer)}" for each in findings if each.protocol == protocol]
     return Text(f"{protocol.name}: {', '.join(cells)}")
@@ -113,13 +115,13 @@ def _length(reproducer: Reproducer | None) -> str:
 
 
 def harmless_variants(variants: Sequence[Protocol], findings: Sequence[Finding]) -> list[str]:
-    """Return the names of the variants that broke nothing."""
+    """Return the names of the protocols in `variants` that broke nothing."""
     broken = {finding.protocol for finding in findings}
     return [variant.name for variant in variants if variant not in broken]
 
 
 def idle_mechanisms(base: Protocol, variants: Sequence[Protocol], findings: Sequence[Finding]) -> list[str]:
-    """Return the mechanisms whose earlier choices broke nothing."""
+    """Return the mechanisms that can be switched back to an earlier choice without any violation."""
     broken = {finding.protocol for finding in findings}
     switched = {
         mechanism: [variant for variant in variants if variant.choice(mechanism) != base.choice(mechanism)]
@@ -129,7 +131,7 @@ def idle_mechanisms(base: Protocol, variants: Sequence[Protocol], findings: Sequ
 
 
 def unmet_goals(protocols: Sequence[Protocol], settings: Configuration, met: np.ndarray) -> list[str]:
-    """Return `goal (protocol)` for each required goal that no schedule met."""
+    """Return the required coverage goals that no schedule met, as `goal (protocol)`."""
     counts = goals_json(protocols, met)
     return [
         f"{goal} ({protocol.name})"
@@ -140,7 +142,7 @@ def unmet_goals(protocols: Sequence[Protocol], settings: Configuration, met: np.
 
 
 def verdict_table(protocols: Sequence[Protocol], settings: Configuration, findings: Sequence[Finding]) -> Table:
-    """Return a table of properties by protocol: not broken, or broken with the length of the reproducer."""
+    """Return a table of properties by protocol. A cell says `not broken`, or `BROKEN` with the number of events."""
     found = {(finding.protocol, finding.property): finding for finding in findings}
     table = Table("property", *(protocol.name for protocol in protocols), title="Properties by protocol")
     applying = [properties.applying(initial(protocol, settings)) for protocol in protocols]
@@ -168,7 +170,10 @@ def _verdict(finding: Finding | None) -> Text:
 
 
 def goals_table(protocols: Sequence[Protocol], settings: Configuration, met: np.ndarray) -> Table:
-    """Return a table of goals by protocol: the number of schedules that met each. Unmet required goals stand out."""
+    """Return a table of coverage goals by protocol, with the number of schedules that met each goal.
+
+    A required goal that no schedule met stands out.
+    """
     table = Table("goal", *(protocol.name for protocol in protocols), title="Coverage goals: schedules that met each")
     asked = [set(goals.asked_for(protocol, settings)) for protocol in protocols]
     for bit, name in enumerate(model_goals.NAMES):
@@ -184,9 +189,9 @@ def _goal(count: int, asked: bool) -> Text:
 
 
 def reproducer(finding: Finding, also: Sequence[str] = ()) -> RenderableType:
-    """Return a finding's timeline, next to the timeline of a protocol that keeps the property, if there is one.
+    """Return the timeline of a finding, next to the timeline of a protocol that keeps the property, if there is one.
 
-    `also` names further properties with the same reproducer.
+    `also` names further properties that the same schedule breaks.
     """
     names = " and ".join((finding.property, *also))
     title = Text.assemble(
@@ -199,7 +204,7 @@ def reproducer(finding: Finding, also: Sequence[str] = ()) -> RenderableType:
 
 
 def proof(finding: Finding) -> str:
-    """Return the proven length of a reproducer, and the schedule that it was shrunk from."""
+    """Return a text about the proof that a finding's schedule is shortest, and about the schedule before shrinking."""
     proven = finding.reproducer.proven
     if finding.reproducer.certified_minimal:
         proven += ": exhaustive search found nothing shorter"
@@ -207,23 +212,29 @@ def proof(finding: Finding) -> str:
 
 
 def print_reproducers(out: Console, findings: Sequence[Finding], *, trace: bool = False) -> None:
-    """Print every distinct reproducer once, even if it breaks several properties. A known bug takes one line.
+    """Print every distinct schedule of the findings once.
 
-    Unexpected findings are drawn step by step. With `trace`, all findings are drawn. The first finding is printed last,
-    and unexpected findings follow the known bugs, because a terminal shows the end of the output.
+    Known bugs take one line, and the others are drawn step by step. With `trace`, all schedules are drawn. The order is
+    reversed, so that the most important finding is at the end of the terminal's output.
     """
     together = by_reproducer(findings)
     is_drawn = [trace or any(finding.known_flaw is None for finding in same) for same in together]
     for same, drawn in reversed(list(zip(together, is_drawn, strict=True))):
         if not drawn:
             out.print(_line(same), highlight=False, soft_wrap=True)
+            _print_link(out, same[0])
     for same, drawn in reversed(list(zip(together, is_drawn, strict=True))):
         if drawn:
             out.print(reproducer(same[0], [finding.property for finding in same[1:]]))
+            _print_link(out, same[0])
+
+
+def _print_link(out: Console, finding: Finding) -> None:
+    out.print(play_links.line(play_links.to_finding(finding)), markup=False, highlight=False, soft_wrap=True)
 
 
 def _line(same: Sequence[Finding]) -> Text:
-    """Return findings with a common reproducer, in one line."""
+    """Return one line for findings with a common schedule."""
     names = " and ".join(finding.property for finding in same)
     events = len(same[0].witness.schedule)
     causes = same[0].causes
@@ -232,14 +243,14 @@ def _line(same: Sequence[Finding]) -> Text:
 
 
 def standing(finding: Finding) -> Text:
-    """Return a line for a finding whose schedule may still get shorter."""
+    """Return one line for a finding whose schedule may still get shorter."""
     events = len(finding.reproducer.schedule)
     proven = finding.reproducer.proven
     return Text(f"{finding.protocol.name} breaks {finding.property} in {events} events, {proven}")
 
 
 def unshrunk(breach: Breach) -> str:
-    """Return a line for a violation that was not shrunk."""
+    """Return one line for a violation whose schedule was not shrunk."""
     return (
         f"{breach.protocol.name} breaks {breach.property}: {breach.seen:,} schedules,"
         f" the shortest after {breach.failures[0].length} events"
@@ -247,7 +258,7 @@ def unshrunk(breach: Breach) -> str:
 
 
 def by_reproducer(findings: Sequence[Finding]) -> list[list[Finding]]:
-    """Group findings by reproducer."""
+    """Group findings that share a protocol and a schedule."""
     together: dict[tuple[Protocol, bytes], list[Finding]] = {}
     for finding in findings:
         together.setdefault((finding.protocol, finding.reproducer.schedule), []).append(finding)

@@ -39,7 +39,7 @@ CONTROLLER_WIDTH = len("no leader, ISR A,B")
 
 @dataclass(frozen=True)
 class _Line:
-    """A rule with a title at its left. Unlike rich's own rule, it stays ASCII on an ASCII console."""
+    """A horizontal line with a title at its left. Unlike rich's Rule, it stays ASCII on an ASCII console."""
 
     title: str = ""
 
@@ -50,17 +50,17 @@ class _Line:
 
 
 def timeline(run: Run) -> RenderableType:
-    """Return one run, step by step."""
+    """Return the drawing of one run, step by step."""
     return draw(story_of(run))
 
 
 def side_by_side(run_a: Run, run_b: Run) -> RenderableType:
-    """Return two runs of one schedule. A step that looks equal in both runs is drawn once, any other step twice."""
+    """Return the drawing of two runs of one schedule. A step that looks equal in both runs is drawn once."""
     return draw(story_of(run_a, run_b))
 
 
 def draw(story: Story) -> RenderableType:
-    """Return a story, step by step."""
+    """Return the drawing of a story, the replays of one schedule, step by step."""
     table = _table(story)
     for moment in story.moments:
         if moment.parts:
@@ -71,12 +71,12 @@ def draw(story: Story) -> RenderableType:
 
 
 def scene(scene: Scene) -> RenderableType:
-    """Return one step."""
+    """Return the drawing of one step."""
     return _drawing(scene)
 
 
 def _table(story: Story) -> Table:
-    """Return a table with columns for the number, the event and the drawing of each step."""
+    """Return an empty table with columns for the number, the event and the drawing of a step."""
     table = Table.grid(expand=True)
     table.add_column(width=len(str(len(story.moments))) + 1)
     table.add_column(width=max((len(moment.event) for moment in story.moments), default=0) + 2)
@@ -93,7 +93,7 @@ def _add_step(table: Table, moment: Moment, runs: tuple[Run, ...]) -> None:
 
 
 def _step(moment: Moment, runs: tuple[Run, ...]) -> tuple[RenderableType, RenderableType]:
-    """Return the rule above a step, and its drawing under each protocol."""
+    """Return the line above a step, and the step's drawing under each protocol."""
     if not moment.shows_both:
         return _Line(), _drawing(moment.scenes[0])
     names = [_Line(run.protocol.name) for run in runs]
@@ -131,7 +131,7 @@ def _opening(scene: Scene) -> Text:
 
 
 def _drawing(scene: Scene, *, halved: bool = False) -> RenderableType:
-    """Return the state after one step, and its sentence."""
+    """Return the drawing of the state after one step, with a sentence. `halved` leaves out the controller's column."""
     if not scene.applied:
         return Text(scene.sentence, ASIDE)
     row = Table.grid(padding=(0, 1, 0, 0), expand=True)

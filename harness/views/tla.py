@@ -1,8 +1,8 @@
-"""Write a TLA+ trace: a module that defines one sequence of states for each protocol.
+"""Write the replays of a schedule as a TLA+ module that defines one sequence of states for each protocol.
 
-A state is a record. A variable of replicas is a function from replicas to values, as in the public TLA+ specifications
-of Kafka's replication. The module is a constant module: TLC evaluates its assumptions without a specification, and the
-assumptions restate the verdicts. A specification can also follow the sequence as its behaviour.
+A state is a record. A variable of replicas is a function from replicas to values, as in public TLA+ specifications of
+Kafka's replication. TLC can check the module without a specification, because its assumptions restate the verdicts. A
+specification can also take a sequence as its behaviour.
 """
 
 import re
@@ -38,13 +38,13 @@ WellFormed(behaviour) ==
 
 
 class ByReplica(dict[str, Any]):
-    """A function from replicas to values, by the replica's name."""
+    """A TLA+ function from replicas to values, as a dictionary by the replica's name."""
 
 
 def trace_module(title: str, why: str, runs: Sequence[Run]) -> str:
     """Return the text of a module, for a file named `module_name(title)`.tla.
 
-    State n + 1 of a behaviour follows event n.
+    State n + 1 of a sequence follows event n.
     """
     heading = f" MODULE {module_name(title)} "
     lines = [heading.center(_WIDTH, "-"), *_comment(why), "EXTENDS Integers, Sequences", ""]
@@ -86,9 +86,9 @@ def _state(scene: Scene, p: Partition) -> Iterator[str]:
 
 
 def variables(scene: Scene, p: Partition) -> dict[str, Any]:
-    """Return the variables of a state by their TLA+ names: dicts are records, frozensets are sets, lists are sequences.
+    """Return the variables of a state by their TLA+ names. Dicts are records, frozensets are sets, lists are sequences.
 
-    A variable of replicas is a `ByReplica`.
+    A variable with a value for each replica is a `ByReplica`.
     """
     shown = observe(p)
 
@@ -131,7 +131,7 @@ def _name(seen: Seen) -> str:
 
 
 def _in_tla(seen: Seen, value: Any) -> Any:
-    """Return an observed value, in the types that `_value` writes."""
+    """Return an observed value as the type that `_value` can write."""
     match seen.shape:
         case Shape.LOG:
             return [{"record": record, "epoch": epoch} for record, epoch in value]

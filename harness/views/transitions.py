@@ -1,4 +1,4 @@
-"""Describe the transitions within bounds: the numbers that exist, were played, differ, or were written to files."""
+"""Describe an exhaustive conformance run, which plays every transition within bounds on a system under test."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,19 +23,22 @@ _MUCH = 1_000_000_000  # bytes
 
 
 class ItfFiles(TourFiles):
-    """Test sequences as ITF traces, one per file. The `#meta` of a state names the transition that leads to it."""
+    """Writes test sequences as ITF traces, one in each file.
+
+    The `#meta` of a state numbers the transition that leads to it.
+    """
 
     NAME = "tour-{}.itf.json"
     TOGETHER = 1
 
     def text(self, tour: Tour) -> str:
-        """Return the trace of a test sequence."""
+        """Return the ITF trace of a test sequence."""
         source = f"a tour along transitions of {self.protocol.name}"
         return line(itf.document(replay(tour.events, self.protocol, self.settings), source, tour.edges))
 
 
 def summary(conformance: Conformance, plan: Plan, kept: Path | None) -> Iterator[str]:
-    """Yield the summary of an exhaustive run, in lines. The run can resume from the file `kept`."""
+    """Yield the summary of an exhaustive run, in lines. `kept` is the file that lets the run resume, or None."""
     toured = conformance.toured
     if toured is None:
         yield "The system under test did not reply, so no transition was played."
@@ -57,7 +60,7 @@ def summary(conformance: Conformance, plan: Plan, kept: Path | None) -> Iterator
 
 
 def interrupted(conformance: Conformance, kept: Path | None) -> Iterator[str]:
-    """Yield the results of a run that Ctrl-C ended, in lines. The run can resume from the file `kept`."""
+    """Yield the results of a run that Ctrl-C ended, in lines. `kept` is the file that lets the run resume, or None."""
     for protocol, failed in conformance.unshrunk:
         yield f"{failed.fault.kind} under {protocol.name}: {failed.fault.sentence}; not shrunk"
     if conformance.toured is not None:
@@ -68,7 +71,7 @@ def interrupted(conformance: Conformance, kept: Path | None) -> Iterator[str]:
 
 
 def document(conformance: Conformance, plan: Plan) -> "documents.Transitions | None":
-    """Return the counts in JSON form, or None if no test sequence ran."""
+    """Return the numbers of played transitions in JSON form, or None if the system under test did not reply."""
     toured, settings = conformance.toured, plan.settings
     if toured is None:
         return None
@@ -83,7 +86,7 @@ def document(conformance: Conformance, plan: Plan) -> "documents.Transitions | N
 
 
 def bounds_text(settings: Configuration) -> str:
-    """Return the bounds of an exhaustive run."""
+    """Return the bounds of an exhaustive run as text, such as `2 replicas, 1 record and 2 epoch changes`."""
     return (
         f"{settings.replicas} replicas, {settings.records} record{'s' * (settings.records != 1)}"
         f" and {settings.epochs} epoch change{'s' * (settings.epochs != 1)}"
@@ -91,7 +94,7 @@ def bounds_text(settings: Configuration) -> str:
 
 
 def to_be_written(size: Size) -> Iterator[str]:
-    """Yield the expected size of the files, and advice if the size is large."""
+    """Yield the expected number and size of the files of test sequences. If they are large, yield advice too."""
     yield (
         f"to be written: {size.transitions:,} transitions up to the names of replicas, along {size.tours:,} tours of"
         f" {size.steps:,} steps, about {filesize.decimal(size.bytes)} in {size.files:,} files"
@@ -101,7 +104,7 @@ def to_be_written(size: Size) -> Iterator[str]:
 
 
 def written(done: WrittenTours) -> str:
-    """Return a description of the written files."""
+    """Return the number and size of the files of test sequences that were written."""
     return (
         f"{done.transitions:,} transitions, {done.tours:,} tours, {done.steps:,} steps, {len(done.files):,} files,"
         f" {done.bytes:,} bytes"

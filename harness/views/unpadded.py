@@ -10,13 +10,13 @@ def without_padding(text: str) -> str:
 
 
 class Unpadded:
-    """A text stream that removes the padding of every line written to it."""
+    """A text stream without trailing spaces: it removes the spaces at the end of every written line."""
 
     def __init__(self, stream: IO[str]) -> None:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        """Write text without padding. rich writes complete lines."""
+        """Write complete lines without their trailing spaces."""
         return self._stream.write(without_padding(text))
 
     def __getattr__(self, name: str) -> Any:

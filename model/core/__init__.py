@@ -1,1 +1,1 @@
-"""Executions, and the linker that turns rules into flat code."""
+"""Everything of a model that knows no Kafka: its interface, its state, and the code that runs its rules."""

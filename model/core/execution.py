@@ -1,4 +1,4 @@
-"""An execution: a state, and the interpreted rules of one protocol that change the state event by event."""
+"""Run schedules in plain Python. An Execution has a state, and the rules of one protocol that change the state."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -8,7 +8,10 @@ from epochfuzz.model.core.model import APPLIED, Protocol
 
 
 class Execution:
-    """A `state` and the rules of its protocol, with the `model` and the `settings` that they belong to."""
+    """A run of one protocol in plain Python, which applies events to `state` one by one.
+
+    The constructor applies `events` to the model's initial state. Events that are not enabled have no effect.
+    """
 
     __slots__ = ("_rules", "model", "settings", "state")
 
@@ -21,47 +24,53 @@ class Execution:
             self._rules.step(self.state, event)
 
     def alphabet(self) -> bytes:
-        """Return the events that can ever be enabled, in byte order."""
+        """Return the events that the protocol and the settings can ever enable, as bytes in ascending order."""
         return self.model.events.possible(self.state)
 
     def apply(self, event: int) -> bool:
-        """Apply an event. Returns False, and changes at most the coverage goals, if the event is not enabled."""
+        """Apply an event if it is enabled. Returns whether it was.
+
+        An event that is not enabled changes at most the state's `goals`, the coverage goals reached so far.
+        """
         return self._rules.step(self.state, event) == APPLIED
 
     def attempt(self, event: int) -> int:
-        """Apply an event and return APPLIED, or the reason why the event is not enabled.
+        """Apply an event if it is enabled. Returns APPLIED, or the number of the reason why it is not enabled.
 
-        The model defines the numbers of the reasons. An event that is not enabled changes at most the coverage goals.
+        The model defines these numbers. An event that is not enabled changes at most the state's `goals`.
         """
         return self._rules.step(self.state, event)
 
     def broken(self) -> int:
-        """Return the set of properties that are broken now. Properties that are checked at the end are left out."""
+        """Return the properties that the state breaks, one bit each, without the properties of `broken_at_end`."""
         return self._rules.broken_now(self.state)
 
     def healed(self) -> tuple[Any, int]:
-        """Return the state after all faults have stopped, and the set of properties broken in it.
+        """Stop all faults in a copy of the state. Returns the copy and the properties that it breaks, one bit each.
 
-        The execution's own state stays as it is. The set holds only properties that are checked at the end.
+        The bits cover only the properties that the model checks at the end of a schedule (`Judgement.at_end`).
         """
         p = self.state.copy()
         return p, self._rules.broken_at_end(p)
 
     def broken_at_end(self) -> int:
-        """Return the set of properties that are broken if all faults stop now; the state stays as it is."""
+        """Return the properties that would be broken if all faults stopped now, one bit each.
+
+        The bits cover only the properties that the model checks at the end of a schedule. The state does not change.
+        """
         return self.healed()[1]
 
     def breaks(self, wanted: int) -> bool:
-        """Return whether one of the `wanted` properties is broken.
+        """Return whether at least one of the `wanted` properties, one bit each, is broken.
 
-        Properties that are checked at the end are checked as if all faults stopped now.
+        Properties that the model checks at the end are checked as if all faults stopped now.
         """
         return bool(self.broken() & wanted) or (
             wanted & self.model.judgement.at_end != 0 and bool(self.broken_at_end() & wanted)
         )
 
     def copy(self) -> "Execution":
-        """Return an independent execution in an equal state."""
+        """Return a copy with a state of its own."""
         other = Execution.__new__(Execution)
         other.state, other.settings = self.state.copy(), self.settings
         other.model, other._rules = self.model, self._rules

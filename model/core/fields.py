@@ -28,7 +28,10 @@ State = Any
 
 
 class Names(Enum):
-    """Selects whether a value names a replica, a set of replicas, or none. Renaming replicas changes such names."""
+    """The kind of replicas that a value refers to: no replica, one replica, or a set of replicas.
+
+    A renaming of the replicas must change the values that refer to replicas.
+    """
 
     NOBODY = "of no replica"
     REPLICA = "of one, by its number, or of NONE"
@@ -36,29 +39,29 @@ class Names(Enum):
 
 
 class Kind(Protocol):
-    """The range of a field's elements.
+    """The type of a field's elements: their range, and the replicas that they refer to.
 
     `narrow`: an element fits into a byte.
     """
 
     @property
     def names(self) -> Names:
-        """The replicas that the element names."""
+        """Whether an element refers to no replica, one replica, or a set of replicas."""
 
     @property
     def narrow(self) -> bool:
         """True if the element fits into a byte."""
 
     def bounds(self, p: State) -> tuple[int, int]:
-        """Return the (least, greatest) value of an element under the constants of a state."""
+        """Return the (least, greatest) value of an element, given constants of the state such as `p.replicas`."""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """One index of a field: its size, and the number of values that it takes under a state's constants.
+    """One index of a field, such as the replica r in `p.leo[r]`.
 
-    `of_replicas`: the index is a replica. `narrow`: the elements of a table with this index are bytes, see
-    `Field.integer`.
+    The index has room for `size` values. A state uses the first `used(p)` of them. `of_replicas`: the index is a
+    replica. `narrow`: the elements of a field with this index are stored as bytes.
     """
 
     size: int
@@ -68,22 +71,22 @@ class Axis:
 
 
 def always_read(p: State) -> bool:
-    """Return True, for a field that rules read under any constants."""
+    """Return True. This is the `read` condition of a field that rules read under every protocol and setting."""
     return True
 
 
 def never_read(p: State) -> bool:
-    """Return False, for a field that rules only write."""
+    """Return False. This is the `read` condition of a field that rules only write."""
     return False
 
 
 @dataclass(frozen=True)
 class Field:
-    """One field: its name, the range of its elements, its indices, and its initial value.
+    """One field of a state: its name, the range of its elements, its indices, and its initial value.
 
-    `read` is a condition on the constants of a state. The condition is true if a rule or a property can distinguish two
-    values of the field. If the condition is false, searches leave the field out of their keys. A test checks that this
-    is safe. `narrow`: each element fits into a byte, see `integer`.
+    `read(p)` is true if a rule or a property may read the field, given the constants of `p`. If it is false, two states
+    that differ only in this field behave alike, and a search treats them as one state. A test checks this. `narrow`:
+    each element fits into a byte.
     """
 
     name: str
@@ -95,38 +98,39 @@ class Field:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The size of the field's array, an empty tuple for a scalar."""
+        """The shape of the field as an array; () for a single number."""
         return tuple(axis.size for axis in self.by)
 
     @property
     def names(self) -> Names:
-        """The replicas that the values name; a member of an enumeration names none."""
+        """Whether the values refer to no replica, one replica, or a set of replicas."""
         return Names.NOBODY if isinstance(self.holds, type) else self.holds.names
 
     @property
     def of_pairs(self) -> bool:
-        """True if the field is indexed by two different replicas."""
+        """True if the field has two indices, and both are replicas."""
         return len(self.by) == 2 and all(axis.of_replicas for axis in self.by)
 
     def indices(self, p: State) -> Iterator[tuple[int, ...]]:
-        """Yield the indices that the constants of a state allow.
+        """Yield the indices that are in use, given constants of the state such as `p.replicas`.
 
-        A field of pairs has no element for a replica and itself.
+        If both indices are replicas, an index of two equal replicas is left out.
         """
         for index in product(*(range(axis.used(p)) for axis in self.by)):
             if not self.of_pairs or index[0] != index[1]:
                 yield index
 
     def bounds(self, p: State) -> tuple[int, int]:
-        """Return the (least, greatest) value of an element under the constants of a state."""
+        """Return the (least, greatest) value of an element, given constants of the state such as `p.records`."""
         return (0, len(self.holds) - 1) if isinstance(self.holds, type) else self.holds.bounds(p)
 
     @property
     def integer(self) -> "type[np.signedinteger[Any]]":
-        """The integer type of an element in a record: a byte if narrow or in a two-dimensional table, else a word.
+        """The NumPy type of an element: int8 for small ranges and for fields with two indices, int64 for the others.
 
-        A record has to stay small, because a search copies it at every transition. Numba compiles a rule twice if the
-        rule is called with bytes and with words. So the fields that rules pass as arguments are words of 64 bits.
+        Small records make a search faster, because it copies a record at every transition. Fields that rules pass as
+        arguments are int64, because Numba would compile a rule twice if its argument were sometimes int8 and sometimes
+        int64.
         """
         import numpy as np
 
@@ -134,7 +138,7 @@ class Field:
         return np.int8 if small or len(self.by) == 2 else np.int64
 
     def filled(self) -> Any:
-        """Return the initial value of the field in an interpreted state."""
+        """Return the initial value in an interpreted state: an int, a list or a Grid."""
         if len(self.shape) == 2:
             rows, columns = self.shape
             return Grid(((i, j), self.start) for i in range(rows) for j in range(columns))
@@ -142,11 +146,11 @@ class Field:
 
 
 class Grid(dict[tuple[int, int], int]):
-    """A two-dimensional field of the interpreted form. Its index is `[i, j]`, as in a NumPy array."""
+    """A field with two indices in an interpreted state. It takes the index `[i, j]`, as a NumPy array does."""
 
 
 class Table:
-    """The fields of a model's state: variables, and constants, which no rule writes."""
+    """All fields of a model's state: variables, and constants. No rule writes a constant."""
 
     def __init__(self, variables: Sequence[Field], constants: Sequence[Field]) -> None:
         self.variables, self.constants = tuple(variables), tuple(constants)
@@ -162,20 +166,20 @@ class Table:
 
     @cached_property
     def copy_fields(self) -> "Callable[[Interpreted, Interpreted], None]":
-        """A function that copies every field of one state to another."""
+        """A function `copy(p, other)` that copies every field of state `p` to state `other`."""
         return self._for_each("p, other", "other.{0} = p.{0}", "other.{0} = p.{0}.copy()")
 
     @cached_property
     def copy_changed(self) -> "Callable[[Interpreted, Interpreted, Interpreted], None]":
-        """A function that copies a state. The copy shares each table that equals the table of an earlier state."""
+        """A function `copy(p, before, other)` that copies every field of state `p` to state `other`.
+
+        If a list or Grid of `p` equals the one of `before`, `other` shares it with `before`.
+        """
         shared = "other.{0} = before.{0} if before.{0} == p.{0} else p.{0}.copy()"
         return self._for_each("p, before, other", "other.{0} = p.{0}", shared)
 
     def _for_each(self, arguments: str, for_number: str, for_table: str) -> Any:
-        """Return a function with one statement for each field.
-
-        This generated function takes a fifth of the time of a loop over the fields.
-        """
+        """Generate a function with one statement for each field. A loop over the fields would be five times slower."""
         lines = [(for_table if field.by else for_number).format(field.name) for field in self.fields]
         namespace: dict[str, Any] = {}
         exec("\n    ".join([f"def each({arguments}):", *lines]), namespace)
@@ -188,11 +192,11 @@ class Table:
 
     @property
     def words(self) -> int:
-        """The size of a record in words of 64 bits."""
+        """The size of a record in 64-bit words."""
         return self.bytes // 8
 
     def place_of(self, field: Field, index: tuple[int, ...]) -> int:
-        """Return the offset of an element in a record, in units of the element's own size."""
+        """Return the position of an element in a record, counted in integers of the element's size."""
         import numpy as np
 
         offsets = self.record.fields
@@ -202,9 +206,9 @@ class Table:
 
 
 class Interpreted:
-    """The interpreted form of a state. Rules read and write its fields; all other code copies it.
+    """A state as a Python object, whose fields are Python ints, lists of ints and Grids.
 
-    Each model has a subclass. The subclass sets `table`, and lists the names of the table's fields as __slots__.
+    Each model has a subclass. It sets `table`, and lists the names of the table's fields as __slots__.
     """
 
     __slots__ = ()
@@ -226,13 +230,13 @@ class Interpreted:
         return other
 
     def kept(self, before: Self) -> Self:
-        """Return a copy of this state that shares unchanged tables with an earlier state, so don't change the copy."""
+        """Return a copy that shares equal lists and Grids with the earlier state `before`. Don't change such a copy."""
         other = type(self).__new__(type(self))
         self.table.copy_changed(self, before, other)
         return other
 
     def to_record(self) -> "np.ndarray":
-        """Return the compiled form of the state: an array of shape () and the dtype of the table's record."""
+        """Return the state as a NumPy record: an array of shape () with the dtype `table.record`."""
         import numpy as np
 
         record = np.zeros((), self.table.record)
@@ -245,7 +249,7 @@ class Interpreted:
 
     @classmethod
     def from_record(cls, record: "np.ndarray") -> Self:
-        """Return the interpreted form of a compiled state."""
+        """Return the state that a NumPy record holds."""
         import numpy as np
 
         p = cls()

@@ -1,10 +1,10 @@
-"""The model: the interface through which the engine runs, searches and shrinks.
+"""The interface of a model to the engine, which runs, searches and shrinks schedules.
 
 A model has a table of fields, rules that change a state event by event, and properties to check. A `Protocol` chooses
 among the model's rules. `Settings` are the parameters of a run, including its bounds.
 
-A kernel of the engine refers to its model as MODEL: `MODEL.step(p, event)`, `MODEL.judgement.at_end`. The linker
-replaces MODEL with the model that it links for, so each model has kernels of its own.
+The engine's compiled functions, its kernels, refer to the model as MODEL, as in `MODEL.step(p, event)`. The specializer
+(model/core/specializer.py) copies each kernel for each model, and puts the model in place of MODEL.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,20 +20,20 @@ APPLIED = 0  # the result of a step whose event was enabled; any other number is
 
 
 class Bounds(Interface):
-    """The bounds of a run: a named tuple of numbers."""
+    """The bounds of a run, such as its largest number of records: a named tuple of ints."""
 
     def __iter__(self) -> Iterator[int]: ...
     def __hash__(self) -> int: ...
 
     @property
     def text(self) -> str:
-        """The bounds for people to read, such as `1 record and 2 epoch changes`."""
+        """The bounds as a phrase, such as `1 record and 2 epoch changes`."""
 
     def _asdict(self) -> dict[str, Any]: ...
 
 
 class Settings(Interface):
-    """The parameters of a run."""
+    """The parameters of a run, such as the number of replicas."""
 
     @property
     def replicas(self) -> int:
@@ -41,36 +41,36 @@ class Settings(Interface):
 
     @property
     def bounds(self) -> Any:
-        """The Bounds of a run."""
+        """The bounds of a run, as a named tuple (Bounds)."""
 
     @property
     def least_bounds(self) -> Any:
-        """The least Bounds that a run can have."""
+        """The lowest bounds that a run can have, as a named tuple (Bounds)."""
 
     def within(self, bounds: Any) -> Self:
         """Return these settings with other bounds."""
 
     def bounded_by(self, length: int) -> Self:
-        """Return these settings with lower bounds, which still allow every schedule of `length` events."""
+        """Return these settings with lower bounds, which still allow every schedule of up to `length` events."""
 
     def alphabet(self) -> bytes:
-        """Return the events that at least one protocol can enable, in byte order."""
+        """Return the events that at least one protocol can enable under these settings, as bytes in ascending order."""
 
     def changed(self) -> dict[str, Any]:
-        """Return the settings that a case file lists, by name."""
+        """Return the settings to write to a case file, by name."""
 
     def changed_to(self, given: Mapping[str, Any]) -> Self:
-        """Return these settings with some settings replaced, by name. Raises ValueError."""
+        """Return these settings with the given values, by name. Raises ValueError for a wrong name or value."""
 
     def text(self) -> str:
-        """Return the settings in one line."""
+        """Return the settings as one line of text."""
 
 
 class Protocol(Interface):
-    """A choice of rules, expressed as constants of a state.
+    """A choice among the model's rules, expressed as constants of a state.
 
-    `defect` is the number of the mutant that is planted in the rules, 0 for none. Equal protocols have equal rules and
-    names.
+    `defect` is the number of a mutant, a deliberate mistake in the rules; 0 for none. Protocols that compare equal have
+    equal rules and names.
     """
 
     @property
@@ -79,22 +79,23 @@ class Protocol(Interface):
 
     @property
     def defect(self) -> int:
-        """The number of the mutant that is planted in the rules, 0 for none."""
+        """The number of the mutant in the rules, 0 for none."""
 
     @property
     def model(self) -> "Model":
         """The model that the protocol belongs to."""
 
     def numbers(self) -> dict[str, int]:
-        """Return the constants of a state that choose the rules."""
+        """Return the constants that choose the rules, by the name of the state's field."""
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """The names of the properties, in the order of severity, and the functions that check them.
+    """The properties of a model: their names, the most severe first, and the functions that check them.
 
-    A set of properties is a number with one bit for each property. `now` checks every property except those in the set
-    `at_end`. `end` checks the properties in `at_end`. `end` may change its state, so pass a copy.
+    A set of properties is an int with one bit for each property. `at_end` is the set of properties that are checked
+    only after all faults have stopped. `now(p)` returns the set of all other properties that are broken. `end(p)`
+    returns the broken ones of `at_end`. It stops all faults in `p` itself, so pass a copy.
     """
 
     names: tuple[str, ...]
@@ -104,11 +105,11 @@ class Judgement:
 
     @cached_property
     def all(self) -> int:
-        """The set of all properties."""
+        """The set of all properties, one bit each."""
         return (1 << len(self.names)) - 1
 
     def named(self, broken: int) -> list[str]:
-        """Return the names of a set of properties, the most severe first."""
+        """Return the names of the properties in a set, the most severe first."""
         return [name for bit, name in enumerate(self.names) if broken >> bit & 1]
 
 
@@ -118,13 +119,12 @@ def _all_alike(p: State, r: int) -> int:
 
 @dataclass(frozen=True)
 class Points:
-    """Coverage: the situation of each applied event, as a number below `most`.
+    """Coverage: functions that assign a number, its situation, to each applied event.
 
-    `before` reads the state of a replica before an event. It must be cheap, because most events are not enabled. `of`
-    maps a state, the event just applied to it, and the result of `before` to the situation. `kind_of` maps a situation
-    to a number below `kinds`, which is coarse enough to group failures. `shape` describes a replica in relation to the
-    others in less than 62 bits. The choice of schedules treats two rejections of an event as equal if the replicas have
-    equal shapes and the reasons are equal.
+    `before(p, r)` reads the state of replica r before an event. It must be cheap, because most events are not enabled.
+    `of(p, event, before)` returns the situation after the event, a number below `most`. `kind_of(situation)` returns a
+    coarser number below `kinds`, which groups failures. `shape(p, r)` describes replica r in relation to the others, in
+    less than 62 bits. The choice of schedules for slow systems counts similar steps by situation and shape.
     """
 
     before: Callable[[State, int], Any]
@@ -149,9 +149,10 @@ class Cards:
 
 @dataclass(frozen=True)
 class Specialization:
-    """A set of states for which kernels are compiled, given by the constants that all of them share.
+    """A name, and the constants that a set of states has in common. The engine compiles its kernels for this set.
 
-    The linker folds these constants. `defects` is the module that plants mutants, None if the rules have none.
+    The specializer replaces the constants with their values. `defects` is the module that plants mutants (deliberate
+    mistakes) in the rules, None if the rules have none.
     """
 
     name: str
@@ -173,9 +174,10 @@ def _nothing_to_forget(p: State) -> None:
 
 @dataclass(frozen=True)
 class SpecializationRules:
-    """The inputs of the linker: source files, and functions that choose the program and the rules that are not inlined.
+    """The inputs for compiling a model: its source files, the program for given states, and the rules not to inline.
 
-    If a model is built from declarations, its kernels depend on them too. `declared` is the text of these declarations.
+    `program(starts)` returns the Specialization for some initial states. `is_called(rule)` is true for a rule that is
+    called instead of inlined. `declared` is a text of all other facts that the compiled code depends on.
     """
 
     sources: tuple[Path, ...]
@@ -186,10 +188,10 @@ class SpecializationRules:
 
 @dataclass(frozen=True)
 class Events:
-    """The alphabet: an event is a verb and a replica, `verb << 3 | replica`.
+    """The events of a model. An event is a byte for a verb and a replica: `verb << 3 | replica`.
 
-    `possible` takes some states. It returns the events that the constants of at least one of them can enable, in byte
-    order. `in_order` sorts events in shrinking's order of preference. `parse` raises ValueError for a text that is not
+    `possible(*starts)` returns the events that at least one initial state can ever enable, in ascending order.
+    `in_order` sorts events, so that shrinking prefers the first ones. `parse` raises ValueError for a text that is not
     an event.
     """
 
@@ -199,20 +201,19 @@ class Events:
     parse: Callable[[str], int]
 
     def texts(self, schedule: Iterable[int]) -> list[str]:
-        """Return the events of a schedule as texts, in order."""
+        """Return the events of a schedule as texts such as `fetch B`, in order."""
         return [self.text(event) for event in schedule]
 
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """The interface of a model to the engine.
+    """Everything that the engine needs to know of a model.
 
-    The linker compiles functions over a state `p`, so they must be simple (model/core/specializer.py). `protocol`
-    returns the protocol with a given name, and raises ValueError for an unknown name. `settings` are the default
-    settings of a run. `forget` clears the fields that cannot distinguish two states of a search. `is_symmetric` takes
-    the wanted properties, the protocols that run side by side, and the settings. The result is True if a search may
-    ignore the names of replicas. Each of `goals` is a bit in a state's `goals`. `small` lists bounds within which a
-    search finds most short failures.
+    The functions over a state `p` are compiled, so they must be simple (model/core/specializer.py). `protocol(name)`
+    raises ValueError for an unknown name. `settings` are the defaults of a run. `forget(p)` clears fields whose values
+    can no longer matter. `is_symmetric(wanted, protocols, settings)` is true if a search may treat states as equal that
+    differ only in the names of replicas. `goals` are the names of the coverage goals, the bits of `p.goals`. `small`
+    lists bounds within which a search finds most short failures.
     """
 
     name: str
@@ -233,13 +234,13 @@ class Model:
 
 
 class _ToBeLinked:
-    """A placeholder for the model that a kernel is linked for."""
+    """The type of MODEL, the placeholder for a model in the source of kernels."""
 
 
 MODEL = cast(Model, _ToBeLinked())
 
 
 def model_of(protocols: Iterable[Protocol]) -> Model:
-    """Return the model that protocols share. Raises ValueError if they have different models."""
+    """Return the model of some protocols. Raises ValueError if they have different models."""
     (model,) = {each.model for each in protocols}
     return model

@@ -1,7 +1,7 @@
-"""Renaming: permute the replicas of a state. The declarations of the fields say which values name replicas.
+"""Rename the replicas of a state. The declarations of the fields say which values refer to replicas.
 
-The rules do not depend on the names of replicas: if an event changes state s to state t, then the renamed event changes
-the renamed s to the renamed t. A test checks this rule for every protocol, and searches rely on it
+The rules do not depend on the names of replicas: if an event leads from state s to state t, then the renamed event
+leads from the renamed s to the renamed t. A test checks this for every protocol, and searches rely on it
 (harness/engine/keys/symmetry.py).
 """
 
@@ -15,7 +15,7 @@ _Interpreted = TypeVar("_Interpreted", bound=Interpreted)
 
 
 def renamed(p: _Interpreted, names: Sequence[int]) -> _Interpreted:
-    """Return the state with `names[r]` in place of replica r wherever a field refers to r."""
+    """Return a copy of the state in which replica r has the name `names[r]`."""
     other = p.copy()
     for field in p.table.variables:
         if not field.by:

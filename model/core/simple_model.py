@@ -1,9 +1,8 @@
-"""A model in one file: you declare fields, a rule for each verb, and properties.
+"""Build a model from one file of declarations: fields, a rule for each verb, and properties.
 
-`simple_model` builds a Model from the declarations. Rules and properties are functions of a state `p`. They must be
-simple enough to be linked. A rule takes the state and a replica. A rule returns APPLIED, or a number for the reason why
-the event is not enabled. A rule that returns a reason must not change the state. Settings are numbers, including
-`replicas`. The choices of a protocol are numbers too.
+A rule is a function of a state `p` and a replica. It returns APPLIED, or a number for the reason why the event is not
+enabled. A rule that returns a reason must not change the state. A property is a function of a state. Rules and
+properties must be simple enough to be compiled. Settings, among them `replicas`, and the choices of protocols are ints.
 """
 
 from collections import namedtuple
@@ -23,12 +22,12 @@ REPLICA = Axis(len(REPLICA_NAMES), lambda p: int(p.replicas), of_replicas=True)
 
 
 class ModelError(ValueError):
-    """The declarations of a model contradict each other; the message says which ones."""
+    """The declarations of a model contradict each other, or a name or value is not declared; the message says which."""
 
 
 @dataclass(frozen=True)
 class Holds:
-    """The range of an element of a field, from `least` to `greatest` under the constants of a state."""
+    """The range of a field's elements: from `least` to `greatest(p)`, which may depend on constants of the state."""
 
     least: int
     greatest: Callable[[State], int]
@@ -47,13 +46,13 @@ _NUMBER = Holds(0, lambda p: 0)
 
 
 def up_to(constant: str) -> Holds:
-    """Return the range from 0 to a constant of the state."""
+    """Return the range from 0 to the value of a setting, such as `up_to("records")`."""
     return Holds(0, lambda p: int(getattr(p, constant)))
 
 
 @dataclass(frozen=True)
 class Verb:
-    """A kind of event at a replica. The rule's name is the verb. `dealt` is the number of copies in the deck."""
+    """A kind of event at a replica, named like its rule. `dealt` is its weight in random schedules."""
 
     rule: Callable[[State, int], int]
     dealt: int = 1
@@ -63,7 +62,7 @@ class Verb:
 class Property:
     """A property, defined by the condition that breaks it.
 
-    `at_end`: the condition is checked on a state after all faults have stopped.
+    `at_end`: the condition is checked after all faults have stopped. Otherwise it is checked after every event.
     """
 
     name: str
@@ -73,7 +72,7 @@ class Property:
 
 @dataclass(frozen=True)
 class SimpleProtocol:
-    """A protocol of a plain model: the numbers that it chooses."""
+    """A protocol of a SimpleModel: the values of the constants that choose among the rules."""
 
     name: str
     choices: tuple[tuple[str, int], ...]
@@ -87,14 +86,14 @@ class SimpleProtocol:
 
 @lru_cache
 def _bounds_named(names: tuple[str, ...]) -> Any:
-    """Return a named tuple type for bounds with these names."""
+    """Return a type of named tuples with these names, and a `text` such as `2 records and 3 epochs`."""
     text = property(lambda self: " and ".join(f"{most} {name}" for name, most in self._asdict().items()))
     return type("Bounds", (namedtuple("Bounds", names),), {"text": text, "__slots__": ()})
 
 
 @dataclass(frozen=True)
 class SimpleSettings:
-    """The settings of a plain model: numbers by name. The settings named in `bounding` are the bounds of the run."""
+    """The settings of a SimpleModel, as ints by name. `bounding` names the settings that bound a run."""
 
     numbers: tuple[tuple[str, int], ...]
     bounding: tuple[str, ...]
@@ -120,7 +119,7 @@ class SimpleSettings:
         return self.changed_to(bounds._asdict())
 
     def bounded_by(self, length: int) -> "SimpleSettings":
-        """Return these settings with no bound larger than the length of a schedule."""
+        """Return these settings with no bound above `length`, the length of a schedule."""
         return self.within(type(self.bounds)(*(min(length, most) for most in self.bounds)))
 
     def changed(self) -> dict[str, int]:
@@ -128,7 +127,7 @@ class SimpleSettings:
         return dict(self.numbers)
 
     def changed_to(self, given: Mapping[str, Any]) -> "SimpleSettings":
-        """Return these settings with some numbers replaced. Raises ModelError."""
+        """Return these settings with the given values, by name. Raises ModelError for a wrong name or value."""
         unknown = given.keys() - self.changed()
         if unknown:
             raise ModelError(f"unknown setting {min(unknown)!r}; the settings are {', '.join(self.changed())}")
@@ -141,17 +140,17 @@ class SimpleSettings:
         return SimpleSettings(tuple(changed.items()), self.bounding, self.verbs)
 
     def alphabet(self) -> bytes:
-        """Return every event, in byte order."""
+        """Return every event, as bytes in ascending order."""
         return bytes(verb << 3 | r for verb in range(self.verbs) for r in range(self.replicas))
 
     def text(self) -> str:
-        """Return the settings in one line."""
+        """Return the settings as one line of text, such as `replicas=2 records=3`."""
         return " ".join(f"{name}={number}" for name, number in self.numbers)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SimpleModel(Model):
-    """A model that keeps its rules and properties as tuples, which `step`, `broken_now` and `broken_at_end` run."""
+    """The model that `simple_model` builds. `step`, `broken_now` and `broken_at_end` read its rules and properties."""
 
     rules: tuple[Callable[[State, int], int], ...]
     judged_now: tuple[tuple[int, Callable[[State], bool]], ...]
@@ -160,7 +159,7 @@ class SimpleModel(Model):
 
     @cached_property
     def verbs(self) -> list[str]:
-        """The verbs as schedules name them."""
+        """The names of the verbs, in the order of their numbers."""
         return [rule.__name__ for rule in self.rules]
 
 
@@ -168,14 +167,14 @@ _PLAIN = cast(SimpleModel, MODEL)
 
 
 def step(p: State, event: int) -> int:
-    """Apply an event and return the result of its rule."""
+    """Apply an event. Returns APPLIED, or the number of the reason why the event is not enabled."""
     if event & 7 >= p.replicas:
         return NO_SUCH_REPLICA
     return _PLAIN.rules[event >> 3](p, event & 7)
 
 
 def broken_now(p: State) -> int:
-    """Return the set of properties that are broken in this state, without those that are checked at the end."""
+    """Return the properties that the state breaks, one bit each, without those that are checked at the end."""
     broken = 0
     for bit, is_broken in _PLAIN.judged_now:  # the linker unrolls the loop, so it has no break or continue
         if is_broken(p):
@@ -184,9 +183,9 @@ def broken_now(p: State) -> int:
 
 
 def broken_at_end(p: State) -> int:
-    """Return the set of properties that are broken after all faults have stopped.
+    """Stop all faults in `p`, and return the properties that are broken then, one bit each.
 
-    The function heals `p` itself, so pass a copy.
+    The bits cover only the properties that are checked at the end. Pass a copy, because `p` changes.
     """
     _PLAIN.heal(p)
     broken = 0
@@ -231,10 +230,10 @@ def simple_model(
 ) -> SimpleModel:
     """Build a model from declarations. Raises ModelError if the declarations contradict each other.
 
-    List the verbs in shrinking's order of preference. Every random schedule contains the first verb, so choose a verb
-    without which nothing can happen. The settings named in `bounds` bound a search, and the search is complete within
-    them. All `protocols` choose the same constants. `symmetric`: the rules and properties do not depend on the names of
-    replicas, but `heal` may.
+    Shrinking prefers the first `verbs`. Random schedules never leave out the first verb, so choose a verb without which
+    nothing can happen. `bounds` names the settings that keep a search finite. All `protocols` choose the same
+    constants. `heal` stops all faults in a state before the checks at the end. `symmetric`: the rules and properties do
+    not depend on the names of replicas, but `heal` may.
     """
     if len(verbs) > MOST_VERBS:
         raise ModelError(f"a model has at most {MOST_VERBS} verbs; got {len(verbs)}")
@@ -279,7 +278,7 @@ def simple_model(
 def _checked(
     settings: Mapping[str, int], bounds: Sequence[str], protocols: Mapping[str, Mapping[str, int]]
 ) -> list[str]:
-    """Return the constants that protocols choose. Raises ModelError."""
+    """Return the names of the constants that protocols choose. Raises ModelError for contradictory declarations."""
     if "replicas" not in settings:
         raise ModelError("replicas is a setting of every model")
     unknown = [name for name in bounds if name not in settings]
@@ -305,20 +304,20 @@ def _named(text: str, protocols: Mapping[str, Mapping[str, int]], model: Model) 
 
 @dataclass(frozen=True)
 class _SimpleEvents:
-    """The events of a plain model: every verb, with every replica."""
+    """The events of a SimpleModel: each verb at each replica."""
 
     verbs: Sequence[str]
 
     def possible(self, *starts: State) -> bytes:
-        """Return every event, in byte order."""
+        """Return every event, as bytes in ascending order."""
         return bytes(verb << 3 | r for verb in range(len(self.verbs)) for r in range(starts[0].replicas))
 
     def text(self, event: int) -> str:
-        """Return the text of an event in a schedule."""
+        """Return the text of an event, such as `write B`."""
         return f"{self.verbs[event >> 3]} {REPLICA_NAMES[event & 7]}"
 
     def parse(self, text: str) -> int:
-        """Return the event for a text. Raises ModelError."""
+        """Return the event for a text such as `write B`. Raises ModelError."""
         verb, _, replica = text.partition(" ")
         if verb not in self.verbs or len(replica) != 1 or replica not in REPLICA_NAMES:
             raise ModelError(

@@ -1,4 +1,4 @@
-"""Source: the syntax trees of the rules, and the names in them."""
+"""Read the source of rules: their syntax trees, and the names that they use."""
 
 import ast
 import pickle
@@ -14,7 +14,7 @@ _PACKAGE = f"{__package__.rpartition('.')[0]}."
 
 
 def definition(function: Rule) -> ast.FunctionDef:
-    """Return the syntax tree of a function, as a copy that the caller may change."""
+    """Return the syntax tree of a function's definition. The caller may change it."""
     node: ast.FunctionDef = pickle.loads(_pickled(function.__code__))
     return node
 
@@ -26,9 +26,9 @@ def body(written: ast.FunctionDef) -> list[ast.stmt]:
 
 @cache
 def only_answers(function: Rule) -> bool:
-    """Return whether a rule of the model consists only of conditions and return statements.
+    """Return whether a rule of the model only returns a value: it consists of `if` and `return` statements.
 
-    The result is False for a rule that calls a function from a table.
+    Returns False for a rule that calls a function from a table.
     """
     return function.__module__.startswith(_PACKAGE) and not any(
         (isinstance(each, ast.stmt) and not isinstance(each, ast.If | ast.Return))
@@ -40,14 +40,14 @@ def only_answers(function: Rule) -> bool:
 
 @cache
 def names_in(code: CodeType) -> tuple[str, ...]:
-    """Return the names in a function, including the fields of the state that it reads."""
+    """Return the global names and attributes that a function's code uses, such as the fields of a state."""
     inner = (name for each in code.co_consts if isinstance(each, CodeType) for name in names_in(each))
     return tuple(dict.fromkeys([*code.co_names, *inner]))
 
 
 @cache
 def rules_in(function: Rule) -> frozenset[Rule]:
-    """Return the rules that a function names, directly or as attributes of a module."""
+    """Return the functions that a function's code names, directly or as attributes of a module of the model."""
     names = names_in(function.__code__)
     named = [function.__globals__.get(name) for name in names]
     modules = [each for each in named if isinstance(each, ModuleType) and each.__name__.startswith(_PACKAGE)]
@@ -66,7 +66,7 @@ def _written(code: CodeType) -> ast.FunctionDef:
 
 @cache
 def _definitions(file: str) -> dict[int, ast.FunctionDef]:
-    """Return the functions of a file, by the number of the line where they begin, including decorators."""
+    """Return the functions of a file by the number of their first line, which may be a decorator's."""
     tree = ast.parse(Path(file).read_text(encoding="utf-8"), file)
     return {min([node.lineno, *(each.lineno for each in node.decorator_list)]): node for node in _functions(tree)}
 

@@ -1,13 +1,13 @@
-"""Specializer: the rules as flat code, with all constants folded.
+"""Specialize the rules for one protocol: copy them into flat code, and put numbers in place of constants.
 
-The rules are written for readers. A rule calls from module to module, compares with enumerations, looks up tables of
-rules and loops over declarations. None of that has to happen at each event. `specialize` takes functions and all
-functions that they call, and partially evaluates them. Names of constants become numbers, and tables of functions
-become a choice between calls. Loops over declarations are unrolled. A rule that always returns one number under the
-given constants becomes that number, and code that cannot run under them is left out.
+The rules are written for readers: they call from module to module, compare with enumerations, look up tables of rules
+and loop over declarations. `specialize` takes functions and all functions that they call, and evaluates every part that
+depends only on constants. Enumerations become numbers, a table of functions becomes a chain of `if`, and loops over
+declarations are unrolled. A rule that always returns one number becomes this number, and code that cannot run is left
+out. To *link* a function means to add it to this flat code.
 
-The flat code runs as it is (`interpreted`), or Numba compiles it (harness/engine/runtime/compilation.py). Tracebacks
-and debuggers show the original rules.
+Python runs the flat code (`interpreted`), or Numba compiles it (harness/engine/runtime/compilation.py). Tracebacks show
+the original rules.
 """
 
 import ast
@@ -36,12 +36,12 @@ _planted: dict[Rule, dict[int, Rule]] = {}
 
 
 class CannotSpecialize(TypeError):
-    """A function is too complex to be linked; the message says where and why."""
+    """A function is too complex to be specialized; the message says where and why."""
 
 
 @dataclass(frozen=True)
 class Specialized:
-    """A linked function: its flat name, its code, and its original function."""
+    """A specialized function: its name in the flat code, its syntax tree, and the original function."""
 
     name: str
     node: ast.FunctionDef
@@ -49,13 +49,13 @@ class Specialized:
 
     @cached_property
     def code(self) -> CodeType:
-        """The code object that defines the function when it runs in a namespace."""
+        """The code object that defines the function in a namespace, if you pass it to `exec`."""
         return compile(ast.Module([self.node], type_ignores=[]), self.origin.__code__.co_filename, "exec")
 
 
 @dataclass(frozen=True)
 class Rules:
-    """The rules of one protocol, ready to run interpreted."""
+    """The specialized rules of one protocol, as Python functions."""
 
     step: Callable[[Any, int], int]
     broken_now: Callable[[Any], int]
@@ -63,23 +63,23 @@ class Rules:
 
 
 def plant(rule: Rule, number: int, mistake: Rule) -> None:
-    """Replace a rule with a mutant in protocols whose `defect` is `number`. Raises TypeError if the signatures differ.
+    """Replace a rule with a mutant, a deliberate mistake, in protocols whose `defect` is `number`.
 
     If the mutant calls the rule that it replaces, it calls the original rule. So a mutant can make a small change and
-    leave the rest to the original rule.
+    leave the rest to the original rule. Raises TypeError if the signatures differ.
     """
     check_stands_for(rule, mistake)
     _planted.setdefault(rule, {})[number] = mistake
 
 
 def check_stands_for(rule: Rule, mistake: Rule) -> None:
-    """Raise TypeError unless a mutant has the signature of the rule that it replaces."""
+    """Raise TypeError if a mutant's signature differs from the signature of the rule that it replaces."""
     if inspect.signature(rule) != inspect.signature(mistake):
         raise TypeError(f"{mistake.__qualname__}{inspect.signature(mistake)} cannot stand for {rule.__qualname__}")
 
 
 def interpreted(protocol: Protocol) -> Rules:
-    """Return the rules of a protocol, to run interpreted."""
+    """Return the rules of a protocol as Python functions."""
     return _interpreted(protocol.model, tuple((protocol.numbers() | {DEFECT: protocol.defect}).items()))
 
 
@@ -90,7 +90,7 @@ def _interpreted(model: Model, constants: tuple[tuple[str, int], ...]) -> Rules:
 
 
 class _Defined:
-    """Functions that are linked at their first call, because a schedule uses few verbs and few rules."""
+    """Specialized functions that are defined at their first call, because a schedule uses few of the rules."""
 
     def __init__(self, linker: "_Specializer") -> None:
         self._linker = linker
@@ -98,7 +98,10 @@ class _Defined:
         self._lock = RLock()
 
     def function(self, function: Rule) -> Rule:
-        """Link and return a function, with the functions that it calls. Functions called by number are linked later."""
+        """Define and return a specialized function, together with the functions that it calls by name.
+
+        A function in a table is defined at its first call.
+        """
         with self._lock:
             name = self._linker.add(function)
             while self._linker.linked:
@@ -123,11 +126,11 @@ def specialize(
     with_defects: bool = False,
     model: Model | None = None,
 ) -> list[Specialized]:
-    """Return the roots and all functions that they call, callees first. Raises CannotSpecialize.
+    """Return the specialized `roots` and all functions that they call, callees first. Raises CannotSpecialize.
 
-    The name MODEL in a function stands for `model`. `constants` are fields of a state, with their values. Mutants are
-    left out unless the state's own defect is among the constants. `with_defects` links all mutants, and the program
-    chooses a mutant at run time by the state's defect.
+    `model` takes the place of the name MODEL. `constants` are the fields of a state that have known values. Mutants are
+    left out, unless `constants` contains the field `defect`. `with_defects` includes all mutants: the code then reads
+    the state's `defect` at run time to choose between a rule and its mutants.
     """
     linker = _specializer(constants, with_defects=with_defects, model=model)
     for root in roots:
@@ -166,7 +169,7 @@ class _Specializer:
     _answered: dict[Rule, int | None] = field(default_factory=dict)
 
     def add(self, function: Rule) -> str:
-        """Link a function if it is not linked yet. Returns its flat name."""
+        """Add a function to the flat code if it is not there yet. Returns its name there."""
         self._needs.append((_Specializer.add, function))
         if function not in self._names:
             if flat_name(function) in self._names.values():
@@ -180,7 +183,7 @@ class _Specializer:
         return self._names[function]
 
     def add_sound(self, function: Rule) -> str:
-        """Link a rule without its mutants. Returns the flat name of this version of the rule."""
+        """Add a rule without its mutants to the flat code. Returns the name of this version of the rule."""
         self._needs.append((_Specializer.add_sound, function))
         name = f"{flat_name(function)}_without_defect"
         if all(linked.name != name for linked in self.linked):
@@ -188,7 +191,7 @@ class _Specializer:
         return name
 
     def add_table(self, functions: tuple[Rule, ...]) -> str:
-        """Link a table of functions into a single function that dispatches on a number. Returns its name."""
+        """Add a function that chooses one of the given functions by a number, and calls it. Returns its name."""
         self._needs.append((_Specializer.add_table, functions))
         if functions not in self._tables:
             name = self._tables[functions] = f"one_of_{len(functions)}_from_{flat_name(functions[0])}"
@@ -204,7 +207,7 @@ class _Specializer:
         return flat_name(function)
 
     def answer(self, function: Rule) -> int | None:
-        """Return the number that a rule always returns under the constants, or None if it can return others."""
+        """Return the number that a rule always returns under the constants; None if its result may vary."""
         if function not in self._answered:
             self._answered[function] = None  # ends the recursion of a rule that calls itself
             if source.only_answers(function) and not (self.with_defects and function in _planted):
@@ -215,12 +218,12 @@ class _Specializer:
         return self._answered[function]
 
     def _known_to(self, function: Rule) -> tuple[int | None, ...]:
-        """Return the inputs of a function's code: the constants that it reads, and constant results of its rules."""
+        """Return the values that decide a function's code: its constants, and the constant results of its rules."""
         constants = map(self.constants.get, source.names_in(function.__code__))
         return (*constants, *map(self.answer, source.rules_in(function)))
 
     def _add_choice(self, function: Rule, mistakes: Mapping[int, Rule]) -> None:
-        """Link a rule that has mutants as a choice between the rule and its mutants."""
+        """Add a rule that has mutants to the flat code, together with the choice between the rule and its mutants."""
         name, arguments = flat_name(function), ", ".join(inspect.signature(function).parameters)
         chosen = self.constants.get(DEFECT)
         if chosen is not None:
@@ -237,7 +240,7 @@ class _Specializer:
     def _emit_text(
         self, name: str, arguments: str, subject: str, calls: Iterable[tuple[int, str]], last: str, origin: Rule
     ) -> None:
-        """Emit a function that uses a number to choose between calls."""
+        """Add a function that compares `subject` with numbers to choose between calls."""
         lines = [f"def {name}({arguments}):"]
         for number, call in calls:
             lines += [f"    if {subject} == {number}:", f"        return {call}"]
@@ -262,10 +265,7 @@ class _Specializer:
 
 
 class _ConstantFolder(ast.NodeTransformer):
-    """Evaluates the constant expressions of a function.
-
-    A known value becomes an ast.Constant, whatever its type.
-    """
+    """Evaluates the parts of a function that depend only on constants. Each known value becomes an ast.Constant."""
 
     def __init__(self, linker: _Specializer, function: Rule, in_place_of: Rule | None) -> None:
         self._linker = linker
@@ -276,7 +276,7 @@ class _ConstantFolder(ast.NodeTransformer):
         self._bound: dict[str, Any] = {}  # variables of loops that are being unrolled
 
     def folded(self, definition: ast.FunctionDef) -> ast.FunctionDef:
-        """Return the function without its docstring, decorators and annotations."""
+        """Return the specialized definition, without docstring, decorators and annotations."""
         definition.decorator_list, definition.returns = [], None
         for argument in definition.args.args:
             argument.annotation = None
@@ -284,7 +284,7 @@ class _ConstantFolder(ast.NodeTransformer):
         return _Emitter(self._linker, self._in_place_of).visit(definition)
 
     def answer(self, definition: ast.FunctionDef) -> int | None:
-        """Return the number that the first statement of the folded function returns, or None."""
+        """Return the constant number that the function returns in its first statement; None for any other function."""
         first = self._block(source.body(definition))[0]
         number = first.value if isinstance(first, ast.Return) else None
         return number.value if isinstance(number, ast.Constant) and isinstance(number.value, int) else None
@@ -303,7 +303,7 @@ class _ConstantFolder(ast.NodeTransformer):
         raise self._cannot(node, f"{node.id} is not defined")
 
     def _named(self, node: ast.Name) -> Any:
-        """Return the value of a global name in the function's module."""
+        """Return the value of a global name in the function's module; the model for MODEL."""
         value = self._globals[node.id]
         if value is MODEL:
             if self._linker.model is None:
@@ -395,7 +395,7 @@ class _ConstantFolder(ast.NodeTransformer):
         return node
 
     def visit_For(self, node: ast.For) -> ast.stmt | list[ast.stmt]:
-        """Unroll a loop over declarations, and keep any other loop."""
+        """Unroll a loop over a constant sequence, and keep any other loop."""
         node.iter = self.visit(node.iter)
         elements = _elements(node.iter)
         if elements is None:
@@ -418,7 +418,7 @@ class _ConstantFolder(ast.NodeTransformer):
             self._bound[target.id] = element
 
     def _block(self, body: Sequence[ast.stmt], *, may_be_empty: bool = False) -> list[ast.stmt]:
-        """Return the folded statements up to the first one that leaves the block."""
+        """Return the specialized statements, up to the first return, break or continue."""
         block: list[ast.stmt] = []
         for statement in body:
             made = self.visit(statement)
@@ -437,7 +437,7 @@ class _ConstantFolder(ast.NodeTransformer):
 
 
 class _Emitter(ast.NodeTransformer):
-    """Writes known values in a form that Numba compiles: numbers, names of linked functions, and names in numpy."""
+    """Replaces constants of any type with code that Numba compiles: numbers, function names, names in numpy."""
 
     def __init__(self, linker: _Specializer, in_place_of: Rule | None) -> None:
         self._linker = linker
@@ -462,18 +462,18 @@ class _Emitter(ast.NodeTransformer):
 
 @cache
 def flat_name(function: Rule) -> str:
-    """Return the name of a function in linked code: its module's path in this package, and its own name."""
+    """Return the name of a function in the flat code: the path of its module in this package, and its own name."""
     return f"{function.__module__.removeprefix(_HERE)}.{function.__name__}".replace(".", "_")
 
 
 def _known(value: Any, node: ast.expr) -> ast.Constant:
-    """Return a constant in place of a node; a member of an enumeration becomes a plain number."""
+    """Return a constant for a value, at the node's position. A member of an enumeration becomes its number."""
     plain = int(value) if isinstance(value, int) and not isinstance(value, bool) else value
     return ast.copy_location(ast.Constant(plain), node)
 
 
 def _value(node: ast.Constant) -> Any:
-    """Return a known value. Unlike a parsed constant, it can be any object."""
+    """Return the value of a constant, which can be any object here."""
     return node.value
 
 
@@ -486,7 +486,7 @@ def _is_number(node: ast.expr) -> bool:
 
 
 def _elements(iterated: ast.expr) -> list[Any] | None:
-    """Return the elements of a loop over declarations, or None for any other loop."""
+    """Return the elements that a loop over a constant sequence or its `enumerate` visits; None for any other loop."""
     if isinstance(iterated, ast.Constant):
         return list(_value(iterated))
     if (

@@ -1,4 +1,4 @@
-"""Kafka's model, in the form that the engine needs."""
+"""Kafka's model: all functions and tables that the engine needs, in one Model."""
 
 from collections.abc import Sequence
 
@@ -17,11 +17,14 @@ from epochfuzz.model.kafka.vocabulary.state import TABLE, initial
 
 
 def is_symmetric(wanted: int, protocols: Sequence[Protocol], settings: Configuration) -> bool:
-    """Return whether a search for the wanted properties may treat states as equal up to the names of replicas.
+    """Return whether a search for the wanted properties may treat states as equal that differ only in replica names.
 
-    The search may not do this in four cases. If a property is checked at the end, healing elects the first member of
-    the ISR. If several protocols run side by side, the search heals the other protocols. A mutant may prefer a replica.
-    A fail-over of the controller is an event of the first replica.
+    The result is False in four cases:
+
+    * The controller may fail over, because schedules name this event with the first replica.
+    * A wanted property is checked at the end, because healing elects the first member of the ISR before the check.
+    * Several protocols run side by side, because they are all healed at the end.
+    * The protocol has a mutant, because a mutant may prefer a replica.
     """
     if settings.controllers > 1:
         return False

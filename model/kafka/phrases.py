@@ -1,4 +1,4 @@
-"""Phrases: single events and sequences of events, with their frequencies in the deck of random schedules."""
+"""The weights with which random schedules draw single events and short sequences of events."""
 
 from epochfuzz.model.kafka.vocabulary.events import Verb
 

@@ -1,8 +1,7 @@
-"""Programs: Kafka's rules are compiled for several sets of states, each with the rules that its states need.
+"""Choose the variant of Kafka's rules to compile for given states. A variant without unneeded rules runs faster.
 
-Some protocols need no rules of KIP-497 or later, and most configurations need no consumers and no transactions. The
-program `kernels` leaves these rules out, which makes it faster. The program for mutants also contains the rules of all
-mutants.
+The program `kernels` leaves out the rules of KIP-497 and later, consumers and transactions. The program
+`kernels_of_all_releases` has all of Kafka's rules, and `kernels_with_defects` has all mutants too.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -39,7 +38,7 @@ _SELDOM = ("follower_reads", "retries", "consumer", "transactions", "controllers
 
 
 def program_of(starts: Sequence[Partition]) -> Specialization:
-    """Return the program that covers every state reachable from some states."""
+    """Return the smallest program that can run every state reachable from the given ones."""
     if any(p.defect for p in starts):
         return Specialization("kernels_with_defects", {}, _BROKEN_SET)
     if all(getattr(p, name) == number for p in starts for name, number in _early().items()):
@@ -49,9 +48,10 @@ def program_of(starts: Sequence[Partition]) -> Specialization:
 
 @cache
 def _early() -> Mapping[str, int]:
-    """Return the constants of the program `kernels`, for protocols whose leaders change the ISR without a request.
+    """Return the fields of a state that are constant in the program `kernels`, with their values.
 
-    The constants are the choices that all these protocols share, and the defaults of settings that are seldom used.
+    They are the choices that all protocols without AlterPartition requests share, and the defaults of seldom used
+    settings.
     """
     choices = [each.numbers() for each in NAMED.values() if not requests_isr_changes(each.constants)]
     common = {name: number for name, number in choices[0].items() if all(each[name] == number for each in choices)}
@@ -59,7 +59,7 @@ def _early() -> Mapping[str, int]:
 
 
 def is_called(rule: Callable[..., Any]) -> bool:
-    """Return whether linked code calls a rule rather than inlining it."""
+    """Return whether compiled code calls the rule. It inlines all other rules."""
     return rule.__module__.rpartition(".")[2] in _CALLED_MODULES or rule.__name__ in _CALLED
 
 

@@ -1,4 +1,4 @@
-"""One step: the rule of an event byte, applied to a partition."""
+"""Apply an event to a partition, by the rule of its verb."""
 
 from importlib import import_module
 
@@ -11,14 +11,17 @@ RULES = tuple(getattr(import_module(f"epochfuzz.model.kafka.{verb.module}"), ver
 
 
 def possible_events(*starts: State) -> bytes:
-    """Return the events that the constants of at least one state can enable, in byte order."""
+    """Return the events that at least one of the states can ever enable, as bytes in ascending order.
+
+    Only the protocols and settings of the states count.
+    """
     return bytes(event for event in alphabet(starts[0].replicas) if any(map(verb_of(event).possible, starts)))
 
 
 def step(p: State, event: int) -> int:
-    """Apply an event. Returns APPLIED, or a Refusal for the precondition that does not hold.
+    """Apply an event to the partition. Returns APPLIED, or the Refusal that tells why the event is not enabled.
 
-    If the result is a Refusal, at most the set of reached `goals` has changed.
+    A Refusal changes at most `p.goals`, the coverage goals reached so far.
     """
     r = event & 7  # an event is verb << 3 | replica
     if r >= p.replicas:

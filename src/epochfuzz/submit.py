@@ -9,7 +9,7 @@ from pathlib import Path
 
 if __name__ == "__main__":
     here = str(Path(__file__).resolve().parent)
-    sys.path[:] = [place for place in sys.path if place != here]  # where the packages of epochfuzz have short names
+    sys.path[:] = [place for place in sys.path if place != here]  # else `import model` would work
 
     from epochfuzz.harness.cli.main import main
 

@@ -3,8 +3,10 @@
 import json
 import random
 import re
+import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -70,7 +72,7 @@ def test_files_without_a_line_of_a_broker_are_bad_input(run, tmp_path):
     code, out, err = run(tmp_path)
 
     assert (code, out) == (2, "")
-    assert "no line of 1 file is of a Kafka broker; the first line that was not understood" in err
+    assert "audit found no line of a Kafka broker in 1 file" in err
     assert "'kafka:'" in err
 
 
@@ -134,10 +136,10 @@ def test_what_others_wrote_into_a_log_is_shown_as_text(run, tmp_path):
     ("words", "said"),
     [
         (["missing"], "missing: there is no such file or directory"),
-        ([LOST, "--layout", "%p"], "--layout: '%p' has no %d, or no %m"),
+        ([LOST, "--layout", "%p"], "--layout: '%p' has no %d; give log4j's conversion pattern"),
         ([LOST, "--broker", "("], "--broker: '(' is not a regular expression"),
-        ([LOST, "--broker", "(node)"], "finds a broker's number in the path of no file"),
-        ([LOGS], "these are logs of"),
+        ([LOST, "--broker", "(node)"], "finds no broker number, neither in the path of a file nor before a line"),
+        ([LOGS], "the logs come from"),
         (["http://127.0.0.1:1/server.log"], "audit reads file, s3, s3a, gs and hdfs URLs"),
         (["s3a://b/logs?endpoint_override=127.0.0.1:1&scheme=http"], "audit reads file, s3, s3a, gs and hdfs URLs"),
         ([LOST, "--no-spark", "--master", "local[2]"], "--no-spark can't be combined with --master or --remote"),
@@ -150,6 +152,20 @@ def test_bad_input_is_one_sentence_that_says_what_to_do(run, words, said):
     assert err.startswith("epochfuzz: ")
     assert said in err
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("url", ["gs://anonymous@b/logs?", "s3://k:s@b/logs?region=x&", "s3a://k:s@b/logs?region=x&"])
+def test_a_store_that_never_responds_is_one_sentence_within_seconds(run, monkeypatch, url):
+    monkeypatch.setattr("epochfuzz.harness.audit.lines.sources._RESPONDS", 1)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        began = time.monotonic()
+        code, out, err = run(f"{url}endpoint_override=127.0.0.1:{silent.getsockname()[1]}&scheme=http")
+
+    assert (code, out) == (2, "")
+    assert (
+        "no response within 1 s. audit reads file, s3, s3a, gs and hdfs URLs; download logs that are elsewhere" in err
+    )
+    assert time.monotonic() - began < 8
 
 
 def test_the_timeline_shows_the_election_before_its_leader_starts(run):
@@ -248,4 +264,6 @@ def test_lines_that_are_cut_are_counted(tmp_path):
         stamped([leads(1, 1, 5), cuts(3)]) + "[2026-01-02 03] INFO Truncating t-0 to\n"
     )
 
-    assert any("broker.log, line 3: the line has the words of a broker" in gap for gap in audited(tmp_path).gaps)
+    assert any(
+        "broker.log, line 3: the line has a broker's words about a partition" in gap for gap in audited(tmp_path).gaps
+    )

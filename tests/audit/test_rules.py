@@ -207,7 +207,7 @@ def test_where_a_clock_went_back_what_depends_on_the_order_of_files_is_not_used_
     audit = audited(tmp_path)
 
     assert audit.findings == []
-    assert any("the clock had gone back" in gap for gap in audit.gaps)
+    assert any("the broker's clock went back" in gap for gap in audit.gaps)
 
 
 def test_a_truncation_in_the_epoch_that_a_leader_led_itself_is_its_own_doing(tmp_path):

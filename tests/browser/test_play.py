@@ -10,11 +10,12 @@ from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from epochfuzz.harness.cases.case import load_case
 from epochfuzz.harness.cases.verdict import judge
-from epochfuzz.harness.play.position import Position
+from epochfuzz.harness.links.position import Position
 from epochfuzz.harness.play.server import Application, listen
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule, schedule_texts
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
+from tests.browser.watching import watched
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 M1_LOSS = load_case(CORPUS / "documents" / "m1-loss.yaml")
@@ -45,15 +46,9 @@ def address(directory: Path) -> Iterator[str]:
 @pytest.fixture
 def page(browser: Browser, address: str) -> Iterator[Page]:
     """A page of which anything that goes wrong in it, or any request to elsewhere, fails the test."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    page = context.new_page()
-    troubles: list[str] = []
-    page.on("pageerror", lambda error: troubles.append(str(error)))
-    page.on("console", lambda message: troubles.append(message.text))
-    page.on("request", lambda request: None if request.url.startswith(address) else troubles.append(request.url))
-    yield page
-    assert [trouble for trouble in troubles if "status of 400" not in trouble] == []  # noted of each mistake
-    context.close()
+    with watched(browser, lambda request: request.url.startswith(address)) as (page, troubles):
+        yield page
+        assert [trouble for trouble in troubles if "status of 400" not in trouble] == []  # noted of each mistake
 
 
 def at(address: str, schedule: str, step: int | None = None, *protocols: str, **settings: Any) -> str:

@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page
 from epochfuzz.harness.cases.corpus import load_corpus
 from epochfuzz.harness.cases.verdict import judge
 from epochfuzz.harness.views.report import from_cases, html
+from tests.browser.watching import watched
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 CASES = [CORPUS / "documents" / "m1-loss.yaml", CORPUS / "history" / "kafka-6880-zombie-replica.yaml"]
@@ -35,15 +36,9 @@ def corpus_report(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     """A page of which anything that goes wrong in it, or any request for another file, fails the test."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    page = context.new_page()
-    troubles: list[str] = []
-    page.on("pageerror", lambda error: troubles.append(str(error)))
-    page.on("console", lambda message: troubles.append(message.text))
-    page.on("request", lambda request: troubles.append(request.url) if request.resource_type != "document" else None)
-    yield page
-    assert troubles == []
-    context.close()
+    with watched(browser, lambda request: request.resource_type == "document") as (page, troubles):
+        yield page
+        assert troubles == []
 
 
 def shown(page: Page, case: str = "m1-loss") -> list[str]:

@@ -91,5 +91,5 @@ def test_what_a_worker_lacks_is_one_message(tmp_path: Path) -> None:
     running = campaign("run", "--out", tmp_path / "c", *ASKED, **without)
     out, err = running.communicate()
     assert (running.returncode, out) == (2, "")
-    assert "a worker cannot start Kafka: mvn is missing: sudo apt-get install maven" in err
+    assert "a worker cannot start Kafka: mvn is missing; run `sudo apt-get install maven`" in err
     assert "Traceback" not in err

@@ -230,11 +230,11 @@ def test_a_task_is_told_its_work_as_text():
 @pytest.mark.parametrize(
     ("changed", "complaint"),
     [
-        ({"replicas": 4}, "replicas is 4"),
-        ({"schedules": 0}, "schedules is 0"),
-        ({"schedules": None}, "either schedules or seconds says when to stop"),
+        ({"replicas": 4}, "replicas must be from 2 to 3; got 4"),
+        ({"schedules": 0}, "schedules must be at least 1; got 0"),
+        ({"schedules": None}, "schedules or seconds must end the campaign; give exactly one of them"),
         ({"protocol": "kafka-0"}, "unknown protocol: 'kafka-0'"),
-        ({"release": None}, "release: no value"),
+        ({"release": None}, "release must have a value"),
     ],
 )
 def test_parameters_that_nobody_can_play_are_refused(changed, complaint):
@@ -244,12 +244,12 @@ def test_parameters_that_nobody_can_play_are_refused(changed, complaint):
 
 def test_what_a_worker_lacks_is_one_sentence(monkeypatch):
     def missing(name: str) -> str:
-        raise ClusterError(f"{name} is missing: sudo apt-get install maven")
+        raise ClusterError(f"{name} is missing; run `sudo apt-get install maven`")
 
     monkeypatch.setattr(tools, "tool", missing)
     with pytest.raises(ClusterError) as failed:
         Clusters(ASKED).get_ready()
-    told = "a worker cannot start Kafka: setpriv is missing: sudo apt-get install maven"
+    told = "a worker cannot start Kafka: setpriv is missing; run `sudo apt-get install maven`"
     assert str(failed.value) == told
     name = f"{ClusterError.__module__}.{ClusterError.__name__}"
     assert sentence(f"Traceback (most recent call last):\n  File x\n{name}: {failed.value}\n") == told
@@ -282,11 +282,11 @@ def test_the_command_shows_what_clusters_did_and_so_do_resume_and_report(epochfu
         again = epochfuzz("campaign", command, tmp_path / "c", "--json")
         assert (again.code, again.json) == (1, ran.json | {"directory": str(tmp_path / "c")})
     shown = epochfuzz("campaign", "report", tmp_path / "c").out
-    assert f"LOST here, KEPT in the model: {finding['seen']} schedules; of schedule " in shown
+    assert f"LOST here, KEPT in the model: seen in {finding['seen']} schedules. Schedule " in shown
     assert f"\n  {LOSING}\n  acknowledged and gone: m0@0\n" in shown
     assert "3 schedules, " in shown
     refused = epochfuzz("campaign", "report", tmp_path / "c", "--sarif", tmp_path / "c.sarif")
-    assert (refused.code, f"and {tmp_path / 'c'} is about Kafka itself" in refused.err) == (2, True)
+    assert (refused.code, f"but {tmp_path / 'c'} is about Kafka itself" in refused.err) == (2, True)
 
 
 def test_a_campaign_under_way_shows_what_was_found_so_far(epochfuzz, finished, tmp_path):
@@ -316,7 +316,7 @@ def test_what_the_model_loses_as_well_was_to_be_expected():
         (("--acks", "1", "--certify", "0"), "--certify and --acks can't be combined with --engine cluster"),
         (("--machine", "a:B"), "--machine needs --engine hypothesis"),
         (("--until-stable", "0.1"), "--until-stable needs --engine walk"),
-        (("--release", "trunk"), "a release has a name such as 4.3.1; got 'trunk'"),
+        (("--release", "trunk"), "the release must have a name such as 4.3.1; got 'trunk'"),
         (("--replicas", "4"), "--replicas must be at most 3, the brokers of a cluster; got 4"),
         (("--schedules", "1", "--for", "1h"), "--schedules can't be combined with --for"),
     ],

@@ -4,6 +4,8 @@ import io
 import json
 import os
 import re
+import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -24,6 +26,7 @@ from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 from tests.campaign.conftest import parameters
+from tests.conform.running import REFERENCE
 
 ROOT = Path(__file__).parents[2]
 
@@ -134,9 +137,9 @@ def test_mistakes_end_in_one_message(epochfuzz, arguments, complaint):
 def test_a_bad_master_is_one_message():
     out, err = (bad := process("run", "--out", "c", "--master", "nonsense")).communicate(timeout=120)
     assert (bad.returncode, out) == (2, "")
-    assert "epochfuzz: Spark failed: Master must either be yarn or start with spark, k8s, or local (its log is " in err
+    assert "epochfuzz: Spark failed: Master must either be yarn or start with spark, k8s, or local; its log, " in err
     assert len(err.splitlines()) == 2
-    Path(err.split("its log is ")[1].strip(")\n")).unlink()
+    Path(err.split("its log, ")[1].removesuffix(", has more\n")).unlink()
 
 
 @pytest.mark.slow
@@ -185,12 +188,32 @@ def test_a_campaign_of_conformance_is_gone_on_with_by_conform(epochfuzz, spark, 
     assert "not finished; repeat the command" in epochfuzz("campaign", "report", tmp_path).out
 
 
+def test_a_campaign_of_conformance_ends_with_its_time_and_says_how_to_resume_it(epochfuzz, tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT)  # where the adapter is found
+    words = ("conform", "--campaign", tmp_path / "c", "--for", "1s", "--schedules", 1_000_000, "--certify", 0)
+    ended = epochfuzz(*words, "--seed", 1, "--", *REFERENCE)
+    assert ended.code == 0
+    assert f"--campaign {tmp_path / 'c'} --for 1s --schedules 1000000 --seed 1" in ended.out
+    done = int(re.search(r"([\d,]+) schedules", ended.out)[1].replace(",", ""))
+    assert 0 < done < 100_000
+
+
+def test_the_command_that_shows_a_campaign_again_can_be_pasted(epochfuzz, walked, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(walked.place, "it's tonight")
+    ended = epochfuzz("campaign", "report", "it's tonight")
+    (command,) = re.findall(r"show again with: (.*)", ended.err)
+    program, *words = shlex.split(command)
+    assert program == "epochfuzz"
+    assert epochfuzz(*words).out == ended.out
+
+
 def test_parameters_of_an_unknown_engine_are_bad_input(epochfuzz, spark, tmp_path):
     row = parameters().row() | {"engine": "telepathy"}
     CampaignDirectory(spark, str(tmp_path)).write_rows([row], SCHEMA, "parameters")
     code, out, err = epochfuzz("campaign", "resume", tmp_path)
     assert (code, out) == (2, "")
-    assert "parameters cannot be used: unknown engine 'telepathy'; the engines are walk, hypothesis, conformance" in err
+    assert "parameters cannot be used: engine must be one of walk, hypothesis, conformance" in err
 
 
 MACHINE = """
@@ -224,8 +247,8 @@ def test_a_machine_of_somebody_elses_campaign_is_imported_for_those_who_name_it(
     code, out, err = epochfuzz("campaign", "resume", "c", *([] if name is None else ["--machine", name]))
     assert (code, out) == (2, "")
     assert (
-        f"c is a campaign of the state machine idle_here:Idle, and resuming it imports idle_here from"
-        f" {tmp_path / 'idle_here.py'}: give --machine idle_here:Idle to allow that"
+        f"c is a campaign of the state machine idle_here:Idle. To resume it, epochfuzz imports idle_here from"
+        f" {tmp_path / 'idle_here.py'}; allow that with --machine idle_here:Idle"
     ) in err
     shown = epochfuzz("campaign", "report", "c").out
     assert f"resume with `epochfuzz campaign resume {tmp_path / 'c'} --machine idle_here:Idle`" in shown

@@ -173,7 +173,7 @@ def test_a_block_that_differs_the_second_time_names_the_first_schedule_that_does
     assert failed.fault.kind is DiscrepancyKind.UNSTABLE
     assert failed.fault.sentence.endswith("then nothing is wrong")
     printed = first | {"failed": [one | {"output": "at 0x7f3a"}, *others], "steps": 7}
-    assert "7 steps" in unstable(first, printed, DEFECTIVE, DEFECTIVE.trials(KIP_320, 1)).fault.sentence
+    assert "7 events" in unstable(first, printed, DEFECTIVE, DEFECTIVE.trials(KIP_320, 1)).fault.sentence
 
 
 def test_a_finished_one_is_shown_again_without_running_anything(spark, finished, monkeypatch):
@@ -189,7 +189,7 @@ def test_a_finished_one_is_shown_again_without_running_anything(spark, finished,
 
 def test_a_directory_of_another_campaign_is_refused_with_what_differs(spark, tmp_path):
     campaign(spark, tmp_path, plan_of("x", seed=1))
-    with pytest.raises(CampaignError, match="another command, another seed: resume it with its own parameters"):
+    with pytest.raises(CampaignError, match="another command, another seed; resume it with its own parameters"):
         campaign(spark, tmp_path, plan_of("y", seed=2))
 
 

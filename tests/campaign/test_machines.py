@@ -104,10 +104,10 @@ def test_a_machine_built_on_the_replication_machine_fails_in_verbs(tmp_path, mon
 @pytest.mark.parametrize(
     ("name", "complaint"),
     [
-        ("counting", "is not module:Name"),
-        ("nowhere:Counter", "was not found from .*: No module named 'nowhere'"),
+        ("counting", "must be module:Name, such as"),
+        ("nowhere:Counter", "cannot be imported in .*: No module named 'nowhere'"),
         ("counting:Other", "has no attribute 'Other'"),
-        ("counting:st", "is not a Hypothesis state machine"),
+        ("counting:st", "is not a state machine; name a RuleBasedStateMachine"),
     ],
 )
 def test_a_machine_that_cannot_be_run_is_told(counter, name, complaint):

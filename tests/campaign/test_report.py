@@ -87,7 +87,7 @@ def test_what_is_unexpected_so_far_is_exit_1(report, spark, tmp_path):
     ("words", "complaint"),
     [
         (("no/campaign",), "no/campaign holds no campaign"),
-        (("a", "b"), "a, b: a report covers one campaign; compare several with --history"),
+        (("a", "b"), "a report covers one campaign; got a, b. Compare several with --history"),
         (("--history", "s3a://bucket/c"), "--history compares campaigns on this machine"),
         (("--history", "c", "--sarif", "c.sarif"), "--sarif can't be combined with --history"),
     ],

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +20,10 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 from tests.campaign.conftest import Quiet
 from tests.campaign.test_conformance import found
-from tests.conform.running import ROOT, SUBJECT
+from tests.conform.running import ROOT, SUBJECT, WRONG
 
 N = 256
 DEFECTIVE = (*SUBJECT, "--defect", "shrinking-does-not-advance")
-WRONG = (sys.executable, "-m", "tests.conform.wrong")
 SMALL = ("--exhaustive", "--epochs", "0", "--processes-for", "40", "--certify", "0", "--json")
 
 

@@ -7,9 +7,9 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from epochfuzz.harness.cases.case import dump_case, load_case
-from epochfuzz.harness.cli.drawing import MOST_EVENTS
 from epochfuzz.harness.cli.main import app
 from epochfuzz.harness.cli.output import BadInput
+from epochfuzz.harness.links.position import MOST_EVENTS
 
 DOCUMENTS = Path(__file__).parents[2] / "corpus" / "documents"
 CASES = len(list(DOCUMENTS.glob("*.yaml")))

@@ -334,7 +334,7 @@ def test_the_list_is_there_for_programs_too(app: typer.Typer) -> None:
     assert names[0] == {
         "name": "no-committed-loss",
         "kind": "property",
-        "summary": "What consumers could read is never lost.",
+        "summary": "A committed record is never lost.",
     }
     assert len(names) == len(ENTRIES)
 

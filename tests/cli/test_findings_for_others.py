@@ -89,6 +89,19 @@ def test_in_actions_each_unexpected_finding_is_an_error_annotation(walked):
     for annotation, finding in zip(annotations, new, strict=True):
         title = f"::error title=kip-320%3Afencing=none breaks {finding['property']}::"
         assert annotation.startswith(f"{title}{', '.join(finding['events'])}%0Areproduce: epochfuzz fuzz ")
+        assert f"%0Aplay: http://127.0.0.1:8320/?{query_of(finding)}" in annotation
+
+
+def query_of(finding):
+    """The beginning of the address of a finding in `play`, up to its first protocol."""
+    return f"protocol={finding['protocol'].replace('=', '%253D')}"
+
+
+def test_the_report_and_the_sarif_log_link_each_finding_to_play(walked, sarif):
+    for result, finding in zip(sarif["runs"][0]["results"], walked["json"]["findings"], strict=True):
+        assert result["hostedViewerUri"].startswith("http://127.0.0.1:8320/?protocol=")
+        assert ",".join(finding["events"]).replace(" ", "+") in result["hostedViewerUri"]
+        assert result["hostedViewerUri"].partition("&step=")[0].replace("&", "&amp;") in walked["report.html"]
 
 
 def test_the_summary_of_a_step_has_a_table_and_a_diagram_of_what_is_unexpected(walked):
@@ -114,7 +127,8 @@ def test_a_replay_in_actions_names_the_file_that_is_not_as_expected(case, tmp_pa
     summary = tmp_path / "summary.md"
     ended = epochfuzz("replay", case, GITHUB_ACTIONS="true", GITHUB_STEP_SUMMARY=str(summary))
     said = f"::error file={case},title=wrong is not as expected::hw: no-divergence was expected to break, but held"
-    assert said in ended.stdout.splitlines()
+    (annotation,) = (line for line in ended.stdout.splitlines() if line.startswith("::"))
+    assert annotation.startswith(f"{said}%0Aplay: http://127.0.0.1:8320/?case=wrong&protocol=hw&")
     assert summary.read_text().splitlines()[0] == "### epochfuzz: 0 of 1 cases as expected"
 
 

@@ -16,10 +16,10 @@ from werkzeug.serving import BaseWSGIServer
 from werkzeug.test import Client, TestResponse
 
 from epochfuzz.harness.cases.case import load_case
-from epochfuzz.harness.play import position
+from epochfuzz.harness.links import position
+from epochfuzz.harness.links.position import BadPosition, Position
 from epochfuzz.harness.play.ahead import ANY, CannotSearch, LookAhead, Searches
 from epochfuzz.harness.play.board import Board
-from epochfuzz.harness.play.position import BadPosition, Position
 from epochfuzz.harness.play.server import Application
 from epochfuzz.model.kafka.vocabulary.configuration import ACKS, Configuration
 from epochfuzz.model.kafka.vocabulary.events import alphabet, parse_schedule, schedule_texts

@@ -58,8 +58,9 @@ def test_a_node_is_paused_goes_on_and_ends(node: Node, fake_java: Callable[..., 
 
 
 def test_a_node_that_takes_its_time_to_end_is_ending(node: Node, fake_java: Callable[..., Path]) -> None:
-    fake_java(runs="trap '' TERM; while :; do sleep 0.1; done")
+    fake_java(runs="trap '' TERM; echo ready; while :; do sleep 0.1; done")
     node.start()
+    wait(lambda: "ready" in node.log.path.read_text())  # before that, SIGTERM ends the shell
     node.terminate()
     assert node.state == "ending"
     node.kill()
@@ -93,7 +94,7 @@ def test_a_node_that_breaks_down_says_what_it_logged_last(node: Node, fake_java:
     fake_java(runs="echo 'ERROR Socket server failed to bind to 127.0.0.1:9092: Address already in use.'; exit 1")
     node.start()
     wait(lambda: node.state == "down")
-    with pytest.raises(ClusterError, match=r"A ended with 1: .*127\.0\.0\.1:9092: Address already in use"):
+    with pytest.raises(ClusterError, match=r"A exited with status 1: .*127\.0\.0\.1:9092: Address already in use"):
         node.check()
 
 
@@ -125,7 +126,7 @@ def test_a_cluster_that_cannot_be_formatted_says_so(
 ) -> None:
     fake_java(formats=1)
     with (
-        pytest.raises(ClusterError, match=r"StorageTool, to format controller, ended with 1"),
+        pytest.raises(ClusterError, match=r"StorageTool cannot format controller: it ended with 1"),
         running(no_kafka, tmp_path, tmp_path / "logs"),
     ):
         pass

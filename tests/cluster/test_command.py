@@ -83,14 +83,16 @@ def test_bad_input_is_one_message(
     epochfuzz: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fake_java: Callable[..., Path]
 ) -> None:
     assert "is not a directory" in refusal(epochfuzz, "re-elected-leader", "--kafka-home", tmp_path / "none")
-    assert "this directory has no Kafka" in refusal(epochfuzz, "re-elected-leader", "--kafka-home", tmp_path)
-    assert "a release has a name such as" in refusal(epochfuzz, "re-elected-leader", "--release", "trunk")
+    assert "has no Kafka, because" in refusal(epochfuzz, "re-elected-leader", "--kafka-home", tmp_path)
+    assert "the release must have a name such as" in refusal(epochfuzz, "re-elected-leader", "--release", "trunk")
     assert "re-elected" in refusal(epochfuzz, "no-such-scenario")
     for words in (("--control", "late"), ("--election", "auto"), ("--end", "pause")):
-        assert "takes --end term or --end kill" in refusal(epochfuzz, "re-elected-leader-under-load", *words)
+        assert "needs --end term or --end kill" in refusal(epochfuzz, "re-elected-leader-under-load", *words)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert "mvn is missing: sudo apt-get install maven" in refusal(epochfuzz, "re-elected-leader", "--release", "9.9.9")
+    assert "mvn is missing; run `sudo apt-get install maven`" in refusal(
+        epochfuzz, "re-elected-leader", "--release", "9.9.9"
+    )
     (tmp_path / "libs").mkdir()
     (tmp_path / "libs" / "kafka_2.13-4.3.1.jar").touch()
     tools.java.cache_clear()
@@ -104,4 +106,4 @@ def test_a_directory_of_an_earlier_run_is_not_written_over(
     monkeypatch.setattr(installation, "from_maven", lambda release: no_kafka)
     (tmp_path / "run-1").mkdir()
     message = refusal(epochfuzz, "re-elected-leader", "--out", tmp_path)
-    assert "run-1 is there already; name another directory, or remove it" in message
+    assert "run-1 already exists; name another directory, or remove it" in message

@@ -79,7 +79,7 @@ def test_a_release_that_there_is_not_is_named(maven: Callable[[str], Path]) -> N
 @pytest.mark.parametrize("release", ["", "4", "trunk", "../4.3.1"])
 def test_what_is_no_release_is_refused_before_maven_is_asked(release: str, maven: Callable[[str], Path]) -> None:
     calls = maven("exit 1")
-    with pytest.raises(ClusterError, match=r"a release has a name such as 4\.3\.1; got"):
+    with pytest.raises(ClusterError, match=r"the release must have a name such as 4\.3\.1; got"):
         from_maven(release)
     assert calls.read_text() == ""
 
@@ -87,7 +87,7 @@ def test_what_is_no_release_is_refused_before_maven_is_asked(release: str, maven
 def test_without_maven_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(ClusterError, match="mvn is missing: sudo apt-get install maven"):
+    with pytest.raises(ClusterError, match="mvn is missing; run `sudo apt-get install maven`"):
         from_maven("4.3.1")
 
 
@@ -102,14 +102,14 @@ def test_a_kafka_of_ones_own_is_known_by_its_jar(tmp_path: Path) -> None:
 
 
 def test_a_directory_without_kafka_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ClusterError, match=r"this directory has no Kafka: libs/kafka_2\.13-VERSION\.jar is missing"):
+    with pytest.raises(ClusterError, match=r"has no Kafka, because libs/kafka_2\.13-VERSION\.jar is missing"):
         from_home(tmp_path)
 
 
 @pytest.mark.parametrize(("version", "said"), [("11.0.22", "is Java 11"), ("1.8.0_402", "is Java 8")])
 def test_a_java_that_is_too_old_is_named(version: str, said: str, fake_java: Callable[..., Path]) -> None:
     fake_java(version=version)
-    with pytest.raises(ClusterError, match=rf"{said}, and Kafka needs 17 or later: sudo apt-get install"):
+    with pytest.raises(ClusterError, match=rf"{said}, but Kafka needs 17 or later; run `sudo apt-get install"):
         tools.java()
 
 
@@ -123,5 +123,5 @@ def test_without_java_it_says_what_to_install(tmp_path: Path, monkeypatch: pytes
     tools.java.cache_clear()
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(ClusterError, match="java is missing: sudo apt-get install openjdk-17-jre-headless"):
+    with pytest.raises(ClusterError, match="java is missing; run `sudo apt-get install openjdk-17-jre-headless`"):
         tools.java()

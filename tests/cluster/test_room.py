@@ -102,5 +102,5 @@ def test_other_processes_are_left_alone(started: Callable[[Path], subprocess.Pop
 
 def test_a_full_disk_is_said_before_anything_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rooms, "_NEEDED", 1 << 62)
-    with pytest.raises(ClusterError, match=r"MB are free, and a cluster needs .* set TMPDIR to another"), rooms.room():
+    with pytest.raises(ClusterError, match=r"MiB free, but a cluster needs .* set TMPDIR to another"), rooms.room():
         pass

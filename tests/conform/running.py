@@ -18,6 +18,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 ROOT = Path(__file__).parents[2]
 SUBJECT = (sys.executable, "-m", "tests.conform.subject")
 REFERENCE = (sys.executable, "-m", "tests.conform.reference")
+WRONG = (sys.executable, "-m", "tests.conform.wrong")
 OWN = (sys.executable, "-m", "tests.conform.own")
 HOSTILE = (sys.executable, "-I", "-S", str(Path(__file__).parent / "hostile" / "hostile.py"))
 

@@ -2,14 +2,16 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from statistics import median
 
 import pytest
 
 from epochfuzz.harness.conform.oracle import met
+from epochfuzz.harness.conform.oracle.judge import JudgedBy
 from epochfuzz.harness.conform.oracle.lockstep import LockStep
 from epochfuzz.harness.conform.run.plan import Plan
-from epochfuzz.harness.conform.run.selection import Selection, schedule
+from epochfuzz.harness.conform.run.selection import Selection, schedule, selection_for
 from epochfuzz.harness.engine.walk import generate
 from epochfuzz.harness.lab.bench.chosen import mistakes, played, steps_until_seen
 from epochfuzz.model.core.execution import Execution
@@ -17,7 +19,7 @@ from epochfuzz.model.kafka.kafka_model import KAFKA
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 from epochfuzz.model.kafka.vocabulary.refusals import REFUSALS, Refusal
-from tests.conform.running import SUBJECT, conform
+from tests.conform.running import SUBJECT, WRONG, conform
 
 KIP_320 = parse_protocol("kip-320")
 SETTINGS = Configuration(replicas=3)
@@ -82,6 +84,13 @@ def test_a_planted_mistake_is_seen_on_chosen_schedules() -> None:
     assert steps is not None
     assert steps > 1
     assert not any(played(replace(mistake, number=0), chosen(0)))  # which is the model, with nothing wrong
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_log_cut_to_its_high_watermark_loses_records_within_a_hundred_chosen_schedules(seed: int) -> None:
+    run = partial(conform, (*WRONG, "cuts"), schedules=100, seed=seed, judged_by=JudgedBy.PROMISES)
+    found = {each.sighting.fault.field for each in run(selection=selection_for(JudgedBy.PROMISES)).nonconformities}
+    assert {"no-committed-loss", "no-divergence"} <= found
 
 
 @pytest.mark.slow

@@ -36,6 +36,13 @@ class Permissive(Reference):
         return super().apply(event) or event == "elect B"
 
 
+class Cuts(Reference):
+    """It truncates its log to its high watermark when it starts to follow, whatever protocol it is asked for."""
+
+    def reset(self, config: dict[str, Any], protocol: str) -> list[str] | None:
+        return super().reset(config, f"{protocol}:truncation=high_watermark")
+
+
 class Few(Reference):
     def reset(self, config: dict[str, Any], protocol: str) -> list[str] | None:
         super().reset(config, protocol)
@@ -43,4 +50,4 @@ class Few(Reference):
 
 
 if __name__ == "__main__":
-    serve({"dies": Dies, "unstable": Unstable, "permissive": Permissive, "few": Few}[sys.argv[1]]())
+    serve({"dies": Dies, "unstable": Unstable, "permissive": Permissive, "few": Few, "cuts": Cuts}[sys.argv[1]]())

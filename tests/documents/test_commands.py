@@ -146,6 +146,13 @@ def test_a_page_links_to_what_there_is(page: Path) -> None:
         assert (page.parent / target).exists(), target
 
 
+@each([ROOT / "docs" / name for name in ("start/walk.md", "start/course.md", "explain/replication.md")])
+def test_the_first_pages_replay_how_two_logs_diverge_under_hw(page: Path) -> None:
+    commands = [line for block in blocks(page, "sh") for line in block.text.splitlines()]
+    shown = [line for line in commands if "replay divergence-under-the-high-watermark " in line]
+    assert any("--protocol hw --protocol kip-101" in line for line in shown)
+
+
 def links(page: Path) -> list[str]:
     """The files that a page links to."""
     targets = re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8"))

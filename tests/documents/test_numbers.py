@@ -13,9 +13,8 @@ RESULTS = (ROOT / "docs" / "benchmark" / "results.md").read_text(encoding="utf-8
 MUTANTS = re.search(r"found with each of 20 seeds \| \d+ of (\d+) ", RESULTS)[1]
 COUNTS = {
     r"(\d+) \[?(?:detectable )?\[?mutants\b(?! that there were)": MUTANTS,
-    r"(\d+ of \d+) mutants\b": f"{MUTANTS} of {MUTANTS}",
     r"own code of (\w+) releases was compared with the model": str(len({rung.release for rung in RUNGS})),
-    rf"({'|'.join(WORDS)}|all \d+) generations\b": WORDS[len(GENERATIONS) - 9],
+    rf"({'|'.join(WORDS)}|all \d+) (?:generations|reference designs)\b": WORDS[len(GENERATIONS) - 9],
 }
 
 

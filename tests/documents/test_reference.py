@@ -50,12 +50,3 @@ def test_a_picture_shows_what_its_case_does_today(picture: Picture) -> None:
     assert (ROOT / picture.file).read_text(encoding="utf-8") == drawn(picture), (
         f"{picture.file} is stale; renew it: python -m epochfuzz.harness.lab.pictures"
     )
-
-
-def test_the_figures_of_the_readme_are_those_of_the_results() -> None:
-    readme = reference.README.read_text(encoding="utf-8")
-    section = readme.partition("## How fast\n")[2].partition("\n## ")[0].replace("\n", " ")
-    results = (reference.DIRECTORY.parent / "benchmark" / "results.md").read_text(encoding="utf-8")
-    figures = re.findall(r"[\d.]+ million (?:events|transitions)/s|[\d.]+ times|\d+ of \d+", section)
-    assert len(figures) == 5
-    assert [figure for figure in figures if figure not in results] == []

@@ -18,6 +18,11 @@ def may_differ(p: Partition, field: Field) -> bool:
     return least < greatest and any(True for _ in field.indices(p))
 
 
+def has_changed(p: Partition, field: Field) -> bool:
+    """Whether an element of a field has another value than in the state in which every schedule begins."""
+    return any(element(p, field, index) != field.start for index in field.indices(p))
+
+
 def with_another_value(p: Partition, field: Field, draw: Random) -> Partition:
     """The same state but for one element of a field, which has some other value that it may have."""
     index = draw.choice(list(field.indices(p)))

@@ -180,7 +180,7 @@ def test_a_missing_extra_is_named_with_the_command_that_installs_it(
     assert not (project / "tonight").exists()
 
 
-@pytest.mark.parametrize(("page", "until"), [("quickstart", "\n## Where to go"), ("tutorial", "\n## A mechanism of")])
+@pytest.mark.parametrize(("page", "until"), [("quickstart", "\n## Next steps"), ("tutorial", "\n## A mechanism of")])
 def test_a_page_that_asks_for_the_wheel_alone_is_followed_with_it_alone(
     bare_python: Path, tmp_path: Path, page: str, until: str
 ) -> None:

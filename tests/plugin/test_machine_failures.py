@@ -116,6 +116,8 @@ def test_a_failure_shows_the_timeline_and_the_case_that_it_saves(ran: Ran, test:
     assert list(ran.sections[test]) == ["what happened", f"the case, saved as epochfuzz-cases/{case.id}.yaml"]
     steps = re.findall(r"^(\d+) +(\w+ [A-E])\b", happened, re.MULTILINE)
     assert [int(number) for number, _ in steps] == list(range(1, len(case.events) + 1))
+    assert f"play: http://127.0.0.1:8320/?case={case.id}&" in happened
+    assert f"&step={len(case.events)} " in happened
     assert case.path is not None
     assert shown.strip() == case.path.read_text(encoding="utf-8").strip()
 

@@ -213,6 +213,7 @@ def test_a_system_under_test_that_breaks_something_else_fails_with_what_it_break
             "it breaks *no-committed-loss* (after event 9), and the model breaks nothing",
             "after event 8: replicas.B.leo is 0, and 1 in the model",
             "epochfuzz replay corpus/shortest-loss.yaml --protocol kip-101 --subject *",
+            "play: http://127.0.0.1:8320/[?]case=shortest-loss&protocol=kip-101&*&step=8 *",
         ]
     )
     result.stdout.no_fnmatch_line("*Traceback*")
@@ -246,6 +247,7 @@ def test_a_failure_shows_sentences_and_the_timeline_up_to_the_step_but_no_traceb
             "shortest-loss under hw is not as expected:",
             "the first break was expected after event 10 (produce B), but came after event 9 (notify B)",
             "epochfuzz replay corpus/shortest-loss.yaml --protocol hw --trace",
+            "play: http://127.0.0.1:8320/[?]case=shortest-loss&protocol=hw&*&step=9 *",
             "*no-committed-loss at step 9*",
             "*m0 is lost*",
         ]

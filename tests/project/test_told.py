@@ -53,9 +53,9 @@ def test_the_page_has_the_counts_and_the_table_as_they_are() -> None:
     refused = sum(said["refused"] for said in played)
     of_judging = sum(defect.in_judging for defect in DEFECTS)
     for sentence in (
-        f"Of all {len(DEFECTS)}, {of_judging} are in what is judged",
-        f"{len(WITHIN)} of the others are told",
+        f"Of all {len(DEFECTS)}, {of_judging} are in the checks",
+        f"{len(WITHIN)} of the others are detected",
         f"{len(played)} of these were played, and all were found, {refused} of them only by `--refused`",
     ):
         assert sentence in " ".join(page.split())
-    assert markdown.table(["mutant", "told within"], module.rows()) in page
+    assert markdown.table(["mutant", "detected within"], module.rows()) in page

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import replace
-from html import unescape
+from html import escape, unescape
 from pathlib import Path
 
 from epochfuzz.harness.cases.case import Expectation, load_case
@@ -95,12 +95,16 @@ def test_what_a_case_says_is_text_and_never_markup():
     assert '</p><script>alert("&")</script>' in words(text)
 
 
-def test_the_file_loads_nothing_and_links_to_issues_alone():
-    text = html.render(replace(page_of(M1_LOSS), coverage=COVERAGE))
+def test_the_file_loads_nothing_and_links_to_issues_and_the_playground_alone():
+    page = replace(page_of(M1_LOSS), coverage=COVERAGE)
+    text = html.render(page)
     references = re.findall(r"""(?:src|href|url)\s*[=(]\s*["']?([^"')\s>]+)""", text)
     assert references
     outside = [each for each in references if not each.startswith(("#", "data:text/yaml"))]
-    assert sorted(outside) == sorted(issues.link(found[0]) for found in issues.NUMBER.finditer(M1_LOSS.why))
+    linked = [issues.link(found[0]) for found in issues.NUMBER.finditer(M1_LOSS.why)]
+    plays = [escape(shown.play) for shown in page.exhibits if shown.play]
+    assert len(plays) == 1
+    assert sorted(outside) == sorted([*linked, *plays])
     assert all(f'<a href="{each}">' in text for each in outside)
     assert "default-src 'none'" in text
 

@@ -81,13 +81,14 @@ def _read_meta(read: LogDirectory) -> None:
     except Unreadable as error:
         read.problems.append(f"{file}: {error}")
         return
-    values = dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
-    number = values.get("node.id", values.get("broker.id", "")).strip()
+    pairs = (line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
+    values = {name.strip(): value.strip() for name, value in pairs}
+    number = values.get("node.id", values.get("broker.id", ""))
     if _DIGITS.fullmatch(number) and int(number) <= _MOST_EPOCH:
         read.broker = int(number)
     else:
-        read.problems.append(f"{file}: names no broker: node.id or broker.id is missing, or is not a number")
-    cluster = values.get("cluster.id", "").strip()
+        read.problems.append(f"{file}: node.id or broker.id must be a number, but is missing or something else")
+    cluster = values.get("cluster.id", "")
     read.cluster = cluster if re.fullmatch(r"[A-Za-z0-9_-]{1,64}", cluster) else None
 
 
@@ -102,12 +103,12 @@ def _lines(text: str) -> list[list[str]]:
     version, _, rest = text.partition("\n")
     count, _, rest = rest.partition("\n")
     if version != "0":
-        raise Unreadable("line 1 is not the version 0")
+        raise Unreadable("line 1 must be the version, 0")
     if not _DIGITS.fullmatch(count):
-        raise Unreadable("line 2 is not the number of entries")
+        raise Unreadable("line 2 must be the number of entries")
     lines = rest.split("\n")
     if lines[-1] != "" or len(lines) - 1 != int(count):
-        raise Unreadable(f"line 2 announces {int(count):,} entries, and {len(lines) - 1:,} lines follow")
+        raise Unreadable(f"line 2 promises {int(count):,} entries, but {len(lines) - 1:,} lines follow")
     return [line.split(" ") for line in lines[:-1]]
 
 
@@ -115,10 +116,10 @@ def _offsets(text: str) -> dict[tuple[str, int], tuple[int, int]]:
     found = {}
     for number, fields in enumerate(_lines(text), start=3):
         if len(fields) != 3 or not _TOPIC.fullmatch(fields[0]):
-            raise Unreadable(f"line {number} is not a topic, a partition and an offset")
+            raise Unreadable(f"line {number} must be a topic, a partition and an offset")
         key = fields[0], _number(fields[1], _MOST_EPOCH, number)
         if key in found:
-            raise Unreadable(f"line {number} names {key[0]}-{key[1]} again")
+            raise Unreadable(f"line {number} repeats {key[0]}-{key[1]}")
         found[key] = _number(fields[2], _MOST_OFFSET, number), number
     return found
 
@@ -130,10 +131,10 @@ def epochs_of(path: str) -> list[EpochEntry] | None:
     found: list[EpochEntry] = []
     for number, fields in enumerate(_lines(text_of(os.path.join(path, EPOCHS))), start=3):
         if len(fields) != 2:
-            raise Unreadable(f"line {number} is not an epoch and an offset")
+            raise Unreadable(f"line {number} must be an epoch and an offset")
         entry = EpochEntry(_number(fields[0], _MOST_EPOCH, number), _number(fields[1], _MOST_OFFSET, number), number)
         if found and (entry.epoch <= found[-1].epoch or entry.start < found[-1].start):
-            raise Unreadable(f"line {number} goes back: epochs and their offsets only grow")
+            raise Unreadable(f"line {number} has a lower epoch or offset than the line before")
         found.append(entry)
     return found
 
@@ -144,11 +145,11 @@ def topic_id_of(path: str) -> str | None:
         return None
     match = re.fullmatch(r"version: 0\ntopic_id: (\S+)\n?", text_of(os.path.join(path, TOPIC_ID)))
     if match is None or not _ID.fullmatch(match[1]):
-        raise Unreadable("is not a version and a topic id")
+        raise Unreadable("the file must hold version 0 and a topic id")
     return None if match[1] == _ZERO_ID else match[1]
 
 
 def _number(text: str, most: int, line: int) -> int:
     if not _DIGITS.fullmatch(text) or int(text) > most:
-        raise Unreadable(f"line {line}: {text[:40]!r} is not a number from 0 to {most}")
+        raise Unreadable(f"line {line} must have a number from 0 to {most}; got {text[:40]!r}")
     return int(text)

@@ -104,7 +104,7 @@ def _check_clusters(audit: DiskAudit) -> None:
     if len(audit.clusters) > 1:
         told = ", ".join(f"{cluster} in {path}" for cluster, path in sorted(audit.clusters.items())[:3])
         raise AuditError(
-            f"these are disks of {len(audit.clusters)} clusters ({told}): audit those of one cluster at a time"
+            f"the disks belong to {len(audit.clusters)} clusters ({told}); audit the disks of one cluster at a time"
         )
 
 
@@ -183,7 +183,7 @@ def _missing(partition: DiskPartition) -> list[str]:
     gaps, is_known = [], False
     if None in here:
         unnamed = next(replica for replica in partition.replicas if replica.broker is None)
-        return [f"{unnamed.path} does not name its broker: put the broker's {META} next to its directories or dumps"]
+        return [f"{unnamed.path} does not name its broker; copy the broker's {META} next to its directories or dumps"]
     for topic_id in {replica.topic_id for replica in partition.replicas}:
         wanted = {broker for _, history in partition.histories(topic_id) for broker in history.state.replicas}
         is_known = is_known or bool(wanted)

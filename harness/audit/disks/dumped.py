@@ -69,7 +69,9 @@ def dumped(file: str, broker: int | None) -> Dumped:
             directory, _, name = section.path.replace("\\", "/").rpartition("/")
             named = partition_of(directory.rpartition("/")[2])
             if named is None or not segments.NAME.fullmatch(name):
-                found.problems.append(f"{file}: {section.path[:200]} is not a segment of a partition, and was left out")
+                found.problems.append(
+                    f"{file}: {section.path[:200]} is not a segment of a partition, so audit left it out"
+                )
                 continue
             place = f"{file} ({directory})"
             if named[0] == METADATA:
@@ -121,7 +123,7 @@ def _batches(section: _Section) -> Iterator[BatchHeader]:
             continue
         match = _BATCH.fullmatch(line)
         if match is None:
-            raise Damage(number, "this line does not describe a batch in full", unit="line")
+            raise Damage(number, "the line does not describe a whole batch", unit="line")
         base, last, count, sequence, _, producer, _, epoch, _, time, size, magic, crc = map(int, match.groups()[:-1])
         time = segments.bounded(time)
         is_possible = magic == 2 and last >= base >= least_offset and epoch >= least_epoch and last < 1 << 62
@@ -171,7 +173,7 @@ def _read_metadata(log: MetadataLog, file: str, section: _Section) -> None:
         return
     payloads = list(_payloads(section))
     if not payloads and first is not None:
-        forget(log, f"{file}: has no records of the metadata: dump it with --cluster-metadata-decoder")
+        forget(log, f"{file}: the dump has no metadata records; dump the log with --cluster-metadata-decoder")
     for number, offset, time, _, payload in payloads:
         try:
             _apply(log, str(payload["type"]), payload["data"], (file, number, offset, time))

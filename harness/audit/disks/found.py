@@ -14,6 +14,8 @@ OFFSETS = "__consumer_offsets"
 
 _PARTITION = re.compile(r"([A-Za-z0-9._-]{1,249})-([0-9]{1,10})")
 _MOST_PARTITION = 2**31 - 1
+# LogManager's names of a partition that was deleted, or that the controller does not know on this broker.
+_SET_ASIDE = re.compile(r"[A-Za-z0-9._-]{1,249}-[0-9]{1,10}\.[0-9a-f]{32}-(?:delete|stray)")
 _DUMP = b"Dumping "  # the first line of DumpLogSegments
 _DEEPEST = 12  # levels of directories below a named path
 
@@ -97,10 +99,17 @@ def located(path: str) -> LocatedDirectory:
     for entry in inside:
         if entry.is_directory and partition_of(entry.name) is not None:
             _add(found, entry.path, entry.name)
+        elif entry.is_directory and _SET_ASIDE.fullmatch(entry.name):
+            found.left_out.append(
+                f"{entry.path} was set aside by the broker, and was not compared. If its topic was not deleted, copy it"
+                " to a directory with the name of its partition, and audit that directory with the others"
+            )
         elif entry.is_file and is_dump(entry.path):
             found.dumps.append(entry.path)
         elif not entry.is_directory and not entry.is_file:
-            found.left_out.append(f"{entry.path} is a link or a special file, and was not read")
+            found.left_out.append(
+                f"{entry.path} is a link or a special file, so audit did not read it; name its target"
+            )
     return found
 
 
@@ -125,7 +134,7 @@ def _add(found: LocatedDirectory, path: str, name: str) -> None:
     logs = [entry for entry in inside if segments.NAME.fullmatch(entry.name)]
     for entry in logs:
         if not entry.is_file:
-            found.left_out.append(f"{entry.path} is not a regular file, and was not read")
+            found.left_out.append(f"{entry.path} is not a regular file, so audit did not read it")
     files = tuple(entry.path for entry in logs if entry.is_file)
     found.replicas.append(LocatedReplica(path, *named, files))
 

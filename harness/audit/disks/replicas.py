@@ -9,7 +9,7 @@ epochs of the segments alone.
 import os
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from epochfuzz.harness.audit.disks import checkpoints
@@ -234,6 +234,12 @@ def _by_both(replica: DiskReplica, entries: Sequence[EpochEntry], runs: Sequence
         replica.start = entries[0].start  # records were deleted; this checkpoint may be newer than log-start-offset's
     by_epoch = {run.epoch: run for run in runs if run.last.last >= replica.start}
     is_all_there = not replica.problems
+    if runs and entries and entries[0].start < runs[0].first.base and not replica.is_compacted:
+        entries = _local(entries, runs[0].first.base)
+        replica.problems.append(
+            f"{file}: goes back to offsets before {runs[0].first.base:,}, where the segments begin: older segments are"
+            " in tiered storage, or are missing. The log was compared from there on"
+        )
     for index, entry in enumerate(entries):
         run = by_epoch.pop(entry.epoch, None)
         if entry.start > replica.end:
@@ -263,6 +269,12 @@ def _by_both(replica: DiskReplica, entries: Sequence[EpochEntry], runs: Sequence
             f"{file}: does not have the last leader epochs of the segments yet; from offset {first:,} on the log was"
             " not used"
         )
+
+
+def _local(entries: Sequence[EpochEntry], begins: int) -> list[EpochEntry]:
+    """Return the epochs of the offsets from `begins` on. With tiered storage, there are older ones (KIP-405)."""
+    before = [entry for entry in entries if entry.start <= begins]
+    return [replace(before[-1], start=begins), *entries[len(before) :]]
 
 
 def _agree(

@@ -22,6 +22,7 @@ CUTS = (MessageKind.TRUNCATION, MessageKind.BELOW_HIGH_WATERMARK)
 NOBODY = -1
 _SLACK = 10_000  # milliseconds
 _MINUTE = 60_000
+_DATE = r"(?:\d{4}-\d\d-\d\d|(?:19|20)\d\d[01]\d[0-3]\d)[-T\d]*"  # in the name of a rotated file
 _WITH_IDS = (*ROLES, MessageKind.CREATING, MessageKind.UNCLEAN)
 
 
@@ -123,13 +124,18 @@ class Life:
         return sorted(named - self.brokers.keys() - {NOBODY})
 
 
-def lives(events: Iterable[Event], is_one_cluster: bool = False) -> tuple[list[Life], bool]:
-    """Return the lives of one partition, and whether its lines suffice to separate them."""
+def lives(
+    events: Iterable[Event], is_one_cluster: bool = False, newest_first: frozenset[str] = frozenset()
+) -> tuple[list[Life], bool]:
+    """Return the lives of one partition, and whether its lines suffice to separate them.
+
+    `newest_first` are the files whose lines are in the reverse order.
+    """
     by_broker: dict[int, list[Event]] = defaultdict(list)
     for event in events:
         if event.broker is not None:
             by_broker[event.broker].append(event)
-    pieces = {broker: _pieces(_in_order(own)) for broker, own in sorted(by_broker.items())}
+    pieces = {broker: _pieces(_in_order(own, newest_first)) for broker, own in sorted(by_broker.items())}
     if not pieces:
         return [], True
     first = next(iter(by_broker.values()))[0]
@@ -147,20 +153,40 @@ def lives(events: Iterable[Event], is_one_cluster: bool = False) -> tuple[list[L
 def stem(file: str) -> str:
     """Return the name of a file without the suffixes and dates that rotation and packing add."""
     name = re.sub(r"\.(?:gz|xz|zst|bz2)$", "", file.rpartition("/")[2])
-    return re.sub(r"\.\d{1,5}$|[._-]\d{4}-\d\d-\d\d[-T\d]*", "", name)
+    return re.sub(rf"\.\d{{1,5}}$|[._-]{_DATE}", "", name)
 
 
 def _rotation(file: str) -> tuple[int, int, str]:
     """Return a sort key for the files of a rotation, which puts the oldest file first."""
     name = re.sub(r"\.(?:gz|xz|zst|bz2)$", "", file.rpartition("/")[2])
-    dated = re.search(r"\d{4}-\d\d-\d\d[-T\d]*", name)
+    dated = re.search(_DATE, name)
     numbered = re.search(r"\.(\d{1,5})$", name)
     if dated:
         return (0, 0, dated[0])
     return (1, -int(numbered[1]), "") if numbered else (2, 0, "")
 
 
-def _in_order(events: Sequence[Event]) -> list[Event]:
+def goes_forward(events: Iterable[Event]) -> bool:
+    """Return whether the leader epochs of a file's lines increase. Such a file is not in the reverse order."""
+    epochs: dict[int | None, list[int]] = defaultdict(list)
+    for event in sorted(events, key=lambda event: event.line):
+        if event.kind in ROLES and event.leader_epoch is not None:
+            epochs[event.broker].append(event.leader_epoch)
+    return any(before < after for own in epochs.values() for before, after in pairwise(own))
+
+
+def _by_line(events: Sequence[Event], newest_first: frozenset[str]) -> list[Event]:
+    """Return events by file, and by line within a file. Reverses the files whose newest line is the first one."""
+    forward = sorted(events, key=lambda event: (event.file, event.line))
+    if not newest_first:
+        return forward
+    forward = [event for event in forward if event.file not in newest_first]
+    backward = [event for event in reversed(events) if event.file in newest_first]
+    backward.sort(key=lambda event: (event.file, -event.line))
+    return [*forward, *backward]
+
+
+def _in_order(events: Sequence[Event], newest_first: frozenset[str]) -> list[Event]:
     """Return a broker's events in order: by line within a file, and by time across files.
 
     Files without dates are ordered by their rotation. An event that several files contain counts once, for example an
@@ -169,7 +195,7 @@ def _in_order(events: Sequence[Event]) -> list[Event]:
     is_dated = any(event.time >= DAY for event in events)
     latest: dict[str, int] = {}
     keyed = []
-    for event in sorted(events, key=lambda event: (event.file, event.line)):
+    for position, event in enumerate(_by_line(events, newest_first)):
         time = event.time
         if not is_dated and time + DAY // 2 < latest.get(event.file, time) % DAY:  # past midnight
             time += DAY
@@ -178,7 +204,7 @@ def _in_order(events: Sequence[Event]) -> list[Event]:
         latest[event.file] = time = max(time, latest.get(event.file, time))
         place = (0, 0, "") if is_dated else _rotation(event.file)
         # Since 2.6, roles are in state-change.log. At equal times, a role comes before its effects in other files.
-        keyed.append(((place, time, "state-change" not in event.file, event.file, event.line), event))
+        keyed.append(((place, time, "state-change" not in event.file, event.file, position), event))
     keyed.sort(key=lambda pair: pair[0])
     if not is_dated or len(latest) < 2:
         return [event for _, event in keyed]

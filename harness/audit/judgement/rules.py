@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, takewhile
 
 from epochfuzz.harness.audit.judgement.findings import PartitionFinding, What, in_order
-from epochfuzz.harness.audit.judgement.history import NOBODY, ROLES, Life, Placed, lives
+from epochfuzz.harness.audit.judgement.history import NOBODY, ROLES, Life, Placed, goes_forward, lives
 from epochfuzz.harness.audit.judgement.making import are_of_one_life, finding_of, start_of
 from epochfuzz.harness.audit.judgement.truncations import truncated_below_high_watermark, undecided_truncations
 from epochfuzz.harness.audit.lines.events import Event, MessageKind
@@ -33,14 +33,18 @@ def judge(
     clocks_back: frozenset[int] = frozenset(),
     newest: int | None = None,
     is_one_cluster: bool = False,
+    newest_first: frozenset[str] = frozenset(),
 ) -> Judged:
     """Check one partition by its events.
 
     `clocks_back`: brokers whose clock went back, so that audit does not know the order of their files. `newest`: the
     highest major release among the brokers, None if no line shows it.
-    `is_one_cluster`: whether the brokers' own lines name the same cluster.
+    `is_one_cluster`: whether the brokers' own lines name the same cluster. `newest_first`: files whose times decrease.
+    If the leader epochs increase in such a file, its clock was wrong, and its lines are in order.
     """
-    told, told_apart = lives(events, is_one_cluster)
+    wrong = {file for file in newest_first if goes_forward(event for event in events if event.file == file)}
+    clocks_back |= {event.broker for event in events if event.file in wrong and event.broker is not None}
+    told, told_apart = lives(events, is_one_cluster, newest_first - wrong)
     findings: list[PartitionFinding] = []
     possible: list[PartitionFinding] = []
     sure = [life if life.is_sure else replace(life, is_sure=True) for life in told]
@@ -171,10 +175,10 @@ def _shown(life: Life, clocks_back: frozenset[int]) -> Iterator[_Shown]:
 
 
 def _reached_before(role: Placed) -> int | None:
-    """Return the role's own epoch if its high watermark was reached in an earlier epoch, or None.
+    """Return the epoch in which a broker became leader or follower, if the log line also names a lower previous epoch.
 
-    The line shows this by a lower previous epoch. From 3.6 to 3.9 followers of KRaft print the new epoch as the
-    previous one (KAFKA-19776), so their lines show nothing here.
+    The high watermark that the line shows was then reached before this epoch. Returns None for other lines. From 3.6
+    to 3.9 followers of KRaft print the new epoch as the previous one (KAFKA-19776), so their lines show nothing here.
     """
     epoch, previous = role.event.leader_epoch, role.event.previous_epoch
     return epoch if epoch is not None and previous is not None and 0 <= previous < epoch else None

@@ -8,6 +8,7 @@ from typing import Any
 BACK = 2_000  # milliseconds by which a line may be late, because several threads write
 
 _FEW, _OFTEN = 2, 10  # a file is out of order if its time goes back more than twice, and at over 1 in 10 events
+_MORE = 4  # several threads write, so a few lines are out of order
 _WHOLE = 4  # at most one line in five may be unread
 _ORIGINS = 500  # number of origins that are remembered
 
@@ -50,6 +51,8 @@ class LogFacts:
     last: int | None = None  # when the last dated event was logged
     back: int | None = None  # the first line whose time is before that of an earlier line
     backs: int = 0  # number of such lines
+    later: int = 0  # number of dated events whose time is after that of the previous event
+    earlier: int = 0  # number of dated events whose time is before that time
     problem: str | None = None
 
     def text(self) -> str:
@@ -64,9 +67,14 @@ class LogFacts:
         return cls(**row | {name: set(row[name]) for name in _SETS})
 
     @property
+    def is_newest_first(self) -> bool:
+        """Return whether the times of the lines decrease, as in the exports of Kibana, Loki and Datadog."""
+        return self.earlier >= _FEW and self.earlier > _MORE * self.later
+
+    @property
     def is_in_order(self) -> bool:
         """Return whether the times of the lines increase, apart from a few places at which the clock went back."""
-        return self.backs <= _FEW or self.backs * _OFTEN <= self.events
+        return self.is_newest_first or self.backs <= _FEW or self.backs * _OFTEN <= self.events
 
     @property
     def is_whole(self) -> bool:
@@ -97,7 +105,7 @@ _SETS = ("brokers", "releases", "clusters", "doubtful_releases", "doubtful_clust
 _LINES = ("back", "unread_line", "undecoded_line")
 _COUNTS = (
     *("lines", "events", "unnamed", "unread", "undecoded", "own", "wrong_epochs", "high_watermarks", "closed"),
-    *("doubtful", "framed", "ends", "undated", "backs"),
+    *("doubtful", "framed", "ends", "undated", "backs", "later", "earlier"),
 )
 
 
@@ -106,9 +114,12 @@ def merged(parts: Iterable[LogFacts]) -> LogFacts:
     first, *others = sorted(parts, key=lambda facts: facts.part)
     whole = LogFacts.from_text(first.text())
     for part in others:
-        if part.begins is not None and whole.last is not None and part.begins < whole.last - BACK:
-            whole.back = whole.lines + part.begins_line if whole.back is None else whole.back
-            whole.backs += 1
+        if part.begins is not None and whole.last is not None:
+            whole.later += part.begins > whole.last
+            whole.earlier += part.begins < whole.last
+            if part.begins < whole.last - BACK:
+                whole.back = whole.lines + part.begins_line if whole.back is None else whole.back
+                whole.backs += 1
         for line in _LINES:
             if getattr(whole, line) is None and getattr(part, line) is not None:
                 setattr(whole, line, whole.lines + getattr(part, line))

@@ -49,9 +49,9 @@ def _framing(pattern: str) -> Frame:
     names = [_NAMES.get(part["name"], part["name"]) for part in parts]
     for name in ("d", "m"):
         if names.count(name) != 1:
-            has = f"has %{name} {names.count(name)} times" if name in names else "has no %d, or no %m"
+            has = f"has %{name} {names.count(name)} times" if name in names else f"has no %{name}"
             raise AuditError(
-                f"--layout: {pattern!r} {has}: give log4j's conversion pattern with one %d and one %m, such as"
+                f"--layout: {pattern!r} {has}; give log4j's conversion pattern with one %d and one %m, such as"
                 f" '[%d] %p %m (%c)', or {JSON}"
             )
     date = parts[names.index("d")]["option"]

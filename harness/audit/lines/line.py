@@ -13,20 +13,19 @@ from functools import lru_cache
 from typing import Final
 
 from epochfuzz.harness.audit.lines import envelopes, times
+from epochfuzz.harness.audit.lines.cleaning import COLOURS
 from epochfuzz.harness.audit.lines.matching import MatchedMessage, messages_in
+from epochfuzz.harness.audit.lines.origins import LEVEL, LEVELS, NAME, origin_of
 
 _HEAD = 500  # number of characters that are read before a message
 _TAIL = 300  # number of characters that are read after a message
 _NESTED = 4  # greatest depth of nested envelopes
-_ORIGIN = 120  # greatest number of characters of an origin
+_COLUMNS = 2_000  # number of characters after a message in which its origin may stand
 
-_COLOURS = re.compile(r"\x1b(?:\[[0-9;:?]{0,32}[ -/]{0,4}[@-~]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)|[@-Z\\^_])")
 _ESCAPES = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))")
 _ESCAPED = {"n": "\n", "t": "\t", "r": "", "b": "", "f": ""}
 
-_LEVEL = r"(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|SEVERE|FINER?|FINEST|CONFIG|NOTICE)"
-_LEVELS = re.compile(rf"\b{_LEVEL}\b", re.IGNORECASE)
-_USUAL = re.compile(rf"\[?(\d{{4}}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)[.,](\d{{3}})\]? {_LEVEL}\s{{1,2}}", re.ASCII)
+_USUAL = re.compile(rf"\[?(\d{{4}}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)[.,](\d{{3}})\]? {LEVEL}\s{{1,2}}", re.ASCII)
 _LOGGER = re.compile(r"\s*\(([\w.$-]{1,200})\)")
 _LAST_LOGGER = re.compile(r"\(([\w.$-]{1,200})\)\s*(?:\[[^\]\n]{0,200}\])?\s*$")
 _OURS = re.compile(r"kafka\b|org\.apache\.kafka\b|state\.change\b|\w\.|[\w$-]+$")
@@ -35,9 +34,6 @@ _AFTER_A_VALUE = re.compile(
     r"\s*(?:$|[^\w\s.]|[\w.-]{1,60}=|kafka\.|org\.apache\.kafka\.|state\.change\.)|\.(?:\s|$)|\\"
 )
 _AFTER_A_STOP = re.compile(r"(?!\w)")
-_WORD = re.compile(r"(?<![\w%])[A-Za-z][\w./@-]{1,80}")  # a single letter is a level, a stream or a zone
-_STREAMS = frozenset(("stdout", "stderr", "log", "utc"))
-_NEXT_WORD = re.compile(r"[\]\s|,:>-]{0,8}([A-Za-z][\w.-]{0,80})(?=\s)")
 
 
 @dataclass(slots=True)
@@ -83,8 +79,6 @@ def seen_in(text: str, needles: Sequence[str], before: Callable[[], str]) -> See
     `needles` are those that the line contains. `before` returns the previous line, whose time is used if the line has
     none.
     """
-    if "\x1b" in text:
-        text = _COLOURS.sub("", text)
     found, failed = _seen(text.rstrip(), needles, None, None, "", _NESTED)
     if None in [each.time for each in found]:
         earlier = times.times_in(before()[-_HEAD:])
@@ -101,10 +95,12 @@ def _at(sighting: MessageSighting, time: int) -> MessageSighting:
 
 
 def _seen(text: str, needles: Sequence[str], time: int | None, origin: str | None, keys: str, depth: int) -> Seen:
-    if "{" in text and depth:
-        inside = envelopes.opened(text, needles)
+    if depth and ("{" in text or '["' in text):
+        inside, outside = envelopes.opened(text, needles)
         if inside:
-            return _seen_inside(text, inside, needles, time, origin, keys, depth)
+            return _seen_inside(inside, outside, needles, time, origin, keys, depth)
+    if "\x1b" in text:
+        text = COLOURS.sub("", text)
     if "\\" in text:
         text = _ESCAPES.sub(_unescaped, text)
     if "&" in text:
@@ -123,34 +119,44 @@ def _seen(text: str, needles: Sequence[str], time: int | None, origin: str | Non
                 failed += 1
                 continue
         head = text[max(floor, message.start - _HEAD) : message.start]
-        found.append(_sighting(head, message, follows, logger[1] if logger else None, keys))
+        sighting = _usual_sighting(head, message, follows, logger[1] if logger else None, keys)
+        if sighting is None:
+            behind = text[message.end : min(until, message.end + _COLUMNS)]
+            sighting = _sighting(head, message, follows, behind, logger[1] if logger else None, keys)
+        found.append(sighting)
         floor = message.end
     if time is not None or origin is not None:
-        found = [_with(each, time, origin) for each in found]
+        found = [with_context(each, time, origin) for each in found]
     return found, failed
 
 
 def _seen_inside(
-    text: str,
     inside: list[envelopes.Inner],
+    outside: list[str],
     needles: Sequence[str],
     time: int | None,
     origin: str | None,
     keys: str,
     depth: int,
 ) -> Seen:
-    """Return the messages in an envelope. The text before the envelope supplies a missing time or origin."""
-    head = text[: min(text.find("{"), _HEAD)]
-    outside = times.times_in(head)
+    """Return the messages in envelopes, and those in the texts outside of them.
+
+    The text before an envelope supplies a missing time or origin.
+    """
     found: list[MessageSighting] = []
     failed = 0
     for each in inside:
-        at = each.time if each.time is not None else outside[-1][2] if outside else time
-        whose = each.origin or _origin(head, outside) or origin
+        before = times.times_in(each.before)
+        at = each.time if each.time is not None else before[-1][2] if before else time
+        whose = each.origin or origin_of(each.before, before, "") or origin
         for line in each.line.split("\n"):
             of_line, not_read = _seen(line.rstrip(), needles, at, whose, f"{keys}{each.keys} > ", depth - 1)
             found += of_line
             failed += not_read
+    for text in outside:
+        of_text, not_read = _seen(text, needles, time, origin, keys, 0)
+        found += of_text
+        failed += not_read
     return found, failed
 
 
@@ -167,19 +173,26 @@ def _unescaped(match: "re.Match[str]") -> str:
     return _ESCAPED.get(match[2], match[2])
 
 
-def _sighting(head: str, message: MatchedMessage, follows: str, logger: str | None, keys: str) -> MessageSighting:
+def _usual_sighting(
+    head: str, message: MatchedMessage, follows: str, logger: str | None, keys: str
+) -> MessageSighting | None:
+    """Return a message in the layout of Kafka's own configuration, which has no origin. None for other layouts."""
     usual = _USUAL.fullmatch(head)
-    origin = None
-    if usual is not None:
-        time = times.of_usual(usual[1], usual[2])
-    else:
-        found = times.times_in(head)
-        time = found[0][2] if len(found) == 1 else _nearest([at for _, _, at in found])
-        origin = _origin(head, found)
+    time = None if usual is None else times.of_usual(usual[1], usual[2])
+    if time is None:
+        return None
+    return MessageSighting(message, time, None, logger, bool(follows) and not follows.isspace(), (keys, head, follows))
+
+
+def _sighting(
+    head: str, message: MatchedMessage, follows: str, behind: str, logger: str | None, keys: str
+) -> MessageSighting:
+    found = times.times_in(head)
+    time = found[0][2] if len(found) == 1 else _nearest([at for _, _, at in found])
     is_closed = bool(follows) and not follows.isspace()
     if time is None and is_closed and not message.is_open:
         time = _nearest([at for _, _, at in times.times_in(follows)][:1])
-    return MessageSighting(message, time, origin, logger, is_closed, (keys, head, follows))
+    return MessageSighting(message, time, origin_of(head, found, behind), logger, is_closed, (keys, head, follows))
 
 
 def _nearest(found: list[int]) -> int | None:
@@ -191,36 +204,12 @@ def _nearest(found: list[int]) -> int | None:
     return None
 
 
-def _with(sighting: MessageSighting, time: int | None, origin: str | None) -> MessageSighting:
+def with_context(sighting: MessageSighting, time: int | None, origin: str | None) -> MessageSighting:
     """Return a sighting with the origin of its envelope, and with its time if the line has no time with a date."""
     own = sighting.time
     own = time if own is None or (time is not None and times.is_dated(time) and not times.is_dated(own)) else own
     whose = "; ".join(filter(None, (origin, sighting.origin))) or None
     return replace(sighting, time=own, origin=whose)
-
-
-def _origin(head: str, found: list[tuple[int, int, int]]) -> str | None:
-    """Return the words that a collector put before a line: those before the last time, or the first word after it."""
-    if not found:
-        return words_in(head.partition("|")[0]) if "|" in head else None
-    ends = [0, *(end for _, end, _ in found)]
-    before = "".join(head[end:start] for end, (start, _, _) in zip(ends, found, strict=False))
-    return _origin_of(before, head[found[-1][1] :])
-
-
-@lru_cache(4096)  # nearly all lines of a file have the same text here
-def _origin_of(before: str, behind: str) -> str | None:
-    words = words_in(before)
-    if words is not None:
-        return words
-    following = _NEXT_WORD.match(behind)
-    return None if following is None or _LEVELS.fullmatch(following[1]) else following[1]
-
-
-def words_in(text: str) -> str | None:
-    """Return the names in a text of a collector, such as a container, a pod or a host; None if there are none."""
-    words = [word for word in _WORD.findall(text) if word.lower() not in _STREAMS and not _LEVELS.fullmatch(word)]
-    return " ".join(words)[:_ORIGIN] or None
 
 
 _THREAD: Final = re.compile(r"\[[^\]\[]{1,200}\]")
@@ -236,11 +225,11 @@ def _layout(head: str, found: list[tuple[int, int, int]], follows: str) -> str:
         end = until
     frame = "".join([*shown, head[end:]])
     collector, last, own = frame.rpartition("%d")
-    for pattern, name in ((_THREAD, "[%t]"), (_CLASS, "%c"), (_LEVELS, "%p")):
+    for pattern, name in ((_THREAD, "[%t]"), (_CLASS, "%c"), (LEVELS, "%p")):
         own = pattern.sub(name, own)
     collector = _PRIORITY.sub("", collector)
     bracket = "[" if collector.endswith("[") else ""
-    prefix = "... " if _WORD.search(collector.replace("%d", "")) else "%d " if "%d" in collector else ""
+    prefix = "... " if NAME.search(collector.replace("%d", "")) else "%d " if "%d" in collector else ""
     rest = _LOGGER.sub(" (%c)", follows[:_TAIL], count=1)
     rest = _THREAD.sub("[%t]", rest).rstrip()
     rest = rest if len(rest) <= 12 else ""

@@ -11,14 +11,19 @@ from dataclasses import asdict, dataclass
 from typing import IO
 
 from epochfuzz.harness.audit.lines import times
+from epochfuzz.harness.audit.lines.blocks import context_of
+from epochfuzz.harness.audit.lines.cleaning import cleaned
 from epochfuzz.harness.audit.lines.events import Event, MessageKind
 from epochfuzz.harness.audit.lines.facts import BACK, LogFacts
 from epochfuzz.harness.audit.lines.layouts import Frame
-from epochfuzz.harness.audit.lines.line import MessageSighting, seen_in, words_in
+from epochfuzz.harness.audit.lines.line import MessageSighting, seen_in, with_context
 from epochfuzz.harness.audit.lines.matching import messages_in
+from epochfuzz.harness.audit.lines.origins import words_in
 from epochfuzz.harness.audit.lines.sources import opened
-from epochfuzz.harness.audit.lines.unpacking import (
-    TEXT,
+from epochfuzz.harness.audit.lines.unwrapping import Unwrap, unwrap_of
+from epochfuzz.harness.audit.lines.wordings import LOOKED_FOR
+from epochfuzz.harness.audit.unpacking.forms import TEXT
+from epochfuzz.harness.audit.unpacking.unpacking import (
     UNPACKING_ERRORS,
     Member,
     UnpackedBytes,
@@ -26,7 +31,6 @@ from epochfuzz.harness.audit.lines.unpacking import (
     members,
     reason,
 )
-from epochfuzz.harness.audit.lines.wordings import LOOKED_FOR
 
 _CHUNK = 1 << 18  # bytes; fits into a processor's cache, because each chunk is searched for one needle after another
 _LONGEST = 1 << 16  # bytes of the longest line that is parsed as a whole
@@ -34,6 +38,7 @@ _AROUND = 4_000  # bytes before and after a needle that are parsed in a longer l
 _KEPT = 2_000  # characters of a line that an event keeps
 _SHOWN = 200  # characters of the first line of a file without events, for messages
 _LOOKED_AT = 64  # number of chunks in which lines without a partition may show that a broker wrote the file
+_OF_BLOCKS = frozenset(b' \t"Mtm')  # a line that begins with another byte is no field of a block
 _OWN = "__cluster_metadata"  # KRaft's metadata log, which other rules replicate
 _YEAR = 300 * times.DAY
 
@@ -125,6 +130,7 @@ class LogReader:
         self._time: int | None = None
         self._before = b""  # the last line of the previous chunk
         self._chunks = 0
+        self._unwrap: Unwrap | None = None
 
     def events(self, chunks: Iterator[bytes]) -> Iterator[Event]:
         """Yield the events of chunks of whole lines. If the file can't be read to its end, the facts say why."""
@@ -132,6 +138,11 @@ class LogReader:
         try:
             for chunk in chunks:
                 self._look_at(chunk)
+                chunk = cleaned(chunk)
+                if self._chunks == 1:
+                    self._unwrap = unwrap_of(chunk)
+                if self._unwrap is not None:
+                    chunk = self._unwrap(chunk)
                 lines, count = needled(chunk)
                 for number, start, end, needles in lines:
                     yield from self._events_of(facts.lines + number, chunk, start, end, needles)
@@ -181,11 +192,13 @@ class LogReader:
         events = []
         for raw in (chunk[start:end],) if end - start <= _LONGEST else _windows(chunk[start:end], needles):
             text = raw.decode(errors="replace")
-            text = text.replace("\0", "") if "\0" in text else text
             found, failed = self._seen(text, needles, before) if self._frames else seen_in(text, needles, before)
             if failed and not (found and all(each.is_foreign for each in found)):
                 self.facts.unread += 1
                 self.facts.unread_line = self.facts.unread_line or line
+            if found and chunk[start] in _OF_BLOCKS:
+                time, origin = context_of(chunk, start, end)
+                found = [with_context(each, time, origin) for each in found]
             for each in found:
                 event = self._event(each, line, text)
                 if event is not None:
@@ -208,7 +221,11 @@ class LogReader:
         return seen_in(text, needles, before)
 
     def _event(self, seen: MessageSighting, line: int, text: str) -> Event | None:
-        """Return the event of a message. Returns None if the message is a fact of the file, or only a quotation."""
+        """Return the event of a message, or None if the message is no event.
+
+        A message that names a release or a cluster describes the whole file. A message of another program, which
+        quotes Kafka, does not count.
+        """
         if seen.is_foreign:
             return None
         facts, kind, said = self.facts, seen.message.kind, seen.message.said
@@ -265,6 +282,9 @@ class LogReader:
         facts, is_dated = self.facts, times.is_dated(time)
         key = (whose, is_dated)
         last = self._last.get(key, time)
+        if facts.last is not None:
+            facts.later += time > facts.last
+            facts.earlier += time < facts.last
         if time < last - BACK and (is_dated or time > last - _YEAR):
             facts.back = line if facts.back is None else facts.back
             facts.backs += 1

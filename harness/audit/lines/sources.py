@@ -1,13 +1,16 @@
 """Sources: find the files that hold logs. If a file cannot be read, its source holds the reason.
 
-A URL, such as s3://bucket/logs, is read by pyarrow, which comes with the extra `spark`. A pipe is copied to a temporary
-file first, because it can be read only once.
+A URL, such as s3://bucket/logs, is read by pyarrow, which comes with the extra `spark`. Its libraries for stores retry
+for up to 15 minutes without a network, so another process tries each URL first, and is ended after _RESPONDS seconds.
+A pipe is copied to a temporary file first, because it can be read only once.
 """
 
 import os
 import re
 import select
 import stat
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,10 +19,12 @@ from typing import IO, Any
 
 from epochfuzz.harness.audit.disks.checkpoints import EPOCHS
 from epochfuzz.harness.audit.errors import AuditError
-from epochfuzz.harness.audit.lines.unpacking import SNIFFED, TEXT, WIDE, form_of, reason, shown
+from epochfuzz.harness.audit.unpacking.forms import SNIFFED, TEXT, WIDE, form_of
+from epochfuzz.harness.audit.unpacking.unpacking import reason, shown
 from epochfuzz.harness.environment.extras import require
 
 _PATIENCE = 10  # seconds to wait until another process opens a pipe for writing
+_RESPONDS = 10  # seconds to wait for the first response to a URL
 _UNPACKED = 20  # estimated size of an unpacked log, as a multiple of its packed size
 _WRITTEN = re.compile(r"(?:server|state-change)\.log[^/]*$")  # every broker writes lines to these files
 
@@ -84,14 +89,43 @@ def _file_system(url: str) -> tuple[Any, str]:
     from pyarrow.fs import FileSystem
 
     try:
-        files, inner = FileSystem.from_uri(re.sub("^s3a://", "s3://", url))
+        files, inner = FileSystem.from_uri(_with_known_scheme(url))
     except (ArrowException, OSError) as error:
-        raise _not_reached(url, error) from None
+        raise _not_reached(url, str(error)) from None
     return files, inner
 
 
-def _not_reached(url: str, error: Exception) -> AuditError:
-    said = str(error).partition("\n")[0][:300]
+_FIRST_RESPONSE = """
+import sys
+from pyarrow.fs import FileSystem
+try:
+    files, inner = FileSystem.from_uri(sys.argv[1])
+    files.get_file_info(inner)
+except Exception as error:
+    sys.exit(str(error).partition("\\n")[0])
+"""
+
+
+def _try(url: str) -> None:
+    """Raise AuditError unless the store of a URL responds within _RESPONDS seconds."""
+    require("spark")
+    command = [sys.executable, "-c", _FIRST_RESPONSE, _with_known_scheme(url)]
+    try:
+        ended = subprocess.run(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=_RESPONDS
+        )
+    except subprocess.TimeoutExpired:
+        raise _not_reached(url, f"no response within {_RESPONDS} s") from None
+    if ended.returncode:
+        raise _not_reached(url, ended.stderr.decode(errors="replace").strip().rpartition("\n")[2])
+
+
+def _with_known_scheme(url: str) -> str:
+    return re.sub("^s3a://", "s3://", url)
+
+
+def _not_reached(url: str, said: str) -> AuditError:
+    said = said.partition("\n")[0][:300].rstrip(". ")
     return AuditError(f"{url}: {said}. audit reads file, s3, s3a, gs and hdfs URLs; download logs that are elsewhere")
 
 
@@ -160,12 +194,13 @@ def _files_of_url(url: str) -> Iterator[str]:
     from pyarrow import ArrowException
     from pyarrow.fs import FileSelector, FileType
 
+    _try(url)
     files, inner = _file_system(url)
     try:
         at = files.get_file_info(inner)
         below = files.get_file_info(FileSelector(inner, recursive=True)) if at.type == FileType.Directory else [at]
-    except (ArrowException, OSError) as error:  # such as a server that does not respond
-        raise _not_reached(url, error) from None
+    except (ArrowException, OSError) as error:  # such as a server that stops after its first response
+        raise _not_reached(url, str(error)) from None
     if at.type == FileType.NotFound:
         raise AuditError(f"{url}: there is no such file or directory")
     for each in sorted(below, key=lambda each: str(each.path)):

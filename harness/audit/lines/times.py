@@ -17,43 +17,63 @@ _DATED: Final = int(datetime(NO_YEAR + 1, 1, 1, tzinfo=UTC).timestamp() * 1000)
 
 _LENGTH = 64  # number of characters of the longest form
 _NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-MONTHS: Final = {name: number for number, name in enumerate(_NAMES, start=1)}
+# Java writes the names of months in the language of its locale: French, German, Spanish, Italian, Portuguese, Dutch.
+_FOREIGN = {
+    **dict.fromkeys(("ene", "gen"), 1),
+    **dict.fromkeys(("fév", "fev"), 2),
+    **dict.fromkeys(("mär", "mrt"), 3),
+    **dict.fromkeys(("avr", "abr"), 4),
+    **dict.fromkeys(("mai", "mag", "mei"), 5),
+    **dict.fromkeys(("juin", "giu"), 6),
+    **dict.fromkeys(("juil", "lug"), 7),
+    **dict.fromkeys(("aoû", "ago"), 8),
+    "set": 9,
+    **dict.fromkeys(("out", "ott", "okt"), 10),
+    **dict.fromkeys(("déc", "dez", "dic"), 12),
+}
+MONTHS: Final = {name: number for number, name in enumerate(_NAMES, start=1)} | _FOREIGN
 _CLOCK = r"(?P<hour{0}>\d{{1,2}}):(?P<minute{0}>\d\d)(?::(?P<second{0}>\d\d)(?:[.,:](?P<part{0}>\d{{1,9}}))?)?"
 _FULL_CLOCK = r"(?P<hour{0}>\d\d):(?P<minute{0}>\d\d):(?P<second{0}>\d\d)(?:[.,:](?P<part{0}>\d{{1,9}}))?"
+_HALF = r"(?: ?(?P<half{0}>[ap])\.?m\b\.?)?"
 _ZONE = r"(?: ?(?P<zone{0}>Z|UTC|GMT|[+-]\d\d:?\d\d)(?![\w]))?"
 _MONTH = "|".join(MONTHS)
 
 # The most common forms come first: `%d{ISO8601}`, RFC 3339, `%d{yyyy/MM/dd HH:mm:ss}`.
 _FORMS = (
-    r"(?P<year1>\d{4})[-/.](?P<month1>\d\d)[-/.](?P<day1>\d\d)[T ,_]+" + _FULL_CLOCK.format(1) + _ZONE.format(1),
+    r"(?P<year1>\d{4})[-/.](?P<month1>\d\d)[-/.](?P<day1>\d\d)[T ,_]+"
+    + _FULL_CLOCK.format(1)
+    + _HALF.format(1)
+    + _ZONE.format(1),
     # `%d{COMPACT}`: 20260904030000101; with T between by systemd and zap
     r"(?P<year2>(?:19|20)\d\d)(?P<month2>\d\d)(?P<day2>\d\d)[T _-]?(?P<hour2>\d\d)(?P<minute2>\d\d)(?P<second2>\d\d)"
     r"[.,]?(?P<part2>\d{1,9})?" + _ZONE.format(2),
     # `%d{DATE}`: 04 Sep 2026 03:00:00,101; web servers: 04/Sep/2026:03:00:00 +0000
-    rf"(?P<day3>\d{{1,2}})[ /.-](?P<name3>{_MONTH})\w*[ /.-](?P<year3>\d{{4}})[ :T,]+"
+    rf"(?P<day3>\d{{1,2}})[ /.-]{{1,2}}(?P<name3>{_MONTH})[^\W\d]*[ /.-]{{1,2}}(?P<year3>\d{{4}})[ :T,]+"
     + _FULL_CLOCK.format(3)
+    + _HALF.format(3)
     + _ZONE.format(3),
-    # java.util.logging: Sep 04, 2026 3:00:00 AM
-    rf"(?P<name4>{_MONTH})\w*\.? +(?P<day4>\d{{1,2}}),? +(?P<year4>\d{{4}}),? +"
+    # java.util.logging: Sep 04, 2026 3:00:00 AM; Kibana: Sep 4, 2026 @ 03:00:00.101
+    rf"(?P<name4>{_MONTH})\w*\.? +(?P<day4>\d{{1,2}}),? +(?P<year4>\d{{4}}),? +(?:@ )?"
     + _CLOCK.format(4)
-    + r"(?: ?(?P<half4>[ap]m))?",
+    + _HALF.format(4),
     # syslog and ctime: Sep  4 03:00:00, Fri Sep 04 03:00:00 UTC 2026
     rf"(?P<name5>{_MONTH}) +(?P<day5>\d{{1,2}}) "
     + _FULL_CLOCK.format(5)
     + r"(?: (?:[A-Z]{3,4} )?(?P<year5>(?:19|20)\d\d)(?!\d))?",
-    # 04.09.2026 03:00:00 and 09/04/2026 03:00:00
+    # 04.09.2026 03:00:00, 09/04/2026 03:00:00 and 9/4/2026, 3:00:00 AM
     r"(?P<day6>\d\d)[.](?P<month6>\d\d)[.](?P<year6>\d{4})[ ,T]+" + _FULL_CLOCK.format(6),
-    r"(?P<month7>\d\d)[/-](?P<day7>\d\d)[/-](?P<year7>\d{4})[ ,T]+" + _FULL_CLOCK.format(7),
+    r"(?P<month7>\d{1,2})[/-](?P<day7>\d{1,2})[/-](?P<year7>\d{4})[ ,T]+" + _CLOCK.format(7) + _HALF.format(7),
     # since 1970, in seconds with or without a fraction, in milliseconds, microseconds or nanoseconds
     r"(?P<epoch8>[12]\d{9}(?:[.,]\d{1,9}|\d{3}(?:\d{3}){0,2})?)(?![\d.])",
-    r"" + _FULL_CLOCK.format(9),
+    _FULL_CLOCK.format(9) + _HALF.format(9),
 )
 _TIME: Final = re.compile(rf"(?<![\d.:])(?:{'|'.join(_FORMS)})(?!\d)", re.IGNORECASE | re.ASCII)
 _CLUE: Final = re.compile(r"\d:\d|\d{8}", re.ASCII)  # matches in every form
 _LONG = re.compile(r"\d{10}")
 _KINDS = tuple(str(i) for i in range(1, 10))
 _COMMON: Final = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d)?(?!\d)", re.ASCII
+    r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?+(Z|[+-]\d\d:?\d\d)?+(?!\d)(?! ?[AaPp]\.?[Mm]\b)",
+    re.ASCII,
 )
 
 
@@ -124,7 +144,7 @@ def of_fields(said: Mapping[str, str | None]) -> int | None:
     """
     hour = int(said.get("hour") or 0)
     if half := said.get("half"):
-        hour = hour % 12 + (12 if half.lower() == "pm" else 0)
+        hour = hour % 12 + (12 if half[0] in "pP" else 0)
     year, name, days = said.get("year"), said.get("name"), said.get("days")
     month = MONTHS[name.lower()] if name else said.get("month")
     has_date = month is not None or days is not None

@@ -1,1 +1,1 @@
-"""Campaigns on Kafka itself: every task starts a cluster, and plays the schedules that the model chooses."""
+"""Campaigns on Kafka itself: every Spark task starts a Kafka cluster, and plays schedules on it."""

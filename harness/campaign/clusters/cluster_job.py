@@ -1,8 +1,7 @@
-"""Campaigns of schedules on real Kafka clusters.
+"""Campaigns that play schedules on real Kafka clusters.
 
-The schedules of a block depend only on the seed and on the block's number. Their results also depend on the threads of
-real brokers. No block therefore runs twice for comparison. If a block ran twice because a driver was killed, its first
-result counts.
+The seed and the number of a block decide its schedules. Their results also depend on the threads of real brokers, so no
+block runs twice for comparison. If a killed driver causes a second run of a block, the first result counts.
 """
 
 from collections import Counter
@@ -39,7 +38,10 @@ _SHRINK = "epochfuzz.harness.campaign.clusters.cluster_tasks:shrink_sightings"
 
 @dataclass(frozen=True)
 class ClusterOutcome:
-    """The results of a finished campaign. `seen` holds the number of schedules for each finding, in order."""
+    """The results of a finished campaign on clusters.
+
+    `seen` is the number of schedules that show each finding, in order.
+    """
 
     parameters: ClusterParameters
     begun: datetime | None
@@ -48,7 +50,10 @@ class ClusterOutcome:
 
 
 class Clusters(Job[ClusterOutcome]):
-    """Schedules that the model chooses. Each task plays its schedules on a cluster of its own."""
+    """The job of playing schedules on Kafka clusters.
+
+    The model chooses the schedules, and each task has its own cluster.
+    """
 
     NAME = "cluster"
     PARAMETERS = SCHEMA
@@ -66,7 +71,7 @@ class Clusters(Job[ClusterOutcome]):
 
     @property
     def heading(self) -> str:
-        """One line that describes the job."""
+        """A line for the user: the release, the seed and the configuration."""
         return f"Kafka {self.parameters.release} · {super().heading}"
 
     @property
@@ -76,12 +81,12 @@ class Clusters(Job[ClusterOutcome]):
 
     @property
     def settings(self) -> Configuration:
-        """The configuration."""
+        """The configuration of the partition on the clusters."""
         return self.parameters.settings
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The protocol of the model for the release."""
+        """The protocol that models the release, as the only name."""
         return (self.parameters.protocol,)
 
     def row(self) -> dict[str, Any]:
@@ -94,14 +99,14 @@ class Clusters(Job[ClusterOutcome]):
         return cls(ClusterParameters.from_row(row))
 
     def require(self) -> None:
-        """Check on this machine that Kafka's clients are installed. Raises CampaignError."""
+        """Raise CampaignError if Kafka's client library is not installed on this machine."""
         try:
             extras.require("cluster")
         except extras.MissingExtra as error:
             raise CampaignError(str(error)) from None
 
     def get_ready(self) -> None:
-        """Check that the worker can start a cluster, and fetch the release with Maven. Raises ClusterError."""
+        """Check that this worker can start a cluster, and download the release with Maven. Raises ClusterError."""
         from epochfuzz.harness.campaign.clusters import play_blocks  # noqa: F401 - fails without Kafka's clients
 
         try:
@@ -113,7 +118,7 @@ class Clusters(Job[ClusterOutcome]):
 
     @contextmanager
     def equipped(self) -> Iterator[None]:
-        """Provide a cluster until the task ends. The first schedule starts the cluster."""
+        """Provide a cluster for this task, and stop it at the end. It starts with the first schedule."""
         from epochfuzz.harness.campaign.clusters.play_blocks import Playground
         from epochfuzz.harness.cluster.schedules.player import Player
 
@@ -122,25 +127,25 @@ class Clusters(Job[ClusterOutcome]):
             yield
 
     def block(self, number: int) -> dict[str, Any]:
-        """Play the schedules of a block. Raises ClusterError."""
+        """Play the schedules of a block on the task's cluster, and return the block's row. Raises ClusterError."""
         return self.playground.block(number)
 
     def number(self) -> Column:
-        """Return the number of a block."""
+        """Return the column with the number of a block."""
         return F.col("number")
 
     def compared(self) -> list[Column]:
-        """Return the columns that must be equal if a block runs again: the schedules, without their results."""
+        """Return the columns that must be equal in two runs of a block: the schedules, without their results."""
         chosen = F.transform("played", lambda played: F.struct(played["schedule"], played["events"]))
         return [F.col("number"), F.col("drawn"), chosen]
 
     def counted(self) -> dict[str, Column]:
-        """Count the schedules, their events, and the schedules with a finding."""
+        """Return the columns to add up: schedules, events, and schedules with a finding."""
         found = F.filter("played", lambda played: played["ended"].isin(*map(str, FINDINGS)))
         return {"schedules": F.col("schedules"), "events": F.col("events"), "found": F.size(found)}
 
     def stages(self, campaign: "Campaign[ClusterOutcome]") -> Iterator[BlockRange]:
-        """Yield one stage with all blocks."""
+        """Yield one stage, with all blocks."""
         yield BlockRange(0, self.parameters.blocks)
 
     def progress(self, counts: Counts, seconds: float) -> str:
@@ -151,7 +156,7 @@ class Clusters(Job[ClusterOutcome]):
         )
 
     def seconds_remaining(self, counts: Counts, seconds: float) -> float | None:
-        """Return the estimated seconds until the end; None if a killed driver has recorded no time."""
+        """Return the estimated seconds until the end. None if no time of finished blocks is recorded."""
         if self.parameters.schedules is not None:
             if not seconds:
                 return None
@@ -159,7 +164,10 @@ class Clusters(Job[ClusterOutcome]):
         return super().seconds_remaining(counts, seconds)
 
     def finish(self, campaign: "Campaign[ClusterOutcome]", progress: "Progress") -> dict[str, int]:
-        """Turn the results of blocks into findings and cases."""
+        """Shrink the findings of all blocks, and write them as rows and as cases.
+
+        Returns the row of the table `outcome`.
+        """
         from epochfuzz.harness.campaign.walks import cases  # cases are YAML, which workers don't need
         from epochfuzz.harness.cases.case import dump_case
         from epochfuzz.harness.cluster.schedules.fuzzed_case import case_of
@@ -176,7 +184,7 @@ class Clusters(Job[ClusterOutcome]):
     def _shrunk(
         self, campaign: "Campaign[ClusterOutcome]", found: list[plays.ClusterSighting], progress: "Progress"
     ) -> list[dict[str, Any]]:
-        """Shrink each sighting in a task of its own. Returns one row of plays.SHRUNK for each."""
+        """Shrink each finding in a task with a cluster of its own. Returns one row of plays.SHRUNK for each."""
         if not found:
             return []
         progress.doing(f"shrinking {len(found)} findings by replay")
@@ -201,7 +209,7 @@ class Clusters(Job[ClusterOutcome]):
         return self._outcome(campaign.begun(), whole, campaign.seconds(whole.schedules), rows)
 
     def kept_outcome(self, kept: LocalTables) -> ClusterOutcome:
-        """Return the results of a finished campaign on this machine, without Spark."""
+        """Return the results of a finished campaign on this machine, read without Spark."""
         whole = plays.summed(plays.each_once(kept))
         rows = kept.read_rows("findings", plays.TABLE)
         return self._outcome(kept.begun, whole, kept.seconds(whole.schedules), rows)
@@ -215,7 +223,7 @@ class Clusters(Job[ClusterOutcome]):
         return ClusterOutcome(self.parameters, begun, whole, tuple(row["seen"] for row in rows))
 
     def so_far(self, kept: LocalTables) -> SoFar:
-        """Return the results of the finished blocks."""
+        """Return the results of the finished blocks, read without Spark."""
         blocks, protocol = plays.each_once(kept), self.parameters.protocol
         whole = plays.summed(blocks)
         found = sum(whole.ends[ended] for ended in FINDINGS)

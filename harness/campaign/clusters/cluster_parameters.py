@@ -1,4 +1,4 @@
-"""Parameters of a campaign on clusters: everything that decides which schedules are played, and how many."""
+"""The parameters of a campaign on Kafka clusters: they decide which schedules are played, and how many."""
 
 import math
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ SCHEMA = pa.schema(
 
 @dataclass(frozen=True)
 class ClusterParameters:
-    """Parameters of a campaign on clusters, limited by a number of schedules or by seconds.
+    """The parameters of a campaign on clusters. It ends after `schedules` or after `seconds`; the other is None.
 
     Raises ValueError for a parameter outside its range.
     """
@@ -48,26 +48,27 @@ class ClusterParameters:
     version: str = field(default_factory=epochfuzz_version)
 
     def __post_init__(self) -> None:
-        for name, value, is_valid in (
-            ("replicas", self.replicas, 2 <= self.replicas <= len(NAMES)),
-            ("seed", self.seed, 0 <= self.seed < 1 << 63),
-            ("schedules", self.schedules, self.schedules is None or self.schedules >= 1),
-            ("seconds", self.seconds, self.seconds is None or (math.isfinite(self.seconds) and self.seconds > 0)),
-            ("block", self.block, self.block >= 1),
+        is_time = self.seconds is None or (math.isfinite(self.seconds) and self.seconds > 0)
+        for name, value, is_valid, range_ in (
+            ("replicas", self.replicas, 2 <= self.replicas <= len(NAMES), f"from 2 to {len(NAMES)}"),
+            ("seed", self.seed, 0 <= self.seed < 1 << 63, "from 0 to 2**63 - 1"),
+            ("schedules", self.schedules, self.schedules is None or self.schedules >= 1, "at least 1"),
+            ("seconds", self.seconds, is_time, "more than 0"),
+            ("block", self.block, self.block >= 1, "at least 1"),
         ):
             if not is_valid:
-                raise ValueError(f"{name} is {value!r}")
+                raise ValueError(f"{name} must be {range_}; got {value!r}")
         if (self.schedules is None) == (self.seconds is None):
-            raise ValueError("either schedules or seconds says when to stop")
+            raise ValueError("schedules or seconds must end the campaign; give exactly one of them")
 
     @property
     def settings(self) -> Configuration:
-        """The configuration of the partition: Kafka's defaults."""
+        """The configuration of the partition: Kafka's defaults, with `replicas` replicas."""
         return Configuration(replicas=self.replicas)
 
     @property
     def parsed_protocol(self) -> Protocol:
-        """The protocol that the model runs."""
+        """The protocol that models the release."""
         return parse_protocol(self.protocol)
 
     @property
@@ -76,7 +77,10 @@ class ClusterParameters:
         return None if self.schedules is None else -(-self.schedules // self.block)
 
     def turns(self, block: int) -> range:
-        """Return the numbers of a block's turns. In each turn, the model chooses one of a hundred schedules."""
+        """Return the numbers of a block's turns.
+
+        In each turn, the model draws a hundred schedules and plays at most one.
+        """
         first = block * self.block
         end = first + self.block
         return range(first, end if self.schedules is None else min(end, self.schedules))
@@ -91,7 +95,7 @@ class ClusterParameters:
         values = {each.name: row[each.name] for each in fields(ClusterParameters)}
         absent = [name for name, value in values.items() if value is None and name not in ("schedules", "seconds")]
         if absent:
-            raise ValueError(f"{', '.join(absent)}: no value")
+            raise ValueError(f"{', '.join(absent)} must have a value")
         parameters = ClusterParameters(**values)
         parse_protocol(parameters.protocol)
         return parameters

@@ -1,4 +1,4 @@
-"""Cluster tasks outside blocks: shrink a finding by replay on the task's own cluster."""
+"""The Spark task that shrinks findings by replay on the task's own Kafka cluster."""
 
 from typing import Any
 
@@ -10,7 +10,10 @@ from epochfuzz.harness.campaign.spark.worker import Batches, each, work
 
 
 def shrink_sightings(argument: dict[str, Any], numbers: Batches) -> Batches:
-    """Shrink the numbered sightings. Yields a row of plays.SHRUNK for each."""
+    """Shrink the findings with the given numbers. Yields a row of plays.SHRUNK for each.
+
+    `argument` has the job as `work`, and the findings with their numbers of schedules as `sightings`.
+    """
     asked = work(argument["work"])
     assert isinstance(asked, Clusters)
     with asked.equipped():

@@ -1,4 +1,4 @@
-"""Choose the schedules of a block and play them, on a worker. This module needs Kafka's clients."""
+"""Choose the schedules of a block and play them on a Kafka cluster. This module needs Kafka's client library."""
 
 from typing import Any
 
@@ -14,21 +14,24 @@ from epochfuzz.model.kafka.vocabulary.events import parse_schedule, schedule_tex
 
 
 class Playground:
-    """A player, and the parameters of the campaign whose schedules it plays."""
+    """A Kafka cluster, wrapped in a Player, that plays the schedules of a campaign's blocks."""
 
     def __init__(self, player: Player, asked: ClusterParameters) -> None:
         self._player, self._asked = player, asked
         self._protocol, self._settings = asked.parsed_protocol, asked.settings
 
     def block(self, number: int) -> dict[str, Any]:
-        """Play a block. The choice of schedules uses only situations met in this block: blocks run in any order."""
+        """Choose and play the schedules of a block. Returns a row of plays.BLOCKS.
+
+        The choice depends on no other block, because blocks run in any order.
+        """
         chooser = ClusterChooser(self._protocol, self._settings, self._asked.seed)
         turns = self._asked.turns(number)
         chosen = filter(None, map(chooser.turn, turns))
         return plays.block_row(number, len(turns) * DRAWN_FOR_ONE, [self._one(*each) for each in chosen])
 
     def shrunk(self, played: dict[str, Any], seen: int) -> dict[str, Any]:
-        """Shrink a schedule by replay. Returns a row of plays.SHRUNK."""
+        """Shrink a played schedule by replay on the cluster. Returns a row of plays.SHRUNK."""
         events = parse_schedule(played["events"])
         first = Playing(Ended(played["ended"]), played["why"])
         best, playing, replays = shortened(events, first, self._play)

@@ -1,4 +1,4 @@
-"""Plays: schedules that clusters have played, as rows, and their sums. This module needs no cluster."""
+"""The schedules that clusters have played, as table rows, and sums over these rows. This module needs no cluster."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -52,20 +52,20 @@ TABLE = SHRUNK.append(pa.field("case", pa.string()))  # findings, with the text 
 
 @dataclass(frozen=True)
 class ClusterSighting:
-    """The shortest played schedule of one kind of finding. `seen` is the number of schedules of that kind."""
+    """The shortest played schedule of one kind of finding. `seen` counts the schedules of this kind."""
 
     played: dict[str, Any]
     seen: int
 
 
 def block_row(number: int, drawn: int, played: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the results of a block as a row."""
+    """Return the played schedules of a block as a row of BLOCKS. `drawn` is the number of schedules to choose from."""
     events = sum(each["steps"] for each in played)
     return {"number": number, "drawn": drawn, "schedules": len(played), "events": events, "played": played}
 
 
 def each_once(kept: LocalTables) -> list[dict[str, Any]]:
-    """Return the blocks of a campaign in order. Each block occurs once."""
+    """Return the rows of a campaign's blocks, ordered by number. If a block was written twice, the first row counts."""
     by_number: dict[int, dict[str, Any]] = {}
     for part in kept.tables("blocks"):
         for row in part.to_pylist():
@@ -74,7 +74,7 @@ def each_once(kept: LocalTables) -> list[dict[str, Any]]:
 
 
 def summed(rows: Iterable[dict[str, Any]]) -> Fuzzed:
-    """Return the sums over blocks, without findings."""
+    """Return the sums over block rows: numbers of schedules, events and results. Findings are left out."""
     whole = Fuzzed()
     for row in rows:
         whole.drawn += row["drawn"]
@@ -84,7 +84,7 @@ def summed(rows: Iterable[dict[str, Any]]) -> Fuzzed:
 
 
 def sightings(rows: Iterable[dict[str, Any]]) -> list[ClusterSighting]:
-    """Return the schedules to shrink: the shortest of each kind of finding. Among equal lengths, the first one."""
+    """Return the shortest schedule of each kind of finding, with the number of schedules of this kind."""
     by_kind: dict[tuple[str, str], ClusterSighting] = {}
     for row in rows:
         for each in row["played"]:
@@ -97,31 +97,31 @@ def sightings(rows: Iterable[dict[str, Any]]) -> list[ClusterSighting]:
 
 
 def finding(row: dict[str, Any]) -> ClusterFinding:
-    """Return the finding of a row of SHRUNK."""
+    """Return the finding in a row of SHRUNK."""
     ended, model = Ended(row["ended"]), Ended(row["model"])
     return ClusterFinding(row["schedule"], parse_schedule(row["events"]), row["shrunk_from"], ended, row["why"], model)
 
 
 def found(protocol: str, rows: Iterable[dict[str, Any]]) -> Iterator[CampaignFinding]:
-    """Yield the findings in rows of SHRUNK in the form that reports use."""
+    """Yield the findings in rows of SHRUNK, in the form that reports of campaigns use."""
     for row in rows:
         length, seen = row["length"], row["seen"]
         yield _found(protocol, Ended(row["ended"]), Ended(row["model"]), seen=seen, length=length, is_shrunk=True)
 
 
 def sighted(protocol: str, rows: Iterable[dict[str, Any]]) -> Iterator[CampaignFinding]:
-    """Yield the unshrunk findings of the blocks so far."""
+    """Yield the findings in block rows, which are not shrunk yet, in the form that reports of campaigns use."""
     for each in sightings(rows):
         ended, model, length = Ended(each.played["ended"]), Ended(each.played["model"]), len(each.played["events"])
         yield _found(protocol, ended, model, seen=each.seen, length=length, is_shrunk=False)
 
 
 def _found(protocol: str, ended: Ended, model: Ended, *, seen: int, length: int, is_shrunk: bool) -> CampaignFinding:
-    """Return a finding. It is expected if the model of the release ends in the same way."""
+    """Return a finding for reports. It is expected if the schedule ends in the model as on the cluster."""
     known_flaw = "the model of the release ends so, too" if ended is model else None
     return CampaignFinding(protocol, kind(ended, model), seen, length, is_shrunk=is_shrunk, known_flaw=known_flaw)
 
 
 def kind(ended: Ended, model: Ended) -> str:
-    """Return the name of a kind of finding."""
+    """Return the name of a kind of finding, from the end of a schedule on the cluster and in the model."""
     return f"{ended}, as in the model" if ended is model else unlike(ended, model)

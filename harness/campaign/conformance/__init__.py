@@ -1,1 +1,1 @@
-"""Conformance campaigns: compare a user's own implementation with the model, on Spark's workers."""
+"""Campaigns that compare a user's own implementation with the model. Spark's workers run the implementation."""

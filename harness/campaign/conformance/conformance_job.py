@@ -1,7 +1,7 @@
-"""Conformance campaigns: the blocks of a plan, one protocol after another.
+"""Conformance campaigns: run the blocks of a conformance test on Spark.
 
-Blocks run as in a local run (conform/run/block.py), and the outcome is computed as in a local run
-(conform/run/run.py). A campaign therefore has the same findings as a local run.
+Blocks run as in a local run (conform/run/block.py), and the outcome is computed as in a local run (conform/run/run.py).
+A campaign therefore has the same findings as a local run.
 """
 
 import json
@@ -38,7 +38,11 @@ PARAMETERS = pa.schema(
 
 
 class Trials(Job[Conformance]):
-    """The blocks of a plan. Block n of the campaign is block n % plan.blocks under protocol n // plan.blocks."""
+    """The job of a conformance test. `plan` is the request, such as the command of the adapter and the protocols.
+
+    A plan has `plan.blocks` blocks for each protocol. Block n of the campaign is block n % plan.blocks of the plan,
+    under protocol n // plan.blocks.
+    """
 
     NAME = "conformance"
     PARAMETERS = PARAMETERS
@@ -56,12 +60,12 @@ class Trials(Job[Conformance]):
 
     @property
     def settings(self) -> Configuration:
-        """The configuration."""
+        """The configuration of the system under test and of the model."""
         return self.plan.settings
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The protocols."""
+        """The names of the protocols."""
         return tuple(protocol.name for protocol in self.plan.protocols)
 
     def row(self) -> dict[str, Any]:
@@ -75,27 +79,30 @@ class Trials(Job[Conformance]):
         try:
             return cls(Plan.from_document(json.loads(row["plan"])), row["model"], row["version"])
         except (KeyError, TypeError) as error:
-            raise ValueError(f"plan: {error}") from None
+            raise ValueError(f"the plan lacks or misplaces {error}") from None
 
     def differing(self, other: Job[Any]) -> list[str]:
-        """Return the names of the parameters in which another job differs from this one."""
+        """Return the names of the parameters that differ between this job and another one, for messages."""
         if not isinstance(other, Trials):
             return ["kind of work"]
         mine, theirs = (each.plan.document() | {"model": each.model} for each in (self, other))
         return [name for name in mine if mine[name] != theirs[name]]
 
     def how_to_resume(self, uri: str) -> str:
-        """Return the advice to resume the campaign."""
+        """Return a sentence that says how to resume the campaign in the directory `uri`."""
         return f"repeat the command that began it, `epochfuzz conform --campaign {quote(uri)} ...`"
 
     def block(self, number: int) -> dict[str, Any]:
-        """Run the trials of a block. Raises SubjectUnable and CommandError."""
+        """Run the schedules of a block on the system under test, and return the block's row.
+
+        Raises SubjectUnable and CommandError.
+        """
         index, within = divmod(number, self.plan.blocks)
         protocol = self.plan.protocols[index]
         return block_rows.block_row(protocol.name, within, run_block(self.plan.block_of(protocol, within)))
 
     def number(self) -> Column:
-        """Return the number of a block."""
+        """Return an expression that computes the number of a block from its row."""
         number = F.col("number")
         for index, protocol in enumerate(self.plan.protocols):
             before = F.when(F.col("protocol") == protocol.name, index * self.plan.blocks).otherwise(0)
@@ -103,7 +110,7 @@ class Trials(Job[Conformance]):
         return number
 
     def compared(self) -> list[Column]:
-        """Return the columns that must be equal when a block runs again.
+        """Return the columns that must be equal in two runs of a block.
 
         The output of the system under test is left out, because it may name processes and times.
         """
@@ -111,10 +118,13 @@ class Trials(Job[Conformance]):
         return [*others, F.transform("failed", lambda failed: failed.dropFields("output"))]
 
     def refuse(self, number: int) -> None:
-        """Raise no error, because results.py reports a nondeterministic system under test as a finding."""
+        """Accept a block with different results in two runs, because results.py reports this as a finding."""
 
     def counted(self) -> dict[str, Column]:
-        """Count the schedules, the steps, and each protocol's failures, because these may end its stage."""
+        """Return the columns to add up: schedules, steps, and each protocol's failures.
+
+        A stage ends when there are many failures.
+        """
         columns = {"schedules": F.col("schedules") + F.col("cases"), "steps": F.col("steps")}
         for index, protocol in enumerate(self.plan.protocols):
             is_of = F.col("protocol") == protocol.name
@@ -129,7 +139,7 @@ class Trials(Job[Conformance]):
             yield BlockRange(index * self.plan.blocks, (index + 1) * self.plan.blocks)
 
     def is_enough(self, stage: BlockRange, counts: Counts) -> bool:
-        """Return whether a local run would have stopped after these counts, so that no more blocks are needed."""
+        """Return whether these counts end the stage. A local run would have stopped as well."""
         index = stage.first // self.plan.blocks if self.plan.blocks else 0
         most = self.plan.max_failures
         return (
@@ -143,7 +153,7 @@ class Trials(Job[Conformance]):
         return f"{counts['schedules']:,} schedules · {round(counts['steps'] / seconds):,} steps/s"
 
     def finish(self, campaign: "Campaign[Conformance]", progress: "Progress") -> dict[str, int]:
-        """Turn failures into findings."""
+        """Confirm and shrink the failures, and write the findings. Returns the row of the table `outcome`."""
         conformance = run(self.plan, self.crew(campaign), progress.doing)
         if conformance.interrupted:  # don't write an outcome, because a campaign with an outcome can't be resumed
             raise KeyboardInterrupt
@@ -155,11 +165,11 @@ class Trials(Job[Conformance]):
         return run(self.plan, self.crew(campaign))
 
     def crew(self, campaign: "Campaign[Conformance]") -> Runner:
-        """Return the runner that reads the results of finished blocks."""
+        """Return a runner for conform/run/run.py that reads the results of finished blocks from the directory."""
         from epochfuzz.harness.campaign.conformance.results import CampaignRunner
 
         return CampaignRunner(campaign, self)
 
     def so_far(self, kept: LocalTables) -> SoFar:
-        """Return the results of the finished blocks."""
+        """Return the results of the finished blocks, read without Spark."""
         return SoFar(kept_rows.counts(kept), kept_rows.found(kept, self.plan), {}, None)

@@ -1,4 +1,4 @@
-"""Conformance tasks outside blocks. A task starts a process of the system under test on its worker."""
+"""Spark tasks that start the system under test: one shrinks failures, the other asks for the supported events."""
 
 from dataclasses import replace
 from typing import Any
@@ -19,7 +19,10 @@ from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 
 def shrink_sightings(argument: dict[str, Any], numbers: Batches) -> Batches:
-    """Confirm and shrink the numbered failed trials. Yields a row of rows.NONCONFORMITIES for each."""
+    """Confirm and shrink the failures with the given numbers. Yields a row of rows.NONCONFORMITIES for each.
+
+    `argument` has the job as `work`, the protocol, and the failures with their numbers of schedules as `failed`.
+    """
     asked = work(argument["work"])
     assert isinstance(asked, Trials)
     protocol = parse_protocol(argument["protocol"])
@@ -33,7 +36,7 @@ def shrink_sightings(argument: dict[str, Any], numbers: Batches) -> Batches:
 def ask_subject(text: str, numbers: Batches) -> Batches:
     """Ask the system under test for the events that it supports. Yields a row of rows.SUBJECT.
 
-    Raises SubjectUnable and CommandError.
+    `text` is the job. Raises SubjectUnable and CommandError.
     """
     asked = work(text)
     assert isinstance(asked, Tours)

@@ -1,4 +1,4 @@
-"""Read the rows of conformance campaigns without Spark: the amount of work done, and the failures."""
+"""Read the tables of a conformance campaign on this machine without Spark: its progress, and its failures."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 
 def counts(kept: LocalTables) -> Counts:
-    """Count the steps of the finished blocks, and their schedules including cases."""
+    """Return the number of steps and of schedules in the finished blocks. Replayed cases count as schedules."""
     counted: Counts = Counter()
     for row in _each_once(kept):
         counted["schedules"] += row["schedules"] + row["cases"]
@@ -24,14 +24,14 @@ def counts(kept: LocalTables) -> Counts:
 
 
 def played(kept: LocalTables) -> int:
-    """Return the number of transitions that the finished blocks have played."""
+    """Return the number of different transitions that the finished blocks have played."""
     return len(set().union(*(row["played"] for row in _each_once(kept))))
 
 
 def found(kept: LocalTables, plan: Plan) -> tuple[CampaignFinding, ...]:
-    """Return the nonconformities of a finished campaign, or the failures so far of an unfinished one.
+    """Return the findings of a finished campaign, or the failures so far of an unfinished one.
 
-    Failures of an unfinished campaign with the same cause count as one, which has the length of the shortest.
+    Failures with the same protocol and cause are one entry, with the length of the shortest failure.
     """
     if kept.is_finished:
         return tuple(_nonconformity(row, plan) for row in kept.read_rows("findings", rows.NONCONFORMITIES))

@@ -1,4 +1,4 @@
-"""Results: pass the results of a campaign's blocks to conform/run/run.py, as if the blocks had run locally."""
+"""Pass the results of a campaign's blocks to conform/run/run.py, as if the blocks had run locally."""
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from itertools import zip_longest
@@ -29,7 +29,7 @@ _SHRINK = "epochfuzz.harness.campaign.conformance.conformance_tasks:shrink_sight
 
 
 class CampaignRunner:
-    """The runner of a campaign whose blocks are finished. It reads their results, and has each failure shrunk once."""
+    """Reads the results of finished blocks from a campaign's directory, and lets Spark shrink each failure once."""
 
     def __init__(self, campaign: "Campaign[Conformance]", work: Trials) -> None:
         self.toured: Toured | None = None
@@ -51,7 +51,10 @@ class CampaignRunner:
             yield result
 
     def _rows(self, protocol: Protocol, first: int, end: int) -> Iterator[tuple[dict[str, Any], dict[str, Any] | None]]:
-        """Yield a pair of rows for each block of a range: the first run, and the second run if its result differs."""
+        """Yield for each block of a range its row, and the row of its second run.
+
+        The second is None if the results are equal.
+        """
         if self._finished is None:
             return
         number = F.col("number")
@@ -62,9 +65,9 @@ class CampaignRunner:
     def nonconformities(
         self, plan: Plan, protocol: Protocol, failed: Sequence[FailedTrial]
     ) -> Iterator[ConformanceFinding]:
-        """Yield a nonconformity for each failed trial.
+        """Yield a shrunk finding for each failure.
 
-        A task shrinks each failed trial, unless the directory already holds the results.
+        Spark shrinks the failures, each in a task. If the directory already has the findings, they are only read.
         """
         table = f"findings/protocol={plan.protocols.index(protocol)}"
         if self._directory.read(table, rows.NONCONFORMITIES) is None:
@@ -73,7 +76,7 @@ class CampaignRunner:
             yield rows.nonconformity(row, plan)
 
     def progress(self, conformance: Conformance) -> str:
-        """Return how many results have been read, as text."""
+        """Return the number of results that have been read, as text."""
         return conformance.progress
 
     def _shrunk(self, protocol: Protocol, failed: Sequence[FailedTrial]) -> list[dict[str, Any]]:
@@ -95,7 +98,7 @@ def _schedules(finished: DataFrame) -> int:
 
 
 def _twice(campaign: "Campaign[Conformance]", work: Trials) -> dict[tuple[str, int], dict[str, Any]]:
-    """Return the row of every second run that had another result than the first run, by protocol and block number."""
+    """Return the rows of second runs whose result differs from the first run's, by protocol and block number."""
     written = blocks.written(campaign.directory, work)
     differing = [] if written is None else determinism.differing(written, work)
     if not differing or written is None:
@@ -105,10 +108,9 @@ def _twice(campaign: "Campaign[Conformance]", work: Trials) -> dict[tuple[str, i
 
 
 def unstable(first: dict[str, Any], again: dict[str, Any], plan: Plan, trials: Iterable[Trial]) -> FailedTrial:
-    """Return the failure of a block whose second run had another result.
+    """Return a failure that says that two runs of a block had different results.
 
-    The failure names the first trial with different results. If no trial has different results, the failure compares
-    the sums of the two runs.
+    It names the first schedule with different results. If there is none, it compares the sums of the two runs.
     """
     one_of_them = None
     for trial in trials:
@@ -122,7 +124,7 @@ def unstable(first: dict[str, Any], again: dict[str, Any], plan: Plan, trials: I
                 return FailedTrial(
                     trial, ConformanceFailure(_fault(_sentence(one, plan), _sentence(other, plan)), sent)
                 )
-    assert one_of_them is not None, "what has no trials comes out the same"
+    assert one_of_them is not None, "blocks without trials have equal results"
     return FailedTrial(one_of_them, ConformanceFailure(_fault(_sum(first), _sum(again)), b""))
 
 
@@ -140,4 +142,4 @@ def _sentence(failed: dict[str, Any] | None, plan: Plan) -> str:
 
 def _sum(row: dict[str, Any]) -> str:
     applied = sum(dict(row["applied"]).values())
-    return f"{row['schedules'] + row['cases']} schedules were {row['steps']} steps, {applied} of them applied"
+    return f"{row['schedules'] + row['cases']} schedules sent {row['steps']} events, of which {applied} were applied"

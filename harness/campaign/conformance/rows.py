@@ -1,4 +1,4 @@
-"""The schemas of a conformance campaign's tables, and functions that convert test sequences and findings to rows."""
+"""The schemas of a conformance campaign's tables, and conversions between results and table rows."""
 
 import json
 from dataclasses import asdict
@@ -77,19 +77,19 @@ NONCONFORMITIES = pa.schema(
 
 
 def tours_row(protocol: str, number: int, result: TourResult) -> dict[str, Any]:
-    """Return the results of a block of test sequences as a row."""
+    """Return the results of a block of test sequences as a row of TOURS."""
     numbers: dict[str, Any] = {name: sorted(getattr(result, name)) for name in _NUMBERS}
     return block_row(protocol, number, result) | numbers
 
 
 def tours_result(row: dict[str, Any], plan: Plan) -> TourResult:
-    """Return the results of a block of test sequences that its row holds."""
+    """Return the results of a block of test sequences from a row of TOURS."""
     numbers: dict[str, Any] = {name: set(row[name]) for name in _NUMBERS}
     return TourResult(**result_fields(row, plan), **numbers)
 
 
 def nonconformity_row(nonconformity: ConformanceFinding) -> dict[str, Any]:
-    """Return a nonconformity as a row."""
+    """Return a finding as a row of NONCONFORMITIES."""
     return {
         "protocol": nonconformity.protocol.name,
         "failure": failed_row(FailedTrial(nonconformity.trial, nonconformity.sighting)),
@@ -102,7 +102,7 @@ def nonconformity_row(nonconformity: ConformanceFinding) -> dict[str, Any]:
 
 
 def nonconformity(row: dict[str, Any], plan: Plan) -> ConformanceFinding:
-    """Return the nonconformity that a row holds."""
+    """Return the finding in a row of NONCONFORMITIES."""
     one = failed(row["failure"], plan)
     return ConformanceFinding(
         protocol=parse_protocol(row["protocol"]),

@@ -1,4 +1,4 @@
-"""Results of test sequences: use the blocks of each round to plan the next round and to compute the outcome."""
+"""Read the results of test sequences, to plan the next round of sequences and to compute the outcome."""
 
 from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,10 @@ _ASK = "epochfuzz.harness.campaign.conformance.conformance_tasks:ask_subject"
 
 
 def stages(campaign: "Campaign[Conformance]", work: Tours) -> Iterator[BlockRange]:
-    """Yield a stage for each round, until no transition is left or a local run would have stopped."""
+    """Yield a stage of blocks for each round of test sequences.
+
+    Stops when all transitions are played, or after many failures.
+    """
     subject = _subject(campaign, work)
     if subject["events"] is None:
         return
@@ -46,14 +49,14 @@ def stages(campaign: "Campaign[Conformance]", work: Tours) -> Iterator[BlockRang
 
 
 class TourResults(CampaignRunner):
-    """The runner of a campaign of test sequences whose blocks are finished."""
+    """Reads the results of test sequences from the directory of a campaign."""
 
     def __init__(self, campaign: "Campaign[Conformance]", work: Tours) -> None:
         super().__init__(campaign, work)
         self._campaign, self._tours = campaign, work
 
     def results(self, plan: Plan, protocol: Protocol) -> Generator[BlockResult]:
-        """Yield the results of the test sequences of all rounds, in order."""
+        """Yield the results of all rounds, in order."""
         subject = _subject(self._campaign, self._tours)
         if subject["events"] is None:
             yield no_answer(plan, protocol, block_rows.failed(subject["failed"], plan).fault)
@@ -80,7 +83,7 @@ class TourResults(CampaignRunner):
             yield result
 
     def progress(self, conformance: Conformance) -> str:
-        """Return how many results have been read, as text."""
+        """Return the number of results that have been read, as text."""
         return conformance.progress.replace("schedules", "tours")
 
 
@@ -93,7 +96,10 @@ def _numbered(of_all: Iterator[Round], plan: Plan) -> Iterator[tuple[Round, int]
 
 
 def _subject(campaign: "Campaign[Conformance]", work: Tours) -> dict[str, Any]:
-    """Return the row of rows.SUBJECT about the system under test. A worker asks for it once in a campaign."""
+    """Return the row of rows.SUBJECT: the events that the system under test supports.
+
+    A worker asks once in a campaign.
+    """
     directory = campaign.directory
     found = directory.read_rows("subject", rows.SUBJECT)
     if not found:

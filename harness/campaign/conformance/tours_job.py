@@ -1,8 +1,8 @@
-"""Campaigns of test sequences that play every transition of the model within bounds on the system under test.
+"""Campaigns that play every transition of the model within bounds on the system under test.
 
-A stage is a round of test sequences (conform/exhaustive/rounds.py), which depends on the results of earlier rounds. The
-driver sends the transitions of the round to the workers, and a worker plans the test sequences of its block. The
-results equal those of a local run.
+Test sequences (tours) play the transitions in rounds (conform/exhaustive/rounds.py). A round depends on the results of
+earlier rounds. The driver sends the transitions of the round to the workers, and a worker plans the test sequences of
+its block. The results equal those of a local run.
 """
 
 import json
@@ -36,7 +36,10 @@ class OtherTransitionsError(RuntimeError):
 
 
 class Tours(Trials):
-    """The rounds of test sequences through all transitions. Block numbers continue across rounds."""
+    """The job of playing every transition. `refused` adds events that are not enabled, which the system must reject.
+
+    Each stage is a round of test sequences. Block numbers continue across rounds.
+    """
 
     NAME = "tours"
     PARAMETERS = pa.schema(
@@ -57,7 +60,7 @@ class Tours(Trials):
 
     @property
     def heading(self) -> str:
-        """One line that describes the job."""
+        """A line for the user: every transition is played, with this configuration."""
         return f"every transition · {self.settings.text()}"
 
     @property
@@ -76,33 +79,36 @@ class Tours(Trials):
         try:
             work = cls(Plan.from_document(json.loads(row["plan"])), row["refused"], row["model"], row["version"])
         except (KeyError, TypeError) as error:
-            raise ValueError(f"plan: {error}") from None
+            raise ValueError(f"the plan lacks or misplaces {error}") from None
         work._round_text = row["round"]
         return work
 
     def differing(self, other: Job[Any]) -> list[str]:
-        """Return the names of the parameters in which another job differs from this one."""
+        """Return the names of the parameters that differ between this job and another one, for messages."""
         if not isinstance(other, Tours):
             return ["kind of work"]
         return super().differing(other) + ["choice of --refused"] * (self.refused != other.refused)
 
     def how_to_resume(self, uri: str) -> str:
-        """Return the advice to resume the campaign."""
+        """Return a sentence that says how to resume the campaign in the directory `uri`."""
         return f"repeat the command that began it, `epochfuzz conform --exhaustive --campaign {quote(uri)} ...`"
 
     # Methods that workers call
 
     @property
     def text_for_workers(self) -> str:
-        """The text for workers: the parameters and the round."""
+        """The job as text for workers: the parameters, and the transitions of the current round."""
         return json.dumps(json.loads(self.text) | {"round": self._round_text})
 
     def get_ready(self) -> None:
-        """Compute all transitions, which takes time. Raises OtherTransitionsError."""
+        """Compute the graph of all transitions on this worker.
+
+        Raises OtherTransitionsError if the driver has another graph.
+        """
         self._received_round()
 
     def block(self, number: int) -> dict[str, Any]:
-        """Play the test sequences of a block. Raises SubjectUnable and CommandError."""
+        """Play the test sequences of a block, and return the block's row. Raises SubjectUnable and CommandError."""
         each, first = self._received_round()
         block = each.block(self.plan, self.protocol, number - first)
         result = block.result()
@@ -110,7 +116,10 @@ class Tours(Trials):
         return rows.tours_row(self.protocol.name, number, result)
 
     def tell(self, verbs: list[str], each: Round, first: int, steps: int) -> None:
-        """Set the round that workers receive, which begins with block `first`. `steps` are planned up to its end."""
+        """Set the round that workers receive.
+
+        Its first block is `first`, and `steps` is the planned total up to its end.
+        """
         self._round, self._steps = (each, first), steps
         self._round_text = json.dumps(
             {
@@ -124,14 +133,15 @@ class Tours(Trials):
         )
 
     def _received_round(self) -> tuple[Round, int]:
-        """Return the round that the driver sent, and the number of its first block."""
+        """Return the round that the driver sent to this worker, and the number of its first block."""
         if self._round is None:
             assert self._round_text is not None, "every worker receives a round"
             received = json.loads(self._round_text)
             found = _graph(self.protocol.name, self.settings, tuple(received["verbs"]), self.refused)
             if found.digest != received["digest"]:
                 raise OtherTransitionsError(
-                    f"a worker has transitions {found.digest}, but the driver has {received['digest']}"
+                    f"a worker has transitions {found.digest}, but the driver has {received['digest']}; install"
+                    " the driver's versions of Python and Numba on each worker"
                 )
             wanted, without = (unpacked(received[name], found.size) for name in ("wanted", "without"))
             self._round = Round(found, wanted, without, received["first tour"]), received["first block"]
@@ -140,19 +150,19 @@ class Tours(Trials):
     # Methods about the course of a campaign
 
     def stages(self, campaign: "Campaign[Conformance]") -> Iterator[BlockRange]:
-        """Yield a stage for each round, until no transition is left or no more rounds are needed."""
+        """Yield a stage for each round. Stops when all transitions are played, or after many failures."""
         from epochfuzz.harness.campaign.conformance.tour_results import stages
 
         return stages(campaign, self)
 
     def crew(self, campaign: "Campaign[Conformance]") -> Runner:
-        """Return the runner that reads the results of finished blocks."""
+        """Return a runner for conform/run/run.py that reads the results of finished blocks from the directory."""
         from epochfuzz.harness.campaign.conformance.tour_results import TourResults
 
         return TourResults(campaign, self)
 
     def graph_of(self, verbs: list[str]) -> Graph:
-        """Return the transitions that can be played on a system under test with these events."""
+        """Return the graph of transitions for a system under test that supports the given events."""
         return _graph(self.protocol.name, self.settings, tuple(verbs), self.refused)
 
     def progress(self, counts: Counts, seconds: float) -> str:
@@ -165,13 +175,13 @@ class Tours(Trials):
         return " · ".join(parts)
 
     def seconds_remaining(self, counts: Counts, seconds: float) -> float | None:
-        """Return the estimated seconds until the end; None if the number of planned steps is unknown."""
+        """Return the estimated seconds until the end of the planned steps. None if no steps are planned or finished."""
         if self._steps is None or not counts["steps"]:
             return None
         return max(0.0, self._steps / counts["steps"] - 1) * seconds
 
     def so_far(self, kept: LocalTables) -> SoFar:
-        """Return the results of the finished blocks."""
+        """Return the results of the finished blocks, read without Spark."""
         counts = kept_rows.counts(kept)
         for subject in kept.read_rows("subject", rows.SUBJECT):
             counts["reachable"] = subject["transitions"] or 0
@@ -181,5 +191,5 @@ class Tours(Trials):
 
 @lru_cache(maxsize=2)
 def _graph(protocol: str, settings: Configuration, verbs: tuple[str, ...], refused: bool) -> Graph:
-    """Compute the transitions to play, and cache them in the process. Raises DoesNotFit, MemoryEnded and Ambiguous."""
+    """Return the graph of transitions, computed once in a process. Raises DoesNotFit, MemoryEnded and Ambiguous."""
     return graph(parse_protocol(protocol), settings, verbs, refused)

@@ -1,1 +1,1 @@
-"""Campaigns of Hypothesis state machines: epochfuzz's own machine, and those of users."""
+"""Campaigns that run Hypothesis state machines: epochfuzz's replication machine, or a user's own machine."""

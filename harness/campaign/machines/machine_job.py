@@ -1,4 +1,7 @@
-"""Campaigns of state machines: the replication machine, with violations as in random runs, and users' machines."""
+"""Campaigns that run Hypothesis state machines: epochfuzz's replication machine, or a user's own machine.
+
+Failures of the replication machine are violations, as in random runs. Failures of a user's machine are exceptions.
+"""
 
 import shlex
 from collections.abc import Iterator
@@ -22,7 +25,10 @@ _NAME = "hypothesis"
 
 
 class Machines(ModelSchedules):
-    """Runs of the replication machine, one for each schedule number. They don't count situations."""
+    """The job of running the replication machine. Each schedule number is one run of the machine.
+
+    The runs count no situations, unlike compiled random runs.
+    """
 
     NAME = _NAME
     CANDIDATES = 1
@@ -33,12 +39,12 @@ class Machines(ModelSchedules):
         return ReplicationMachines(self.parameters.protocols, self.parameters.settings, self.parameters.seed)
 
     def finish(self, campaign: "Campaign[ScheduleOutcome]", progress: "Progress") -> dict[str, int]:
-        """Turn failures into findings and cases."""
+        """Write the violations as findings and cases. Returns the row of the table `outcome`."""
         return self.keep_findings(campaign, self.tally(campaign), progress)
 
 
 class OwnMachines(Schedules[MachineOutcome]):
-    """Runs of a user's own state machine. A finding is an exception with its steps."""
+    """The job of running a user's own state machine. A finding is an exception with the steps that raise it."""
 
     NAME = _NAME
 
@@ -49,28 +55,28 @@ class OwnMachines(Schedules[MachineOutcome]):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The name of the machine."""
+        """The name of the machine, as `module:Name`."""
         return (self._machine,)
 
     def command_to_resume(self, uri: str) -> str:
-        """Return the command that resumes the campaign.
+        """Return the command that resumes the campaign in the directory `uri`.
 
-        The command names the machine again, because the directory decides which module is imported.
+        It names the machine again, because the current directory decides which module is imported.
         """
         return f"{super().command_to_resume(uri)} --machine {shlex.quote(self._machine)}"
 
     def require(self) -> None:
-        """Check that this process can import the state machine, before workers import it. Raises CampaignError."""
+        """Raise CampaignError if this process cannot import the state machine."""
         load_machine(self._machine)
 
     def block(self, number: int) -> dict[str, Any]:
-        """Run the machine once for each schedule number of a block."""
+        """Run the machine once for each schedule number of a block, and return the block's row."""
         first, count = self.parameters.range_of(number)
         steps, failures = run_user_machine(self._machine, self.parameters.seed, first, count)
         return walk_blocks.machine_row(first, count, steps, failures)
 
     def finish(self, campaign: "Campaign[MachineOutcome]", progress: "Progress") -> dict[str, int]:
-        """Write one finding for each kind of error. Hypothesis has already shrunk its steps."""
+        """Write one finding for each class of exception. Returns the row of the table `outcome`."""
         summed = self.summed(campaign)
         rows = [findings.error_row(error, self._machine) for error in _by_name(summed)]
         campaign.directory.write_rows(rows, findings.SCHEMA, "findings")
@@ -89,13 +95,13 @@ class OwnMachines(Schedules[MachineOutcome]):
         )
 
     def breaking(self, summed: Summed) -> Iterator[CampaignFinding]:
-        """Yield the errors so far. Hypothesis has already shrunk their steps."""
+        """Yield the exceptions so far as findings. Hypothesis has already shrunk their steps."""
         for error in _by_name(summed):
             length = len(error["steps"])
             yield CampaignFinding(self._machine, error["error"], error["seen"], length, is_shrunk=True, known_flaw=None)
 
     def found(self, row: dict[str, Any]) -> CampaignFinding:
-        """Return the finding of a row of the findings table. Errors are never expected."""
+        """Return the finding in a row of the findings table. An exception is never a known bug."""
         return CampaignFinding(
             row["protocol"], row["property"], row["seen"], row["length"], is_shrunk=True, known_flaw=None
         )

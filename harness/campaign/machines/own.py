@@ -1,4 +1,4 @@
-"""Load and run state machines of users, and parse their failures."""
+"""Import and run a user's own Hypothesis state machine, and extract the steps of its failures."""
 
 import importlib
 import os
@@ -19,7 +19,10 @@ _NOT_STEPS = ("state.counted_by_epochfuzz()", "state.teardown()")
 
 @dataclass(frozen=True)
 class MachineFailure:
-    """A failure of a user's own machine: the exception, the steps as Hypothesis prints them, and the run's number."""
+    """A failure of a user's state machine: the class and message of an exception, and the steps that led to it.
+
+    The steps are in Hypothesis's notation. `schedule` is the number of the run.
+    """
 
     error: str
     message: str
@@ -34,30 +37,36 @@ def load_machine(name: str) -> type[RuleBasedStateMachine]:
     """
     module, _, attribute = name.partition(":")
     if not attribute:
-        raise CampaignError(f"--machine: {name!r} is not module:Name, such as tests.machines:MyLog")
+        raise CampaignError(f"--machine must be module:Name, such as tests.machines:MyLog; got {name!r}")
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     try:
         found: Any = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError) as error:
-        raise CampaignError(f"--machine: {name} was not found from {os.getcwd()}: {error}") from None
+        raise CampaignError(
+            f"--machine: {name} cannot be imported in {os.getcwd()}: {error}; run the command in the directory of the"
+            " module"
+        ) from None
     found = machine_of(found) or found
     if not (isinstance(found, type) and issubclass(found, RuleBasedStateMachine)):
-        raise CampaignError(f"--machine: {name} is not a Hypothesis state machine (a RuleBasedStateMachine)")
+        raise CampaignError(f"--machine: {name} is not a state machine; name a RuleBasedStateMachine of Hypothesis")
     return found
 
 
 def place_of(name: str) -> str:
-    """Return the file that an import of `module:Name` would load, without importing it."""
+    """Return the file that an import of `module:Name` would load. The module is not imported."""
     top = name.partition(":")[0].partition(".")[0]
     spec = PathFinder.find_spec(top, [os.getcwd(), *sys.path])
     if spec is None:
-        return f"nowhere, for it is not found from {os.getcwd()}"
+        return f"nowhere, because {os.getcwd()} does not contain it"
     return spec.origin or ", ".join(spec.submodule_search_locations or ())
 
 
 def run_user_machine(name: str, seed_: int, first: int, count: int) -> tuple[int, list[MachineFailure]]:
-    """Run a user's own machine `count` times, from run `first`. Returns the number of steps, and the failures."""
+    """Run a user's state machine `count` times, with the numbers from `first` on.
+
+    Returns the number of steps and failures.
+    """
     machine = load_machine(name)
     taken, failures = 0, []
     for number in range(first, first + count):

@@ -1,4 +1,4 @@
-"""The replication machine as the engine of a campaign. Its tallies have the form of random runs."""
+"""Run epochfuzz's replication machine (Hypothesis) in a campaign, with results in the form of random runs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ _JUDGED = (
 
 @dataclass(frozen=True)
 class _Ended:
-    """A run of the replication machine: its steps, the goals it met (axes: protocol, goal), and its failures."""
+    """The result of one run of the machine. `goals_met` has the shape (protocols, goals)."""
 
     steps: int
     goals_met: np.ndarray
@@ -37,7 +37,10 @@ class _Ended:
 
 
 class ReplicationMachines:
-    """Runs of the replication machine under several protocols at once. A Walker returns tallies of the same form."""
+    """The engine that runs the replication machine under several protocols at once.
+
+    It returns its results as a Tally, as the engine of random runs (Walker) does.
+    """
 
     def __init__(self, protocols: Sequence[Protocol], settings: Configuration, seed: int) -> None:
         self.protocols = tuple(protocols)
@@ -45,7 +48,10 @@ class ReplicationMachines:
         self.seed = seed
 
     def walk(self, first: int, count: int) -> Tally:
-        """Run machines `first` to `first + count - 1`. `events` counts the steps of the machines."""
+        """Run the machine `count` times, with the numbers from `first` on. Returns the sums of the results.
+
+        `events` counts the steps of the machine.
+        """
         tally = Tally.empty(KAFKA, len(self.protocols))
         tally.schedules = count
         for number in range(first, first + count):
@@ -57,14 +63,14 @@ class ReplicationMachines:
         return tally
 
     def failing(self, failure: Failure, protocol: Protocol, property_: str) -> bytes:
-        """Return the schedule that broke a property in a run of the machine."""
+        """Repeat a run of the machine, and return its schedule that broke a property under a protocol."""
         failures = self._run(failure.schedule).failures
         (events,) = (each.events for each in failures if (each.protocol, each.property) == (protocol, property_))
         return parse_schedule(events)
 
     @lru_cache(maxsize=100)  # noqa: B019 - a worker process has a single instance
     def _run(self, number: int) -> "_Ended":
-        """Run a machine. Its number decides which group of properties it checks, and which protocol comes first."""
+        """Run the machine once. The number decides which properties it checks, and which protocol comes first."""
         judged = _JUDGED[number % len(_JUDGED)]
         turn = number // len(_JUDGED) % len(self.protocols)
         in_turn = (*self.protocols[turn:], *self.protocols[:turn])

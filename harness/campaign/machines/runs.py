@@ -1,7 +1,6 @@
-"""Runs: run a Hypothesis state machine once for each number.
+"""Run a Hypothesis state machine with a seed that depends only on the campaign's seed and the run's number.
 
-The seed of a run combines the campaign's seed and the run's number. A run keeps no state for the next run, so its
-result is the same on every worker.
+A run keeps no state for the next run, so its result is the same on every worker.
 """
 
 from hypothesis import Phase, seed
@@ -15,7 +14,10 @@ _SETTINGS = hypothesis_settings(UNATTENDED, max_examples=EXAMPLES, phases=[Phase
 
 
 def run_machine(machine: type[RuleBasedStateMachine], seed_: int, number: int) -> tuple[int, list[Exception]]:
-    """Run any machine once. Returns the number of steps, and the shrunk exceptions in a fixed order."""
+    """Run a state machine on EXAMPLES examples.
+
+    Returns the number of steps, and the shrunk exceptions in a fixed order.
+    """
     steps = 0
 
     class Counted(machine):  # type: ignore[misc, valid-type]

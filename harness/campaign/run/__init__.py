@@ -1,1 +1,1 @@
-"""The run of a campaign: its waves of blocks, the size of each wave, the progress, and the outcome."""
+"""The run of a campaign: the waves (groups of blocks that Spark runs at once), the progress, and the status."""

@@ -1,4 +1,4 @@
-"""Run a campaign from start to end. A resumed campaign skips each step whose result is in the directory."""
+"""Run a campaign from start to end. A resumed campaign skips the steps whose results are in its directory."""
 
 from datetime import datetime
 from shlex import quote
@@ -31,20 +31,19 @@ OUTCOME = pa.schema(
 
 
 class Progress(Interface):
-    """An observer that shows the progress of a campaign."""
+    """An observer that shows the progress of a campaign to the user."""
 
     def doing(self, what: str) -> None:
-        """Show the name of the current step."""
+        """Show the name of the current step, such as `shrinking 3 findings`."""
 
     def counted(self, counts: Counts, seconds: float) -> None:
-        """Show the counts of the blocks finished so far, and the seconds that they took."""
+        """Show the counts of the finished blocks, and the seconds that these blocks took."""
 
 
 class Campaign(Generic[Outcome]):
-    """A campaign in its directory.
+    """A campaign in its directory. `work` is its job, which defines the content of blocks.
 
-    `taken_up` is the number of the block from which this process resumed the campaign, 0 for a new campaign. It is one
-    more than the highest number of a finished block at that time.
+    `taken_up` is the first block after the blocks that earlier processes finished: 0 for a new campaign.
     """
 
     def __init__(self, directory: CampaignDirectory, work: Job[Outcome]) -> None:
@@ -55,7 +54,10 @@ class Campaign(Generic[Outcome]):
 
     @staticmethod
     def start(spark: SparkSession, uri: str, work: Job[Outcome]) -> "Campaign[Outcome]":
-        """Return a new campaign. Raises CampaignError if the directory already holds a campaign or its blocks."""
+        """Start a campaign in a directory.
+
+        Raises CampaignError if the directory already holds a campaign or its blocks.
+        """
         directory = CampaignDirectory(spark, uri)
         found = work_found(_readable(directory))
         if found is not None:
@@ -68,7 +70,7 @@ class Campaign(Generic[Outcome]):
 
     @staticmethod
     def load(spark: SparkSession, uri: str) -> "Campaign[Any]":
-        """Return the campaign that a directory holds.
+        """Return the campaign in a directory.
 
         Raises CampaignError if the directory holds no campaign, or a campaign that cannot be resumed.
         """
@@ -81,7 +83,7 @@ class Campaign(Generic[Outcome]):
 
     @staticmethod
     def start_or_load(spark: SparkSession, uri: str, work: Job[Outcome]) -> "Campaign[Outcome]":
-        """Return the directory's campaign if it has the same parameters, or a new campaign if there is none.
+        """Return the campaign in a directory, or start one if there is none.
 
         Raises CampaignError if the directory holds a campaign with other parameters.
         """
@@ -92,14 +94,14 @@ class Campaign(Generic[Outcome]):
         differing = work.differing(found)
         if differing:
             raise CampaignError(
-                f"{uri} holds a campaign with another {', another '.join(differing)}: resume it with its own"
+                f"{uri} holds a campaign with another {', another '.join(differing)}; resume it with its own"
                 " parameters, or choose another directory"
             )
         _refuse_foreign(directory, work)
         return Campaign(directory, work)
 
     def run(self, progress: Progress) -> Outcome:
-        """Run the remaining steps of the campaign.
+        """Run the remaining steps of the campaign, and return its results.
 
         Raises CampaignError if the campaign was started with other rules of the model.
         """
@@ -107,7 +109,7 @@ class Campaign(Generic[Outcome]):
             if self.work.model != model_digest():
                 raise CampaignError(
                     f"{self.directory.uri} was begun with model {self.work.model} (epochfuzz {self.work.version}), but"
-                    f" this is model {model_digest()}: resume with that version, or start another campaign"
+                    f" this is model {model_digest()}; resume with that version, or start another campaign"
                 )
             self.work.require()
             self.do_blocks(progress)
@@ -115,14 +117,14 @@ class Campaign(Generic[Outcome]):
         return self.outcome()
 
     def outcome(self) -> Outcome:
-        """Return the results of the campaign. Raises CampaignError if the campaign is not finished."""
+        """Return the results. Raises CampaignError if the campaign is not finished."""
         if not self._is_finished():
             uri = self.directory.uri
             raise CampaignError(f"{uri} is not finished; {self.work.how_to_resume(uri)}")
         return self.work.outcome(self)
 
     def do_blocks(self, progress: Progress) -> Checked:
-        """Run the remaining blocks, and compare the blocks that ran twice. Raises NonDeterminismError."""
+        """Run the remaining blocks, and compare the blocks that ran twice. Raises NonDeterminismError if any differ."""
         in_waves = Waves(self.directory, self.work)
         self.taken_up = in_waves.next
         self._checked = None
@@ -133,11 +135,14 @@ class Campaign(Generic[Outcome]):
 
     @property
     def kept(self) -> LocalTables | None:
-        """The directory, read without Spark, which saves seconds; None if it is not on this machine."""
+        """A reader of the directory that needs no Spark, which saves seconds.
+
+        None if the directory is not on this machine.
+        """
         return None if self.directory.local is None else LocalTables(self.directory.local)
 
     def checked(self) -> Checked:
-        """Compare the blocks that ran twice. Raises NonDeterminismError."""
+        """Compare the blocks that ran twice. Raises NonDeterminismError if any differ."""
         if self._checked is None and self.kept is not None:
             self._checked = self.work.kept_checked(self.kept)
         if self._checked is None:
@@ -145,11 +150,11 @@ class Campaign(Generic[Outcome]):
         return self._checked
 
     def finished(self) -> DataFrame | None:
-        """Return the finished blocks without repeated runs; None before the first wave."""
+        """Return the rows of finished blocks, each block once. None if no block was written yet."""
         return blocks.finished(self.directory, self.work)
 
     def begun(self) -> datetime | None:
-        """Return the submission time of the first wave; None if it is unknown."""
+        """Return the time when the first blocks were submitted. None if it is unknown."""
         if self.kept is not None:
             return self.kept.begun
         rows = blocks.written(self.directory, self.work)
@@ -157,7 +162,7 @@ class Campaign(Generic[Outcome]):
         return None if wave is None else wave_begun(f"wave={wave}")
 
     def seconds(self, schedules: int) -> float:
-        """Return the time in seconds that this number of schedules took."""
+        """Return the seconds that the campaign needed for its first `schedules` schedules, without start-up."""
         return waves.seconds_worked(self.directory, schedules)
 
     def _is_finished(self) -> bool:
@@ -165,15 +170,18 @@ class Campaign(Generic[Outcome]):
 
 
 def _readable(directory: CampaignDirectory) -> Tables:
-    """Return a reader of the directory.
+    """Return a reader of the directory. A directory on this machine is read without Spark.
 
-    A local directory is read without Spark: reading is faster by seconds, and errors name the damaged file.
+    Reading without Spark is faster by seconds, and its errors name the damaged file.
     """
     return directory if directory.local is None else LocalTables(directory.local)
 
 
 def _refuse_foreign(directory: CampaignDirectory, work: Job[Any]) -> None:
-    """Raise CampaignError for blocks of another campaign, and for any damaged file on this machine."""
+    """Raise CampaignError if the directory has blocks of another campaign, or a damaged file.
+
+    Damage is detected only on this machine.
+    """
     if directory.local is None:
         blocks.refuse_foreign(directory, work)
     else:

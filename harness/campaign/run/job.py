@@ -1,7 +1,8 @@
-"""Job: the interface of a kind of work. A subclass defines what is special to its kind; campaign.py does the rest.
+"""The interface of a job: a kind of work that a campaign runs, such as random runs. campaign.py runs any job.
 
-A job is divided into blocks, numbered from 0. The result of a block depends only on the job and on
-the block's number. Workers can therefore run blocks in any order, on any machine, and twice.
+A job is divided into blocks, numbered from 0. The result of a block depends only on the job and on the block's number.
+Workers can therefore run blocks in any order, on any machine, and twice. A job yields its blocks in stages, so that the
+results of one stage can decide the next.
 """
 
 import hashlib
@@ -34,23 +35,22 @@ Counts = Counter[str]  # the keys are the names in Job.counted
 
 @dataclass(frozen=True)
 class BlockRange:
-    """The blocks from number `first` up to, but not including, `end`. If `end` is None, a time limit ends the stage."""
+    """A stage: the blocks from number `first` to `end` - 1. If `end` is None, a time limit ends the stage."""
 
     first: int
     end: int | None
 
 
 def text_of(row: Mapping[str, Any], engine: str) -> str:
-    """Return a row of parameters as text, which includes the name of the engine."""
+    """Return a row of parameters and the name of the engine as JSON text."""
     return json.dumps(dict(row) | {"engine": engine}, sort_keys=True)
 
 
 class Job(ABC, Generic[Outcome]):
-    """A kind of work. An instance is the job of one campaign.
+    """A kind of work. An instance is the job of one campaign, with its parameters.
 
     `model` is the digest of the model's rules at the start of the campaign, and `version` the version of epochfuzz.
-    `seconds` is the time limit, None if another limit ends the campaign. `module` names a user's module for workers to
-    import, if there is one.
+    `seconds` is the time limit, or None. `module` is the name of a user's module for workers to import, or None.
     """
 
     NAME: ClassVar[str]  # the value of `engine` in the table of parameters
@@ -71,23 +71,23 @@ class Job(ABC, Generic[Outcome]):
 
     @property
     def heading(self) -> str:
-        """One line that describes the job: the seed and the configuration."""
+        """A line for the user about the job: the seed and the configuration."""
         return f"seed {self.seed} · {self.settings.text()}"
 
     @property
     @abstractmethod
     def seed(self) -> int:
-        """The seed. Together with the number of a block, it determines the schedules of the block."""
+        """The seed. The seed and the number of a block determine the schedules of the block."""
 
     @property
     @abstractmethod
     def settings(self) -> Configuration:
-        """The configuration."""
+        """The configuration of the partition, such as the number of replicas."""
 
     @property
     @abstractmethod
     def names(self) -> tuple[str, ...]:
-        """The protocols that run, or the user's own state machine."""
+        """The names of the protocols, or the name of a user's own state machine."""
 
     @abstractmethod
     def row(self) -> dict[str, Any]:
@@ -96,36 +96,42 @@ class Job(ABC, Generic[Outcome]):
     @classmethod
     @abstractmethod
     def from_row(cls, row: Mapping[str, Any]) -> Self:
-        """Return the job that a row of PARAMETERS describes. Raises ValueError, which names the wrong parameter."""
+        """Return the job with the parameters in a row of PARAMETERS.
+
+        Raises ValueError, which names the wrong parameter.
+        """
 
     def differing(self, other: "Job[Any]") -> list[str]:
-        """Return the names of the parameters in which another job differs from this one, for messages."""
+        """Return the names of the parameters that differ between this job and another one, for messages."""
         mine, theirs = self.row(), other.row()
         return [name for name in mine if theirs.get(name) != mine[name]]
 
     @property
     def text(self) -> str:
-        """The parameters as text. Equal parameters have equal texts."""
+        """The parameters as JSON text. Equal parameters have equal texts."""
         return text_of(self.row(), self.NAME)
 
     @property
     def campaign(self) -> str:
-        """Sixteen hexadecimal digits that identify the campaign. Each block stores them."""
+        """A digest of the parameters, in 16 hexadecimal digits.
+
+        Every block stores it, so blocks of another campaign are detected.
+        """
         return hashlib.sha256((self.as_written or self.text).encode()).hexdigest()[:16]
 
     # Methods that workers call
 
     @property
     def text_for_workers(self) -> str:
-        """The text from which workers build the same job. It holds the parameters, and more for some kinds."""
+        """The text that workers build the job from: the parameters, and more for some kinds."""
         return self.text
 
     def get_ready(self) -> None:
-        """Prepare a worker once, before its time is measured. Most kinds need no preparation."""
+        """Prepare a worker once, before its time is measured. By default, do nothing."""
 
     @contextmanager
     def equipped(self) -> Iterator[None]:
-        """Open the resources that blocks need, and close them when the task ends. Most kinds need none."""
+        """Open the resources that blocks of a task need, and close them at the end. By default, there are none."""
         yield
 
     @abstractmethod
@@ -140,21 +146,21 @@ class Job(ABC, Generic[Outcome]):
 
     @abstractmethod
     def counted(self) -> dict[str, Column]:
-        """Return the columns that are added up to show progress, by name. The names include `schedules`."""
+        """Return the columns to add up for the progress, by name. One of them is `schedules`."""
 
     @abstractmethod
     def compared(self) -> list[Column]:
-        """Return the columns that must be equal when a block runs again."""
+        """Return the columns that must be equal in two runs of a block."""
 
     def kept_checked(self, kept: "LocalTables") -> "Checked | None":
-        """Without Spark, compare the two runs of each block that ran twice. Returns None for a kind that needs Spark.
+        """Compare the blocks that ran twice, without Spark. Returns None if the job needs Spark for that.
 
-        Raises NonDeterminismError.
+        Raises NonDeterminismError if any differ.
         """
         return None
 
     def refuse(self, number: int) -> None:
-        """Raise NonDeterminismError for a block whose two runs had different results."""
+        """Raise NonDeterminismError, because two runs of a block had different results."""
         raise NonDeterminismError(
             f"{self.named(number)} gave different results on two workers; run the campaign again, and report it if that"
             " recurs"
@@ -168,36 +174,36 @@ class Job(ABC, Generic[Outcome]):
 
     @abstractmethod
     def stages(self, campaign: "Campaign[Outcome]") -> Iterator[BlockRange]:
-        """Yield the stages in order. The campaign requests the next stage when the current one is finished."""
+        """Yield the stages in order. The campaign asks for a stage when the one before is finished."""
 
     def command_to_resume(self, uri: str) -> str:
-        """Return the command that resumes the campaign."""
+        """Return the command that resumes the campaign in the directory `uri`."""
         return f"epochfuzz campaign resume {shlex.quote(uri)}"
 
     def how_to_resume(self, uri: str) -> str:
-        """Return the advice to resume the campaign, for messages."""
+        """Return a sentence that says how to resume the campaign in the directory `uri`."""
         return f"resume with `{self.command_to_resume(uri)}`"
 
     def is_enough(self, stage: BlockRange, counts: Counts) -> bool:
-        """Return whether a stage may stop early, judging from the counts. False for kinds whose stages never do."""
+        """Return whether these counts end the stage early. By default, stages never end early."""
         return False
 
     @abstractmethod
     def progress(self, counts: Counts, seconds: float) -> str:
-        """Return one line about the progress. `seconds` is the time that the campaign has worked."""
+        """Return one line about the progress. `seconds` is the time that the counted blocks took."""
 
     def seconds_remaining(self, counts: Counts, seconds: float) -> float | None:
-        """Return the estimated seconds until the end; None if there is no estimate."""
+        """Return the estimated seconds until the end, or None."""
         return None if self.seconds is None else max(0.0, self.seconds - seconds)
 
     # Methods about results
 
     def require(self) -> None:
-        """Check on this machine that the workers' dependencies are present. Raises CampaignError."""
+        """Raise CampaignError if this machine lacks a dependency of the workers."""
 
     @abstractmethod
     def finish(self, campaign: "Campaign[Outcome]", progress: "Progress") -> dict[str, int]:
-        """Shrink the failures of finished blocks, and write the findings. Returns the row of the outcome."""
+        """Shrink the failures of all blocks, and write the findings. Returns the row of the table `outcome`."""
 
     @abstractmethod
     def outcome(self, campaign: "Campaign[Outcome]") -> Outcome:
@@ -205,7 +211,7 @@ class Job(ABC, Generic[Outcome]):
 
     @abstractmethod
     def so_far(self, kept: "LocalTables") -> "SoFar":
-        """Return the results so far, read without Spark: those of finished blocks, and the findings if they exist.
+        """Return the results so far, read without Spark: counts, and findings or failures.
 
         Raises NonDeterminismError.
         """

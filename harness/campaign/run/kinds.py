@@ -1,4 +1,4 @@
-"""Kinds of work, by the value of `engine` in the parameters."""
+"""Find the job class of a campaign by the value of `engine` in its parameters."""
 
 import importlib
 import json
@@ -20,10 +20,10 @@ _OWN_MACHINES = "machines.machine_job:OwnMachines"  # the kind if the parameters
 
 
 def kind(row: Mapping[str, Any]) -> type[Job[Any]]:
-    """Return the kind of the job that a row of parameters describes. Raises ValueError."""
+    """Return the job class for a row of parameters. Raises ValueError."""
     engine = row.get("engine")
     if engine not in _HOMES:
-        raise ValueError(f"unknown engine {engine!r}; the engines are {', '.join(_HOMES)}")
+        raise ValueError(f"engine must be one of {', '.join(_HOMES)}; got {engine!r}")
     is_own = engine == "hypothesis" and row.get("machine") is not None
     module, _, name = (_OWN_MACHINES if is_own else _HOMES[engine]).partition(":")
     found: type[Job[Any]] = getattr(importlib.import_module(f"epochfuzz.harness.campaign.{module}"), name)
@@ -31,16 +31,16 @@ def kind(row: Mapping[str, Any]) -> type[Job[Any]]:
 
 
 def work_of(row: Mapping[str, Any]) -> Job[Any]:
-    """Return the job that a row of parameters describes. Raises ValueError, which names the wrong parameter."""
+    """Return the job with the parameters in a row. Raises ValueError, which names the wrong parameter."""
     work = kind(row)
     known = {field.name for field in work.PARAMETERS}
     unknown = sorted(row.keys() - known)
     if unknown:
-        raise ValueError(f"{', '.join(unknown)}: unknown parameter")
+        raise ValueError(f"this version has no parameter {' or '.join(unknown)}")
     # Parameters that are newer than the campaign have no value in its row.
     return work.from_row(dict.fromkeys(known) | dict(row))
 
 
 def work_of_text(text: str) -> Job[Any]:
-    """Return the job of a text that Job.text or Job.text_for_workers returned."""
+    """Return the job from the text of Job.text or Job.text_for_workers."""
     return work_of(json.loads(text))

@@ -1,4 +1,4 @@
-"""Pace: choose the number of blocks in the next wave from the time of the waves so far."""
+"""Choose the number of blocks that Spark runs at once (a wave), from the speed so far."""
 
 import time
 
@@ -9,7 +9,10 @@ TASK = 2.0  # target length of a task in seconds; with short tasks, all cores fi
 
 
 class Pace:
-    """The sizes of waves, computed from the blocks per second so far. In the first wave, each core runs one block."""
+    """The sizes of waves.
+
+    Each core runs one block in the first wave. Later sizes follow from the blocks per second so far.
+    """
 
     def __init__(self, cores: int, longest: float = LONGEST, task: float = TASK) -> None:
         self.rate: float | None = None
@@ -18,7 +21,7 @@ class Pace:
         self._started = time.monotonic()
 
     def done(self, blocks: int) -> None:
-        """Record that a wave of this number of blocks is done.
+        """Record that a wave of `blocks` blocks is done.
 
         The rate is computed from all waves so far, because waves overlap and the time of a single wave says little.
         """
@@ -26,12 +29,16 @@ class Pace:
         self.rate = self._done / (time.monotonic() - self._started)
 
     def wave(self, elapsed: float, blocks_remaining: int | None, seconds_remaining: float | None) -> int:
-        """Return the number of blocks in the next wave, `elapsed` seconds after the start; 0 if no wave is needed."""
+        """Return the number of blocks in the next wave; 0 if no wave is needed.
+
+        `elapsed` is in seconds since the start. `blocks_remaining` and `seconds_remaining` are limits; None for no
+        limit.
+        """
         size = self._cores * self._rounds(elapsed, seconds_remaining)
         return size if blocks_remaining is None else min(size, blocks_remaining)
 
     def _rounds(self, elapsed: float, seconds_remaining: float | None) -> int:
-        """Return the number of blocks for each core."""
+        """Return the number of blocks for each core in the next wave."""
         if self.rate is None:
             return 1
         blocks_a_second = self.rate / self._cores
@@ -42,9 +49,9 @@ class Pace:
         )
 
     def seconds(self, size: int) -> float:
-        """Return the estimated seconds for a number of blocks; 0 until the rate is known."""
+        """Return the estimated seconds for `size` blocks; 0 until the speed is known."""
         return 0.0 if self.rate is None else size / self.rate
 
     def tasks(self, size: int) -> int:
-        """Return the number of tasks for a wave of `size` blocks."""
+        """Return the number of Spark tasks for a wave of `size` blocks."""
         return min(size, self._cores * max(1, round(self.seconds(size) / self._task)))

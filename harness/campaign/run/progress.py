@@ -1,4 +1,4 @@
-"""Show the progress of a campaign: a live line on a terminal, or printed lines at growing intervals elsewhere."""
+"""Show the progress of a campaign: a live line on a terminal, or lines at growing intervals in other outputs."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +14,7 @@ _RARER = 1.5  # the next line is printed when the campaign has run this many tim
 
 
 class CampaignProgress:
-    """The progress display of a campaign."""
+    """The progress display of one campaign."""
 
     def __init__(self, out: Console, work: Job[Any]) -> None:
         self._out = out
@@ -29,7 +29,7 @@ class CampaignProgress:
     @staticmethod
     @contextmanager
     def on(out: Console, work: Job[Any]) -> Iterator["CampaignProgress"]:
-        """Show the progress of one campaign."""
+        """Show the progress of a campaign inside this block. Yields the display."""
         shown = CampaignProgress(out, work)
         with shown._live:
             yield shown
@@ -41,7 +41,7 @@ class CampaignProgress:
             self._out.print(what)
 
     def counted(self, counts: Counts, seconds: float) -> None:
-        """Show the counts of the blocks finished so far, and the seconds that they took."""
+        """Show the counts of the finished blocks, and the seconds that these blocks took."""
         if not counts["schedules"] or not seconds:  # a killed driver may not have recorded the time of its waves
             return
         text = self._work.progress(counts, seconds)
@@ -56,7 +56,7 @@ class CampaignProgress:
 
 
 def duration(seconds: float) -> str:
-    """Format seconds for a reader, in hours, minutes and seconds."""
+    """Return seconds as text for a reader, such as `2 h 5 min`."""
     minutes, seconds = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     if hours:

@@ -1,4 +1,4 @@
-"""Status: the progress and the findings so far of a campaign that runs, was interrupted, or is finished."""
+"""The status of a campaign that runs, was interrupted, or is finished: its progress and its findings so far."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class CampaignState(StrEnum):
-    """The state of a campaign."""
+    """The state of a campaign. UNFINISHED: no process runs it, and it can resume."""
 
     RUNNING = "running"
     UNFINISHED = "unfinished"
@@ -28,7 +28,8 @@ class CampaignState(StrEnum):
 class SoFar:
     """The results of the finished blocks.
 
-    `met` maps each protocol to the numbers of the situations that it met. It is empty for kinds that don't count them.
+    `met` maps protocols to the numbers of the situations that they met (walks/coverage.py). Only random runs count
+    situations.
     """
 
     counts: "Counts"
@@ -39,7 +40,10 @@ class SoFar:
 
 @dataclass(frozen=True)
 class CampaignStatus:
-    """A campaign at one moment. `seconds` is the time that its waves have taken so far."""
+    """The status of a campaign at one moment. `seconds` is the time that its blocks took so far.
+
+    `written` is the time of the last write to its directory.
+    """
 
     directory: str
     state: CampaignState
@@ -51,19 +55,19 @@ class CampaignStatus:
 
     @property
     def seconds_remaining(self) -> float | None:
-        """Estimated seconds until the end; None if there is no estimate yet, or if the campaign is finished."""
+        """The estimated seconds until the end. None without an estimate, or if the campaign is finished."""
         if self.state is CampaignState.FINISHED or not self.so_far.counts["schedules"]:
             return None
         return self.work.seconds_remaining(self.so_far.counts, self.seconds)
 
     @property
     def unexpected(self) -> list[CampaignFinding]:
-        """Findings that are not known bugs."""
+        """The findings that are not known bugs."""
         return [found for found in self.so_far.found if found.known_flaw is None]
 
 
 def status_of(kept: "LocalTables") -> CampaignStatus:
-    """Return the status of a directory's campaign. Raises CampaignError and NonDeterminismError."""
+    """Return the status of the campaign in a directory. Raises CampaignError and NonDeterminismError."""
     work = kept.work
     is_running = kept.is_running  # read before the outcome: if the campaign ends now, its outcome is found below
     state = (
@@ -79,13 +83,13 @@ def status_of(kept: "LocalTables") -> CampaignStatus:
 
 
 def about(begun: datetime | None, version: str, model: str) -> "walks.Facts":
-    """Return the facts about a campaign: its start if known, the version of epochfuzz, and the digest of the model."""
+    """Return facts about a campaign: its start if known, the version of epochfuzz, and the digest of the model."""
     facts: walks.Facts = {"epochfuzz": version, "model": model}
     return facts if begun is None else {"begun": f"{begun:%Y-%m-%d %H:%M:%S} UTC", **facts}
 
 
 def status_json(status: CampaignStatus) -> "walks.Status":
-    """Return the JSON document of a status."""
+    """Return the status of a campaign as a JSON document."""
     work, so_far = status.work, status.so_far
     return {
         "directory": status.directory,

@@ -1,8 +1,9 @@
-"""Waves: run the blocks of a campaign in groups, and write each group when it is done.
+"""Run the blocks of a campaign in waves.
 
-A killed driver loses only the waves that are running. The clock decides how many blocks a wave has, but not the
-contents of a block. The findings of a campaign therefore don't depend on its waves. The next wave is queued while a
-wave runs, so that no core is idle while the running wave has too few tasks left or is being written.
+A wave is a group of blocks that Spark runs at once, and writes when it is done. A killed driver loses only the waves
+that are running. The clock decides how many blocks a wave has, but not the contents of a block. The findings of a
+campaign therefore don't depend on its waves. The next wave is queued while a wave runs, so that no core is idle while
+the running wave has too few tasks left or is being written.
 
 Each wave has its own directory. A block counts once, even if it was written several times (`blocks.finished`). On a
 Spark Connect server, the last waves of a killed driver may still run when the next driver resumes the campaign.
@@ -59,7 +60,7 @@ def seconds_worked(directory: CampaignDirectory, schedules: int) -> float:
 
 @dataclass(frozen=True)
 class _Wave:
-    """A submitted wave: its name, its number of blocks, and the counts that are available when it is written."""
+    """A submitted wave. `size` is its number of blocks, and `counted` has its counts once it is written."""
 
     name: str
     size: int
@@ -67,10 +68,10 @@ class _Wave:
 
 
 class Waves:
-    """The waves of a campaign, from the block after the last finished one.
+    """Runs the waves of a campaign, after the blocks that are finished already.
 
-    `counts` holds the counts so far (Job.counted), and `seconds` the time of the waves. `next` is the number of the
-    block to submit next.
+    `counts` are the sums over finished blocks (Job.counted), and `seconds` is their time. `next` is the number of the
+    next block to submit.
     """
 
     def __init__(self, directory: CampaignDirectory, work: Job[Any]) -> None:
@@ -91,7 +92,10 @@ class Waves:
         self.seconds = seconds_worked(directory, self.counts["schedules"])
 
     def do(self, stage: BlockRange, report: Report) -> bool:
-        """Run a stage, and call `report` first and after every wave. Returns False if time ran out before its end."""
+        """Run the blocks of a stage. Returns False if time ran out before the end of the stage.
+
+        Calls `report` at the start and after every wave.
+        """
         line: deque[_Wave] = deque()
         missing = self._resume(stage)
         report(self.counts, self.seconds)
@@ -125,10 +129,10 @@ class Waves:
         return self._work.is_enough(stage, self.counts) or (stage.end is not None and self.next >= stage.end)
 
     def _resume(self, stage: BlockRange) -> DataFrame | None:
-        """Set `next` to the first block after the finished ones of a stage. Returns the skipped blocks, or None.
+        """Set `next` to the block after the last finished block of a stage.
 
-        A skipped block did not finish, although a block with a higher number did. A stage that begins after the last
-        finished block of the previous process has no finished blocks.
+        Returns the unfinished blocks before it, or None. A stage that begins after the blocks of earlier processes has
+        no finished blocks.
         """
         taken_up, self.next = self.next, stage.first
         if self._finished is None or taken_up <= stage.first:
@@ -145,7 +149,10 @@ class Waves:
         return self._spark.range(stage.first, last).join(finished, "id", "left_anti")
 
     def _get_ready(self) -> int:
-        """Prepare every worker, and return their number. By default, Spark makes one partition for each core."""
+        """Prepare every worker, and return the number of workers.
+
+        Spark splits the numbers into one partition per core, so each core has a task.
+        """
         numbers = self._spark.range(_MANY)
         return self._workers.map(numbers, "get_ready", self._work.text_for_workers, _NUMBER).count()
 
@@ -155,7 +162,7 @@ class Waves:
         return self._wave(pool, missing.repartition(pace.tasks(size)).union(again), size)
 
     def _fill(self, line: deque[_Wave], pool: ThreadPoolExecutor, pace: Pace, stage: BlockRange) -> bool:
-        """Fill the queue of waves while blocks remain. Returns False if the queue is empty and no block remains."""
+        """Submit waves until _IN_LINE of them are queued or no block is left. Returns False if the queue is empty."""
         while len(line) < _IN_LINE and (size := self._size_of_next(line, pace, stage)):
             numbers = self._spark.range(self.next, self.next + size, 1, pace.tasks(size))
             numbers = numbers.union(self._again(self.next, self.next + size))
@@ -164,7 +171,10 @@ class Waves:
         return bool(line)
 
     def _again(self, start: int, end: int) -> DataFrame:
-        """Return the sampled blocks of a range, encoded by _AGAIN, for a second run in a task of their own."""
+        """Return the numbers of the blocks in a range that run twice, one in 64, to compare the results.
+
+        The numbers are encoded by _AGAIN, and the second runs are a task of their own.
+        """
         sampled = range(-(-start // SAMPLED) * SAMPLED, end, SAMPLED)
         if not sampled or not self._work.TWICE:
             return self._spark.range(0)
@@ -186,7 +196,7 @@ class Waves:
         return _Wave(name, size, pool.submit(self._do_and_write, numbers, name))
 
     def _do_and_write(self, numbers: DataFrame, name: str) -> dict[str, int | None]:
-        """Run the numbered blocks and write them. Returns the counts."""
+        """Run the numbered blocks, write their rows as one wave, and return their counts."""
         sums = [F.sum(F.when(~F.col("again"), column)).alias(key) for key, column in self._work.counted().items()]
         directory, schema = self._directory, blocks.schema(self._work)
         versions.describe(self._spark, f"epochfuzz: blocks of {self._work.NAME}, {self._work.heading}")
@@ -199,7 +209,7 @@ class Waves:
         )
 
     def _note(self, wave: _Wave, schedules: int | None, seconds: float) -> None:
-        """Write the time that a wave took. Spark starts this job after it has assigned all tasks of the next wave."""
+        """Write the seconds that a wave took. Spark runs this job after it has assigned all tasks of the next wave."""
         self._directory.write_rows([{"schedules": schedules, "seconds": seconds}], SCHEMA, "waves", wave.name)
 
     def _add(self, counted: dict[str, int | None]) -> None:

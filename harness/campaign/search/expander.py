@@ -1,4 +1,4 @@
-"""Expander: compute successors of states with the kernel of exhaustive search, without a table of visited states."""
+"""Compute the successors of states with the compiled code of exhaustive search. It keeps no table of visited states."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,10 +24,10 @@ Keys = npt.NDArray[np.uint32]  # one row per state
 
 @dataclass(frozen=True)
 class Successors:
-    """Successors of a chunk of states. Each has its key, the number of its parent in the chunk, and the event.
+    """The successors of a chunk of states. Entry i has key i, the number of its parent in the chunk, and the event.
 
-    `applied` is the number of events that led to the successors. If `broken` is true, the last successor breaks the
-    property, and others may be missing.
+    `applied` is the number of transitions. If `broken` is True, the last successor breaks the property, and others may
+    be missing.
     """
 
     keys: Keys
@@ -38,7 +38,7 @@ class Successors:
 
 
 class Expander:
-    """Computes the successors of the states of a search."""
+    """Computes the successors of states for one search request. States are keys: packed rows of numbers."""
 
     def __init__(self, asked: SearchRequest) -> None:
         self._wanted = asked.wanted
@@ -49,17 +49,20 @@ class Expander:
         self.first = self._expansion.put(starts, self._expansion.canonical)[None].copy()
 
     def key_as_it_is(self, state: Partition) -> Keys:
-        """Return the key of a state itself, not of its symmetry class."""
+        """Return the key of a state itself, without replacing it by a symmetric state."""
         return self._expansion.put([state], self._expansion.as_it_is)[None].copy()
 
     def chunks(self, keys: list[bytes]) -> Iterator[Keys]:
-        """Yield the keys from a table in chunks that `successors` can take."""
+        """Yield the keys in chunks that `successors` can take."""
         rows = np.frombuffer(bytearray(b"".join(keys)), np.uint32).reshape(len(keys), self.halves)
         for first in range(0, len(rows), CHUNK):
             yield rows[first : first + CHUNK]
 
     def successors(self, keys: Keys, which: int) -> Successors:
-        """Return all successors of states (NEW), or those that break the property (BREAKING). Raises DoesNotFit."""
+        """Return the successors of states. `which` is NEW for all, or BREAKING for those that break the property.
+
+        Raises DoesNotFit.
+        """
         # Blocks of the shards, one after another, form a level. Row n of the level is row n of the keys.
         level = Level(_NO_ROWS, np.clip(len(keys) - BLOCK * np.arange(SHARDS), 0, BLOCK))
         expanded = self._expansion.expand(
@@ -80,12 +83,12 @@ class Expander:
 
 @lru_cache(maxsize=2)
 def expander_of(text: str) -> Expander:
-    """Return the expander of a search request, built once per worker process. Raises WrongModelError."""
+    """Return the Expander for a search request in text form, built once in a worker process. Raises WrongModelError."""
     asked = SearchRequest.from_text(text)
     require_model(asked.model)
     return Expander(asked)
 
 
 def as_bytes(keys: Keys) -> npt.NDArray[Any]:
-    """Return each key as a single value of bytes, which NumPy can compare."""
+    """Return keys as an array of byte values, one for each key, which NumPy can compare."""
     return np.ascontiguousarray(keys).view(np.dtype((np.void, 4 * keys.shape[1])))[:, 0]

@@ -1,7 +1,7 @@
-"""Levels: the states of a search in its directory, grouped by distance from the start in events, and their counts.
+"""The levels of an exhaustive search, as tables in its directory.
 
-A level is complete once its counts are written. A killed driver may have left parts of another level, which the next
-driver overwrites.
+A level has the states at one distance from the start. The distance is a number of events. A level is complete once its
+counts are written. A killed driver may have left parts of another level, which the next driver overwrites.
 """
 
 from dataclasses import asdict, dataclass
@@ -32,7 +32,7 @@ COUNTED = pa.schema(
 
 @dataclass(frozen=True)
 class LevelCount:
-    """The counts of a level, as a row of COUNTED."""
+    """The counts of a level, which is a row of COUNTED."""
 
     level: int
     states: int
@@ -42,7 +42,7 @@ class LevelCount:
 
 
 class Levels:
-    """The levels of a search, in its directory."""
+    """Reads, computes and writes the levels of a search in its directory."""
 
     def __init__(self, directory: CampaignDirectory, asked: SearchRequest) -> None:
         self._directory, self._text = directory, asked.text()
@@ -50,7 +50,7 @@ class Levels:
         directory.spark.conf.set("spark.sql.shuffle.partitions", _PARTS)
 
     def noted(self) -> list[LevelCount]:
-        """Return the counts of the complete levels, the first level first."""
+        """Return the counts of the complete levels, in order."""
         rows = self._directory.read_rows("counted", COUNTED)
         return sorted((LevelCount(**row) for row in rows), key=lambda each: each.level)
 
@@ -59,43 +59,46 @@ class Levels:
         self._directory.write_rows([asdict(counted)], COUNTED, "counted", f"level={counted.level}")
 
     def begin(self, keys: Keys) -> None:
-        """Write the first level."""
+        """Write level 0: the keys of the initial states."""
         rows = [{"key": key.tobytes()} for key in keys]
         self._directory.write_rows(rows, search_tasks.KEYS, *_place(0))
 
     def expand(self, level: int) -> tuple[int, bool]:
-        """Write the successors of a level. Returns the number of transitions, and whether one breaks the property."""
+        """Write the successors of a level's states.
+
+        Returns the number of transitions, and whether one breaks the property.
+        """
         self._write(self._mapped("expand", level, search_tasks.SUCCESSORS), "successors")
         counted = self._read("successors", schema=search_tasks.SUCCESSORS)
         transitions, broken = counted.agg(F.sum("applied"), F.max("broken")).collect()[0]
         return transitions or 0, bool(broken)
 
     def add(self, level: int) -> int:
-        """Write a level: the successors that are on no earlier level. Returns their number."""
+        """Write a new level: the successors that no earlier level has. Returns the number of its states."""
         before = self._read("levels").where(F.col("level") < level)
         successors = self._read("successors", schema=search_tasks.SUCCESSORS).select("key").distinct()
         self._write(successors.join(before, "key", "left_anti"), *_place(level))
         return self._read(*_place(level)).count()
 
     def breaking(self, level: int) -> None:
-        """Write the states of a level that have a successor that breaks the property."""
+        """Mark the states of a level with an event that breaks the property, by writing them to the table `leading`."""
         self._write(self._mapped("breaking", level, search_tasks.KEYS), "leading", f"level={level}")
 
     def leading(self, level: int) -> None:
-        """Write the states of a level with a transition to a state that was written for the next level."""
+        """Mark the states of a level with an event to a marked state of the next level."""
         onwards = self._read("leading", f"level={level + 1}")
         edges = self._mapped("edges", level, search_tasks.EDGES)
         parents = edges.join(onwards, "key", "left_semi").select(F.col("parent").alias("key")).distinct()
         self._write(parents, "leading", f"level={level}")
 
     def leads(self, level: int, keys: Keys) -> set[bytes]:
-        """Return those of `keys` that are states of a level from which events lead to a violation."""
+        """Return the keys that are marked states of a level: from them, events lead to a violation."""
         wanted = [key.tobytes() for key in keys]
         found = self._read("leading", f"level={level}").where(F.col("key").isin(wanted)).collect()
         return {bytes(row["key"]) for row in found}
 
     def _mapped(self, task: str, level: int, schema: pa.Schema) -> DataFrame:
-        """Apply a task to the states of a level, and return its rows."""
+        """Run a task of search_tasks.py on the states of a level, and return its rows."""
         return self._workers.map(self._read(*_place(level)), f"{search_tasks.__name__}:{task}", self._text, schema)
 
     def _read(self, *table: str, schema: pa.Schema = search_tasks.KEYS) -> DataFrame:

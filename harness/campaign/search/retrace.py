@@ -1,7 +1,7 @@
-"""Retrace: find the first of the shortest schedules that break a property, as engine/explore/retrace.py does in memory.
+"""Find the schedule that breaks the property, after a search on Spark has reached a violation.
 
-The search marks, level by level and backwards, the states that lead to a violation. Then, forwards from the initial
-state, it takes at each step the first event that leads to a marked state.
+The module marks, level by level and backwards, the states that lead to the violation. Then, forwards from the initial
+state, it takes the first event to a marked state. engine/explore/retrace.py finds the same schedule in memory.
 """
 
 from epochfuzz.harness.campaign.search.expander import Expander
@@ -13,7 +13,10 @@ from epochfuzz.model.kafka.controller.controller import forget_superseded
 
 
 def shortest(asked: SearchRequest, levels: Levels, expander: Expander, last: int) -> bytes:
-    """Return the shortest schedule, of `last` + 1 events. Its last event starts from a state of level `last`."""
+    """Return the first of the shortest schedules that break the property. It has `last` + 1 events.
+
+    Its last event starts from a state of level `last`.
+    """
     levels.breaking(last)
     for level in range(last - 1, 0, -1):
         levels.leading(level)

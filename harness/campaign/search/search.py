@@ -1,4 +1,4 @@
-"""Search: run an exhaustive search in its directory, from the start or from its last complete level."""
+"""Run an exhaustive search on Spark, from the start or from its last complete level."""
 
 import shlex
 import time
@@ -28,7 +28,7 @@ def command_to_resume(uri: str) -> str:
 
 
 class SearchCampaign:
-    """A search in its directory."""
+    """An exhaustive search in a directory, with its request."""
 
     def __init__(self, directory: CampaignDirectory, asked: SearchRequest) -> None:
         self.asked = asked
@@ -39,10 +39,10 @@ class SearchCampaign:
 
     @staticmethod
     def start(spark: SparkSession, uri: str, asked: SearchRequest) -> "SearchCampaign":
-        """Return a new search. Raises CampaignError if the directory already holds a search or a campaign."""
+        """Start a search in a directory. Raises CampaignError if the directory already holds a search or a campaign."""
         directory = CampaignDirectory(spark, uri)
         if directory.has("parameters"):
-            raise CampaignError(f"{uri} already holds a campaign: choose another directory")
+            raise CampaignError(f"{uri} already holds a campaign; choose another directory")
         if directory.has("search"):
             raise CampaignError(
                 f"{uri} already holds a search; resume with `{command_to_resume(uri)}`, or choose another directory"
@@ -52,7 +52,7 @@ class SearchCampaign:
 
     @staticmethod
     def load(spark: SparkSession, uri: str) -> "SearchCampaign":
-        """Return the search of a directory.
+        """Return the search in a directory.
 
         Raises CampaignError if there is none, or if it was started with other rules of the model.
         """
@@ -64,12 +64,12 @@ class SearchCampaign:
         if asked.model != model_digest():
             raise CampaignError(
                 f"{uri} was begun with model {asked.model} (epochfuzz {asked.version}), but this is model"
-                f" {model_digest()}: resume with that version, or start another search"
+                f" {model_digest()}; resume with that version, or start another search"
             )
         return SearchCampaign(directory, asked)
 
     def run(self, report: Report) -> Exploration:
-        """Search the remaining levels. Raises NotConfirmed."""
+        """Search the remaining levels, and return the result. Raises NotConfirmed."""
         if not self._noted:
             self._levels.begin(self._expander.first)
             self._note(LevelCount(0, len(self._expander.first), 0, False, 0.0), report)
@@ -79,7 +79,7 @@ class SearchCampaign:
 
     @property
     def seconds(self) -> float:
-        """The seconds that the search took, without start-up and retracing."""
+        """The seconds that the levels took, without start-up and without finding the schedule."""
         return sum(each.seconds for each in self._noted)
 
     def _goes_on(self) -> bool:
@@ -87,7 +87,7 @@ class SearchCampaign:
         return last.states > 0 and (self.asked.depth is None or last.level < self.asked.depth)
 
     def _next(self, level: int) -> LevelCount:
-        """Compute a level, and return its counts."""
+        """Compute and write level `level`, and return its counts."""
         started = time.monotonic()
         transitions, broken = self._levels.expand(level - 1)
         states = 0 if broken else self._levels.add(level)
@@ -100,7 +100,7 @@ class SearchCampaign:
         report(SearchProgress(counted.level, states, transitions, counted.states))
 
     def _result(self) -> Exploration:
-        """Return the result for all levels up to the fully covered depth, as in engine/explore/explore.py."""
+        """Return the result of the search, with the counts of the levels whose states were all expanded."""
         last = self._noted[-1]
         covered = self._noted[:-1]  # the states of the last level, if it has any, have not been expanded
         states = sum(each.states for each in covered)
@@ -112,7 +112,10 @@ class SearchCampaign:
         return Exploration(states, transitions, depth, complete, schedule, False, memory, self._expander.symmetry)
 
     def _shortest(self) -> bytes:
-        """Return the first of the shortest schedules that break the property. Writes it once. Raises NotConfirmed."""
+        """Return the first of the shortest schedules that break the property, found once and then kept.
+
+        Raises NotConfirmed.
+        """
         found = self._directory.read_rows("outcome", OUTCOME)
         if found:
             return bytes(found[0]["shortest"])

@@ -1,4 +1,4 @@
-"""Search tasks: each maps Arrow batches of keys to batches of rows."""
+"""Spark tasks of an exhaustive search. Each maps Arrow batches of state keys to batches of rows."""
 
 from collections.abc import Iterator
 
@@ -23,7 +23,7 @@ EDGES = pa.schema({"key": pa.binary(), "parent": pa.binary()})
 
 
 def expand(text: str, batches: Batches) -> Batches:
-    """Yield the successors of states as rows of SUCCESSORS. No successor occurs twice in a batch."""
+    """Yield the successors of states as rows of SUCCESSORS. In a batch, each successor occurs once."""
     for chunks in _expanded(text, batches, NEW):
         found = [each for _, each in chunks]
         keys = np.unique(np.concatenate([as_bytes(each.keys) for each in found]))
@@ -34,7 +34,7 @@ def expand(text: str, batches: Batches) -> Batches:
 
 
 def edges(text: str, batches: Batches) -> Batches:
-    """Yield every successor of states with its parent, as rows of EDGES."""
+    """Yield pairs of a successor and its parent, as rows of EDGES."""
     for chunks in _expanded(text, batches, NEW):
         for keys, found in chunks:
             columns = [_column(as_bytes(found.keys)), _column(as_bytes(keys)[found.parents])]
@@ -42,14 +42,14 @@ def edges(text: str, batches: Batches) -> Batches:
 
 
 def breaking(text: str, batches: Batches) -> Batches:
-    """Yield the states with a successor that breaks the property, as rows of KEYS."""
+    """Yield the states with an event that breaks the property, as rows of KEYS."""
     for chunks in _expanded(text, batches, BREAKING):
         for keys, found in chunks:
             yield pa.record_batch([_column(as_bytes(keys)[np.unique(found.parents)])], schema=KEYS)
 
 
 def _expanded(text: str, batches: Batches, which: int) -> Iterator[Iterator[tuple[Keys, Successors]]]:
-    """Yield the chunks of each batch of keys, each with its successors."""
+    """Yield for each batch an iterator over its chunks of keys, each with its successors."""
     expander = expander_of(text)
     for batch in batches:
         chunks = expander.chunks(batch.column(0).to_pylist())
@@ -57,6 +57,6 @@ def _expanded(text: str, batches: Batches, which: int) -> Iterator[Iterator[tupl
 
 
 def _column(keys: "np.ndarray") -> pa.Array:
-    """Return keys as a column of a table."""
+    """Return keys as an Arrow column of bytes."""
     width = pa.binary(keys.dtype.itemsize)
     return pa.FixedSizeBinaryArray.from_buffers(width, len(keys), [None, pa.py_buffer(keys)]).cast(pa.binary())

@@ -1,1 +1,1 @@
-"""Sessions, workers and versions of Spark."""
+"""Everything that depends on Spark's versions and sessions, and the code that runs in Spark's workers."""

@@ -1,4 +1,4 @@
-"""Bootstrap: put this package on the path of a Python worker of Spark before the worker imports it.
+"""Put the sources of this package on the path of a Spark worker's Python, before the worker imports them.
 
 workers.py pickles these functions by value, so they may import only the standard library.
 """
@@ -16,7 +16,7 @@ from typing import Any
 
 
 def run_task(where: tuple[str, bytes | None], task: str, argument: Any, batches: Iterator[Any]) -> Iterator[Any]:
-    """Run a task: a function of epochfuzz.harness.campaign.spark.worker, or `module:function` from another module.
+    """Run a task on a worker, and yield its batches. `task` is `module:function`, or a function of worker.py.
 
     `where` is a pair: directories of sources (joined as in PYTHONPATH) and None, or a digest and a zip of sources.
     """
@@ -30,7 +30,7 @@ def run_task(where: tuple[str, bytes | None], task: str, argument: Any, batches:
 
 
 def unpack(digest: str, sources: bytes) -> str:
-    """Return the directory of the unpacked sources.
+    """Unpack a zip of sources once, and return its directory.
 
     The directory is named after the digest. Later tasks therefore find it again, and Numba finds its cached code there.
     """
@@ -50,10 +50,7 @@ def unpack(digest: str, sources: bytes) -> str:
 
 
 def cache_directory() -> Path:
-    """Return the directory that holds unpacked sources.
-
-    It is next to Numba's compiled code, or a temporary directory on an executor without a home directory.
-    """
+    """Return the directory for unpacked sources: next to Numba's cache, or temporary if there is no home directory."""
     try:
         base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "epochfuzz" / "sources"
         base.mkdir(parents=True, exist_ok=True)

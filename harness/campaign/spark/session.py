@@ -1,4 +1,4 @@
-"""Session: start Spark without output on the terminal. Java writes to a log, which is kept if Spark fails."""
+"""Start a Spark session without output on the terminal. Java writes to a log, which is kept if Spark fails."""
 
 import logging
 import os
@@ -49,9 +49,9 @@ def opened(
     """Open a Spark session on a master or on a Spark Connect server. Raises CampaignError for any error of Spark.
 
     If neither is given, SPARK_REMOTE may name a server, and spark-submit or Spark's configuration may name a master.
-    The default is DEFAULT_MASTER. If the process has an open session, that session is used, and stays open. Spark, Java
-    and local workers put their temporary files into `temporary`, if it is given. `memory` is the limit of the driver's
-    Java heap, in GiB.
+    The default is DEFAULT_MASTER. A session that the process has open already is used, and stays open. Spark, Java and
+    local workers put their temporary files into the directory `temporary`, if it is given. `memory` is the limit of the
+    driver's Java heap, in GiB.
     """
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]
     from pyspark.errors import PySparkException
@@ -90,10 +90,10 @@ def _is_not_of_py4j(record: logging.LogRecord) -> bool:
 
 @contextmanager
 def _same_ctrl_c() -> Iterator[None]:
-    """Restore the handler of Ctrl-C that was set before Spark started.
+    """Keep the handler of Ctrl-C inside this block, although Spark sets its own.
 
-    Spark's own handler first cancels all jobs. The cancellation fails while Python waits for Java, or the process ends
-    with the error of a cancelled job. It is not needed, because the jobs end with the session.
+    Spark's handler first cancels all jobs. The cancellation fails while Python waits for Java, or ends the process with
+    the error of a cancelled job. It is not needed, because the jobs end with the session.
     """
     before = signal.getsignal(signal.SIGINT)
     try:
@@ -104,7 +104,7 @@ def _same_ctrl_c() -> Iterator[None]:
 
 
 def _complaint(error: Exception, log: Path) -> str:
-    """Return a message for Spark's error. If the JVM never started, the reason is only in the log."""
+    """Return a message for an error of Spark. If the JVM never started, only the log has the reason."""
     from py4j.protocol import Py4JNetworkError
 
     logged = log.read_text(encoding="utf-8", errors="replace")
@@ -113,28 +113,28 @@ def _complaint(error: Exception, log: Path) -> str:
     if "All masters are unresponsive" in logged:
         from pyspark import __version__
 
-        reason = f"the master accepts no driver of PySpark {__version__}: start one of the same version"
+        reason = f"the master rejects drivers of PySpark {__version__}; start a master of the same version"
     elif isinstance(error, (ConnectionError, Py4JNetworkError)):
-        reason = "its Java process has ended"
+        reason = "its Java process ended"
     else:
         reason = sentence(logged if "JAVA_GATEWAY_EXITED" in str(error) else str(error))
-    return f"Spark failed: {reason} (its log is {log})"
+    return f"Spark failed: {reason}; its log, {log}, has more"
 
 
 def destination(master: str | None, remote: str | None) -> str:
-    """Return the master or the server on which `opened` starts a session."""
+    """Return the master or the server that `opened` would use, as text."""
     return _server(master, remote) or master or named_by_spark() or DEFAULT_MASTER
 
 
 def _server(master: str | None, remote: str | None) -> str | None:
-    """Return the Spark Connect server; None if there is none. SPARK_REMOTE counts only without a master."""
+    """Return the Spark Connect server to use, or None. SPARK_REMOTE counts only if no master is given."""
     return remote or (os.environ.get("SPARK_REMOTE") if master is None else None)
 
 
 def named_by_spark() -> str | None:
-    """Return the master that spark-submit or spark-defaults.conf names; None if they name none.
+    """Return the master that spark-submit or spark-defaults.conf names, or None.
 
-    A program that was started by spark-submit can't see the master before the session is open.
+    Under spark-submit the result is only a phrase, because the master is unknown before the session is open.
     """
     if "PYSPARK_GATEWAY_PORT" in os.environ:
         return "the master of spark-submit"
@@ -158,10 +158,10 @@ def _started(master: str | None, temporary: Path | None, memory: float | None) -
     if shutil.which(java) is None:
         raise CampaignError(f"{java} was not found; {_JAVA_REMEDY}")
     options = dict(_OPTIONS)
-    is_named = master is None and named_by_spark() is not None
-    if not is_named:
+    named = named_by_spark() if master is None else None
+    if named is None:
         options["spark.app.name"] = "epochfuzz"
-    where = master or named_by_spark() or DEFAULT_MASTER
+    where = master or named or DEFAULT_MASTER
     if memory is not None:
         options["spark.driver.memory"] = f"{memory * 1024:.0f}m"
     if where.startswith("local"):
@@ -177,23 +177,26 @@ def _started(master: str | None, temporary: Path | None, memory: float | None) -
     already_open = SparkSession.getActiveSession()
     if already_open is not None:  # a builder would change its configuration
         if master is not None:
-            raise CampaignError("this process has a Spark session already: leave out --master")
+            raise CampaignError("this process already has a Spark session; leave out --master")
         return already_open
-    builder = SparkSession.builder if is_named else SparkSession.builder.master(where)
+    builder = SparkSession.builder if named is not None else SparkSession.builder.master(where)
     for key, value in options.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
 
 
 def _java_option(name: str, value: str) -> str:
-    """Return an option that sets a Java system property, quoted for Spark's option parser."""
+    """Return a Java option that sets a system property, quoted for Spark's configuration."""
     escaped = value.replace("\\", "\\\\").replace('"', '\\"')
     return f'"-D{name}={escaped}"'
 
 
 @contextmanager
 def _temporary_files_in(directory: Path | None) -> Iterator[None]:
-    """Redirect the temporary files of this process and its children to a directory."""
+    """Put temporary files of this process and its children into a directory, inside this block.
+
+    None: change nothing.
+    """
     if directory is None:
         yield
         return
@@ -237,12 +240,17 @@ def _require_any(servers: list[SplitResult]) -> None:
             reasons.append(f"{server.netloc}: {error}")
         else:
             return
-    raise CampaignError(f"no Spark server answers at {', '.join(reasons)}")
+    raise CampaignError(
+        f"no Spark server accepts connections at {', '.join(reasons)}; start it, or correct the address"
+    )
 
 
 @contextmanager
 def _output_to(descriptor: int) -> Iterator[None]:
-    """Send the output of this process and its new children to a file. The children keep writing there afterwards."""
+    """Send the output of this process and its new children to a file inside this block.
+
+    The children continue afterwards.
+    """
     saved = os.dup(1), os.dup(2)
     try:
         for stream in (sys.stdout, sys.stderr):

@@ -1,4 +1,4 @@
-"""Versions: hide the differences between PySpark 3.5 and 4, and check that PySpark can work with a server.
+"""Hide the differences between PySpark 3.5 and 4, and check that PySpark can work with a server.
 
 No other file reads PySpark's version. Some platforms ship a PySpark 3.5 with parts of PySpark 4. With any PySpark 3,
 this file therefore uses only the documented API of Apache Spark 3.5.
@@ -27,10 +27,10 @@ __all__ = [
     "interrupt",
     "is_remote",
     "observed",
+    "place",
     "require_home",
     "require_server",
     "to_arrow",
-    "where",
 ]
 
 _TAG = "epochfuzz"  # tag of our jobs on Spark Connect
@@ -54,7 +54,10 @@ def from_arrow(spark: SparkSession, table: pa.Table) -> DataFrame:
 def observed(
     rows: DataFrame, sums: list[Column], write: Callable[[DataFrame], None], written: Callable[[], DataFrame | None]
 ) -> dict[str, Any]:
-    """Write rows, and return their sums. PySpark 3.5 on Spark Connect has to read the written rows to add them up."""
+    """Write rows, and return the sums over their columns. `written` reads the rows again.
+
+    Only PySpark 3.5 on Spark Connect needs to read them, because it cannot add up the columns while it writes.
+    """
     if _IS_3 and is_remote():
         write(rows)
         again = written()
@@ -72,13 +75,16 @@ def interrupt(spark: SparkSession) -> None:
         spark.interruptAll()
 
 
-def where(spark: SparkSession) -> str:
-    """Return the master of a session, or the text `Spark Connect`, because its clients can't see the master."""
-    return "Spark Connect" if is_remote() else str(spark.sparkContext.master)
+def place(spark: SparkSession) -> str:
+    """Return a sentence that names the master of a session, or Spark Connect, whose clients can't see the master."""
+    return f"Spark {spark.version} runs on {'Spark Connect' if is_remote() else spark.sparkContext.master}"
 
 
 def describe(spark: SparkSession, text: str) -> None:
-    """Name the jobs that this thread starts, for Spark's UI. Spark Connect has tags instead of descriptions."""
+    """Show `text` in Spark's UI as the description of the jobs that this thread starts.
+
+    Spark Connect gets a tag instead.
+    """
     if not is_remote():
         spark.sparkContext.setJobDescription(text)
     else:
@@ -86,7 +92,10 @@ def describe(spark: SparkSession, text: str) -> None:
 
 
 def condition(error: PySparkException) -> str | None:
-    """Return the name of the error condition. In PySpark 3.5 on Spark Connect, only the message contains it."""
+    """Return the name of an error's condition, such as `PATH_NOT_FOUND`, or None.
+
+    PySpark 3.5 has the name only in the message.
+    """
     if not _IS_3:
         return error.getCondition()
     begins = re.match(r"\[([A-Z_.]+)\]", str(error))
@@ -94,37 +103,37 @@ def condition(error: PySparkException) -> str | None:
 
 
 def require_home() -> None:
-    """Raise CampaignError if SPARK_HOME holds another release than PySpark. Spark would start the JVM from there."""
+    """Raise CampaignError if SPARK_HOME holds another release than PySpark, because Spark starts the JVM from there."""
     home = os.environ.get("SPARK_HOME")
     for jar in Path(home, "jars").glob("spark-core_*.jar") if home else ():
         version = jar.stem.removeprefix("spark-core_").partition("-")[2]
         if _release(version) != _release(pyspark.__version__):
             raise CampaignError(
-                f"SPARK_HOME is {home}, Spark {version}, and this is PySpark {pyspark.__version__}:"
-                f" unset SPARK_HOME, or {_remedy(version)}"
+                f"SPARK_HOME is {home}, Spark {version}, and this is PySpark {pyspark.__version__};"
+                f" unset SPARK_HOME, or run `{_remedy(version)}`"
             )
 
 
 def require_server(version: str) -> None:
-    """Raise CampaignError if this PySpark cannot work with a Spark Connect server of that version."""
+    """Raise CampaignError if this PySpark cannot work with a Spark Connect server of a version."""
     server = _release(version)
     if server < OLDEST_SPARK:
         oldest = ".".join(map(str, OLDEST_SPARK))
-        raise CampaignError(f"the Spark Connect server is Spark {version}: start one of Spark {oldest} or newer")
+        raise CampaignError(f"the Spark Connect server is Spark {version}; start a server of Spark {oldest} or newer")
     if server[0] != _release(pyspark.__version__)[0]:
         raise CampaignError(
-            f"the Spark Connect server is Spark {version}, and this is PySpark {pyspark.__version__}:"
-            f" {_remedy(version)}"
+            f"the Spark Connect server is Spark {version}, and this is PySpark {pyspark.__version__};"
+            f" run `{_remedy(version)}`"
         )
 
 
 def _release(version: str) -> tuple[int, int]:
-    """Return the major and minor version, without a vendor's suffix."""
+    """Return the major and minor number of a version. A vendor's suffix is ignored."""
     major, minor = version.split(".")[:2]
     return int(major), int(minor)
 
 
 def _remedy(version: str) -> str:
-    """Return the command that installs PySpark of a version. It names no extras, because those of 3.5 need NumPy 1."""
+    """Return the pip command for a version of PySpark. It names no extras, because those of 3.5 need NumPy 1."""
     major, minor = _release(version)
     return f"pip install 'pyspark=={major}.{minor}.*'"

@@ -1,4 +1,4 @@
-"""Worker: the tasks of every kind of work. Each task maps Arrow batches of numbers to batches of rows.
+"""The Spark tasks that every job has: prepare a worker, and run blocks. A task maps Arrow batches to Arrow batches.
 
 This module runs on executors. Its imports are the dependencies of executors: numpy, numba, pyarrow and Hypothesis.
 """
@@ -22,7 +22,7 @@ class WrongModelError(RuntimeError):
 
 
 def get_ready(text: str, numbers: Batches) -> Batches:
-    """Prepare the job. Yields one row for each worker: the last number that the worker received."""
+    """Prepare the job on this worker. Yields one row: the last number that the worker received."""
     work(text).get_ready()
     for batch in numbers:
         last = batch.slice(batch.num_rows - 1)
@@ -30,7 +30,10 @@ def get_ready(text: str, numbers: Batches) -> Batches:
 
 
 def do_blocks(text: str, numbers: Batches) -> Batches:
-    """Run the numbered blocks, and yield a row of blocks.schema for each. A negative number ~n runs block n again."""
+    """Run the numbered blocks, and yield a row of blocks.schema for each.
+
+    The number ~n means a second run of block n.
+    """
     asked = work(text)
     schema = blocks.schema(asked)
     with asked.equipped():
@@ -41,16 +44,19 @@ def do_blocks(text: str, numbers: Batches) -> Batches:
 
 @lru_cache(maxsize=4)
 def work(text: str) -> Job[Any]:
-    """Return the job that a text describes, built once in each worker process. Raises WrongModelError."""
+    """Return the job from its text, built once in each worker process. Raises WrongModelError."""
     asked = work_of_text(text)
     require_model(asked.model)
     return asked
 
 
 def require_model(model: str) -> None:
-    """Raise WrongModelError unless the worker's model is the campaign's model."""
+    """Raise WrongModelError unless this worker's model has the digest `model`."""
     if model != model_digest():
-        raise WrongModelError(f"a worker has model {model_digest()}, but the campaign needs model {model}")
+        raise WrongModelError(
+            f"a worker has model {model_digest()}, but the campaign needs model {model}; install the driver's"
+            " Numba on each worker"
+        )
 
 
 def each(numbers: Batches) -> Iterator[int]:

@@ -1,4 +1,4 @@
-"""Workers: run tasks of this package in Spark's Python workers, on any machine. A task maps Arrow batches to batches.
+"""Run functions of this package in Spark's Python workers, on any machine.
 
 On a local master, workers read the driver's source files. On other masters, the sources travel inside the function, as
 a zip. Session artifacts (`addArtifacts`) would work too, but Numba cannot compile and cache code in a zip, and a
@@ -31,7 +31,7 @@ _OF_KAFKA = _PACKAGE / "harness" / "cluster" / "resources"  # files that brokers
 
 
 class Workers:
-    """The Python workers of a Spark session, and a module of the user's own if they need one."""
+    """The Python workers of a Spark session. `module` names a user's own module that they need, or is None."""
 
     def __init__(self, spark: SparkSession, module: str | None = None) -> None:
         self.spark = spark
@@ -43,9 +43,9 @@ class Workers:
             self._where = zip_of_sources(module)
 
     def map(self, numbers: DataFrame, task: str, argument: Any, schema: pa.Schema) -> DataFrame:
-        """Apply a task to the numbers, and return its rows. The task is in spark/worker.py or in another module.
+        """Apply a task to numbers in Spark's workers, and return the task's rows, which have `schema`.
 
-        The numbers are a DataFrame with one column.
+        `numbers` is a DataFrame with one column. `task` is `module:function`, or a function of spark/worker.py.
         """
         where, run_task = self._where, bootstrap.run_task
 
@@ -56,12 +56,12 @@ class Workers:
 
 
 def is_local(master: str) -> bool:
-    """Return whether a master's workers are children of this process. False for `local-cluster[...]`."""
+    """Return whether the workers of a master are children of this process. False for `local-cluster[...]`."""
     return master == "local" or master.startswith("local[")
 
 
 def zip_of_sources(module: str | None = None) -> tuple[str, bytes]:
-    """Return the digest and the zip of this package's sources. Equal sources give equal bytes.
+    """Return a digest and a zip of this package's sources. Equal sources give equal bytes.
 
     If a module is given, the zip also holds its file, or all files of its top-level package.
     """
@@ -77,7 +77,7 @@ def zip_of_sources(module: str | None = None) -> tuple[str, bytes]:
 
 
 def files_of(module: str | None) -> dict[str, Path]:
-    """Return the Python files of a module's top-level package, or the module's only file, by relative name."""
+    """Return the Python files that a module needs, by relative name: its top-level package, or its only file."""
     top = importlib.util.find_spec(module.partition(".")[0]) if module else None
     if top is None:
         return {}

@@ -1,1 +1,1 @@
-"""The directory of a campaign, its tables, and the readers of the tables, with and without Spark."""
+"""The directory of a campaign, and readers of its tables, with and without Spark."""

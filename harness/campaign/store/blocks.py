@@ -1,4 +1,4 @@
-"""Blocks: the table of blocks. A row has the columns of its kind of work and the columns below."""
+"""The table of finished blocks. A row has the columns of the kind of job, and columns about the run of the block."""
 
 import os
 import platform
@@ -23,12 +23,12 @@ _NUMBER = "number of the block"
 
 
 def schema(work: type[Job[Any]] | Job[Any]) -> pa.Schema:
-    """Return the schema of the table."""
+    """Return the schema of the table of blocks for a job."""
     return pa.schema([*work.BLOCKS, *_OF_EVERY_KIND])
 
 
 def row(work: Job[Any], number: int, again: bool) -> dict[str, Any]:
-    """Run a block, and return its row."""
+    """Run a block, and return its row of the table. `again` marks a second run."""
     return work.block(number) | {
         "again": again,
         "worker": f"{platform.node()}/{os.getpid()}",
@@ -38,12 +38,12 @@ def row(work: Job[Any], number: int, again: bool) -> dict[str, Any]:
 
 
 def written(directory: CampaignDirectory, work: Job[Any]) -> DataFrame | None:
-    """Return all written blocks, including repeated runs; None before the first wave."""
+    """Return all rows of the table of blocks, with second runs. None if no block was written yet."""
     return directory.read("blocks", schema(work))
 
 
 def finished(directory: CampaignDirectory, work: Job[Any]) -> DataFrame | None:
-    """Return the finished blocks without repeated runs; None before the first wave."""
+    """Return the rows of finished blocks, each block once. None if no block was written yet."""
     rows = written(directory, work)
     if rows is None:
         return None
@@ -53,7 +53,7 @@ def finished(directory: CampaignDirectory, work: Job[Any]) -> DataFrame | None:
 def refuse_foreign(directory: CampaignDirectory, work: Job[Any]) -> None:
     """Raise CampaignError if the directory holds blocks of another campaign.
 
-    A block that names no campaign (null) was written by an older version, and is accepted.
+    A block without the name of a campaign comes from an older version, and is accepted.
     """
     rows = written(directory, work)
     foreign = None if rows is None else rows.where(F.col("campaign") != work.campaign).select("campaign").head()

@@ -1,4 +1,4 @@
-"""Compare blocks that ran twice. If any result differs, none of the campaign's results can be trusted."""
+"""Compare the blocks that ran twice. If any result differs, none of the campaign's results can be trusted."""
 
 from typing import Any
 
@@ -13,7 +13,10 @@ _NUMBER = "number of the block"
 
 
 def compare(written: DataFrame | None, work: Job[Any]) -> Checked:
-    """Compare all written results of each block. If results differ, Job.refuse raises the error."""
+    """Compare all results of each block that ran twice, and return numbers about the comparison.
+
+    If results differ, Job.refuse raises the error.
+    """
     if written is None:
         return Checked(0, 0, 0)
     for number in differing(written, work)[:1]:
@@ -27,9 +30,9 @@ def compare(written: DataFrame | None, work: Job[Any]) -> Checked:
 
 
 def differing(written: DataFrame, work: Job[Any]) -> list[int]:
-    """Return the numbers of the blocks whose runs had different results.
+    """Return the numbers of the blocks that had different results in two runs.
 
-    Blocks that ran only once are not compared, and their results are not read.
+    Results of blocks that ran once are not read.
     """
     twice = _by_number(written, work).where("times > 1")
     numbered = written.withColumn(_NUMBER, work.number()).join(twice, _NUMBER, "left_semi")
@@ -39,7 +42,7 @@ def differing(written: DataFrame, work: Job[Any]) -> list[int]:
 
 
 def _by_number(written: DataFrame, work: Job[Any]) -> DataFrame:
-    """Return for each block the number of its runs and of their processes, and the peak memory of these processes."""
+    """Return a row for each block: how often it ran, in how many processes, and the peak memory of these processes."""
     return written.groupBy(work.number().alias(_NUMBER)).agg(
         F.count("worker").alias("times"), F.count_distinct("worker").alias("workers"), F.max("memory").alias("memory")
     )

@@ -1,10 +1,12 @@
-"""Directory: the storage of a campaign, which Spark reads and writes.
+"""The directory of a campaign, which Spark reads and writes.
 
 Every write makes one file, which appears under its final name when it is complete: Spark's committer renames the only
 partition of the table into place. A table is therefore either complete or absent, and so are the blocks of a wave.
 """
 
+import threading
 from collections.abc import Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import AnalysisException, PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from epochfuzz.harness.campaign.spark import versions
@@ -23,22 +25,29 @@ _PATTERN_CHARACTERS = frozenset("*?[]{}\\")
 # Spark's error conditions for absent tables. A table that was never written has no path. An empty table has no file
 # from which Spark could infer columns.
 _NOTHING_THERE = ("PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA")
+_PATIENCE = 30.0  # seconds in which a file system must respond, because Hadoop's clients retry for many minutes
+_NO_CONNECTOR = ("No FileSystem for scheme", "FileSystem not found")  # parts of Hadoop's messages
 
 
 class CampaignDirectory:
-    """The directory of a campaign. Raises CampaignError if Spark would interpret its name as a pattern."""
+    """Reads and writes the tables of a campaign with Spark.
+
+    Raises CampaignError for a name that Spark takes for a pattern.
+    """
 
     def __init__(self, spark: SparkSession, uri: str) -> None:
         if _PATTERN_CHARACTERS & set(uri):
             raise CampaignError(
-                f"{uri}: Spark reads {' '.join(sorted(_PATTERN_CHARACTERS))} as patterns; choose another"
+                f"{uri} must not contain {' '.join(sorted(_PATTERN_CHARACTERS))}, because Spark reads them as"
+                " patterns; choose another name"
             )
         self.spark = spark
         self.uri = absolute(uri)
+        self._has_responded = self.local is not None
 
     @property
     def local(self) -> Path | None:
-        """The path of the directory; None if it is not on this machine."""
+        """The path of the directory, or None if it is not on this machine."""
         return None if versions.is_remote() else on_this_machine(self.uri)
 
     def path(self, *names: str) -> str:
@@ -46,10 +55,10 @@ class CampaignDirectory:
         return "/".join((self.uri.rstrip("/"), *names))
 
     def read(self, table: str, schema: pa.Schema) -> DataFrame | None:
-        """Return a table; None if it was never written."""
+        """Return a table as a DataFrame, or None if it was never written."""
         try:
             with self._complaining("read"):
-                rows = self.spark.read.schema(from_arrow_schema(schema)).parquet(self.path(table))
+                rows = self._reader().schema(from_arrow_schema(schema)).parquet(self.path(table))
                 rows.schema  # noqa: B018 - makes Spark Connect look up the path now instead of at the first read
         except AnalysisException:
             return None
@@ -60,38 +69,71 @@ class CampaignDirectory:
         return bool(self.read_rows_as_they_are(table, most=1))
 
     def read_rows_as_they_are(self, table: str, most: int | None = None) -> list[dict[str, Any]]:
-        """Return the rows of a small table, or its first `most` rows, with the columns that its file has.
+        """Return the rows of a small table with the columns of its file. `most` limits the number of rows.
 
         The list is empty if the table is absent.
         """
         try:
             with self._complaining("read"):
-                rows = self.spark.read.parquet(self.path(table))
+                rows = self._reader().parquet(self.path(table))
                 return list(versions.to_arrow(rows if most is None else rows.limit(most)).to_pylist())
         except AnalysisException:
             return []
 
     def read_rows(self, table: str, schema: pa.Schema) -> list[dict[str, Any]]:
-        """Return the rows of a small table; an empty list if it was never written."""
+        """Return the rows of a small table with the columns of a schema. The list is empty if the table is absent."""
         rows = self.read(table, schema)
         return [] if rows is None else versions.to_arrow(rows).to_pylist()
 
     def write(self, rows: DataFrame, *table: str) -> None:
-        """Compute a table or a part of it on all cores, and write one file. Overwrites a killed driver's remains."""
+        """Compute rows on all cores, and write them into one file. Replaces a file that a killed driver left."""
         rows.repartition(1).write.mode("overwrite").parquet(self.path(*table))
 
     def write_rows(self, rows: list[dict[str, Any]], schema: pa.Schema, *table: str) -> None:
-        """Write rows that this process holds into one file."""
+        """Write rows that this process has in memory into one file."""
         at_hand = versions.from_arrow(self.spark, pa.Table.from_pylist(rows, schema))
         with self._complaining("written"):
             at_hand.coalesce(1).write.mode("overwrite").parquet(self.path(*table))
 
     @contextmanager
     def _complaining(self, what: str) -> Iterator[None]:
-        """Turn an error of Spark into a CampaignError that names the directory, unless a table is absent."""
+        """Turn an error of Spark inside this block into a CampaignError that names the directory.
+
+        The error about an absent table passes through. `what` is a participle for the message, such as `read`.
+        """
         try:
             yield
         except (PySparkException, Py4JError) as error:
             if isinstance(error, AnalysisException) and versions.condition(error) in _NOTHING_THERE:
                 raise
-            raise CampaignError(f"{self.uri} cannot be {what}: {sentence(str(error))}") from None
+            reason = sentence(str(error))
+            if any(part in reason for part in _NO_CONNECTOR):
+                reason = f"Spark has no connector for it ({reason}); add one with spark.jars.packages"
+            raise CampaignError(f"{self.uri} cannot be {what}: {reason}") from None
+
+    def _reader(self) -> DataFrameReader:
+        """Return Spark's reader, once the file system has responded. Raises CampaignError and AnalysisException."""
+        if self._has_responded:
+            return self.spark.read
+        responded: Future[None] = Future()
+
+        def look() -> None:
+            try:
+                self.spark.read.schema("engine string").parquet(self.uri).schema  # noqa: B018 - looks up the path
+                responded.set_result(None)
+            except Exception as error:
+                responded.set_exception(error)
+
+        threading.Thread(target=look, daemon=True).start()  # it may never end
+        try:
+            responded.result(_PATIENCE)
+        except TimeoutError:
+            raise CampaignError(
+                f"{self.uri} did not respond within {_PATIENCE:g} s; check the address and the network, or choose"
+                " another directory"
+            ) from None
+        except AnalysisException as error:
+            if versions.condition(error) not in _NOTHING_THERE:
+                raise
+        self._has_responded = True
+        return self.spark.read

@@ -20,12 +20,12 @@ _JAVA_ERROR = re.compile(
 
 
 def sentence(text: str) -> str:
-    """Return the innermost cause from the text of a Spark error or log, on one line and without the stack trace."""
+    """Return the innermost cause in the text of a Spark error or log, as one line."""
     missing = _MISSING_MODULE.search(text)
     if missing:
-        return f"a worker lacks {missing[1]}; install what epochfuzz depends on wherever executors run"
+        return f"a worker lacks {missing[1]}; install the dependencies of epochfuzz on each machine with executors"
     for pattern in (_PYTHON_ERROR, _JAVA_ERROR):
         reasons = pattern.findall(text)
         if reasons:
             return _OUR_NAME.sub("", str(reasons[-1]).strip())
-    return next(filter(None, map(str.strip, text.splitlines())), "it gives no reason")
+    return next(filter(None, map(str.strip, text.splitlines())), "Spark gives no reason")

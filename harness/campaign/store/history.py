@@ -1,4 +1,4 @@
-"""History: compare several campaigns in order of time: all findings, new findings, and the growth of coverage.
+"""Compare several campaigns in order of time: all findings, new findings, and the growth of coverage.
 
 Two findings are equal if their protocol, property and configuration are equal. The bounds of the configuration don't
 count, because a campaign with larger bounds only searches further for the same findings.
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, order=True)
 class ComparisonKey:
-    """A protocol in a configuration. Campaigns are compared for each of these."""
+    """A protocol and a configuration as text. Results of several campaigns are compared if their keys are equal."""
 
     protocol: str
     configuration: str
@@ -30,7 +30,10 @@ class ComparisonKey:
 
 @dataclass(frozen=True)
 class FindingHistory:
-    """The findings about property `name` under a protocol. Each campaign that ran the protocol has one, or None."""
+    """The history of one finding: property `name`, broken under the protocol and configuration `subject`.
+
+    `found` has an entry for each campaign that ran the protocol: its finding, or None if the property did not break.
+    """
 
     subject: ComparisonKey
     name: str
@@ -38,23 +41,29 @@ class FindingHistory:
 
     @property
     def seen(self) -> list[tuple[CampaignStatus, CampaignFinding]]:
-        """The campaigns that found a violation, each with its finding."""
+        """The campaigns that have the finding, each with its finding."""
         return [(campaign, found) for campaign, found in self.found if found is not None]
 
     @property
     def known_flaw(self) -> str | None:
-        """The reason why the last campaign with this finding expected it; None if the finding was not expected."""
+        """The known bug that explains the finding, as the last campaign reports it.
+
+        None if no known bug explains it.
+        """
         return self.seen[-1][1].known_flaw
 
     @property
     def shortest(self) -> CampaignFinding:
-        """The shortest finding of all campaigns. Among equal lengths, a shrunk finding is preferred."""
+        """The finding with the fewest events, over all campaigns. Among equal lengths, a shrunk one is preferred."""
         return min((found for _, found in self.seen), key=lambda found: (found.length, not found.is_shrunk))
 
 
 @dataclass(frozen=True)
 class Growth:
-    """Counts of situations: all that a campaign met, those that no earlier campaign met, and the total so far."""
+    """Numbers of situations: met by a campaign, met for the first time (`new`), and met by all campaigns up to it.
+
+    A situation is a kind of state and event (walks/coverage.py).
+    """
 
     campaign: CampaignStatus
     subject: ComparisonKey
@@ -65,7 +74,7 @@ class Growth:
 
 @dataclass(frozen=True)
 class History:
-    """Campaigns, oldest first, and their comparison."""
+    """Several campaigns, oldest first, with the histories of their findings and the growth of coverage."""
 
     campaigns: tuple[CampaignStatus, ...]
     lines: tuple[FindingHistory, ...]
@@ -73,12 +82,12 @@ class History:
 
     @property
     def new(self) -> list[FindingHistory]:
-        """Findings of the last campaign that no earlier campaign had."""
+        """The findings that only the last campaign has."""
         return [line for line in self.lines if [campaign for campaign, _ in line.seen] == [self.campaigns[-1]]]
 
     @property
     def no_longer_seen(self) -> list[FindingHistory]:
-        """Findings of earlier campaigns that the last campaign did not have, although it ran the same protocol."""
+        """The findings that the last campaign does not have, although it ran the protocol."""
         last = self.campaigns[-1]
         return [line for line in self.lines if line.found[-1] == (last, None)]
 
@@ -90,12 +99,12 @@ def history(campaigns: Iterable[CampaignStatus]) -> History:
 
 
 def subjects(campaign: CampaignStatus) -> list[ComparisonKey]:
-    """Return the protocols of a campaign, each with the campaign's configuration."""
+    """Return the protocols of a campaign, each with its configuration."""
     return [ComparisonKey(name, configuration_text(campaign.work.settings)) for name in campaign.work.names]
 
 
 def configuration_text(settings: Configuration) -> str:
-    """Return a configuration without bounds as text: `replicas`, and all settings that differ from their defaults."""
+    """Return a configuration without bounds as text: `replicas`, and all settings that are not at their defaults."""
     return " ".join(f"{key}={value}" for key, value in without_bounds(settings).items())
 
 

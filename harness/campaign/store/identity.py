@@ -1,4 +1,4 @@
-"""Determine which campaign a directory holds, from its parameters and its blocks."""
+"""Find out which campaign a directory holds, from its parameters and its blocks."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -13,7 +13,7 @@ ALONE = "no other file has the campaign's parameters; restore it, or choose anot
 
 
 class Tables(Interface):
-    """The tables of a directory for reading. directory.py reads them with Spark, and local_tables.py without Spark."""
+    """A reader of a campaign's tables: directory.py reads with Spark, local_tables.py reads without."""
 
     def path(self, *names: str) -> str:
         """Return the location of a file or table in the directory."""
@@ -26,7 +26,7 @@ class Tables(Interface):
 
 
 def work_found(tables: Tables) -> Job[Any] | None:
-    """Return the job that a directory's parameters describe; None if it has neither parameters nor blocks.
+    """Return the job of the campaign in a directory, or None if the directory has neither parameters nor blocks.
 
     Raises CampaignError if the parameters cannot be used, or if there are blocks without parameters.
     """
@@ -35,7 +35,7 @@ def work_found(tables: Tables) -> Job[Any] | None:
     if not rows:
         if tables.has("blocks"):
             raise CampaignError(
-                f"{place} is missing or empty, but {tables.path('blocks')} has the blocks of a campaign: restore the"
+                f"{place} is missing or empty, but {tables.path('blocks')} has the blocks of a campaign; restore the"
                 " parameters to resume it, or choose another directory"
             )
         return None
@@ -48,17 +48,17 @@ def work_found(tables: Tables) -> Job[Any] | None:
 
 
 def _unusable(place: str, version: Any, error: ValueError) -> str:
-    """Return the reason why parameters cannot be used. Parquet does not detect damage to the names of columns."""
+    """Return the message that parameters cannot be used. Parquet does not detect damage to column names."""
     said = f"{place} cannot be used: {error}; it was written by epochfuzz {version}"
     if version == epochfuzz_version():
-        return f"{said}, the version that runs now, so it is damaged: {ALONE}"
-    return f"{said}, and this is epochfuzz {epochfuzz_version()}"
+        return f"{said}, this version, so it is damaged; {ALONE}"
+    return f"{said}, but this is epochfuzz {epochfuzz_version()}; install that version"
 
 
 def refuse_foreign_to(tables: Tables, work: Job[Any], campaigns: Iterable[str]) -> None:
-    """Raise CampaignError if any block belongs to another campaign than the parameters."""
+    """Raise CampaignError if `campaigns`, the digests in blocks, has another digest than the job's."""
     for campaign in sorted(set(campaigns) - {work.campaign}):
         raise CampaignError(
             f"{tables.path('blocks')} has blocks of campaign {campaign}, but {tables.path('parameters')}"
-            f" belongs to campaign {work.campaign}: restore the files of one campaign, or choose another directory"
+            f" belongs to campaign {work.campaign}; restore the files of one campaign, or choose another directory"
         )

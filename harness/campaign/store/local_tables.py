@@ -1,4 +1,4 @@
-"""Read the directory of a campaign on this machine without Spark. The campaign may be running at the same time.
+"""Read the directory of a campaign on this machine without Spark, also while the campaign runs.
 
 Every file is complete or absent (directory.py), so a reader never sees part of a file. Parquet pages carry checksums.
 An error about a damaged file names the file and the remedy.
@@ -26,7 +26,7 @@ _TABLES_AT_THE_END = ("findings", "situations", "outcome")
 
 
 class LocalTables:
-    """The tables in the directory of a campaign."""
+    """Reads the tables in a campaign's directory."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -36,13 +36,13 @@ class LocalTables:
         return str(self.directory.joinpath(*names))
 
     def has(self, table: str) -> bool:
-        """Return whether a table has any row."""
+        """Return whether a table exists and has at least one row."""
         return any(part.num_rows for part in self.tables(table))
 
     def tables(self, name: str, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
-        """Yield the content of each file of a table, oldest wave first. A requested column may be missing in a file.
+        """Yield the content of each file of a table, oldest wave first. A file may lack a requested column.
 
-        Raises CampaignError.
+        Raises CampaignError for a damaged file.
         """
         for file in self._files(name):
             try:
@@ -54,17 +54,20 @@ class LocalTables:
                 raise CampaignError(self._damage(name, file, str(error).splitlines()[0])) from None
 
     def read_rows_as_they_are(self, table: str) -> list[dict[str, Any]]:
-        """Return the rows of a small table; an empty list if it is absent."""
+        """Return the rows of a small table. The list is empty if the table is absent."""
         return [row for part in self.tables(table) for row in part.to_pylist()]
 
     def read_rows(self, table: str, schema: pa.Schema) -> list[dict[str, Any]]:
-        """Return the rows of a table with all columns of a schema. A column that the table lacks is null."""
+        """Return the rows of a table with the columns of a schema. A column that the table lacks is None."""
         nothing = dict.fromkeys(schema.names)
         return [nothing | row for row in self.read_rows_as_they_are(table)]
 
     @cached_property
     def work(self) -> Job[Any]:
-        """The job of the campaign. Raises CampaignError if there is none, or if blocks belong to another campaign."""
+        """The job of the campaign.
+
+        Raises CampaignError if the directory has none, or has blocks of another campaign.
+        """
         found = work_found(self)
         if found is None:
             raise CampaignError(
@@ -75,23 +78,26 @@ class LocalTables:
         return found
 
     def refuse_foreign(self, work: Job[Any]) -> None:
-        """Raise CampaignError if any block belongs to the campaign of another job."""
+        """Raise CampaignError if the directory has blocks of a campaign with another job."""
         campaigns = {name for part in self.tables("blocks", ["campaign"]) for name in _distinct(part, "campaign")}
         refuse_foreign_to(self, work, campaigns)
 
     @property
     def is_finished(self) -> bool:
-        """True once the campaign is finished."""
+        """True if the campaign has written its outcome."""
         return self.has("outcome")
 
     @property
     def is_running(self) -> bool:
-        """True while a process works on the campaign."""
+        """True while a process holds the lock of the directory."""
         return is_held(self.directory)
 
     @property
     def begun(self) -> datetime:
-        """The submission time of the first wave. Without a wave, the time at which the parameters were written."""
+        """The time when the first blocks were submitted.
+
+        Before that, the time when the parameters were written.
+        """
         begun = (wave_begun(file.name) for file in sorted(self.directory.glob("blocks/wave=*")))
         return next(filter(None, begun), None) or _changed(self._files("parameters"))
 
@@ -101,26 +107,29 @@ class LocalTables:
         return _changed([*self._files("parameters"), *self._files("blocks"), *self._files("outcome")])
 
     def seconds(self, schedules: int) -> float:
-        """Return the time in seconds that a number of schedules took, computed as in waves.seconds_worked."""
+        """Return the seconds that the campaign needed for `schedules` schedules (waves.seconds_worked)."""
         rows = self.read_rows_as_they_are("waves")
         noted = sum(row["schedules"] or 0 for row in rows)
         return float(sum(row["seconds"] for row in rows) * schedules / noted) if noted else 0.0
 
     def refuse_damage(self) -> None:
-        """Read all tables. Raises CampaignError for the first damaged file."""
+        """Read all tables. Raises CampaignError at the first damaged file."""
         for table in ("parameters", "subject", "blocks", "waves", *_TABLES_AT_THE_END):
             for _ in self.tables(table):
                 pass
 
     def _files(self, table: str) -> list[Path]:
-        """Return the finished files of a table. The path of an unfinished file has a part that begins with _ or "."."""
+        """Return the finished files of a table.
+
+        Spark marks unfinished files by a part of the path that begins with _ or ".".
+        """
         place = self.directory / table
         found = ((file.relative_to(place).parts, file) for file in place.rglob("*.parquet"))
         return sorted(file for parts, file in found if not any(part.startswith(("_", ".")) for part in parts))
 
     def _damage(self, table: str, file: Path, reason: str) -> str:
-        """Return a message about a damaged file, with the remedy."""
-        said = f"{file} is damaged ({reason}): "
+        """Return the message about a damaged file. It names the files to remove."""
+        said = f"{file} is damaged ({reason}); "
         if table == "parameters":
             return said + ALONE
         end = [self.path(name) for name in _TABLES_AT_THE_END if self._files(name)]
@@ -136,14 +145,14 @@ class LocalTables:
 
     @property
     def work_as_it_is(self) -> Job[Any]:
-        """The job that the parameters describe. The blocks are not checked."""
+        """The job that the parameters describe. Unlike `work`, it does not check the blocks."""
         found = work_found(self)
         assert found is not None
         return found
 
 
 def wave_begun(path: str) -> datetime | None:
-    """Return the submission time of a wave from its path; None if the path contains no time."""
+    """Return the time when a wave was submitted, from the path of the wave. None if the path has no time."""
     named = _WAVE.search(path)
     return None if named is None else datetime.strptime(named[0], WAVE).replace(tzinfo=UTC)
 

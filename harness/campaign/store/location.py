@@ -1,4 +1,4 @@
-"""Parse the location of a campaign, and lock its directory while a process runs the campaign."""
+"""Parse the location of a campaign's directory, and lock the directory while a process works in it."""
 
 import os
 import re
@@ -18,12 +18,12 @@ _TEMPORARY = "temporary"
 
 
 def absolute(text: str) -> str:
-    """Return a URL unchanged, and any other text as an absolute path."""
+    """Return a URL unchanged, or a path as an absolute path."""
     return text if _URL.fullmatch(text) else os.path.abspath(text)
 
 
 def on_this_machine(text: str) -> Path | None:
-    """Return the path on this machine that a text names; None for a URL of another file system."""
+    """Return the path of a location on this machine, or None for a URL of another file system."""
     url = _URL.fullmatch(text)
     if url is None:
         return Path(os.path.abspath(text))
@@ -32,10 +32,10 @@ def on_this_machine(text: str) -> Path | None:
 
 @contextmanager
 def held(directory: Path) -> Iterator[Path]:
-    """Lock a directory, which is created if necessary, and yield a directory for temporary files in it.
+    """Create a directory if necessary, and lock it inside this block. Yields a directory for temporary files in it.
 
     The kernel releases the lock when the process ends, even if it is killed. The next process removes the temporary
-    files that a killed process left. Raises CampaignError.
+    files that a killed process left. Raises CampaignError if the directory is locked or cannot be written.
     """
     made = [place for place in (directory, *directory.parents) if not place.exists()]
     temporary = directory / _TEMPORARY
@@ -43,7 +43,7 @@ def held(directory: Path) -> Iterator[Path]:
         directory.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(directory, os.O_RDONLY)
     except OSError as error:
-        raise CampaignError(f"{directory} cannot be written: {error.strerror}") from None
+        raise CampaignError(f"{directory} cannot be written: {error.strerror}; choose another directory") from None
     try:
         if not take_lock(descriptor):
             raise CampaignError(
@@ -54,7 +54,7 @@ def held(directory: Path) -> Iterator[Path]:
         try:
             temporary.mkdir()
         except OSError as error:
-            raise CampaignError(f"{directory} cannot be written: {error.strerror}") from None
+            raise CampaignError(f"{directory} cannot be written: {error.strerror}; choose another directory") from None
         try:
             yield temporary
         finally:
@@ -67,7 +67,7 @@ def held(directory: Path) -> Iterator[Path]:
 
 
 def is_held(directory: Path) -> bool:
-    """Return whether a process holds the lock of a directory."""
+    """Return whether a process has locked a directory with `held`."""
     try:
         descriptor = os.open(directory, os.O_RDONLY)
     except OSError:

@@ -1,1 +1,4 @@
-"""Campaigns of random runs: compiled random schedules, the properties they broke, and the situations not reached."""
+"""Campaigns that run compiled random schedules on the model.
+
+They report broken properties, and situations (kinds of states and events) that no schedule reached.
+"""

@@ -1,4 +1,4 @@
-"""Cases: write a finding as a case file, which can be replayed, read, and added to a corpus."""
+"""Write the findings of a campaign as case files, which can be replayed and added to a corpus."""
 
 from collections.abc import Iterable
 
@@ -10,14 +10,14 @@ from epochfuzz.harness.findings.findings import Finding
 
 
 def case_for(finding: Finding, parameters: Parameters) -> Case:
-    """Return the case of a finding. The case names all protocols of the campaign."""
+    """Return a finding as a case, with the results under all protocols of the campaign."""
     return found_case.case_for(finding, parameters.seed, "A campaign")
 
 
 def write(cases: Iterable[Case], directory: CampaignDirectory) -> None:
-    """Write case files next to the tables, if the directory is on this machine.
+    """Write cases as files next to the tables. Does nothing if the directory is not on this machine.
 
-    If it is not, only the table of findings holds the cases.
+    The table of findings has the cases too.
     """
     if directory.local is not None:
         place = directory.local / "cases"

@@ -1,4 +1,7 @@
-"""Coverage: describe the situations that a campaign has met, and the reachable ones that it has not met."""
+"""The table of situations: those that a campaign met, and those that it could have met.
+
+A situation is an event at a replica, with the replica's role, its knowledge and the state of its log.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -28,7 +31,7 @@ REACHABLE = pa.schema({"protocol": pa.string(), "situation": pa.int32()})
 
 
 def rows(tally: Tally, protocols: Sequence[Protocol], reachable: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rows of the table: the situations that were met, and those of `reachable` that were not."""
+    """Return the rows of the table of situations. Situations of `reachable` that no schedule met have the count 0."""
     made = []
     for protocol, met in zip(protocols, tally.met, strict=True):
         known = {row["situation"] for row in reachable if row["protocol"] == protocol.name}
@@ -43,7 +46,7 @@ def _row(protocol: Protocol, situation: int, schedules: int, first: int | None) 
 
 
 def in_words(situation: int) -> str:
-    """Describe a situation in one line."""
+    """Return a situation as one line of text. `situation` is its number."""
     words = situations.describe(situation)
     return (
         f"{words['event']} at a {words['role']} that knows {words['decision']}, {words['membership']},"

@@ -1,4 +1,4 @@
-"""Findings: one row for each protocol and property that broke in a campaign. Workers shrink the schedules."""
+"""The table of findings: one row for each protocol and property that broke in a campaign."""
 
 from typing import Any
 
@@ -41,7 +41,7 @@ def row(finding: Finding) -> dict[str, Any]:
 
 
 def error_row(error: dict[str, Any], machine: str) -> dict[str, Any]:
-    """Return an error that a user's own state machine raised, as a row of SCHEMA. Its steps stand for events."""
+    """Return an exception of a user's own state machine as a row of SCHEMA. Machine steps take the place of events."""
     return {
         "protocol": machine,
         "property": error["error"],
@@ -60,7 +60,7 @@ def error_row(error: dict[str, Any], machine: str) -> dict[str, Any]:
 
 
 def from_row(row: dict[str, Any], parameters: Parameters) -> Finding:
-    """Return the finding that a row of SHRUNK holds."""
+    """Return the finding in a row of SHRUNK."""
     protocol = parse_protocol(row["protocol"])
     schedule = parse_schedule(row["events"])
     return Finding(
@@ -80,7 +80,7 @@ def _bounds(row: dict[str, int] | None) -> Bounds | None:
 
 
 def breach_row(breach: Breach) -> dict[str, Any]:
-    """Return a violation as plain data, which a worker receives to shrink it."""
+    """Return a violation as plain data, for the worker that shrinks it."""
     failures = [[failure.length, failure.schedule] for failure in breach.failures]
     return {
         "protocol": breach.protocol.name,
@@ -91,6 +91,6 @@ def breach_row(breach: Breach) -> dict[str, Any]:
 
 
 def breach_from_row(row: dict[str, Any]) -> Breach:
-    """Return the violation that `breach_row` encoded."""
+    """Return the violation from the plain data of `breach_row`."""
     failures = tuple(Failure(*failure) for failure in row["failures"])
     return Breach(parse_protocol(row["protocol"]), row["property"], row["seen"], failures)

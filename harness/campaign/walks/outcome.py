@@ -1,4 +1,4 @@
-"""The outcome of a finished campaign of random runs or state machines."""
+"""The results of a finished campaign of random runs or of state machines."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,9 +13,9 @@ from epochfuzz.harness.findings.findings import Finding, ScheduleEngine
 
 @dataclass(frozen=True)
 class Finished:
-    """The results of a finished campaign of schedules, with its start and the time that it took in `seconds`.
+    """The results that random runs and state machines have in common. `seconds` is the time that the campaign took.
 
-    `begun` is the start; None if no wave ran and the directory is not on this machine.
+    `tally` has the sums over all schedules. `begun` is the start of the campaign, or None if it is unknown.
     """
 
     parameters: Parameters
@@ -27,7 +27,7 @@ class Finished:
 
 @dataclass(frozen=True)
 class MachineOutcome(Finished):
-    """The results of a user's own machine: its `errors`, which are rows of findings, and the number of its `steps`."""
+    """The results of a user's own state machine. `errors` are rows of the findings table, and `steps` is a number."""
 
     errors: list[dict[str, Any]]
     steps: int
@@ -35,10 +35,9 @@ class MachineOutcome(Finished):
 
 @dataclass(frozen=True)
 class ScheduleOutcome(Finished):
-    """The results of schedules of the model, with an estimate of the results that are not yet found.
+    """The results of schedules on the model. `engine` ran the schedules.
 
-    `engine` ran the schedules. `unreached` maps each protocol text to the numbers of the reachable situations that no
-    schedule met.
+    `unreached` maps protocols to the numbers of situations that are reachable, and that no schedule met.
     """
 
     engine: ScheduleEngine
@@ -47,10 +46,10 @@ class ScheduleOutcome(Finished):
 
     @property
     def estimate(self) -> Estimate:
-        """The probability that one more schedule shows something new."""
+        """The estimated probability that one more schedule shows something new."""
         return something_new(self.tally)
 
     @property
     def stopped_unstable(self) -> bool:
-        """True if another limit stopped the campaign before it was stable, although `stable` was requested."""
+        """True if `stable` was requested, and another limit ended the campaign before it was stable."""
         return self.parameters.stable is not None and self.estimate.high >= self.parameters.stable

@@ -1,4 +1,4 @@
-"""Parameters of random runs and state machines: everything on which the results depend, and the limits."""
+"""The parameters of a campaign of random runs or state machines: everything that its results depend on."""
 
 import json
 import math
@@ -40,10 +40,10 @@ SCHEMA = pa.schema(
 
 @dataclass(frozen=True)
 class Parameters:
-    """The parameters of a campaign: limited by `schedules`, by `seconds`, or by the probability `stable`.
+    """The parameters of a campaign. The first limit that is reached ends it: `schedules`, `seconds` or `stable`.
 
-    The first limit that is reached ends the campaign. A campaign is stable once the upper end of the confidence
-    interval for the probability of anything new is below `stable`. Raises ValueError for a parameter outside its range.
+    The campaign is stable if the probability that one more schedule shows anything new is below `stable`, with the
+    upper end of its confidence interval. Raises ValueError for a parameter outside its range.
     """
 
     protocols: tuple[Protocol, ...]
@@ -59,32 +59,34 @@ class Parameters:
     version: str = field(default_factory=epochfuzz_version)
 
     def __post_init__(self) -> None:
-        for name, value, is_valid in (
-            ("schedules", self.schedules, lambda count: count >= 1),
-            ("seconds", self.seconds, lambda seconds: math.isfinite(seconds) and seconds > 0),
-            ("stable", self.stable, lambda probability: 0 < probability < 1),
-            ("seed", self.seed, lambda seed: 0 <= seed < 1 << 63),
-            ("block", self.block, lambda count: count >= 1),
-            ("engine", self.engine, lambda engine: engine in _ENGINES),
-            ("machine", self.machine, lambda machine: self.engine == "hypothesis"),
+        for name, value, is_valid, range_ in (
+            ("schedules", self.schedules, lambda count: count >= 1, "at least 1"),
+            ("seconds", self.seconds, lambda seconds: math.isfinite(seconds) and seconds > 0, "more than 0"),
+            ("stable", self.stable, lambda probability: 0 < probability < 1, "between 0 and 1"),
+            ("seed", self.seed, lambda seed: 0 <= seed < 1 << 63, "from 0 to 2**63 - 1"),
+            ("block", self.block, lambda count: count >= 1, "at least 1"),
+            ("engine", self.engine, lambda engine: engine in _ENGINES, " or ".join(_ENGINES)),
+            ("machine", self.machine, lambda machine: self.engine == "hypothesis", "absent without engine hypothesis"),
         ):
             if value is not None and not is_valid(value):
-                raise ValueError(f"{name} is {value!r}")
+                raise ValueError(f"{name} must be {range_}; got {value!r}")
         if self.machine is None and not self.protocols:
-            raise ValueError("protocols is empty: name at least one")
+            raise ValueError("protocols is empty; name at least one protocol")
         if self.schedules is self.seconds is self.stable is None:
-            raise ValueError("schedules, seconds and stable are all missing: one of the three has to end the campaign")
+            raise ValueError(
+                "schedules, seconds and stable are all missing; give one of them, so that the campaign ends"
+            )
 
     @property
     def blocks(self) -> int | None:
-        """The largest number of blocks; None without a limit on schedules."""
+        """The largest number of blocks, or None without a limit on schedules."""
         return None if self.schedules is None else -(-self.schedules // self.block)
 
     def rounds(self) -> Iterator[int | None]:
-        """Yield the numbers of blocks after which to test whether the campaign is stable.
+        """Yield the numbers of blocks after which the campaign tests whether it is stable.
 
-        The last number is the limit on blocks; None without such a limit. The numbers are fixed: each is one and a half
-        times the previous number. Neither workers nor interruptions therefore change where a campaign stops.
+        Each number is one and a half times the number before. They are fixed, so that neither workers nor interruptions
+        change the end of a campaign. The last number is the limit on blocks, or None without a limit.
         """
         size = _FIRST_ROUND
         while self.stable is not None and (self.blocks is None or size < self.blocks):
@@ -93,13 +95,13 @@ class Parameters:
         yield self.blocks
 
     def range_of(self, block: int) -> tuple[int, int]:
-        """Return the number of the first schedule of a block, and the number of its schedules."""
+        """Return the number of the first schedule of a block, and the block's number of schedules."""
         first = block * self.block
         return first, self.block if self.schedules is None else min(self.block, self.schedules - first)
 
     @property
     def module(self) -> str | None:
-        """The name of the module of a user's own machine; None if there is no such machine."""
+        """The module of a user's own state machine, or None without one."""
         return None if self.machine is None else self.machine.partition(":")[0]
 
     def row(self) -> dict[str, Any]:
@@ -113,11 +115,11 @@ class Parameters:
         """Return the parameters in a row of SCHEMA. Raises ValueError."""
         absent = [name for name in _REQUIRED if row[name] is None]
         if absent:
-            raise ValueError(f"{', '.join(absent)}: no value")
+            raise ValueError(f"{', '.join(absent)} must have a value")
         known = {each.name for each in fields(Configuration)}
         unknown = sorted(row["configuration"].keys() - known)
         if unknown:
-            raise ValueError(f"configuration.{', configuration.'.join(unknown)}: unknown parameter")
+            raise ValueError(f"this version has no setting {' or '.join(unknown)}")
         protocols = tuple(parse_protocol(name) for name in row["protocols"])
         others = {key: value for key, value in row.items() if key not in ("protocols", "configuration")}
         # A setting that was added after the campaign was written has no value in its row.
@@ -125,7 +127,7 @@ class Parameters:
         return Parameters(protocols, Configuration(**settings), **others)
 
     def text(self) -> str:
-        """Return the parameters as text. Equal parameters have equal texts."""
+        """Return the parameters as JSON text. Equal parameters have equal texts."""
         return json.dumps(self.row(), sort_keys=True)
 
     @staticmethod

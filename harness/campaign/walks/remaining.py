@@ -1,4 +1,7 @@
-"""Remaining work: the coverage of a campaign, the probability of anything new, and the situations not reached."""
+"""Show the coverage of a campaign: situations that it did not reach, and the chance of finding anything new.
+
+A situation is a kind of state and event (coverage.py).
+"""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -13,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def remaining_json(outcome: ScheduleOutcome) -> "documents.Remaining":
-    """Return the JSON form, as keys of a campaign's document."""
+    """Return the coverage and the estimates of a campaign as keys of its JSON document."""
     names = [protocol.name for protocol in outcome.parameters.protocols]
     return {
         "situations": {name: len(met.situations) for name, met in zip(names, outcome.tally.met, strict=True)},
@@ -25,7 +28,10 @@ def remaining_json(outcome: ScheduleOutcome) -> "documents.Remaining":
 
 
 def remaining_lines(outcome: ScheduleOutcome) -> Iterator[str]:
-    """Yield lines of text about the situations that were met and not met. State machines don't count situations."""
+    """Yield the coverage and the estimates of a campaign as lines of text.
+
+    Empty for state machines, which count no situations.
+    """
     if outcome.parameters.engine != "walk":
         return
     estimate = outcome.estimate
@@ -40,4 +46,4 @@ def remaining_lines(outcome: ScheduleOutcome) -> Iterator[str]:
         f" ({CONFIDENCE:.0%} interval: {estimate.low:.1e} to {estimate.high:.1e})"
     )
     if outcome.stopped_unstable:
-        yield f"not stable: the interval still reaches above {outcome.parameters.stable:g}; run longer"
+        yield f"not stable, because the interval reaches above {outcome.parameters.stable:g}; run longer"

@@ -1,4 +1,4 @@
-"""Campaigns of schedules, which are numbered from 0. Any engine can run them. Results are added up over blocks."""
+"""Campaigns whose work is a number of schedules. The results of blocks are sums, which are added up over all blocks."""
 
 from abc import abstractmethod
 from collections import Counter
@@ -37,7 +37,10 @@ _MOMENT = 0.001  # seconds; the least duration, so that a rate exists if a kille
 
 @dataclass(frozen=True)
 class WrittenTables:
-    """The tables of a finished campaign: rows of findings, and rows of situations that were not met."""
+    """The tables that the results of a finished campaign are read from.
+
+    `found` has the rows of findings, and `unmet` the rows of situations that no schedule met. `worked` is in seconds.
+    """
 
     begun: datetime | None
     worked: float
@@ -47,12 +50,12 @@ class WrittenTables:
 
     @property
     def seconds(self) -> float:
-        """The time in seconds that the campaign took, at least a moment."""
+        """The seconds that the campaign took, above 0."""
         return max(self.worked, _MOMENT)
 
 
 class Schedules(Job[Outcome]):
-    """The job of a campaign of schedules."""
+    """The job of running schedules, numbered from 0, in blocks of equal size. Subclasses choose the engine."""
 
     PARAMETERS = parameters.SCHEMA
     BLOCKS = walk_blocks.SCHEMA
@@ -71,12 +74,12 @@ class Schedules(Job[Outcome]):
 
     @property
     def settings(self) -> Configuration:
-        """The configuration."""
+        """The configuration of the modelled partition."""
         return self.parameters.settings
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The protocols."""
+        """The names of the protocols."""
         return tuple(protocol.name for protocol in self.parameters.protocols)
 
     def row(self) -> dict[str, Any]:
@@ -89,11 +92,11 @@ class Schedules(Job[Outcome]):
         return cls(Parameters.from_row(row))
 
     def number(self) -> Column:
-        """Return the number of a block."""
+        """Return an expression that computes the number of a block from its row."""
         return F.floor(F.col("first") / self.parameters.block)
 
     def compared(self) -> list[Column]:
-        """Return the columns that must be equal when a block runs again."""
+        """Return the columns that must be equal in two runs of a block."""
         return [F.col(name) for name in sums.COMPARED]
 
     def named(self, number: int) -> str:
@@ -101,7 +104,7 @@ class Schedules(Job[Outcome]):
         return f"the block that begins with schedule {self.parameters.range_of(number)[0]}"
 
     def counted(self) -> dict[str, Column]:
-        """Count schedules, machine steps, and for each protocol the events and the violations by property."""
+        """Return the columns to add up: schedules, machine steps, and for each protocol the events and violations."""
         columns = {"schedules": F.col("schedules"), "steps": F.col("steps")}
         for i in range(len(self.parameters.protocols)):
             result = F.col("results")[i]
@@ -110,7 +113,7 @@ class Schedules(Job[Outcome]):
         return columns
 
     def stages(self, campaign: "Campaign[Outcome]") -> Iterator[BlockRange]:
-        """Yield a single stage with all blocks. If the campaign stops when it is stable, a stage ends at each test."""
+        """Yield a single stage with all blocks. With the limit `stable`, a stage ends at each test of the limit."""
         first = 0
         for end in self.parameters.rounds():
             if end is not None and end < campaign.taken_up:
@@ -133,19 +136,19 @@ class Schedules(Job[Outcome]):
         )
 
     def _broken(self, counts: Counts) -> int:
-        """Return how many properties broke, summed over the protocols. Permitted violations are not counted."""
+        """Return the number of pairs of a protocol and a property that broke. Permitted violations don't count."""
         permitted = properties.permitted(self.parameters.settings)
         judged = [name for name in properties.NAMES if name not in permitted]
         return sum(counts[f"seen {i} {name}"] > 0 for i in range(len(self.parameters.protocols)) for name in judged)
 
     def seconds_remaining(self, counts: Counts, seconds: float) -> float | None:
-        """Return the estimated seconds until the end; None if only stability ends the campaign."""
+        """Return the estimated seconds until the end. None if only the limit `stable` ends the campaign."""
         if self.parameters.seconds is None and self.parameters.schedules is not None:
             return max(0.0, self.parameters.schedules / counts["schedules"] - 1) * seconds
         return super().seconds_remaining(counts, seconds)
 
     def summed(self, campaign: "Campaign[Outcome]") -> Summed:
-        """Return the sums over all blocks. A block that ran twice counts once."""
+        """Return the sums over all blocks, each block once."""
         kept, protocols = campaign.kept, self.parameters.protocols
         if kept is not None:
             return self.kept_sum(kept)
@@ -158,11 +161,11 @@ class Schedules(Job[Outcome]):
         return sums.summed([versions.to_arrow(summed)], protocols)
 
     def kept_sum(self, kept: LocalTables) -> Summed:
-        """Return the same sums for a directory on this machine, without Spark."""
+        """Return the sums over all blocks of a directory on this machine, without Spark."""
         return sums.summed(sums.each_once(kept), self.parameters.protocols)
 
     def tally(self, campaign: "Campaign[Outcome]") -> Tally:
-        """Return the tally of all schedules."""
+        """Return the sums over all schedules as a Tally."""
         return self.summed(campaign).tally
 
     def outcome(self, campaign: "Campaign[Outcome]") -> Outcome:
@@ -177,7 +180,7 @@ class Schedules(Job[Outcome]):
         return self.shown(summed, WrittenTables(campaign.begun(), worked, found, campaign.checked(), unmet))
 
     def kept_outcome(self, kept: LocalTables) -> Outcome:
-        """Return the same results from a directory on this machine, without Spark. Raises NonDeterminismError."""
+        """Return the results of a finished campaign on this machine, without Spark. Raises NonDeterminismError."""
         summed = self.kept_sum(kept)
         unmet = [row for row in kept.read_rows("situations", coverage.SCHEMA) if row["schedules"] == 0]
         found = kept.read_rows("findings", findings.SCHEMA)
@@ -186,17 +189,17 @@ class Schedules(Job[Outcome]):
 
     @abstractmethod
     def shown(self, summed: Summed, written: WrittenTables) -> Outcome:
-        """Return the results of a finished campaign."""
+        """Return the results of a finished campaign from its sums and its tables."""
 
     def kept_checked(self, kept: LocalTables) -> Checked:
-        """Compare the blocks that ran twice, without Spark. Raises NonDeterminismError."""
+        """Compare the blocks that ran twice, without Spark. Raises NonDeterminismError if any differ."""
         checked, differing = sums.checked(kept)
         for first in differing[:1]:
             self.refuse(first // self.parameters.block)
         return checked
 
     def so_far(self, kept: LocalTables) -> SoFar:
-        """Return the results of the finished blocks. Raises NonDeterminismError."""
+        """Return the results of the finished blocks, read without Spark. Raises NonDeterminismError."""
         summed = self.kept_sum(kept)
         self.kept_checked(kept)
         tally = summed.tally
@@ -217,8 +220,8 @@ class Schedules(Job[Outcome]):
 
     @abstractmethod
     def breaking(self, summed: Summed) -> Iterable[CampaignFinding]:
-        """Return the findings that will result from the failures of the finished blocks."""
+        """Return the failures of the finished blocks as findings that are not final yet."""
 
     @abstractmethod
     def found(self, row: dict[str, Any]) -> CampaignFinding:
-        """Return the finding that a row of the findings table holds."""
+        """Return the finding in a row of the findings table."""

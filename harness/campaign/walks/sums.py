@@ -1,8 +1,8 @@
-"""Sums over the blocks of random runs and state machines, computed from one Arrow table after another.
+"""Add up the blocks of random runs and state machines, one Arrow table after another.
 
 For a directory on this machine, the tables are its files. For any other directory, each of Spark's workers adds up the
-blocks that it reads, and this process adds up the workers' sums. A sum is a row, just as a block is. The data that
-this process receives therefore doesn't grow with the number of blocks.
+blocks that it reads, and this process adds up the workers' sums. A sum is a row, just as a block is. The data that this
+process receives therefore doesn't grow with the number of blocks.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -34,10 +34,9 @@ _NEVER = np.iinfo(np.int64).max
 
 @dataclass
 class Summed:
-    """The sums over all blocks: their tally, the steps of a user's own machine, and the errors that ended its runs.
+    """The sums over blocks. `steps` and `errors` are about runs of a user's own state machine.
 
-    `errors` maps the name of an error to its run with the fewest steps, in the form of _COUNTED. `seen` is the number
-    of runs that the error ended.
+    `errors` maps the class of an exception to the run with the fewest steps that raised it, in the form of _COUNTED.
     """
 
     tally: Tally
@@ -72,14 +71,15 @@ def summed(parts: Iterable[pa.Table], protocols: Sequence[Protocol]) -> Summed:
 
 
 def sum_row(whole: Summed, protocols: Sequence[Protocol]) -> dict[str, Any]:
-    """Return a sum as a row of SUMS."""
+    """Return sums as a row of SUMS."""
     return walk_blocks.row(0, whole.tally, protocols) | {"steps": whole.steps, "errors": list(whole.errors.values())}
 
 
 def checked(kept: LocalTables) -> tuple[Checked, list[int]]:
-    """Compare the blocks that ran more than once, as determinism.compare does.
+    """Compare the blocks that ran twice, without Spark.
 
-    Also returns the number of the first schedule of each block whose results differ.
+    Returns numbers about the comparison, and the blocks that differ. A differing block is given by the number of its
+    first schedule.
     """
     columns = ["first", "worker", "memory"]
     written = pa.concat_tables([pa.table({name: pa.array([], kind) for name, kind in _LIGHT}), *(
@@ -101,7 +101,7 @@ _LIGHT = [("first", pa.int64()), ("worker", pa.string()), ("memory", pa.int64())
 
 
 def each_once(kept: LocalTables) -> Iterator[pa.Table]:
-    """Yield one row for each block. Of several, it is the first one written. Second runs are left out."""
+    """Yield tables of block rows with one row for each block: the first one written. Second runs are left out."""
     seen: set[int] = set()
     for part in kept.tables("blocks", list(_READ)):
         firsts, again = part["first"].to_pylist(), part["again"].to_pylist()
@@ -111,9 +111,9 @@ def each_once(kept: LocalTables) -> Iterator[pa.Table]:
 
 
 def _flat(lists: pa.ChunkedArray | pa.Array) -> tuple[Numbers, Any]:
-    """Return all elements of several lists, and for each element the number of its list.
+    """Flatten a column of lists. Returns for each element the number of its list, and the elements.
 
-    The number is the first of the two results. An element of a map is a struct of key and value.
+    An element of a map is a struct of key and value.
     """
     whole = lists.combine_chunks() if isinstance(lists, pa.ChunkedArray) else lists
     if pa.types.is_map(whole.type):
@@ -138,7 +138,7 @@ def _add_counts(tally: Tally, of: Numbers, results: Any) -> None:
 
 
 def _add_shortest(tally: Tally, of: Numbers, results: Any) -> None:
-    """Add the failures of each kind to a tally: their number, and the shortest of them."""
+    """Add failures to a tally: the number of each kind, and the shortest of each kind."""
     parent, failures = _flat(results.field("failures"))
     place = of[parent], _bits(failures, "property", properties.NAMES), _numbers(failures, "kind")
     np.add.at(tally.failures, place, _numbers(failures, "schedules"))
@@ -155,7 +155,7 @@ def _add_shortest(tally: Tally, of: Numbers, results: Any) -> None:
 
 
 class _Met:
-    """The situations met so far under each protocol. Each has the number of its schedules, and the first of these."""
+    """Adds up the situations met under each protocol: the number of schedules, and the number of the first schedule."""
 
     def __init__(self, protocols: int) -> None:
         self._schedules = np.zeros((protocols, SITUATIONS), np.int64)

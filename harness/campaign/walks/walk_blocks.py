@@ -1,4 +1,4 @@
-"""Blocks of random runs and state machines. Each block is one row; nothing else is stored about its schedules."""
+"""The row of a block of random runs or state machines: sums over its schedules. Single schedules are not stored."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -64,13 +64,13 @@ SCHEMA = pa.schema(
 
 
 def row(first: int, tally: Tally, protocols: Sequence[Protocol]) -> dict[str, Any]:
-    """Return the row of the block that begins with schedule `first`."""
+    """Return the row of a block of random runs that begins with schedule `first`."""
     results = [_result(protocol.name, index, tally) for index, protocol in enumerate(protocols)]
     return {"first": first, "schedules": tally.schedules, "results": results, "steps": 0, "errors": []}
 
 
 def machine_row(first: int, count: int, steps: int, failures: Sequence[MachineFailure]) -> dict[str, Any]:
-    """Return the row of a block whose schedules are runs of a user's own machine."""
+    """Return the row of a block that ran a user's own state machine."""
     errors = [asdict(failure) for failure in failures]
     return {"first": first, "schedules": count, "results": [], "steps": steps, "errors": errors}
 

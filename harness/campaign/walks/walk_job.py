@@ -1,4 +1,4 @@
-"""Campaigns that run schedules on the model. They shrink failures and prove shortest lengths, as `fuzz` does."""
+"""Campaigns that run schedules on the model, and shrink and prove their failures as `epochfuzz fuzz` does."""
 
 from abc import abstractmethod
 from collections.abc import Iterator
@@ -24,24 +24,24 @@ if TYPE_CHECKING:
 
 
 class ModelSchedules(Schedules[ScheduleOutcome]):
-    """Schedules that `engine` runs on the model."""
+    """The job of running schedules on the model with an engine."""
 
     CANDIDATES: ClassVar[int]  # number of failures of one kind that are shrunk; the shortest result is kept
 
     @property
     @abstractmethod
     def engine(self) -> ScheduleEngine:
-        """The engine that runs the schedules."""
+        """The engine that runs the schedules: compiled random runs, or the replication machine."""
 
     def block(self, number: int) -> dict[str, Any]:
-        """Run the schedules of a block."""
+        """Run the schedules of a block, and return the block's row."""
         first, count = self.parameters.range_of(number)
         return walk_blocks.row(first, self.engine.walk(first, count), self.parameters.protocols)
 
     def keep_findings(
         self, campaign: "Campaign[ScheduleOutcome]", tally: Tally, progress: "Progress"
     ) -> dict[str, int]:
-        """Shrink failures, and write the findings and cases. Returns the row of the outcome."""
+        """Shrink the failures, and write the findings and cases. Returns the row of the table `outcome`."""
         from epochfuzz.harness.campaign.walks import cases  # cases are YAML, which workers don't need
         from epochfuzz.harness.cases.case import dump_case
 
@@ -55,7 +55,7 @@ class ModelSchedules(Schedules[ScheduleOutcome]):
         return {"schedules": tally.schedules, "events": int(tally.events.sum()), "findings": len(rows)}
 
     def _shrunk(self, campaign: "Campaign[ScheduleOutcome]", breaches: list[fuzz.Breach]) -> list[Finding]:
-        """Shrink each violation in a task of its own. Returns the findings."""
+        """Shrink each violation in a Spark task of its own, and return the findings."""
         spark = campaign.directory.spark
         argument = {"work": self.text, "breaches": [findings.breach_row(breach) for breach in breaches]}
         numbers = spark.range(0, len(breaches), 1, max(1, len(breaches)))
@@ -66,7 +66,7 @@ class ModelSchedules(Schedules[ScheduleOutcome]):
     def _certified(
         self, campaign: "Campaign[ScheduleOutcome]", found: list[Finding], progress: "Progress"
     ) -> list[Finding]:
-        """Return the findings with their proofs of shortest length.
+        """Try to prove that the findings are shortest, and return them with their proofs.
 
         One worker proves all of them on all of its cores, because one search can prove many findings.
         """
@@ -97,7 +97,7 @@ class ModelSchedules(Schedules[ScheduleOutcome]):
         )
 
     def breaking(self, summed: Summed) -> Iterator[CampaignFinding]:
-        """Yield the findings that will result from the failures of the finished blocks."""
+        """Yield the failures of the finished blocks as findings that are not shrunk yet."""
         for breach in fuzz.breaches(self.parameters.protocols, self.settings, summed.tally):
             failing = self.engine.failing(breach.failures[0], breach.protocol, breach.property)
             flaw = reason(failing, breach.protocol, self.settings, breach.property)
@@ -107,7 +107,7 @@ class ModelSchedules(Schedules[ScheduleOutcome]):
             )
 
     def found(self, row: dict[str, Any]) -> CampaignFinding:
-        """Return the finding that a row of the findings table holds."""
+        """Return the finding in a row of the findings table."""
         schedule, protocol = parse_schedule(row["events"]), parse_protocol(row["protocol"])
         flaw = reason(schedule, protocol, self.settings, row["property"])
         return CampaignFinding(
@@ -116,29 +116,32 @@ class ModelSchedules(Schedules[ScheduleOutcome]):
 
 
 class Walks(ModelSchedules):
-    """Compiled random schedules."""
+    """The job of compiled random runs."""
 
     NAME = "walk"
     CANDIDATES = fuzz.MOST_CANDIDATES
 
     @cached_property
     def engine(self) -> ScheduleEngine:
-        """The engine that runs the schedules."""
+        """The engine of compiled random runs."""
         return Walker(self.parameters.protocols, self.parameters.settings, self.parameters.seed)
 
     def get_ready(self) -> None:
-        """Compile the kernels of random runs."""
+        """Compile the code for random runs on this worker."""
         self.engine.walk(0, 1)
 
     def finish(self, campaign: "Campaign[ScheduleOutcome]", progress: "Progress") -> dict[str, int]:
-        """Write the findings, the cases and the table of situations."""
+        """Write the findings, the cases and the table of situations. Returns the row of the table `outcome`."""
         tally = self.tally(campaign)
         done = self.keep_findings(campaign, tally, progress)
         self.look_for_unreached(campaign, tally, progress)
         return done
 
     def look_for_unreached(self, campaign: "Campaign[ScheduleOutcome]", tally: Tally, progress: "Progress") -> None:
-        """Write the table of situations. For each protocol, a task searches for reachable situations."""
+        """Write the table of situations, with reachable situations that no schedule met.
+
+        Spark searches for them, by protocol.
+        """
         progress.doing("searching for situations that were not met")
         spark, protocols = campaign.directory.spark, self.parameters.protocols
         numbers = spark.range(0, len(protocols), 1, len(protocols))

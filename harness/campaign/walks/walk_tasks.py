@@ -1,4 +1,4 @@
-"""Tasks of random runs and state machines outside blocks: add up blocks, shrink, search for unreached situations."""
+"""Spark tasks of random runs and state machines: add up blocks, shrink and prove findings, search for situations."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from epochfuzz.harness.findings.unreached import reachable
 
 
 def sum_blocks(text: str, rows: Batches) -> Batches:
-    """Add up blocks. Yields one row of sums.SUMS."""
+    """Add up the block rows that this worker receives. Yields one row of sums.SUMS. `text` is the job."""
     schedules = work(text)
     assert isinstance(schedules, Schedules)
     protocols = schedules.parameters.protocols
@@ -22,7 +22,10 @@ def sum_blocks(text: str, rows: Batches) -> Batches:
 
 
 def shrink_breaches(argument: dict[str, Any], numbers: Batches) -> Batches:
-    """Shrink the numbered violations. Yields a row of findings.SHRUNK for each."""
+    """Shrink the violations with the given numbers. Yields a row of findings.SHRUNK for each.
+
+    `argument` has the job as `work`, and the violations as `breaches`.
+    """
     walks = _walks(argument["work"])
     for number in each(numbers):
         breach = findings.breach_from_row(argument["breaches"][number])
@@ -31,9 +34,9 @@ def shrink_breaches(argument: dict[str, Any], numbers: Batches) -> Batches:
 
 
 def certify_findings(argument: dict[str, Any], numbers: Batches) -> Batches:
-    """Prove within a time limit that findings are shortest. The findings are rows of findings.SHRUNK.
+    """Try to prove that findings are shortest. Yields their rows of findings.SHRUNK with the results of the proofs.
 
-    Yields these rows with the results of the proofs.
+    `argument` has the job as `work`, the rows as `findings`, and the time limit as `seconds` (None: no limit).
     """
     asked = _walks(argument["work"]).parameters
     for _ in each(numbers):
@@ -43,9 +46,9 @@ def certify_findings(argument: dict[str, Any], numbers: Batches) -> Batches:
 
 
 def reach_situations(text: str, numbers: Batches) -> Batches:
-    """Search the numbered protocols exhaustively with small bounds, and yield the situations that are met.
+    """Search exhaustively under the protocols with the given numbers. Yields rows of coverage.REACHABLE.
 
-    Each is a row of coverage.REACHABLE.
+    A row is a situation that the search meets within small bounds. `text` is the job.
     """
     asked = _walks(text).parameters
     for number in each(numbers):

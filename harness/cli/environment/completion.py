@@ -1,4 +1,7 @@
-"""Completion: return candidates for the completion of a word. The shell drops the candidates that don't fit."""
+"""Completion by the shell: functions that return candidates for a word.
+
+The shell drops the candidates that don't fit.
+"""
 
 import typer
 
@@ -8,7 +11,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import NAMED, choice_texts
 
 
 def protocols(incomplete: str) -> list[str]:
-    """Return the reference designs and releases. After a colon, return choices of mechanisms to replace."""
+    """Return candidates for a protocol: all names, or after a colon the choices of mechanisms (`hw:fencing=none`)."""
     name, colon, replaced = incomplete.partition(":")
     if not colon:
         return list(NAMED)
@@ -28,7 +31,7 @@ def property_names() -> list[str]:
 
 
 def subjects(ctx: typer.Context) -> list[str]:
-    """Return the names that `explain` knows. If a name has several words, return only the words not yet given."""
+    """Return candidates for the argument of `explain`. After the first word of a name, return the remaining words."""
     from epochfuzz.harness.cases import bundled
     from epochfuzz.harness.reference import explain
 

@@ -1,7 +1,7 @@
-"""GitHub Actions: write annotations for findings, and a summary of the step, if the command runs in a workflow.
+"""Write annotations and a summary for GitHub Actions, if the command runs there.
 
-The runner turns certain lines in the output of a step into annotations. The summary is a Markdown file that the runner
-names. Outside of GitHub Actions, this module writes nothing.
+The runner turns certain lines of a step's output into annotations. The summary is a Markdown file, and the environment
+variable GITHUB_STEP_SUMMARY has its path.
 """
 
 import os
@@ -14,6 +14,7 @@ from rich.console import Console
 from epochfuzz.harness.cases.verdict import JudgedCase
 from epochfuzz.harness.cli.output import BadInput
 from epochfuzz.harness.reference import markdown
+from epochfuzz.harness.views import play_links
 from epochfuzz.model.kafka.vocabulary.events import schedule_texts
 
 if TYPE_CHECKING:
@@ -23,21 +24,26 @@ _MOST_DIAGRAMS = 5  # a step's summary is limited to 1 MiB
 
 
 def annotate_walk(out: Console, found: Sequence["Finding"], reproduce: str) -> None:
-    """Write an error for each new finding, and a summary of all findings."""
+    """Write an error annotation for each finding that is not a known bug, and a summary of all findings."""
     new = [finding for finding in found if finding.known_flaw is None]
     if _in_actions():
         for finding in new:
             events = ", ".join(schedule_texts(finding.reproducer.schedule))
-            _error(out, f"{finding.protocol.name} breaks {finding.property}", f"{events}\nreproduce: {reproduce}")
+            _error(
+                out,
+                f"{finding.protocol.name} breaks {finding.property}",
+                f"{events}\nreproduce: {reproduce}\n{play_links.line(play_links.to_finding(finding))}",
+            )
     _summarise(_walk_lines(found, new, reproduce))
 
 
 def annotate_replay(out: Console, judged_cases: Sequence[JudgedCase]) -> None:
-    """Write an error for each case that is not as expected, and a summary of all cases."""
+    """Write an error annotation for each case that does not end as expected, and a summary of all cases."""
     if _in_actions():
         for judged in judged_cases:
             for complaint in _complaints(judged):
-                _error(out, f"{judged.case.id} is not as expected", complaint, judged.case.path)
+                link = play_links.line(play_links.to_case(judged.case, judged.verdicts))
+                _error(out, f"{judged.case.id} is not as expected", f"{complaint}\n{link}", judged.case.path)
     _summarise(_replay_lines(judged_cases))
 
 
@@ -52,7 +58,7 @@ def _error(out: Console, title: str, message: str, file: Path | None = None) -> 
 
 
 def _escaped(text: str, also: str = "") -> str:
-    """Escape the characters of a text that are syntax in a workflow command: %, line ends, and those in `also`."""
+    """Escape a text for a workflow command: %, line ends, and the characters in `also`."""
     for character in f"%\r\n{also}":
         text = text.replace(character, f"%{ord(character):02X}")
     return text

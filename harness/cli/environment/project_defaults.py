@@ -1,4 +1,4 @@
-"""Use `[tool.epochfuzz]` of a project's pyproject.toml as the defaults of a command's options."""
+"""Take defaults for a command's options from `[tool.epochfuzz]` in the project's pyproject.toml."""
 
 from collections.abc import Sequence
 from dataclasses import fields
@@ -11,10 +11,10 @@ _SETTINGS = {setting.name for setting in fields(Configuration)}
 
 
 def defaults_for(parameters: Sequence[Any]) -> dict[str, Any]:
-    """Return the project's defaults by option name. Raises ProjectError.
+    """Return the project's defaults for a command's parameters, by option name. Raises ProjectError.
 
-    `--protocol` has such a default only in commands that need a protocol. In other commands, cases name their
-    protocols. An option for a single protocol has this default only if the project names exactly one protocol.
+    `--protocol` gets a default only in commands that cannot run without a protocol. If the option takes a single
+    protocol, the project must name exactly one.
     """
     named = {each.name: each for each in parameters if each.name in _SETTINGS or _is_needed_protocol(each)}
     if not named:

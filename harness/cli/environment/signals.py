@@ -1,4 +1,4 @@
-"""Treat signals that end a command like Ctrl-C. The exit code shows the shell which signal it was."""
+"""Treat SIGTERM, SIGHUP and SIGQUIT like Ctrl-C, so that a command cleans up before it exits."""
 
 import signal
 import sys
@@ -12,10 +12,10 @@ _ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 @contextmanager
 def as_ctrl_c() -> Iterator[None]:
-    """Treat SIGTERM, SIGHUP and SIGQUIT like Ctrl-C, with the handler that SIGINT has at that time.
+    """Treat SIGTERM, SIGHUP and SIGQUIT like Ctrl-C inside this block.
 
-    The exit code is 128 plus the number of the signal. A signal that the parent ignores, as `nohup` ignores SIGHUP,
-    stays ignored.
+    The exit code is then 128 plus the number of the signal. A signal that the parent process ignores, as `nohup` does
+    with SIGHUP, stays ignored.
     """
     ended_by: signal.Signals | None = None
 

@@ -1,7 +1,7 @@
-"""Handle standard streams that are closed or full. A command keeps its exit code, and prints no traceback.
+"""Handle standard streams that are closed or full, so that a command keeps its exit code and prints no traceback.
 
-A closed stream is None in `sys`, and the next opened file takes its number. Python exits with 1, the code of a broken
-property, if it cannot write its last message.
+A closed stream is None in `sys`, and the next opened file takes its number. If Python cannot write its last message, it
+exits with 1, which would mean a broken property.
 """
 
 import io
@@ -19,7 +19,7 @@ _IN_PLACE_OF_CLOSED = {_INPUT: os.O_RDONLY, _OUTPUT: os.O_RDONLY, _ERROR: os.O_W
 
 
 class _Input(io.FileIO):
-    """Standard input. Raises BadInput if it cannot be read, such as a file that is open for writing."""
+    """Standard input. Raises BadInput if it cannot be read, for example because it is open for writing only."""
 
     def readinto(self, buffer: Any) -> int:
         """Read bytes into a buffer."""
@@ -30,7 +30,7 @@ class _Input(io.FileIO):
 
 
 class _Output(io.FileIO):
-    """Standard output. Raises BadInput if it cannot be written, and BrokenPipeError if its reader has left."""
+    """Standard output. Raises BadInput if it cannot be written, and BrokenPipeError if its reader has closed it."""
 
     def write(self, data: Any) -> int:
         """Write bytes. After an error, discard the remaining output."""
@@ -46,7 +46,7 @@ class _Output(io.FileIO):
 
 
 class _Error(io.FileIO):
-    """Standard error. A message that cannot be written is discarded, because there is no place to report that."""
+    """Standard error. Discards messages that cannot be written."""
 
     def write(self, data: Any) -> int:
         """Write bytes. After an error, discard this and all further messages."""
@@ -59,9 +59,9 @@ class _Error(io.FileIO):
 
 @contextmanager
 def usable_standard_streams() -> Iterator[None]:
-    """Replace closed standard streams, and handle errors of the others.
+    """Replace the standard streams of `sys` by streams that handle errors. Closed streams become the null device.
 
-    A stream of the caller's own, such as a StringIO, stays unchanged.
+    A stream without a descriptor of its own, such as a StringIO, stays unchanged.
     """
     for descriptor, flags in _IN_PLACE_OF_CLOSED.items():
         if not _is_open(descriptor):
@@ -78,7 +78,7 @@ def usable_standard_streams() -> Iterator[None]:
 
 
 def _reading(stream: TextIO | None) -> TextIO:
-    """Return a stream that reads as Python's own stream does."""
+    """Return an _Input with the encoding of `stream`. Returns `stream` itself if it is not standard input."""
     raw = io.BufferedReader(_Input(_INPUT, "r", closefd=False))
     if stream is None:
         return io.TextIOWrapper(raw, encoding="utf-8")
@@ -88,7 +88,10 @@ def _reading(stream: TextIO | None) -> TextIO:
 
 
 def _writing(stream: TextIO | None, kind: type[io.FileIO], descriptor: int) -> TextIO:
-    """Return a stream of the kind that writes as Python's own stream does."""
+    """Return an output of class `kind` with the encoding and buffering of `stream`.
+
+    Returns `stream` itself if it does not write to the descriptor.
+    """
     raw = kind(descriptor, "w", closefd=False)
     if stream is None:
         return io.TextIOWrapper(io.BufferedWriter(raw), encoding="utf-8")
@@ -120,7 +123,7 @@ def _is_open(descriptor: int) -> bool:
 
 
 def _open(path: str, flags: int, descriptor: int) -> None:
-    """Open a file under a descriptor, in place of the file that had it."""
+    """Open a file with a given descriptor. A file that has the descriptor is closed."""
     opened = os.open(path, flags)
     if opened != descriptor:
         os.dup2(opened, descriptor)

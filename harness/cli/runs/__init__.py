@@ -1,1 +1,1 @@
-"""The runs of fuzz and conform: their requests, and how their results are shown."""
+"""The runs of `epochfuzz fuzz` and `epochfuzz conform`: their options as requests, and the display of their results."""

@@ -1,4 +1,7 @@
-"""The request of `epochfuzz conform`, and the command line that repeats it. Importing this module compiles nothing."""
+"""The options of `epochfuzz conform` as a request, and the command line that repeats it.
+
+Importing it compiles nothing.
+"""
 
 import shlex
 from dataclasses import dataclass
@@ -21,10 +24,10 @@ TOURS_FOR = 2_000  # test sequences per process, because they are short and a ne
 
 @dataclass(frozen=True, kw_only=True)
 class ConformRequest:
-    """The options of the command that don't belong to the plan. `certify` is in seconds; None: no limit.
+    """The options of `epochfuzz conform`, except those in the Plan. `certify` is in seconds; None: no limit.
 
-    `is_certify_given` tells whether the user bounds the time, which otherwise depends on the adapter's speed. `resumes`
-    is true if a killed run of drawn schedules resumes from the directory `cases`.
+    `is_certify_given` tells whether the user typed --certify. Its default depends on the adapter's speed. `resumes`
+    tells whether a killed run of random schedules can resume from the directory `cases`.
     """
 
     out: Console
@@ -78,7 +81,7 @@ def _tours_line(plan: "Plan", asked: ConformRequest) -> str:
 
 
 def _words(plan: "Plan", known: Path | None, settings: list[str], processes_for: int) -> list[str]:
-    """Return the words that both kinds of command lines share, including `settings`."""
+    """Return the words that the command lines of random and of exhaustive runs share. `settings` are among them."""
     from epochfuzz.harness.conform.protocol.subject import PATIENCE
 
     words = ["epochfuzz", "conform"]

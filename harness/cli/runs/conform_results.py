@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rich.console import Console
+
 from epochfuzz.harness.cli.output import BadInput, Exit, print_json
 from epochfuzz.harness.cli.runs.conform_request import ConformRequest
 from epochfuzz.harness.conform.protocol.discrepancy import SubjectUnable
@@ -15,8 +17,9 @@ from epochfuzz.harness.conform.run.proofs import proofs
 from epochfuzz.harness.conform.run.run import Conformance
 from epochfuzz.harness.engine.explore.certificates import Reproducer
 from epochfuzz.harness.engine.runtime.interruption import Interruption
+from epochfuzz.harness.links.play_link import play_link
 from epochfuzz.harness.views import conformance as report
-from epochfuzz.harness.views import transitions
+from epochfuzz.harness.views import play_links, transitions
 
 if TYPE_CHECKING:
     from epochfuzz.harness.documents import conformance as documents
@@ -24,9 +27,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ConformEnding:
-    """The end of a run. `again` is the command line that repeats or resumes the run.
+    """The request of a finished run. `again` is the command line that repeats or resumes the run.
 
-    `kept` is the file in which the progress of a local run is kept; None if it is not kept, or kept by a campaign.
+    `kept` is the file with the progress of a local run, or None.
     """
 
     asked: ConformRequest
@@ -35,7 +38,10 @@ class ConformEnding:
 
 
 def end(ending: ConformEnding, plan: Plan, conformance: Conformance) -> int:
-    """Show and save the results. Returns the exit code. Raises KeyboardInterrupt at the end of an interrupted run."""
+    """Print the results, save the findings as cases, and return the exit code.
+
+    Raises KeyboardInterrupt after Ctrl-C.
+    """
     asked, out = ending.asked, ending.asked.out
     proven, saved = _prove_and_save(asked, plan, conformance)
     _show_end(ending, plan, conformance)
@@ -58,9 +64,9 @@ def end(ending: ConformEnding, plan: Plan, conformance: Conformance) -> int:
 def _prove_and_save(
     asked: ConformRequest, plan: Plan, conformance: Conformance
 ) -> tuple[list[Reproducer | None], dict[int, Path]]:
-    """Prove the shortest lengths of the findings, show each, and save those that no known bug explains.
+    """Try to prove that the findings are shortest. Print each finding, and save those that are no known bug.
 
-    Returns the proofs, and the files of the saved findings by the numbers of the findings.
+    Returns the proofs by position, and the case files by the number of the finding.
     """
 
     proving = asked.certify
@@ -71,10 +77,19 @@ def _prove_and_save(
     saved = {}
     for number, (nonconformity, proof) in enumerate(zip(known, proven, strict=True)):
         asked.out.print(report.nonconformity_text(nonconformity, proof))
+        if nonconformity.sighting.sent:
+            _print_link(asked.out, nonconformity)
         if nonconformity.sighting.sent and not nonconformity.known_flaw:
             saved[number] = _save(nonconformity, plan.seed, asked.cases)
             asked.out.print(f"saved as {saved[number]}", markup=False)
     return proven, saved
+
+
+def _print_link(out: Console, nonconformity: ConformanceFinding) -> None:
+    """Print the link to the model's run of a finding, at the step after which the system under test differs."""
+    sent = nonconformity.sighting.sent
+    link = play_link([nonconformity.protocol], nonconformity.trial.settings, sent, len(sent))
+    out.print(play_links.line(link), markup=False, soft_wrap=True)
 
 
 def _show_end(ending: ConformEnding, plan: Plan, conformance: Conformance) -> None:
@@ -113,7 +128,7 @@ def _print_document(
 
 
 def unusable(error: SubjectUnable | CommandError) -> BadInput:
-    """Return BadInput for an adapter that does not support the protocol and configuration, or that cannot start."""
+    """Return BadInput for an adapter that cannot start, or that does not support the protocol or the settings."""
 
     if isinstance(error, SubjectUnable):
         return BadInput(f"the system under test cannot run this protocol and configuration: {error}")

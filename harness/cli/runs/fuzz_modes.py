@@ -1,4 +1,7 @@
-"""The three modes of `epochfuzz fuzz` for Kafka's model: random runs, an ablation, and a distinction."""
+"""The three modes of `epochfuzz fuzz`: random runs, an ablation (--ablate), and a search that distinguishes protocols.
+
+An ablation runs a protocol's variants, each with one mechanism switched back to an earlier choice.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,7 +32,7 @@ from epochfuzz.harness.jobs import random_runs
 from epochfuzz.harness.jobs.random_runs import KeptWalk
 from epochfuzz.harness.jobs.unfinished import ProgressError
 from epochfuzz.harness.trace.replay import replay
-from epochfuzz.harness.views import summary
+from epochfuzz.harness.views import play_links, summary
 from epochfuzz.harness.views.progress import LiveLine, show_search, show_walk
 from epochfuzz.harness.views.report import from_walk
 from epochfuzz.harness.views.terminal import side_by_side
@@ -43,7 +46,7 @@ _ABLATION_MEMORY = 1 << 28  # bytes: about thirty reproducers are proven, most o
 
 @dataclass(frozen=True, kw_only=True)
 class _Run:
-    """A random run with its seed, and the place where it is kept; None if it cannot be resumed."""
+    """A random run with its seed. `kept` is its saved progress, or None without --out."""
 
     asked: FuzzRequest
     walker: Walker[Protocol, Configuration]
@@ -51,11 +54,11 @@ class _Run:
 
     @property
     def path(self) -> Path | None:
-        """The file in which the run is kept; None if it cannot be resumed."""
+        """The file with the saved progress, or None without --out."""
         return None if self.kept is None else self.kept.unfinished.path
 
     def walk(self, progress: LiveLine, seconds: float | None) -> Walked:
-        """Run the schedules, and keep their results. Raises BadInput."""
+        """Run the schedules, save the progress, and return the results. Raises BadInput."""
         asked, report = self.asked, progress.walked
         if self.kept is None:
             return walking.walk(self.walker, asked.schedules, seconds, asked.threads, report)
@@ -63,7 +66,10 @@ class _Run:
             return self.kept.walk(self.walker, asked.schedules, seconds, asked.threads, report)
 
     def save(self, found: FoundFindings) -> list[str]:
-        """Save the findings as cases, and forget the progress of a finished run. Returns the files of the cases."""
+        """Save the findings as cases, and delete the progress if the run is finished.
+
+        Returns the files of the cases.
+        """
         if self.asked.saving is None or self.kept is None:
             return []
         saved = self.asked.saving.save(self.walker, found.findings)
@@ -74,7 +80,7 @@ class _Run:
 
 
 def _begin(asked: FuzzRequest, kind: str, protocols: Sequence[Protocol]) -> _Run:
-    """Return the run of a request. Without --seed, an unfinished run of the request is resumed with its own seed.
+    """Return the run for a request. Without --seed, it resumes an unfinished run of the same request.
 
     Raises BadInput.
     """
@@ -94,7 +100,7 @@ def _begin(asked: FuzzRequest, kind: str, protocols: Sequence[Protocol]) -> _Run
 
 
 def walk_protocols(asked: FuzzRequest, protocols: Sequence[Protocol]) -> int:
-    """Run random schedules under protocols, and show the findings. Returns the exit code. Raises BadInput."""
+    """Run random schedules under protocols, print and save the findings, and return the exit code. Raises BadInput."""
     run = _begin(asked, "fuzz", protocols)
     asked, out, walker = run.asked, run.asked.out, run.walker
     options.say_what_versions_stand_for(out, protocols)
@@ -116,10 +122,10 @@ def walk_protocols(asked: FuzzRequest, protocols: Sequence[Protocol]) -> int:
 
 
 def ablate_protocol(asked: FuzzRequest, base: Protocol, *, proofs_are_bounded: bool) -> int:
-    """Run variants of a protocol, each with one mechanism switched back. Returns the exit code. Raises BadInput.
+    """Run an ablation of the protocol `base`, and return the exit code. Raises BadInput.
 
-    Half of the time of --for is for random runs. The other half is for shrinking and proofs, unless --certify bounds
-    these (`proofs_are_bounded`).
+    Half of the time of --for is for random runs. The other half is for shrinking and proofs, unless the user typed
+    --certify (`proofs_are_bounded`).
     """
     variants = ablations(base, asked.settings)
     if not variants:
@@ -145,7 +151,10 @@ def ablate_protocol(asked: FuzzRequest, base: Protocol, *, proofs_are_bounded: b
 def _ablation_findings(
     run: _Run, base: Protocol, seconds: float | None, certify: float | None
 ) -> tuple[Walked, FoundFindings]:
-    """Run the schedules. Then shrink and prove the findings of one protocol after another, and print their lengths."""
+    """Run the schedules.
+
+    Then shrink and prove the findings of each protocol, and print their lengths as they are ready.
+    """
     out, walker, found = run.asked.out, run.walker, fuzzing.FoundFindings()
     with show_walk(out, run.asked.schedules, seconds) as progress:
         walked = run.walk(progress, seconds)
@@ -185,7 +194,7 @@ def _show_ablation(run: _Run, base: Protocol, walked: Walked, found: FoundFindin
 
 
 def distinguish_protocols(asked: FuzzRequest, breaks: Protocol, holds: Protocol, wanted: int) -> int:
-    """Search for a schedule that breaks a property under one protocol, and no property under another.
+    """Search for a schedule that breaks a property under the protocol `breaks`, and no property under `holds`.
 
     `wanted` is the bit of the property. Returns the exit code.
     """
@@ -200,11 +209,13 @@ def distinguish_protocols(asked: FuzzRequest, breaks: Protocol, holds: Protocol,
         bound = "within the bounds" if distinction.complete else f"of fewer than {distinction.searched} events"
         out.print(f"no schedule {bound} breaks {property_} under {breaks.name} and nothing under {holds.name}")
     else:
-        out.print(side_by_side(replay(schedule, breaks, settings), replay(schedule, holds, settings)))
+        runs = [replay(schedule, each, settings) for each in (breaks, holds)]
+        out.print(side_by_side(*runs))
         proof = "certified minimal" if distinction.certified_minimal else "not proven minimal"
         out.print(
             f"{breaks.name} breaks {property_} in {len(schedule)} events that break nothing under {holds.name}: {proof}"
         )
+        out.print(play_links.line(play_links.to_break(runs, property_)), markup=False, soft_wrap=True)
     if asked.json:
         print_json(_distinction_json(asked, breaks, holds, property_, distinction))
     return Exit.GOAL_UNMET if schedule is None and not distinction.complete else Exit.AS_EXPECTED

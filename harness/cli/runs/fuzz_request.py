@@ -1,4 +1,4 @@
-"""The request of `epochfuzz fuzz`, as its options give it. Importing this module compiles nothing."""
+"""The options of `epochfuzz fuzz` as a request. Importing this module compiles nothing."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,9 +12,9 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 
 @dataclass(frozen=True, kw_only=True)
 class FuzzRequest:
-    """A request for random runs: their limits, the seconds for proofs (None: no limit), and the requested outputs.
+    """The options of `epochfuzz fuzz`. `certify` is the time for proofs in seconds; None: no limit.
 
-    `given_seed` is None without --seed, until `with_seed` sets it.
+    The run ends after `schedules` or `seconds`. `given_seed` is None until `with_seed` sets it, if --seed is not given.
     """
 
     out: Console
@@ -32,23 +32,23 @@ class FuzzRequest:
 
     @property
     def seed(self) -> int:
-        """The seed."""
+        """The seed, which must be set."""
         assert self.given_seed is not None, "with_seed sets it"
         return self.given_seed
 
     def with_seed(self, seed: int) -> "FuzzRequest":
-        """Return the request with a seed."""
+        """Return a copy of the request with this seed."""
         return replace(self, given_seed=seed)
 
     def seeded(self) -> "FuzzRequest":
-        """Return the request with its own seed, or else with a random one."""
+        """Return the request, with a random seed if it has none."""
         return self if self.given_seed is not None else self.with_seed(random_seed())
 
     def saved_by(self, saving: Saving | None) -> "FuzzRequest":
-        """Return the request with the options of --out and --new for saving findings."""
+        """Return a copy of the request whose findings are saved as `saving` says."""
         return replace(self, saving=saving)
 
     def within(self, schedules: int | None = None, seconds: float | None = None) -> "FuzzRequest":
-        """Return the request with these limits, or unchanged if it already has a limit."""
+        """Return a copy of the request with these limits. A request with a limit of its own stays unchanged."""
         is_bounded = self.schedules is not None or self.seconds is not None
         return self if is_bounded else replace(self, schedules=schedules, seconds=seconds)

@@ -1,1 +1,1 @@
-"""Run controllers, brokers and their clients as processes of this machine."""
+"""Run controllers, brokers and their clients as processes on this machine."""

@@ -1,4 +1,4 @@
-"""Parse a broker's log about its partitions: the leader of each epoch, its start offset, and truncations.
+"""Parse a broker's log lines about partitions: leader epochs, their start offsets, and truncations.
 
 Covers the INFO lines of state-change.log and of the replica fetchers, as Kafka has written them since 3.0.
 """
@@ -25,7 +25,7 @@ _TRUNCATION = re.compile(r"Truncating partition (?P<partition>\S+-\d+) with .*?o
 
 @dataclass(frozen=True)
 class LogLine:
-    """A log line about a partition."""
+    """A parsed log line about a partition: the broker became leader or follower, or truncated its log."""
 
     at: float  # seconds since the epoch, by the broker's clock
     text: str
@@ -41,7 +41,7 @@ class LogLine:
 
 
 def parse(text: str) -> LogLine | None:
-    """Return the parsed line, or None if it is not about a partition."""
+    """Return a log line in parsed form, or None if it is not about a partition."""
     framed = _LINE.fullmatch(text.rstrip("\n"))
     if framed is None:
         return None
@@ -57,7 +57,7 @@ def parse(text: str) -> LogLine | None:
 
 
 class BrokerLog:
-    """The log file of a broker, read as it grows."""
+    """The log file of a broker. Each call reads the lines that the broker has added."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -65,17 +65,17 @@ class BrokerLog:
         self._read = 0  # bytes of the file
 
     def lines(self, partition: str) -> list[LogLine]:
-        """Return the lines about a partition so far."""
+        """Return the lines about a partition, such as `t-0`, up to now."""
         self._lines.extend(self._new())
         return [line for line in self._lines if line.partition == partition]
 
     def lines_of(self, topic: str) -> list[LogLine]:
-        """Return the lines about a topic's partitions so far."""
+        """Return the lines about all partitions of a topic, up to now."""
         self._lines.extend(self._new())
         return [line for line in self._lines if line.partition.rpartition("-")[0] == topic]
 
     def last_error(self) -> str:
-        """Return the last line that reports an error. If no line does, return the last line of the file."""
+        """Return the last line with an error. Without an error, return the last line of the file."""
         try:
             every = [line for line in self.path.read_text(errors="replace").splitlines() if line.strip()]
         except OSError:

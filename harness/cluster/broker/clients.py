@@ -1,4 +1,4 @@
-"""Producers, a consumer and an admin client, which record the cluster's responses and the records that they read.
+"""Kafka clients that record every response: producers, a consumer and an admin client.
 
 Each client serves its callbacks on its own thread, so every response is recorded at the time of its arrival.
 """
@@ -30,7 +30,10 @@ _QUIET = {"logger": _LOGGER, "error_cb": lambda error: None}
 
 @dataclass(frozen=True)
 class NotAcknowledged:
-    """A record whose produce request ended with an error. The leader may still have appended the record."""
+    """A record whose produce request ended with an error, at time `at`.
+
+    The leader may still have appended the record.
+    """
 
     value: str
     error: str
@@ -38,7 +41,7 @@ class NotAcknowledged:
 
 
 class _Client:
-    """Call `serve` on a thread until the client is closed."""
+    """A client with a thread that calls `serve` until the client is closed."""
 
     def __init__(self) -> None:
         self.fatal: str | None = None  # the error after which the client cannot continue
@@ -54,7 +57,7 @@ class _Client:
                 return
 
     def serve(self) -> None:
-        """Let the client run its callbacks. Raises KafkaException if it cannot continue."""
+        """Run the callbacks that are due. Raises KafkaException if the client cannot continue."""
         raise NotImplementedError
 
     def __enter__(self) -> Self:
@@ -67,7 +70,7 @@ class _Client:
 
 
 class IdempotentProducer(_Client):
-    """An idempotent producer with acks=all, Kafka's own defaults since 3.0 (KIP-679)."""
+    """An idempotent producer with acks=all, as Kafka's own producer has been by default since 3.0 (KIP-679)."""
 
     def __init__(self, name: str, bootstrap: str, topic: str, **settings: object) -> None:
         super().__init__()
@@ -78,11 +81,11 @@ class IdempotentProducer(_Client):
         self._producer = Producer(_QUIET | ours | settings)
 
     def send(self, value: str, partition: int = 0) -> None:
-        """Send a record. The outcome is recorded when the response arrives."""
+        """Send a record. Its acknowledgement or error is recorded later, when it arrives."""
         self._producer.produce(self.topic, value.encode(), partition=partition, on_delivery=self._noted)
 
     def serve(self) -> None:
-        """Let the client run its callbacks."""
+        """Run the callbacks that are due."""
         self._producer.poll(_POLL)
 
     def _noted(self, error: KafkaError | None, message: Message) -> None:
@@ -97,7 +100,7 @@ class IdempotentProducer(_Client):
 
 
 class PartitionConsumer(_Client):
-    """A consumer of one partition, which reads the records below the high watermark."""
+    """A consumer of one partition. `read` has the records that it read, all below the high watermark."""
 
     def __init__(self, bootstrap: str, topic: str, partition: int = 0, offset: int = 0) -> None:
         super().__init__()
@@ -109,7 +112,7 @@ class PartitionConsumer(_Client):
         self._consumer.assign([TopicPartition(topic, partition, offset)])
 
     def serve(self) -> None:
-        """Read a record, if there is one."""
+        """Wait briefly for a record, and note it."""
         message = self._consumer.poll(_POLL)
         if message is None:
             return
@@ -125,7 +128,7 @@ class PartitionConsumer(_Client):
 
 
 class Load(IdempotentProducer):
-    """A producer that sends continuously, and keeps a fixed number of records in flight over all partitions."""
+    """A producer that sends without end, over all partitions. It keeps 1,000 records in flight."""
 
     def __init__(self, name: str, bootstrap: str, topic: str, partitions: int) -> None:
         super().__init__(name, bootstrap, topic)
@@ -133,7 +136,7 @@ class Load(IdempotentProducer):
         self._partitions, self._sent = partitions, 0
 
     def serve(self) -> None:
-        """Send records until the fixed number of them is in flight."""
+        """Send records until 1,000 are in flight, and run the callbacks that are due."""
         while self.is_going_on and self._sent - len(self.acknowledged) - len(self.refused) < _UNANSWERED:
             self.send(f"{self.name}-{self._sent}", self._sent % self._partitions)
             self._sent += 1
@@ -141,7 +144,7 @@ class Load(IdempotentProducer):
 
 
 def read_all(bootstrap: str, topic: str, partitions: int = 1) -> list[ConsumedRecord]:
-    """Return the records that a new consumer reads from the beginning to the high watermark."""
+    """Return all records that a new consumer reads from the beginning of the partitions to their high watermarks."""
     consumer = Consumer(_QUIET | {"bootstrap.servers": bootstrap, "group.id": "fresh", "enable.auto.commit": False})
     try:
         whole = [TopicPartition(topic, partition, 0) for partition in range(partitions)]
@@ -159,20 +162,26 @@ def read_all(bootstrap: str, topic: str, partitions: int = 1) -> list[ConsumedRe
 
 
 class Admin:
-    """An operator's client. A new client knows only the given brokers."""
+    """An admin client. It knows only the brokers in `bootstrap` at first."""
 
     def __init__(self, bootstrap: str) -> None:
         settings: Any = _QUIET | {"bootstrap.servers": bootstrap}  # the type stub has no logger
         self._client = AdminClient(settings)
 
     def create_topic(self, name: str, replicas: list[list[int]], **settings: str) -> None:
-        """Create a topic. Each list gives the replicas of a partition, the preferred leader first."""
+        """Create a topic.
+
+        Each list has the replicas of one partition, the preferred leader first. Raises NotReached.
+        """
         config = {key.replace("_", "."): value for key, value in settings.items()}
         wanted = NewTopic(name, num_partitions=len(replicas), replica_assignment=replicas, config=config)
         _result(f"topic {name} is created", self._client.create_topics([wanted])[name])
 
     def leader_and_isr(self, topic: str, partition: int = 0) -> tuple[int, list[int]]:
-        """Return the leader and the ISR in the metadata of the responding broker. The leader is -1 if there is none."""
+        """Return the leader and the ISR of a partition, in the view of the broker that responds.
+
+        Leader -1 means no leader.
+        """
         try:
             known = self._client.list_topics(topic, timeout=1).topics[topic].partitions.get(partition)
         except KafkaException:
@@ -180,7 +189,10 @@ class Admin:
         return (known.leader, sorted(known.isrs)) if known else (-1, [])
 
     def are_in_sync(self, topic: str, partitions: int, leader: int | None = None) -> bool:
-        """Return whether all replicas of a topic are in sync and, if `leader` is given, it leads all partitions."""
+        """Return whether all replicas of a topic are in sync.
+
+        If `leader` is given, it must also lead all partitions.
+        """
         try:
             known = self._client.list_topics(topic, timeout=1).topics[topic].partitions
         except KafkaException:
@@ -190,7 +202,9 @@ class Admin:
         )
 
     def elect_preferred(self, topic: str, partitions: list[int], avoid: int | None = None) -> None:
-        """Elect the preferred leaders.
+        """Elect the preferred leaders of partitions.
+
+        The broker `avoid` must not forward the request. Raises NotReached.
 
         Each metadata response of a KRaft cluster names a random live broker as the controller. That broker forwards
         requests to the controller (KIP-590). A paused broker cannot forward them, so this method asks for metadata
@@ -209,7 +223,7 @@ class Admin:
 
 
 def _result(what: str, asked: "Future[T]") -> T:
-    """Return the cluster's response. Raises NotReached for an error or a time-out."""
+    """Wait for the cluster's response, and return it. Raises NotReached for an error or a time-out."""
     try:
         return asked.result(_ANSWERS_WITHIN)
     except (KafkaException, TimeoutError) as error:

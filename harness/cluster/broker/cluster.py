@@ -1,4 +1,4 @@
-"""A controller and three brokers on this machine, with Kafka's default settings."""
+"""A Kafka cluster on this machine: a controller and three brokers, with Kafka's default settings."""
 
 import base64
 import socket
@@ -23,7 +23,7 @@ _ENDS_WITHIN = 30.0
 
 
 class Cluster:
-    """The nodes of a cluster, by name. `room` holds their data, and `logs` their logs."""
+    """A controller and the brokers A, B and C. `room` is the directory of their data, and `logs` that of their logs."""
 
     spare_ports = 0  # additional ports that a subclass needs
 
@@ -44,43 +44,49 @@ class Cluster:
             node.configure(self._settings(node) | dict(settings or {}))
 
     def keep_data(self, directory: Path) -> None:
-        """Copy the nodes' data into a directory: before each restart, and when the cluster ends."""
+        """Keep copies of the nodes' data in a directory: from before each restart, and from the end of the cluster."""
         self.copies = Copies(directory)
         for node in self.nodes:
             node.copies = self.copies
 
     def start(self) -> None:
-        """Format and start all nodes, and wait until every broker accepts requests. Raises ClusterError."""
+        """Format and start all nodes, and wait until every broker accepts connections.
+
+        Raises ClusterError and NotReached.
+        """
         cluster = new_id()
         formatting = [(node, node.format(cluster)) for node in self.nodes]
         for node, process in formatting:
             said, _ = process.communicate()
             if process.returncode != 0:
                 ended = f"ended with {process.returncode}: {said.strip()[-1000:]}"
-                raise ClusterError(f"kafka.tools.StorageTool, to format {node.name}, {ended}")
+                raise ClusterError(f"kafka.tools.StorageTool cannot format {node.name}: it {ended}")
         for node in self.nodes:
             node.start()
         for broker in self.brokers.values():
             self.wait_for_start(broker)
 
     def wait_for_start(self, broker: Node) -> None:
-        """Wait until a started broker accepts connections."""
+        """Wait until a started broker accepts connections. Raises NotReached."""
         self.until(f"{broker.name} takes requests", lambda: accepts(broker.port), _STARTS_WITHIN)
 
     def until(self, what: str, condition: Callable[[], T], seconds: float) -> T:
-        """Wait for a condition. Raises NotReached after `seconds`, and ClusterError if a node breaks down."""
+        """Wait until a condition is true, and return its value. Raises NotReached after `seconds`.
+
+        Raises ClusterError if a node breaks down.
+        """
         return until(what, condition, seconds, self._check)
 
     def wait_for_end(self, broker: Node) -> None:
-        """Wait until a broker that was asked to end has exited."""
+        """Wait until the process of a terminated broker has exited. Raises NotReached."""
         self.until(f"{broker.name} has ended", lambda: broker.state == "down", _ENDS_WITHIN)
 
     def named(self, number: int) -> str:
-        """Return the name of the broker with this node id, or the id as text if no broker has it."""
+        """Return the name of the broker with a node id. If no broker has the id, return the id as text."""
         return next((name for name, node in self.brokers.items() if node.number == number), str(number))
 
     def stop(self) -> None:
-        """Kill every process, including paused ones."""
+        """Kill all processes, also paused ones, and copy their data if `keep_data` was called."""
         for node in self.nodes:
             node.kill()
         copies, self.copies = self.copies, None
@@ -92,7 +98,7 @@ class Cluster:
             node.check()
 
     def _settings(self, node: Node) -> dict[str, object]:
-        """Return the settings that a node requires, and a replication factor of 1 for __consumer_offsets.
+        """Return a node's server.properties: the settings that it needs, and one replica for __consumer_offsets.
 
         All other settings keep Kafka's defaults. The first consumer creates __consumer_offsets. If that topic had
         followers, one of their fetches could be pending at a paused leader. The pending fetch would block the
@@ -120,7 +126,10 @@ def running(
     settings: Mapping[str, object] | None = None,
     data: Path | None = None,
 ) -> Iterator[Cluster]:
-    """Start a cluster, and stop it in any case. `data` receives copies of the nodes' data directories."""
+    """Start a cluster, yield it, and stop it in any case.
+
+    `data` is a directory for copies of the nodes' data, or None.
+    """
     with ExitStack() as ending:
         cluster = Cluster(kafka, room, logs, settings)
         if data is not None:
@@ -131,14 +140,17 @@ def running(
 
 
 def new_id() -> str:
-    """Return a new cluster id in Kafka's format. It never begins with `-`, which a command line takes for an option."""
+    """Return a random cluster id in Kafka's format.
+
+    It never begins with `-`, which a command line takes for an option.
+    """
     while (drawn := base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")).startswith("-"):
         pass
     return drawn
 
 
 def free_ports(count: int) -> list[int]:
-    """Return free ports on the loopback interface."""
+    """Return free ports of the loopback interface."""
     with ExitStack() as closing:
         sockets = [closing.enter_context(socket.socket()) for _ in range(count)]
         for each in sockets:

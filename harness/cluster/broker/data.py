@@ -1,4 +1,4 @@
-"""Copies of data directories for `--keep-data`, which `epochfuzz audit` can read."""
+"""Copy the data directories of a cluster for `--keep-data`. `epochfuzz audit` can read the copies."""
 
 import shutil
 from collections.abc import Sequence
@@ -12,24 +12,23 @@ _LOCK = ".lock"
 
 
 class Copies:
-    """The copies of one cluster's data directories.
+    """Copies data directories into `directory`: when the cluster ends, and before each restart of a node.
 
-    `directory` receives a copy of each node's data when the cluster ends, and another before each restart of a node.
-    A restarted broker may truncate records that the other replicas do not have, so only the earlier copy shows them.
+    A restarted broker may truncate records that no other replica has, so only the earlier copy shows them.
     """
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
 
     def before_restart(self, name: str, data: Path) -> None:
-        """Copy the data of a node that is down and about to start again."""
+        """Copy the data of a node before it starts again."""
         number = 1
         while (copy := self._directory / f"{name}-before-restart-{number}").exists():
             number += 1
         _copy(data, copy)
 
     def at_the_end(self, nodes: Sequence[tuple[str, Path]]) -> None:
-        """Copy the data of all nodes, after their processes have ended."""
+        """Copy the data of all nodes after their processes have ended. `nodes` has names and data directories."""
         for name, data in nodes:
             if data.is_dir():
                 _copy(data, self._directory / name)

@@ -1,4 +1,4 @@
-"""Kafka's classes: a release from Maven Central, or a local installation."""
+"""Find the jars of a Kafka release: from Maven Central, or from a local distribution."""
 
 import os
 import re
@@ -28,18 +28,21 @@ _LOGGING = {
 
 @dataclass(frozen=True)
 class Installation:
-    """A class path that can run Kafka, and the release that its jars name."""
+    """A class path that can run Kafka, and the release that its jars belong to."""
 
     release: str
     class_path: tuple[str, ...]
 
     def preceded_by(self, directory: Path) -> "Installation":
-        """Return this installation with the classes of a directory first, so that they replace its own."""
+        """Return this installation with a directory of classes first.
+
+        These classes replace equally named ones of the jars.
+        """
         return Installation(self.release, (str(directory), *self.class_path))
 
 
 def cache() -> Path:
-    """Return the directory that caches downloads and builds. Raises ClusterError."""
+    """Return the directory for downloads and builds that are kept between runs. Raises ClusterError."""
     try:
         return user_cache() / "kafka"
     except (OSError, RuntimeError) as error:
@@ -47,26 +50,26 @@ def cache() -> Path:
 
 
 def from_home(home: Path) -> Installation:
-    """Return the Kafka of an unpacked distribution, a directory with `libs`. Raises ClusterError."""
+    """Return the installation in an unpacked Kafka distribution, a directory with `libs`. Raises ClusterError."""
     home = home.resolve()  # the nodes run in another directory
     for jar in sorted((home / "libs").glob("kafka_2.*.jar")):
         found = _CORE_JAR.fullmatch(jar.name)
         if found and not found[1].endswith(("-test", "-sources", "-javadoc", "-scaladoc")):
             return Installation(found[1], (str(home / "libs" / "*"),))
     raise ClusterError(
-        f"{home}: this directory has no Kafka: libs/kafka_2.13-VERSION.jar is missing; name the directory of an"
-        " unpacked distribution"
+        f"{home} has no Kafka, because libs/kafka_2.13-VERSION.jar is missing; name the directory of an unpacked"
+        " distribution"
     )
 
 
 def refuse_no_release(name: str) -> None:
-    """Raise ClusterError for a name that does not have the form of a release."""
+    """Raise ClusterError if a name does not look like a release, such as `4.3.1`."""
     if not _RELEASE.fullmatch(name):
-        raise ClusterError(f"a release has a name such as {DEFAULT_RELEASE}; got {name!r}")
+        raise ClusterError(f"the release must have a name such as {DEFAULT_RELEASE}; got {name!r}")
 
 
 def from_maven(release: str) -> Installation:
-    """Return a release of Kafka, which Maven downloads once. Raises ClusterError."""
+    """Return the installation of a Kafka release. Maven downloads the release on first use. Raises ClusterError."""
     refuse_no_release(release)
     with locked(cache() / release) as directory:
         listed = directory / "classpath"
@@ -87,7 +90,10 @@ def from_maven(release: str) -> Installation:
 
 
 def resolve(what: str, pom: Path, listed: Path, properties: dict[str, str]) -> None:
-    """Download the dependencies of a pom with Maven, and write their class path into a file. Raises ClusterError."""
+    """Download the dependencies of a pom with Maven, and write the class path to the file `listed`.
+
+    Raises ClusterError.
+    """
     values = [f"-D{name}={value}" for name, value in (properties | {"mdep.outputFile": str(listed)}).items()]
     command = [tool("mvn"), "--quiet", "--batch-mode", "--strict-checksums", "--file", str(pom), _PLUGIN, *values]
     ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
@@ -95,26 +101,28 @@ def resolve(what: str, pom: Path, listed: Path, properties: dict[str, str]) -> N
         said = next((line for line in ended.stdout.splitlines() if "Could not" in line or "[ERROR]" in line), "")
         lost = re.search(r"(Could not (?:find|transfer) artifact \S+)", said)
         raise ClusterError(
-            f"Maven could not fetch {what}: {lost[1] if lost else said}; is there such a version, and is Maven Central"
-            " within reach?"
+            f"Maven could not fetch {what}: {lost[1] if lost else said}; check that this version exists, and that this"
+            " machine reaches Maven Central"
         )
 
 
 @contextmanager
 def locked(directory: Path) -> Iterator[Path]:
-    """Create a directory of the cache, and lock it against other processes."""
+    """Create a directory of the cache, and lock it inside this block. Waits for another process that has the lock."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ClusterError(f"{directory} cannot be created: {error.strerror}; set XDG_CACHE_HOME to another") from None
+        raise ClusterError(
+            f"{directory} cannot be created: {error.strerror}; set XDG_CACHE_HOME to another directory"
+        ) from None
     with (directory / "lock").open("w") as lock:
         take_lock(lock.fileno(), wait=True)
         yield directory
 
 
 def _all_there(listed: Path) -> bool:
-    """Return whether the class path was written and all its jars still exist.
+    """Return whether the file with the class path exists, and all jars that it lists.
 
-    A user may have emptied the local Maven repository since then.
+    A user may have emptied the local Maven repository since it was written.
     """
     return listed.exists() and all(Path(jar).exists() for jar in listed.read_text().strip().split(os.pathsep))

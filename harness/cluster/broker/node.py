@@ -1,4 +1,4 @@
-"""A node of a cluster: a Java process that runs Kafka, with its settings, its files and its log."""
+"""A node of a cluster: a Java process that runs Kafka as a controller or broker."""
 
 import os
 import signal
@@ -19,7 +19,10 @@ _OPTIONS = ("-Xms64m", "-Xmx320m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"
 
 
 class Node:
-    """A controller or broker. `room` holds its data and is deleted later; `logs` holds its log and may stay."""
+    """A controller or broker.
+
+    Its data is below `room`, which is deleted later, and its log is in `logs`, which may stay.
+    """
 
     def __init__(self, name: str, number: int, port: int, kafka: Installation, room: Path, logs: Path) -> None:
         self.name, self.number, self.port = name, number, port
@@ -34,7 +37,7 @@ class Node:
 
     @property
     def address(self) -> str:
-        """The node's listening address."""
+        """The address that the node listens on, as `host:port`."""
         return f"127.0.0.1:{self.port}"
 
     @property
@@ -57,7 +60,7 @@ class Node:
         self._settings.write_text(text, encoding="utf-8")
 
     def command(self, main: str, *words: str) -> list[str]:
-        """Return the command line of a Kafka program, with this node's logging settings."""
+        """Return the command line that runs a main class of Kafka, with this node's logging settings."""
         logging = (
             f"-Dlog4j.configuration=file:{RESOURCES / f'log4j{self.logging}.properties'}",
             f"-Dlog4j2.configurationFile={RESOURCES / f'log4j2{self.logging}.properties'}",
@@ -67,14 +70,14 @@ class Node:
         return [tool("setpriv"), "--pdeathsig", "KILL", *kafka]  # a killed parent cannot stop its children
 
     def format(self, cluster: str) -> subprocess.Popen[str]:
-        """Start to format the node's data directory for a cluster, and return the process."""
+        """Start Kafka's storage tool, which formats the node's data directory, and return the tool's process."""
         words = ("format", "--cluster-id", cluster, "--config", str(self._settings))
         return subprocess.Popen(
             self.command("kafka.tools.StorageTool", *words), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
 
     def start(self) -> None:
-        """Start the process in its own session, so that Ctrl-C reaches only the caller."""
+        """Start the process. It has a session of its own, so Ctrl-C does not reach it."""
         if self._process is not None and self.copies is not None:
             self.copies.before_restart(self.name, self.data)
         self._is_ending = False
@@ -89,20 +92,20 @@ class Node:
             )
 
     def pause(self) -> None:
-        """Send SIGSTOP. `state` is `paused` once every thread has stopped."""
+        """Pause the process with SIGSTOP. `state` is `paused` once all threads have stopped."""
         self._signal(signal.SIGSTOP)
 
     def resume(self) -> None:
-        """Send SIGCONT."""
+        """Resume the paused process with SIGCONT."""
         self._signal(signal.SIGCONT)
 
     def terminate(self) -> None:
-        """Send SIGTERM, which starts a controlled shutdown."""
+        """Start a controlled shutdown, with SIGTERM."""
         self._is_ending = True
         self._signal(signal.SIGTERM)
 
     def kill(self) -> None:
-        """Send SIGKILL, and wait until the process has exited. Do nothing if the node was never started."""
+        """Kill the process with SIGKILL, and wait until it has exited. Does nothing if it was never started."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
@@ -111,7 +114,9 @@ class Node:
         """Raise ClusterError if the process has exited with an error."""
         code = None if self._process is None else self._process.poll()
         if code is not None and code > 0 and code != 128 + signal.SIGTERM:
-            raise ClusterError(f"{self.name} ended with {code}: {self.log.last_error() or 'nothing was logged'}")
+            raise ClusterError(
+                f"{self.name} exited with status {code}: {self.log.last_error() or 'its log has no error'}"
+            )
 
     def _signal(self, number: signal.Signals) -> None:
         assert self._process is not None, f"{self.name} was not started"

@@ -1,4 +1,4 @@
-"""Fix the re-elected leader in Kafka's bytecode: rewrite one method, and load its class before those of the jars."""
+"""Fix Kafka's loss of records after a re-election: rewrite a method in bytecode, and load its class before the jars."""
 
 import argparse
 import os
@@ -22,14 +22,14 @@ _JAVA = Path(__file__).parents[1] / "java"
 
 
 class Repair(StrEnum):
-    """The fixes, named after the epochs at which a leader resets its knowledge of its followers."""
+    """Two alternative fixes, named after the leader epochs at which a leader forgets the state of its followers."""
 
     EVERY_EPOCH = "every-epoch"  # Replica.resetReplicaState: at every new leader epoch
     MISSED_EPOCH = "missed-epoch"  # Partition.makeLeader: if it is a new leader, or missed an epoch (KAFKA-7164)
 
 
 def repaired(kafka: Installation, repair: Repair, directory: Path) -> Installation:
-    """Write the fixed class into a directory, and return Kafka with that class. Raises ClusterError."""
+    """Write the fixed class into a directory, and return an installation that loads it first. Raises ClusterError."""
     tool("javac")  # java compiles a single-file program when it runs it (JEP 330)
     with locked(cache() / "javassist") as kept:
         listed = kept / "classpath"
@@ -40,7 +40,9 @@ def repaired(kafka: Installation, repair: Repair, directory: Path) -> Installati
     command = [tool("java"), "-cp", path, str(_JAVA / "Repair.java"), repair.value, str(directory)]
     ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if ended.returncode != 0:
-        raise ClusterError(f"Kafka {kafka.release} cannot be repaired by {repair}: {ended.stdout.strip()[-800:]}")
+        raise ClusterError(
+            f"Kafka {kafka.release} cannot be repaired by --repair {repair}: {ended.stdout.strip()[-800:]}"
+        )
     return kafka.preceded_by(directory)
 
 

@@ -1,4 +1,4 @@
-"""Read the records of a replica from its files while the broker writes them.
+"""Read the records of a replica from its segment files, while the broker writes them.
 
 Supports message format 2 (KIP-98), uncompressed, see https://kafka.apache.org/documentation/#recordbatch.
 DumpLogSegments reads the same files, but takes a second to start. In one second, a follower often truncates records and
@@ -21,7 +21,10 @@ _CONTROL = 0x20
 
 @dataclass(frozen=True)
 class Batch:
-    """A record batch. `data` is the whole batch with its header. A control batch contains no records of clients."""
+    """A record batch: its base offset, its leader epoch, and its bytes including the header.
+
+    A control batch has no records of clients.
+    """
 
     offset: int
     epoch: int
@@ -29,7 +32,7 @@ class Batch:
     data: bytes
 
     def records(self) -> list[tuple[int, int]]:
-        """Return the offset of each record, and the position in `data` after its length field."""
+        """Return for each record its offset, and the position in `data` after its length field."""
         *_, count = _BATCH.unpack_from(self.data)
         found, at = [], _BATCH.size
         for _ in range(count):
@@ -39,12 +42,12 @@ class Batch:
         return found
 
     def values(self) -> list[bytes]:
-        """Return the value of each record."""
+        """Return the values of the records, in order."""
         return [_value(self.data, at) for _, at in self.records()]
 
 
 def records(directory: Path) -> list[Record]:
-    """Return the records of a partition's directory, or none if it doesn't exist yet."""
+    """Return the records in a partition's data directory. Empty if the directory doesn't exist yet."""
     found: list[Record] = []
     for segment in sorted(directory.glob("*.log")):
         for batch in batches(segment.read_bytes()):
@@ -57,7 +60,7 @@ def records(directory: Path) -> list[Record]:
 
 
 def batches(data: bytes) -> Iterator[Batch]:
-    """Yield the complete batches of a segment."""
+    """Yield the complete batches in the bytes of a segment file."""
     at = 0
     while at + _BATCH.size <= len(data):
         base, length, epoch, _, _, attributes, *_ = _BATCH.unpack_from(data, at)
@@ -69,7 +72,7 @@ def batches(data: bytes) -> Iterator[Batch]:
 
 
 def _offset_delta(data: bytes, at: int) -> int:
-    """Return the offset delta of a record, given the position after its length field.
+    """Return a record's offset relative to its batch. `at` is the position after the record's length field.
 
     The fields are attributes, timestampDelta, offsetDelta, key, value, headers.
     """
@@ -87,7 +90,7 @@ def _value(data: bytes, at: int) -> bytes:
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
-    """Return a zigzag-encoded number, and the position after it."""
+    """Return the zigzag-encoded number at a position, and the position after it."""
     number = shift = 0
     while True:
         byte = data[at]

@@ -1,4 +1,4 @@
-"""Count the unread bytes in sockets, for example of a request that was sent to a paused process.
+"""Count the bytes that a process was sent and has not read, such as a request to a paused broker.
 
 /proc/net/tcp has a row for each end of a connection on this machine, see proc_net_tcp.rst in Linux's documentation.
 """
@@ -15,7 +15,7 @@ _TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 
 @dataclass(frozen=True)
 class SocketEnd:
-    """One end of a connection."""
+    """One end of a TCP connection on this machine."""
 
     port: int
     peer: int  # port of the other end
@@ -24,7 +24,7 @@ class SocketEnd:
 
 
 def parse(table: str) -> Iterator[SocketEnd]:
-    """Yield the ends of the established connections in a table."""
+    """Yield the ends of established connections in the text of /proc/net/tcp."""
     for row in table.splitlines()[1:]:
         _, local, remote, state, queues, _, _, _, _, inode, *_ = row.split()
         if state == _ESTABLISHED:
@@ -32,7 +32,7 @@ def parse(table: str) -> Iterator[SocketEnd]:
 
 
 def unread(client: int, port: int) -> int:
-    """Return the number of bytes that a process has sent to a port and that the receiver has not read."""
+    """Return the number of bytes that the process `client` has sent to a port, and that the receiver has not read."""
     ends = [end for table in _TABLES if table.exists() for end in parse(table.read_text())]
     own = _sockets(client)
     sent_from = {end.port for end in ends if end.peer == port and end.inode in own}
@@ -44,7 +44,7 @@ def _port(address: str) -> int:
 
 
 def _sockets(process: int) -> set[str]:
-    """Return the inodes of a process's sockets."""
+    """Return the inodes of the sockets that a process has open."""
     found = set()
     for descriptor in Path(f"/proc/{process}/fd").glob("*"):
         try:

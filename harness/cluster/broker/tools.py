@@ -1,4 +1,4 @@
-"""The external commands that a cluster needs: Java, Maven, and setpriv of util-linux."""
+"""Find the external commands that a cluster needs: Java, Maven, and setpriv of util-linux."""
 
 import functools
 import os
@@ -18,36 +18,39 @@ _LEAST_JAVA = 17  # the oldest version for Kafka 4's brokers (KIP-1013)
 
 
 def tool(name: str) -> str:
-    """Return the path of a command. Java's commands come from JAVA_HOME if it is set. Raises ClusterError."""
+    """Return the path of a command. JAVA_HOME decides for Java's commands, if it is set. Raises ClusterError."""
     home = os.environ.get("JAVA_HOME")
     if home and name.startswith("java"):
         path = Path(home) / "bin" / name
         if not path.exists():
-            raise ClusterError(f"{path} is missing: point JAVA_HOME to a JDK, or unset it")
+            raise ClusterError(f"{path} is missing; set JAVA_HOME to a JDK, or unset it")
         return str(path)
     found = shutil.which(name)
     if found is None:
-        raise ClusterError(f"{name} is missing: sudo apt-get install {_PACKAGES[name]}")
+        raise ClusterError(f"{name} is missing; run `sudo apt-get install {_PACKAGES[name]}`")
     return found
 
 
 @functools.cache
 def java() -> str:
-    """Return the path of a Java version that can run Kafka's brokers. Raises ClusterError."""
+    """Return the path of `java`, in a version that can run Kafka's brokers. Raises ClusterError."""
     path = tool("java")
     version = _java_version(path)
     if version is None:
-        raise ClusterError(f"{path} does not run: sudo apt-get install {_PACKAGES['java']}")
+        raise ClusterError(f"{path} does not run; run `sudo apt-get install {_PACKAGES['java']}`")
     if version < _LEAST_JAVA:
         raise ClusterError(
-            f"{path} is Java {version}, and Kafka needs {_LEAST_JAVA} or later: sudo apt-get install"
-            f" {_PACKAGES['java']}, or point JAVA_HOME to another"
+            f"{path} is Java {version}, but Kafka needs {_LEAST_JAVA} or later; run `sudo apt-get install"
+            f" {_PACKAGES['java']}`, or set JAVA_HOME to another JDK"
         )
     return path
 
 
 def _java_version(path: str) -> int | None:
-    """Return the major version that `java -version` prints on stderr: openjdk version "17.0.15" 2025-04-15."""
+    """Return the major version of a `java` command, or None if it does not run.
+
+    The first line on stderr is such as: openjdk version "17.0.15" 2025-04-15.
+    """
     ended = subprocess.run([path, "-version"], capture_output=True, text=True, check=False)
     _, _, banner = ended.stderr.partition(' version "')
     number = banner.partition('"')[0].removeprefix("1.").partition(".")[0].partition("-")[0]

@@ -1,6 +1,6 @@
-"""The variants of a scenario: how the leader leaves, which process triggers the election, and controls.
+"""The variants of a scenario on a cluster: how leader A leaves, who triggers the election, and control experiments.
 
-A control is a change to the scenario, after which no acknowledged record is lost.
+A control experiment changes the scenario so that no acknowledged record is lost.
 """
 
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ _BALANCING_OFTEN = 10  # seconds; Kafka's default for leader.imbalance.check.int
 
 
 class Scenario(StrEnum):
-    """The scenarios."""
+    """The scenarios that `epochfuzz cluster run` can run."""
 
     RE_ELECTED_LEADER = "re-elected-leader"
     UNDER_LOAD = "re-elected-leader-under-load"
 
 
 class FailureMode(StrEnum):
-    """How A leaves at the end of the scenario."""
+    """How broker A leaves at the end of a scenario."""
 
     TERM = "term"  # controlled shutdown
     KILL = "kill"
@@ -25,14 +25,14 @@ class FailureMode(StrEnum):
 
 
 class Election(StrEnum):
-    """The trigger for the election of the preferred leader."""
+    """The trigger for the election of the preferred leader: an admin client, or the controller."""
 
     ADMIN = "admin"
     AUTO = "auto"  # the controller, by auto.leader.rebalance.enable
 
 
 class Control(StrEnum):
-    """A change to the scenario, after which no acknowledged record is lost."""
+    """A control experiment: a change to the scenario that keeps all acknowledged records."""
 
     NO_PAUSE = "no-pause"  # A is not paused, so it learns that C leads
     LATE = "late"  # A leaves after B has fetched m again
@@ -40,14 +40,14 @@ class Control(StrEnum):
 
 @dataclass(frozen=True)
 class Variant:
-    """A variant of the scenario."""
+    """A variant of a scenario. `control` is None without a control experiment."""
 
     end: FailureMode = FailureMode.TERM
     election: Election = Election.ADMIN
     control: Control | None = None
 
     def settings(self) -> dict[str, object]:
-        """Return the cluster's settings that differ from Kafka's defaults."""
+        """Return the broker settings of the variant. All other settings have Kafka's defaults."""
         if self.election is Election.AUTO:
             return {"leader.imbalance.check.interval.seconds": _BALANCING_OFTEN}
         return {}

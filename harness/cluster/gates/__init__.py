@@ -1,1 +1,4 @@
-"""Gates: proxies between the processes of a cluster, which hold messages and forward them on request."""
+"""Gates: proxies between the processes of a Kafka cluster.
+
+They hold messages, and forward them when a schedule says so.
+"""

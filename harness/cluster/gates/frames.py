@@ -1,4 +1,4 @@
-"""Frames of Kafka's wire protocol: a size of four bytes, then a request or a response with its header."""
+"""Split Kafka's wire protocol into frames. A frame is a size of four bytes, and a request or response of that size."""
 
 import struct
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ _MOST = 64 << 20  # bytes; a larger frame is not Kafka's protocol
 
 
 class Api:
-    """The API keys of the requests that the gates inspect: https://kafka.apache.org/protocol#protocol_api_keys."""
+    """The API keys that the gates know: https://kafka.apache.org/protocol#protocol_api_keys."""
 
     PRODUCE = 0
     FETCH = 1
@@ -26,7 +26,7 @@ class Api:
 
 
 class RequestKind(StrEnum):
-    """The kinds of request that schedules distinguish."""
+    """The kinds of request that the gates distinguish."""
 
     FETCH = "fetch"  # a follower's fetch from its leader
     METADATA = "metadata"  # a broker's metadata fetch, answered with leader-and-ISR updates
@@ -37,7 +37,7 @@ class RequestKind(StrEnum):
 
 @dataclass(frozen=True)
 class Header:
-    """The fields of a request header that all versions share. `size` is the number of bytes without tagged fields."""
+    """The header fields that all requests share. `size` is the header's length in bytes, without tagged fields."""
 
     key: int
     version: int
@@ -51,24 +51,27 @@ class FrameError(ValueError):
 
 
 def framed(body: bytes) -> bytes:
-    """Return a body preceded by its size."""
+    """Return the frame of a request or response: its size, and then its bytes."""
     return _SIZE.pack(len(body)) + body
 
 
 class Frames:
-    """Split a stream of bytes, received in pieces, into the bodies of frames."""
+    """Cuts a stream of bytes into the requests or responses that its frames contain."""
 
     def __init__(self) -> None:
         self._rest = b""
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Return the frames that `data` completes. Raises FrameError."""
+        """Take the next bytes of the stream, and return the requests or responses that they complete.
+
+        Raises FrameError.
+        """
         self._rest += data
         whole = []
         while len(self._rest) >= _SIZE.size:
             (size,) = _SIZE.unpack_from(self._rest)
             if not 0 <= size <= _MOST:
-                raise FrameError(f"a frame of {size} bytes")
+                raise FrameError(f"the frame has {size} bytes")
             if len(self._rest) < _SIZE.size + size:
                 break
             whole.append(self._rest[_SIZE.size : _SIZE.size + size])
@@ -83,18 +86,18 @@ def header(body: bytes) -> Header:
         end = _HEADER.size + max(length, 0)
         return Header(key, version, correlation, body[_HEADER.size : end].decode(), end)
     except (struct.error, UnicodeDecodeError) as error:
-        raise FrameError(f"a request without a header: {error}") from None
+        raise FrameError(f"the request has no header: {error}") from None
 
 
 def correlation(body: bytes) -> int:
     """Return the correlation id of a response. Raises FrameError."""
     if len(body) < _CORRELATION.size:
-        raise FrameError("a response without a header")
+        raise FrameError("the response has no header")
     return int(_CORRELATION.unpack_from(body)[0])
 
 
 def source(header: Header) -> tuple[RequestKind, int]:
-    """Return a request's kind and the number of the broker that sent it, -1 if unknown.
+    """Return the kind of a request, and the node id of the broker that sent it. The id is -1 if it is unknown.
 
     The API key and the client id determine both. The client ids are `broker-2-fetcher-0` (AbstractFetcherManager),
     `raft-client-2` (KafkaRaftManager) and `2` (NodeToControllerChannelManager).

@@ -1,4 +1,4 @@
-"""A cluster whose processes reach each other through gates, while clients connect directly."""
+"""A Kafka cluster whose nodes reach each other only through gates. Clients connect directly."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -20,9 +20,9 @@ REGISTERS_WITHIN = 60.0  # seconds
 
 
 class GatedCluster(Cluster):
-    """A cluster with a proxy in front of each node, and a view of the controller's metadata.
+    """A cluster with a proxy in front of each node. `metadata` is the controller's metadata log.
 
-    A broker's own address is for clients. It advertises its proxy's address to other brokers.
+    Clients use a broker's own address. The broker advertises its proxy's address to other brokers.
     """
 
     spare_ports = len(NAMES)  # the ports of the listeners between brokers
@@ -39,32 +39,35 @@ class GatedCluster(Cluster):
         self.at_controller = Caller(self.messages, self.controller.port)
 
     def start(self) -> None:
-        """Start all nodes, and wait until the controller has unfenced every broker. Raises ClusterError."""
+        """Start all nodes, and wait until the controller has unfenced every broker.
+
+        Raises ClusterError and NotReached.
+        """
         super().start()
         for broker in self.brokers.values():
             self.wait_for_unfenced(broker)
 
     def stop(self) -> None:
-        """Stop every process and every proxy."""
+        """Stop all processes and all proxies."""
         super().stop()
         self.gates.close()
 
     def is_unfenced(self, broker: Node) -> bool:
-        """Return whether a broker is unfenced in the metadata log."""
+        """Return whether the metadata log says that a broker is unfenced."""
         return self.metadata.look().fenced.get(broker.number) is False
 
     def wait_for_unfenced(self, broker: Node) -> None:
-        """Wait until the controller has unfenced a broker."""
+        """Wait until the controller has unfenced a broker. Raises NotReached."""
         self.until(f"the controller has unfenced {broker.name}", lambda: self.is_unfenced(broker), REGISTERS_WITHIN)
 
     def start_again(self, broker: Node) -> Callable[[], bool]:
-        """Start a broker that is down. The returned function checks whether the controller has unfenced it again."""
+        """Start a broker that is down. Returns a function that tells whether the controller has unfenced it since."""
         before = self.metadata.look().registrations[broker.number]
         broker.start()
         return lambda: self.is_unfenced(broker) and self.metadata.registrations[broker.number] > before
 
     def shut(self, broker: Node) -> None:
-        """Shut a broker's gates except for heartbeats, and wait until it has fetched all metadata and asks for more.
+        """Shut all gates of a broker except for heartbeats. Waits until the broker has all metadata and asks for more.
 
         The controller completes a pending metadata fetch within half a second.
         """
@@ -74,12 +77,12 @@ class GatedCluster(Cluster):
         self.until(f"{broker.name} asks for metadata", lambda: self.asks_beyond(broker) is not None, 20)
 
     def asks_beyond(self, broker: Node) -> int | None:
-        """Return the fetch offset of a broker's waiting metadata fetch, or None if no fetch waits."""
+        """Return the offset of the metadata fetch that waits at a broker's gate, or None if no fetch waits."""
         waiting = self.gates.held(RequestKind.METADATA, broker.number)
         return self.gates.fetch_offset(waiting[-1]) if waiting else None
 
     def open_all(self) -> None:
-        """Open every gate."""
+        """Open the gates of all brokers."""
         for broker in self.brokers.values():
             for kind in RequestKind:
                 self.gates.open(kind, broker.number)
@@ -114,7 +117,10 @@ class GatedCluster(Cluster):
 
 @contextmanager
 def running(kafka: Installation, room: Path, logs: Path, data: Path | None = None) -> Iterator[GatedCluster]:
-    """Start a cluster with gates, and stop it in any case. `data` receives copies of the nodes' data directories."""
+    """Start a cluster with gates, yield it, and stop it in any case.
+
+    `data` is a directory for copies of data, or None.
+    """
     with ExitStack() as ending:
         cluster = GatedCluster(kafka, room, logs)
         if data is not None:

@@ -1,4 +1,4 @@
-"""The gates: rules for the messages that the proxies of a cluster hold and forward."""
+"""The gates of a cluster: they decide which messages the proxies hold, and which they forward."""
 
 import threading
 import uuid
@@ -15,7 +15,7 @@ _FLEXIBLE_HEADERS = 1  # bytes: no tagged fields
 
 
 class Gates:
-    """The proxies of a cluster. Each gate holds one kind of message of one requesting broker, given by its number.
+    """The proxies of a cluster and their gates. A gate is for one kind of request of one broker, given by its node id.
 
     The gates of follower fetches and of ISR proposals hold requests and responses. The gate of heartbeats holds
     requests. The gate of metadata holds a broker's fetch until there is new metadata below the broker's limit. It
@@ -33,16 +33,16 @@ class Gates:
         self._epochs: WeakKeyDictionary[Connection, dict[uuid.UUID, int]] = WeakKeyDictionary()
 
     def before(self, target: str) -> None:
-        """Start a proxy in front of a process."""
+        """Start a proxy in front of a node."""
         self.proxies[target] = Proxy(target, self.lock, self._is_held)
 
     def close(self) -> None:
-        """Close all proxies."""
+        """Close all proxies and their connections."""
         for proxy in self.proxies.values():
             proxy.close()
 
     def shut(self, kind: RequestKind, number: int) -> None:
-        """Shut a gate, which then holds the messages that arrive."""
+        """Shut a gate. It then holds the messages that arrive."""
         with self.lock:
             self._shut.add((kind, number))
 
@@ -59,51 +59,51 @@ class Gates:
             return (kind, number) in self._shut
 
     def limit(self, number: int, offset: int) -> None:
-        """Let a broker learn the metadata below an offset."""
+        """Let a broker learn the metadata below an offset, while its metadata gate is shut."""
         with self.lock:
             self._limits[number] = offset
             self._pass_what_may()
 
     def held(self, kind: RequestKind, number: int, is_response: bool = False) -> list[ProxiedMessage]:
-        """Return the messages that a gate can forward next: the first held message of each open connection."""
+        """Return the messages that a gate holds and could forward next: the first one of each connection."""
         with self.lock:
             found = [message for message in self._heads() if (message.kind, message.number) == (kind, number)]
             return [message for message in found if message.is_response is is_response]
 
     def has(self, kind: RequestKind, number: int) -> bool:
-        """Return whether a request or a response waits at a gate."""
+        """Return whether a gate holds a request or a response."""
         return bool(self.held(kind, number) or self.held(kind, number, is_response=True))
 
     def pass_(self, message: ProxiedMessage) -> None:
-        """Forward one message, unless its connection was closed."""
+        """Forward a held message. Does nothing if its connection is closed."""
         with self.lock:
             if not message.connection.is_closed:
                 message.connection.pass_(message)
 
     def drop(self, message: ProxiedMessage) -> None:
-        """Drop a message by closing its connection."""
+        """Drop a held message by closing its connection."""
         with self.lock:
             message.connection.close()
 
     def forget(self, number: int) -> None:
-        """Close the connections whose next held message belongs to a broker that is down."""
+        """Close the connections of a broker that is down and has messages at gates."""
         with self.lock:
             for message in list(self._heads()):
                 if message.number == number:
                     message.connection.close()
 
     def content(self, message: ProxiedMessage) -> dict[str, Any]:
-        """Return the fields of a message."""
+        """Return the decoded fields of a message."""
         return self._definition(message).decode(message.body[self._header_size(message) :], message.asked.version)
 
     def asked(self, message: ProxiedMessage) -> dict[str, Any]:
-        """Return the fields of the request that a response answers."""
+        """Return the decoded fields of the request that a response belongs to."""
         definition = self._messages.requests[message.asked.key]
         tags = _FLEXIBLE_HEADERS if message.asked.version in definition.flexible else 0
         return definition.decode(message.request[message.asked.size + tags :], message.asked.version)
 
     def asked_epoch(self, message: ProxiedMessage, topic: uuid.UUID) -> int | None:
-        """Return the leader epoch in a follower's fetch of a topic, or None if the follower doesn't fetch the topic.
+        """Return the leader epoch that a follower sends in its fetch of a topic. None if it does not fetch the topic.
 
         In a fetch session, a request lists only the partitions that changed (KIP-227). The epoch of an unchanged
         partition is in an earlier request of the same connection.
@@ -111,13 +111,13 @@ class Gates:
         return self._epochs.get(message.connection, {}).get(topic)
 
     def fetch_error(self, answer: ProxiedMessage) -> int:
-        """Return the error code of a fetch response, or 0 if there is no error."""
+        """Return the first error code in a fetch response, or 0."""
         content = self.content(answer)
         parts = [part for topic in content["Responses"] for part in topic["Partitions"]]
         return next((int(each["ErrorCode"]) for each in (content, *parts) if each["ErrorCode"]), 0)
 
     def describe(self, answer: ProxiedMessage) -> str:
-        """Describe the content of a fetch response."""
+        """Return the content of a fetch response as text, such as `2 records, high watermark 1`."""
         for part in (part for topic in self.content(answer)["Responses"] for part in topic["Partitions"]):
             if part["DivergingEpoch"]:
                 diverging = part["DivergingEpoch"]
@@ -127,13 +127,13 @@ class Gates:
         return "nothing new"
 
     def alter_error(self, answer: ProxiedMessage) -> int:
-        """Return the error code of the controller's response to an ISR proposal, or 0 if there is no error."""
+        """Return the first error code in the response to an ISR proposal, or 0."""
         content = self.content(answer)
         parts = [part for topic in content["Topics"] for part in topic["Partitions"]]
         return next((int(each["ErrorCode"]) for each in (content, *parts) if each["ErrorCode"]), 0)
 
     def _note(self, message: ProxiedMessage) -> None:
-        """Record the state that a request reveals about its sender: metadata offset, or leader epoch."""
+        """Note the sender's metadata offset from a heartbeat, or its leader epoch from a fetch."""
         if message.kind is RequestKind.HEARTBEAT:
             self.applied[message.number] = self.content(message)["CurrentMetadataOffset"]
         if message.kind is RequestKind.FETCH:
@@ -158,11 +158,11 @@ class Gates:
         return not message.is_response or message.kind in (RequestKind.FETCH, RequestKind.ALTER)
 
     def fetch_offset(self, message: ProxiedMessage) -> int:
-        """Return the fetch offset of a metadata request."""
+        """Return the offset from which a metadata fetch asks."""
         return int(self.content(message)["Topics"][0]["Partitions"][0]["FetchOffset"])
 
     def _cut(self, message: ProxiedMessage) -> None:
-        """Remove the batches above the limit from a metadata response."""
+        """Remove the batches at and above the broker's limit from a metadata response."""
         content = self.content(message)
         limit = self._limits.get(message.number, 0)
         for topic in content["Responses"]:
@@ -177,7 +177,10 @@ class Gates:
         return self._messages.responses[key] if message.is_response else self._messages.requests[key]
 
     def _header_size(self, message: ProxiedMessage) -> int:
-        """Return the size of a message's header, with an empty list of tagged fields in a flexible version."""
+        """Return the size of a message's header in bytes.
+
+        A flexible version has one byte for its empty tagged fields.
+        """
         flexible = message.asked.version in self._definition(message).flexible
         return (4 if message.is_response else message.asked.size) + (_FLEXIBLE_HEADERS if flexible else 0)
 

@@ -1,4 +1,4 @@
-"""Read the controller's metadata log while the controller writes it."""
+"""Read the controller's metadata log from its file, while the controller writes it."""
 
 import uuid
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ _FENCED, _UNFENCED = 1, -1  # the values in a BrokerRegistrationChangeRecord
 
 @dataclass
 class TopicPartition:
-    """Partition 0 of a topic, in the controller's metadata."""
+    """The state of a topic's partition 0 in the controller's metadata."""
 
     topic: uuid.UUID
     leader: int = NOBODY
@@ -29,24 +29,27 @@ class TopicPartition:
 
 @dataclass(frozen=True)
 class MetadataBatch:
-    """A metadata update: a batch about the watched partition or a broker, with its offset and a description."""
+    """A batch of the metadata log that changes the watched partition or a broker. `what` describes the change."""
 
     offset: int
     opens_epoch: bool
     what: str
 
     def is_of(self, broker: int) -> bool:
-        """Return whether the update is about a broker itself, for example about its fencing."""
+        """Return whether the batch is about a broker, for example about its fencing."""
         return f"broker {broker} " in self.what
 
     def unfences(self, broker: int) -> bool:
-        """Return whether the update unfences a broker."""
+        """Return whether the batch unfences a broker."""
         return f"broker {broker} is unfenced" in self.what
 
 
 @dataclass
 class ControllerLog:
-    """The metadata log in the controller's directory. `look` reads new batches and updates all attributes."""
+    """The content of the controller's metadata log. `look` updates it from the file.
+
+    `fenced` and `registrations` have node ids as keys. `decisions` are the batches about the watched topic or a broker.
+    """
 
     directory: Path
     definitions: dict[int, Definition]
@@ -60,7 +63,7 @@ class ControllerLog:
     _read: int = 0  # bytes of the segment
 
     def look(self) -> "ControllerLog":
-        """Read the batches written since the last call, and return this object."""
+        """Read the batches that are new in the file, and return this object."""
         for segment in sorted((self.directory / DIRECTORY).glob("*.log"))[:1]:
             with segment.open("rb") as file:
                 file.seek(self._read)
@@ -88,7 +91,7 @@ class ControllerLog:
             self.decisions.append(MetadataBatch(batch.offset, opens_epoch, "; ".join(what for what, _ in said)))
 
     def _record(self, value: bytes) -> Iterator[tuple[str, bool]]:
-        """Apply a record. Yield a description of each change, and whether the change opens a leader epoch."""
+        """Apply a metadata record. Yields a description of each change, and whether it opens a leader epoch."""
         key, version, data = _opened(value)
         definition = self.definitions.get(key)
         apply = _APPLY.get(definition.name) if definition else None
@@ -116,7 +119,7 @@ class ControllerLog:
         return iter(())
 
     def _changed(self, record: dict[str, Any]) -> Iterator[tuple[str, bool]]:
-        """Apply a partition change as PartitionRegistration.merge does.
+        """Apply a PartitionChangeRecord, as PartitionRegistration.merge does.
 
         A change that names a leader opens a new epoch, even if that replica led the last epoch.
         """
@@ -160,7 +163,7 @@ _APPLY = {
 
 
 def _opened(value: bytes) -> tuple[int, int, bytes]:
-    """Return a record's key, its version and its fields. The frame version, 1, precedes them (MetadataRecordSerde)."""
+    """Return the API key, the version and the encoded fields of a metadata record. Its frame version is skipped."""
     numbers, at = [], 0
     for _ in range(3):
         number = shift = 0

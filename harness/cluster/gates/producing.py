@@ -1,4 +1,4 @@
-"""Send a record to one broker exactly once.
+"""Send a produce request to one broker, without the retries of a client library.
 
 librdkafka resends a record by itself, and to another broker if the leader has changed. `retries=0` does not prevent
 that. In a schedule, a resend is an event of its own.
@@ -22,7 +22,7 @@ _CASTAGNOLI = 0x82F63B78
 
 
 class Sending:
-    """A produce request. When it is completed, either `acknowledged` or `refused` has an element.
+    """A produce request with one record, sent on a thread. At its end, `acknowledged` or `refused` has one element.
 
     `sequence` is the sequence number of an idempotent producer, or None for a producer without idempotence.
     """
@@ -59,9 +59,9 @@ class Sending:
 
 
 def batch(value: bytes, timestamp: int, sequence: int | None = None) -> bytes:
-    """Return a batch of one record: https://kafka.apache.org/documentation/#recordbatch.
+    """Return the bytes of a batch with one record: https://kafka.apache.org/documentation/#recordbatch.
 
-    A batch with a sequence number comes from an idempotent producer. There is only one such producer.
+    `timestamp` is in milliseconds. With a `sequence` number, the batch comes from the only idempotent producer.
     """
     producer = (-1, -1, -1) if sequence is None else (_PRODUCER, 0, sequence)
     body = b"\0" + _zigzag(0) + _zigzag(0) + _zigzag(-1) + _zigzag(len(value)) + value + _zigzag(0)

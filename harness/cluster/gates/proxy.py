@@ -1,4 +1,4 @@
-"""A proxy in front of a process: it receives frames of Kafka's protocol, holds some of them, and forwards the others.
+"""A proxy in front of a Kafka node. It holds some messages, and forwards the others.
 
 While a message is held, all later messages of its connection and direction wait too, so that they stay in order.
 """
@@ -27,7 +27,7 @@ _PIECE = 1 << 16
 
 @dataclass(eq=False)
 class ProxiedMessage:
-    """A request or a response. `asked` is the request's header, and `number` is the broker that sent the request."""
+    """A request or a response. `asked` is the header of the request, and `number` is the node id of its sender."""
 
     connection: "Connection"
     is_response: bool
@@ -43,7 +43,10 @@ Decide = Callable[[ProxiedMessage], bool]
 
 
 class Connection:
-    """A pair of sockets with the messages held between them. Callers must hold the proxy's lock."""
+    """A client's connection through the proxy to the node, with the messages held in each direction.
+
+    Callers must hold the proxy's lock.
+    """
 
     def __init__(self, proxy: "Proxy", client: socket.socket, server: socket.socket) -> None:
         self.proxy = proxy
@@ -54,12 +57,12 @@ class Connection:
         self._asked: deque[ProxiedMessage] = deque()  # forwarded requests, in the order of their responses
 
     def start(self) -> None:
-        """Start to read from both sides."""
+        """Start a thread for each direction, which reads and forwards messages."""
         for is_response, read in ((False, self._client), (True, self._server)):
             threading.Thread(target=self._read, args=(read, is_response), daemon=True).start()
 
     def pass_(self, message: ProxiedMessage) -> None:
-        """Forward the first held message of a direction, and then later messages until one must be held."""
+        """Forward the first held message of a direction, and the messages behind it up to the next one to hold."""
         waiting = self.held[message.is_response]
         assert next(iter(waiting), None) is message, "held messages are forwarded in order"
         self._send(waiting.popleft())
@@ -69,7 +72,7 @@ class Connection:
             self.close()
 
     def close(self) -> None:
-        """Close both sides. Held messages are lost."""
+        """Close the connection on both sides. Held messages are lost."""
         self.is_closed = True
         for waiting in self.held.values():
             waiting.clear()
@@ -99,7 +102,7 @@ class Connection:
                 return
 
     def _ended(self, is_response: bool) -> None:
-        """Close the connection, because one side has ended. Held responses of an ended server are forwarded first."""
+        """Handle that one side has closed. Responses that are held are still delivered before the connection closes."""
         if is_response and self.held[True]:
             self._server_ended = True
         else:
@@ -121,7 +124,7 @@ class Connection:
             asked = self._asked.popleft()
             if asked.asked.correlation == correlation(body):  # a request with acks=0 has no response
                 return ProxiedMessage(self, True, asked.asked, asked.kind, asked.number, body, asked.body)
-        raise FrameError("a response without a request")
+        raise FrameError("the response belongs to no request")
 
     def _send(self, message: ProxiedMessage) -> None:
         if not message.is_response:
@@ -131,7 +134,10 @@ class Connection:
 
 
 class Proxy:
-    """Listen on behalf of one process, `target`, and forward to the port that the process listens on, `upstream`."""
+    """Accepts connections for the node `target`, and forwards their messages to the node's port `upstream`.
+
+    `decide` returns whether to hold a message.
+    """
 
     def __init__(self, target: str, lock: threading.RLock, decide: Decide) -> None:
         self.target = target
@@ -143,7 +149,7 @@ class Proxy:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def close(self) -> None:
-        """Close the listening socket and all connections."""
+        """Stop listening, and close all connections."""
         with contextlib.suppress(OSError):
             self._listening.shutdown(socket.SHUT_RDWR)
         self._listening.close()

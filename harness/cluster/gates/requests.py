@@ -1,4 +1,7 @@
-"""Requests that no client library offers, in the newest version that the release supports."""
+"""Send admin and fetch requests to a node in Kafka's wire protocol, including requests that client libraries lack.
+
+A request has the newest version that the release supports.
+"""
 
 import socket
 import uuid
@@ -16,13 +19,13 @@ _READS = 1 << 20  # bytes
 
 
 class Caller:
-    """Send requests to one node."""
+    """Sends requests to the node that listens on a port of this machine."""
 
     def __init__(self, messages: Messages, port: int) -> None:
         self._messages, self._port = messages, port
 
     def call(self, key: int, values: dict[str, Any], seconds: float = _ANSWERS_WITHIN) -> dict[str, Any]:
-        """Return the response to a request. Raises NotReached if it does not arrive in time."""
+        """Send a request, and return the decoded response. `key` is the API key. Raises NotReached after `seconds`."""
         asked, answered = self._messages.requests[key], self._messages.responses[key]
         version = asked.latest
         flexible = version in asked.flexible
@@ -45,7 +48,10 @@ class Caller:
         raise NotReached(f"{what}: the connection was closed")
 
     def create_topic(self, name: str, replicas: list[int], settings: dict[str, str]) -> None:
-        """Create a topic with one partition. Raises NotReached if the controller rejects the request."""
+        """Create a topic with one partition, on the given node ids.
+
+        Raises NotReached if the controller rejects the request.
+        """
         topic = {
             "Name": name,
             "NumPartitions": -1,
@@ -55,14 +61,16 @@ class Caller:
         }
         (answer,) = self.call(Api.CREATE_TOPICS, {"Topics": [topic], "timeoutMs": 10_000})["Topics"]
         if answer["ErrorCode"]:
-            raise NotReached(f"topic {name} is not created: {answer['ErrorMessage'] or answer['ErrorCode']}")
+            raise NotReached(
+                f"the controller did not create topic {name}: {answer['ErrorMessage'] or answer['ErrorCode']}"
+            )
 
     def delete_topic(self, topic: uuid.UUID) -> None:
-        """Delete a topic. The topic stays if the controller rejects the request."""
+        """Ask the controller to delete a topic. An error in the response is ignored."""
         self.call(Api.DELETE_TOPICS, {"Topics": [{"Name": None, "TopicId": topic}], "TimeoutMs": 10_000})
 
     def order(self, topic: str, replicas: list[int]) -> None:
-        """Reorder the replicas of a partition, so that the first one becomes the preferred leader.
+        """Reorder the replicas of partition 0, so that the first of them becomes the preferred leader.
 
         Raises NotReached if the controller rejects the request.
         """
@@ -71,10 +79,12 @@ class Caller:
         answer = self.call(Api.ALTER_PARTITION_REASSIGNMENTS, asked)
         for each in (answer, *(part for found in answer["Responses"] for part in found["Partitions"])):
             if each["ErrorCode"]:
-                raise NotReached(f"the new order of replicas is rejected: {each['ErrorMessage'] or each['ErrorCode']}")
+                raise NotReached(
+                    f"the controller rejected the new order of replicas: {each['ErrorMessage'] or each['ErrorCode']}"
+                )
 
     def elect(self, topic: str, unclean: bool) -> str:
-        """Elect the preferred leader, or with `unclean` any live replica. Returns the error, or an empty string.
+        """Elect the preferred leader, or with `unclean` any live replica. Returns the error as text, or an empty text.
 
         An unclean election requires that no replica of the ISR is alive.
         """
@@ -87,7 +97,7 @@ class Caller:
         return f"error {answer['ErrorCode']}"
 
     def read(self, topic: uuid.UUID, name: str) -> list[tuple[int, str]]:
-        """Return the offsets and values that a consumer can read from this broker."""
+        """Return the offsets and values below the broker's high watermark, as a consumer would read them."""
         found: list[tuple[int, str]] = []
         partition = {"Partition": 0, "FetchOffset": 0, "PartitionMaxBytes": _READS}
         asked = {"Topics": [{"TopicId": topic, "Topic": name, "Partitions": [partition]}], "MaxBytes": _READS}

@@ -1,4 +1,4 @@
-"""Encode and decode Kafka's messages and metadata records by the definitions in a release's jars.
+"""Encode and decode Kafka's messages by the JSON definitions in a release's jars.
 
 https://github.com/apache/kafka/blob/trunk/clients/src/main/resources/common/message/README.md describes the format of
 the definitions.
@@ -34,7 +34,7 @@ _UUID_SIZE = 16
 
 
 def versions(text: str | None) -> range:
-    """Return the versions that `12+`, `0-3`, `7` or `none` stands for."""
+    """Return the range of versions for a text of a definition: `12+`, `0-3`, `7` or `none`."""
     if text is None or text == "none":
         return _NEVER
     first, separator, last = text.rstrip("+").partition("-")
@@ -44,7 +44,7 @@ def versions(text: str | None) -> range:
 
 
 class Definition:
-    """The definition of a message. `decode` and `encode` convert between bytes and a dictionary of its fields."""
+    """The definition of a message. It converts between the bytes of the message and a dictionary of its fields."""
 
     def __init__(self, definition: dict[str, Any]) -> None:
         self.name: str = definition["name"]
@@ -56,14 +56,14 @@ class Definition:
         self._fields = [_Field(each, shared) for each in definition["fields"]]
 
     def decode(self, data: bytes, version: int) -> dict[str, Any]:
-        """Return the fields of an encoded message. Raises ValueError for invalid data."""
+        """Return the fields of a message from its bytes. Raises ValueError for invalid data."""
         try:
             return _read_fields(_Reader(data), self._fields, version, version in self.flexible)
         except (struct.error, IndexError, UnicodeDecodeError) as error:
             raise ValueError(f"this is not a {self.name} of version {version}: {error}") from None
 
     def encode(self, values: dict[str, Any], version: int) -> bytes:
-        """Return the encoded message. A field that is missing in `values` gets its default value."""
+        """Return the bytes of a message from its fields. A missing field gets its default value."""
         out = bytearray()
         _write_fields(out, self._fields, values, version, version in self.flexible)
         return bytes(out)
@@ -71,7 +71,7 @@ class Definition:
 
 @dataclass(frozen=True)
 class Messages:
-    """The definitions of a release: requests, responses and metadata records, each by key."""
+    """The definitions of a release: requests and responses by API key, and metadata records by record type."""
 
     requests: dict[int, Definition]
     responses: dict[int, Definition]
@@ -87,7 +87,9 @@ class Messages:
                 if definition["type"] in kinds and "apiKey" in definition and definition["validVersions"] != "none":
                     kinds[definition["type"]][definition["apiKey"]] = Definition(definition)
         if not all(kinds.values()):
-            raise ClusterError("there are no definitions of Kafka's messages in these jars: kafka-clients is missing")
+            raise ClusterError(
+                "the jars of this Kafka lack kafka-clients, which defines its messages; unpack the distribution again"
+            )
         return Messages(kinds["request"], kinds["response"], kinds["metadata"])
 
 
@@ -105,7 +107,7 @@ def _definitions(jar: Path) -> Iterator[str]:
 
 
 class _Field:
-    """A field of a message or of a nested structure."""
+    """A field in the definition of a message or of a nested structure."""
 
     def __init__(self, definition: dict[str, Any], shared: dict[str, Any]) -> None:
         self.name: str = definition["name"]
@@ -130,7 +132,7 @@ class _Field:
 
     @property
     def default(self) -> Any:
-        """The value of the field if it is missing."""
+        """The value of the field if a message leaves it out."""
         if self._default == "null":
             return None
         if self.type.startswith("[]"):

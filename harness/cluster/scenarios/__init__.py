@@ -1,1 +1,1 @@
-"""Scenarios for a cluster. Each ends with a verdict on acknowledged records."""
+"""Scenarios: fixed sequences of steps on a cluster, which end with a verdict on acknowledged records."""

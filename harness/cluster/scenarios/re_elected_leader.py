@@ -1,4 +1,4 @@
-"""A re-elected leader commits a record that its follower truncated while another broker led.
+"""A scenario: a re-elected leader commits a record that its follower truncated while another broker led.
 
 C, A and B hold the replicas of one partition. C is the preferred leader, and A leads. C pauses, and A and B append m. A
 pauses, C is elected, and B truncates m. C is shut down, and A is elected again. A resumes, learns of both elections at
@@ -28,7 +28,7 @@ _METADATA = "__cluster_metadata-0"
 
 
 def play(cluster: Cluster, variant: Variant, say: Callable[[str], None]) -> ScenarioRun:
-    """Run the scenario on a newly started cluster."""
+    """Run the scenario on a newly started cluster, and return the run with its verdict."""
     with ExitStack() as closing:
         scenario = _Scenario(cluster, variant, say, closing)
         began = time.monotonic()
@@ -43,7 +43,7 @@ def play(cluster: Cluster, variant: Variant, say: Callable[[str], None]) -> Scen
 
 
 class _Scenario:
-    """The steps of the scenario. A, B and C are the brokers. Each of the records x, m and y has its own producer.
+    """The steps of the scenario, on the brokers A, B and C. Each of the records x, m and y has its own producer.
 
     A broker handles one request of a connection at a time. A request with acks=all occupies its connection until the
     response.
@@ -195,7 +195,7 @@ class _Scenario:
             yield f"consumer: {error}"
 
     def _evidence(self) -> list[tuple[str, str]]:
-        """Return the log lines about leaders and truncations, in the order of time."""
+        """Return the brokers' log lines about leaders and truncations, as (broker, line), in the order of time."""
         found = [
             (line.at, name, line.text)
             for name in self.cluster.brokers
@@ -205,7 +205,7 @@ class _Scenario:
         return [(name, text) for _, name, text in sorted(found)]
 
     def note(self, step: str, what: str) -> None:
-        """Record a moment."""
+        """Record the end of a step, and print it."""
         self._say(f"{step}  {what}")
         self._recorder.note(step, what, self._acknowledged(), list(self.reader.read))
 

@@ -1,4 +1,4 @@
-"""The re-elected leader without a paused process: many partitions, continuous producers, and a busy leader.
+"""A scenario: the re-elected leader without a paused process, but with many partitions and a busy leader.
 
 A leads all partitions. A topic with many partitions is created on A, and a smaller one on B. While a broker creates
 logs, it serves clients and followers, but its metadata does not advance. The preferred leader C is elected, and then
@@ -30,7 +30,7 @@ _WITHIN = 90.0  # seconds
 
 
 def play(cluster: Cluster, variant: Variant, say: Callable[[str], None]) -> ScenarioRun:
-    """Run the scenario on a newly started cluster."""
+    """Run the scenario on a newly started cluster, and return the run with its verdict."""
     with ExitStack() as closing:
         scenario = _Scenario(cluster, variant, say)
         try:
@@ -43,7 +43,7 @@ def play(cluster: Cluster, variant: Variant, say: Callable[[str], None]) -> Scen
 
 
 class _Scenario:
-    """The steps of the scenario. A, B and C are the brokers."""
+    """The steps of the scenario, on the brokers A, B and C."""
 
     def __init__(self, cluster: Cluster, variant: Variant, say: Callable[[str], None]) -> None:
         self.cluster, self.variant, self._say = cluster, variant, say
@@ -131,7 +131,7 @@ class _Scenario:
         self.note("6", "A and C are back, and a new consumer reads all partitions")
 
     def _evidence(self, partition: str) -> list[tuple[str, str]]:
-        """Return the log lines about one partition that lost a record."""
+        """Return the brokers' log lines about a partition that lost a record, as (broker, line), in time order."""
         lines = [
             (line.at, name, line) for name, node in self.cluster.brokers.items() for line in node.log.lines(partition)
         ]
@@ -139,7 +139,7 @@ class _Scenario:
         return [(name, text) for _, name, text in told]
 
     def note(self, step: str, what: str) -> None:
-        """Record a moment."""
+        """Record the end of a step, and print it."""
         self._say(f"{step}  {what}")
         self.run.moments.append(ReachedStep(self.seconds(), step, what, {}, (), ()))
 
@@ -151,7 +151,7 @@ class _Scenario:
         return [each for load in self._loads for each in list(load.acknowledged)]
 
     def _count(self, node: Node, says: Callable[[LogLine], bool]) -> int:
-        """Count the partitions for which a broker logged a matching line."""
+        """Return the number of partitions for which a broker has logged a line that `says` accepts."""
         lines = node.log.lines_of(TOPIC)
         return len({line.partition for line in lines if says(line)})
 

@@ -1,1 +1,1 @@
-"""Play schedules of the model's events on a cluster with gates."""
+"""Play schedules of the model's events, such as `fetch B`, on a Kafka cluster with gates."""

@@ -1,4 +1,4 @@
-"""Compare a schedule on a cluster with the model of its release. No other module compares a cluster with the model."""
+"""Compare the results of a schedule on a cluster and in the model of the cluster's release."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -25,7 +25,7 @@ _ENDS = (
 
 @dataclass(frozen=True)
 class Beside:
-    """The model's outcome of a schedule. `differs` describes the first difference from the cluster, or is None."""
+    """The result of a schedule in the model. `differs` describes the first difference from the cluster, or is None."""
 
     protocol: str
     ended: Ended
@@ -34,7 +34,7 @@ class Beside:
 
 
 def protocol_of(release: str) -> Protocol | None:
-    """Return the model's protocol for a release, or None for an unknown build."""
+    """Return the protocol that models a release, or None for an unknown release."""
     try:
         return parse_protocol(f"kafka-{release}")
     except ProtocolError:
@@ -42,7 +42,7 @@ def protocol_of(release: str) -> Protocol | None:
 
 
 def settings_of(settings: Configuration) -> TopicSettings:
-    """Return the settings of a partition that a cluster supports."""
+    """Return the settings for a topic on a cluster. Settings that a cluster does not support are left out."""
     return TopicSettings(
         settings.replicas,
         settings.acks,
@@ -53,14 +53,14 @@ def settings_of(settings: Configuration) -> TopicSettings:
 
 
 def missing(case: "Case") -> list[str]:
-    """Return the parts of a case that a cluster does not support."""
+    """Return the parts of a case that a cluster does not support, such as `power_loss`. Empty if it supports all."""
     verbs = dict.fromkeys(text.partition(" ")[0] for text in schedule_texts(case.events))
     few = [] if case.settings.replicas <= _BROKERS else [f"{case.settings.replicas} replicas"]
     return [verb for verb in verbs if verb not in EVENTS] + few
 
 
 def beside(events: bytes, settings: Configuration, protocol: Protocol, playing: Playing) -> Beside:
-    """Compare a schedule that was played on a cluster with the model."""
+    """Replay a schedule in the model, and compare it with `playing`, its results on the cluster."""
     run = replay(events, protocol, settings)
     broken = {*run.broken, *run.permitted}
     ended = next((ended for ended, names in _ENDS if names & broken), Ended.KEPT)

@@ -1,4 +1,4 @@
-"""Draw random schedules for a cluster, and let the model choose the ones that the cluster plays.
+"""Draw random schedules, and let the model choose the ones that a cluster should play.
 
 A cluster plays only a few schedules per minute. It should not spend its time on events without effect, or on schedules
 that resemble many earlier ones. The model of the release is a thousand times faster. It drops events without effect,
@@ -30,7 +30,10 @@ _MOST_SLOW = 2
 
 
 class ClusterChooser:
-    """Choose some of the schedules that a seed yields. Earlier choices influence later ones."""
+    """Chooses schedules for a cluster in turns: one of many random schedules in each turn.
+
+    Earlier choices influence later ones.
+    """
 
     def __init__(
         self, protocol: Protocol, settings: Configuration, seed: int, selection: Selection = Selection.RANDOM
@@ -42,20 +45,20 @@ class ClusterChooser:
         self._met: Counter[int] = Counter()  # for each goal, the number of chosen schedules that met it
 
     def memory(self) -> dict[str, Any]:
-        """Return what the choices so far have left behind, as JSON. `remember` takes it."""
+        """Return the influence of earlier choices as JSON, for `remember`."""
         return {"broken": sorted(map(sorted, self._broken)), "met": sorted(self._met.items())}
 
     def remember(self, memory: dict[str, Any]) -> None:
-        """Choose as if this chooser had made the choices of another one with the same seed."""
+        """Restore the influence of earlier choices from the result of `memory`, so that an interrupted run resumes."""
         self._broken, self._met = set(map(frozenset, memory["broken"])), Counter(dict(memory["met"]))
 
     @property
     def drawn_for_one(self) -> int:
-        """The number of schedules drawn per turn."""
+        """The number of random schedules in a turn."""
         return DRAWN_FOR_ONE if self._covering is None else CANDIDATES
 
     def turn(self, number: int) -> tuple[int, bytes] | None:
-        """Return the number and the events of the schedule chosen in a turn, or None if it is too short."""
+        """Return the number and the events of the schedule chosen in a turn. None if it has fewer than four events."""
         if self._covering is not None:
             events = self._covering.schedule(number)
             return (number, events) if len(events) >= _LEAST_EVENTS else None
@@ -64,10 +67,10 @@ class ClusterChooser:
         return (chosen, events) if len(events) >= _LEAST_EVENTS else None
 
     def chosen(self, numbers: range) -> tuple[int, bytes]:
-        """Return the number and the events of the most useful schedule.
+        """Return the number and the events of the best of some schedules.
 
-        A schedule that breaks a new set of properties in the model is the most useful. If there is none, the schedule
-        that meets the rarest goals is.
+        A schedule that breaks a new set of properties in the model is best. Without one, the schedule that meets the
+        rarest coverage goals is best.
         """
         best, most = (numbers[0], b""), -1.0
         for number in numbers:
@@ -83,10 +86,10 @@ class ClusterChooser:
         return best
 
     def drawn(self, number: int) -> tuple[bytes, Run]:
-        """Return a schedule and its run in the model.
+        """Return random schedule `number`, and its run in the model.
 
-        The schedule contains only events that the cluster supports and that take effect in the model. At most two of
-        the events are slow.
+        The schedule has only events that the cluster supports and that are enabled in the model. At most three of them
+        are slow, such as a crash.
         """
         offered = [event for event in schedule(self._seed, number, self._deck) if verb_of(event).text in EVENTS]
         kept, slow = bytearray(), 0
@@ -102,7 +105,7 @@ class ClusterChooser:
 
 
 def covering(protocol: Protocol, settings: Configuration, seed: int) -> CoverageChooser:
-    """Return a coverage-guided chooser of schedules, whose events are enabled and supported by a cluster."""
+    """Return a chooser of schedules for coverage. It offers only enabled events that a cluster supports."""
     offered = tuple(int(verb) for verb in Verb if verb.text in EVENTS)
     slow = tuple(map(int, sorted(_SLOW)))
     limits = Limits(_MOST_EVENTS, refused=False, verbs=offered, slow=slow, most_slow=_MOST_SLOW)
@@ -110,6 +113,6 @@ def covering(protocol: Protocol, settings: Configuration, seed: int) -> Coverage
 
 
 def _goals(run: Run) -> list[int]:
-    """Return the bit positions of the goals that a run has met."""
+    """Return the numbers of the coverage goals that a run has met."""
     met = int(run.steps[-1].state.goals) if run.steps else 0
     return [bit for bit in range(met.bit_length()) if met >> bit & 1]

@@ -1,4 +1,4 @@
-"""The outcomes of a schedule on a cluster."""
+"""The results of a schedule on a cluster that count as findings."""
 
 from epochfuzz.harness.documents.cluster_records import Ended
 
@@ -6,5 +6,5 @@ FINDINGS = (Ended.LOST, Ended.DIVERGED, Ended.STUCK)
 
 
 def unlike(ended: Ended, model: Ended) -> str:
-    """Describe outcomes that differ between the cluster and the model."""
+    """Return a text about a schedule that ends on the cluster and in the model with different results."""
     return f"{ended} here, {model} in the model"

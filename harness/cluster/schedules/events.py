@@ -1,8 +1,8 @@
-"""The model's events on a cluster: the message that each event forwards, and the condition that it waits for.
+"""The model's events on a cluster. Each function forwards a message at a gate, or acts on a process.
 
-An event returns a description of its effect, or raises an exception. `Nothing` means that the event has no effect in
-the brokers' own view. `EventImpossible` means that the cluster rejected it. NotReached means that the expected effect
-did not appear.
+A function waits for the effect of its event, and returns a description of it. It raises Nothing if the event has no
+effect in the brokers' own view, EventImpossible if the cluster rejects it, and NotReached if the effect does not appear
+in time.
 """
 
 import os
@@ -31,7 +31,7 @@ class EventImpossible(Exception):
 
 
 def produce(stage: Stage, name: str) -> str:
-    """Send the next record, and wait until the leader's file contains it or the leader rejects it."""
+    """Send the next record to a broker. Waits until its log file has the record, or it rejects the record."""
     _expect_up(stage, name)
     if not stage.leads(name):
         raise Nothing(f"{name} doesn't consider itself the leader")
@@ -45,7 +45,7 @@ def produce(stage: Stage, name: str) -> str:
 
 
 def retry(stage: Stage, name: str) -> str:
-    """Send the oldest unacknowledged record again, and wait until the leader has it or responds."""
+    """Send the oldest unacknowledged record again. Waits until the leader has the record again, or responds."""
     _expect_up(stage, name)
     known = {each.value for each in stage.acknowledged()}
     value = next((value for value in stage.sent if value not in known), None)
@@ -66,7 +66,10 @@ def retry(stage: Stage, name: str) -> str:
 
 
 def fetch(stage: Stage, name: str) -> str:
-    """Forward a follower's fetch, and wait for the leader's response. Forward an error response at once."""
+    """Forward a follower's fetch to its leader.
+
+    Waits until the response is at the gate. An error response passes it.
+    """
     _expect_up(stage, name)
     leader = stage.followed(name)
     if leader is None:
@@ -92,7 +95,10 @@ def fetch(stage: Stage, name: str) -> str:
 
 
 def receive(stage: Stage, name: str) -> str:
-    """Forward the leader's response, and wait until the follower fetches again or has closed the connection."""
+    """Forward the leader's response to a follower.
+
+    Waits until the follower fetches again, or has closed the connection.
+    """
     _expect_up(stage, name)
     answers = stage.gates.held(RequestKind.FETCH, stage.node(name).number, is_response=True)
     if not answers:
@@ -102,7 +108,7 @@ def receive(stage: Stage, name: str) -> str:
 
 
 def drop(stage: Stage, name: str) -> str:
-    """Close the connection that carries a response."""
+    """Lose the leader's response to a follower, by closing their connection."""
     answers = stage.gates.held(RequestKind.FETCH, stage.node(name).number, is_response=True)
     if not answers:
         raise Nothing(f"no response to {name} is in flight")
@@ -111,7 +117,7 @@ def drop(stage: Stage, name: str) -> str:
 
 
 def crash(stage: Stage, name: str) -> str:
-    """Kill a process with SIGKILL."""
+    """Kill a broker with SIGKILL."""
     _expect_up(stage, name)
     stage.node(name).kill()
     stage.gates.forget(stage.node(name).number)
@@ -132,9 +138,9 @@ def restart(stage: Stage, name: str) -> str:
 
 
 def notify(stage: Stage, name: str) -> str:
-    """Let a broker learn the next leader epoch and the updates within it.
+    """Let a broker learn the next leader epoch, with the updates within it.
 
-    If there is no later epoch, the broker learns the updates within its current epoch.
+    Without a later epoch, the broker learns the updates within its current epoch.
     """
     _expect_up(stage, name)
     epochs = [each.offset for each in stage.pending(name) if each.opens_epoch]
@@ -142,13 +148,13 @@ def notify(stage: Stage, name: str) -> str:
 
 
 def catch_up(stage: Stage, name: str) -> str:
-    """Let a broker learn all metadata in one response."""
+    """Let a broker learn all metadata up to now, in one response."""
     _expect_up(stage, name)
     return _learn(stage, name, stage.cluster.metadata.look().end)
 
 
 def elect(stage: Stage, name: str) -> str:
-    """Have a replica elected.
+    """Let the controller elect a replica.
 
     If the leader is dead, wait until its session has ended, because the controller may then elect the replica by
     itself. If the replica still does not lead, request its election.
@@ -178,7 +184,7 @@ def elect(stage: Stage, name: str) -> str:
 
 
 def expire(stage: Stage, name: str) -> str:
-    """Hold a broker's heartbeats until its session has expired."""
+    """Hold a broker's heartbeats until the controller fences the broker."""
     if not stage.cluster.is_unfenced(stage.node(name)):
         raise Nothing(f"{name} is fenced")
     stage.gates.shut(RequestKind.HEARTBEAT, stage.node(name).number)
@@ -187,7 +193,7 @@ def expire(stage: Stage, name: str) -> str:
 
 
 def unfence(stage: Stage, name: str) -> str:
-    """Forward heartbeats, and wait until the controller has unfenced the broker."""
+    """Forward a broker's heartbeats again until the controller unfences the broker."""
     _expect_up(stage, name)
     if stage.cluster.is_unfenced(stage.node(name)):
         raise Nothing(f"{name} is not fenced")
@@ -197,7 +203,7 @@ def unfence(stage: Stage, name: str) -> str:
 
 
 def shutdown(stage: Stage, name: str) -> str:
-    """Stop a process with SIGTERM, and wait until the controller permits the shutdown.
+    """Start a controlled shutdown with SIGTERM, and wait until the controller permits it.
 
     A broker that leads no partition is fenced at once, and exits. A broker that leads partitions continues until the
     other brokers have learned their new leaders.
@@ -213,7 +219,7 @@ def shutdown(stage: Stage, name: str) -> str:
 
 
 def shrink(stage: Stage, name: str) -> str:
-    """Wait until the leader proposes an ISR without a lagging follower."""
+    """Wait until the leader proposes an ISR without a follower."""
     leader, number = _leader(stage), stage.node(name).number
     if number not in stage.partition().isr or leader == name:
         raise Nothing(f"{name} is not a follower in the ISR")
@@ -221,9 +227,9 @@ def shrink(stage: Stage, name: str) -> str:
 
 
 def expand(stage: Stage, name: str) -> str:
-    """Wait until the leader proposes an ISR with a follower.
+    """Forward a follower's fetches until the leader proposes an ISR with the follower.
 
-    The leader checks its followers only when they fetch, so this event forwards the follower's fetches.
+    The leader checks a follower only when the follower fetches.
     """
     leader, number = _leader(stage), stage.node(name).number
     if number in stage.partition().isr:
@@ -242,11 +248,11 @@ def expand(stage: Stage, name: str) -> str:
 
 
 def alter(stage: Stage, name: str) -> str:
-    """Forward a leader's ISR proposal, and wait for the controller's response."""
+    """Forward a leader's ISR proposal to the controller. Waits until the response is at the gate."""
     _expect_up(stage, name)
     number, proposed = stage.node(name).number, stage.proposal(name)
     if proposed is None:
-        raise Nothing(f"{name} proposes nothing")
+        raise Nothing(f"{name} proposes no ISR")
     stage.gates.pass_(stage.gates.held(RequestKind.ALTER, number)[0])
     (answer, *_) = stage.until(
         f"the response to {name}'s proposal is at the gate", lambda: stage.gates.held(RequestKind.ALTER, number, True)
@@ -257,7 +263,7 @@ def alter(stage: Stage, name: str) -> str:
 
 
 def altered(stage: Stage, name: str) -> str:
-    """Forward the response to an ISR proposal, and wait until the leader has logged its effect."""
+    """Forward the controller's response to an ISR proposal. Waits until the leader has logged its effect."""
     _expect_up(stage, name)
     answers = stage.gates.held(RequestKind.ALTER, stage.node(name).number, is_response=True)
     if not answers:
@@ -269,7 +275,7 @@ def altered(stage: Stage, name: str) -> str:
 
 
 def resend(stage: Stage, name: str) -> str:
-    """Drop the response to an ISR proposal, and wait until the leader sends the proposal again."""
+    """Lose the response to an ISR proposal. Waits until the leader sends the proposal again."""
     _expect_up(stage, name)
     number = stage.node(name).number
     answers = stage.gates.held(RequestKind.ALTER, number, is_response=True)
@@ -307,9 +313,9 @@ def _decided(stage: Stage) -> str:
 
 
 def _fresh_request(stage: Stage, name: str, leader: str) -> ProxiedMessage:
-    """Wait for a follower's fetch in its current epoch, and return it.
+    """Wait until a follower's fetch with its current epoch is at the gate, and return the fetch.
 
-    Drops fetches of earlier epochs, so that the follower fetches again.
+    Fetches with earlier epochs are dropped, so that the follower fetches again.
     """
     number = stage.node(name).number
 

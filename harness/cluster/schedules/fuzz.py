@@ -1,4 +1,4 @@
-"""Play random schedules on a cluster. The model chooses the schedules. Findings are shrunk and saved as cases."""
+"""Play random schedules on a Kafka cluster, as the model chooses them. Shrink findings, and save them as cases."""
 
 import time
 from collections.abc import Callable
@@ -22,7 +22,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 
 def request(release: str, protocol: Protocol, settings: Configuration, seconds: float, selection: Selection) -> Request:
-    """Return the request of a run: everything but its seed."""
+    """Return the identity of a run for its progress file: all parameters except the seed."""
     parameters = {
         "release": release,
         "protocol": protocol.name,
@@ -34,9 +34,9 @@ def request(release: str, protocol: Protocol, settings: Configuration, seconds: 
 
 
 class Fuzzer:
-    """Play the schedules of a seed. `keep` receives the case of the first finding of each kind.
+    """Plays the schedules of a seed on a cluster. `keep` receives a case for the first finding of each kind.
 
-    With `unfinished`, the run resumes after the schedules that are kept there, and keeps its own.
+    `unfinished` is the progress file. The run resumes from it, and saves its progress there.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Fuzzer:
         self._turn = document["turn"]
 
     def run(self, seconds: float, say: Callable[[str], None]) -> Fuzzed:
-        """Play schedules for `seconds`. A schedule in progress is played to its end."""
+        """Play schedules for `seconds`, and return the results. The last schedule is played to its end."""
         began = time.monotonic() - self.result.seconds
         while time.monotonic() - began < seconds:
             chosen = self._chooser.turn(self._turn)

@@ -1,4 +1,4 @@
-"""The results of random schedules on a cluster: counts and findings. Importing this module needs no cluster."""
+"""The results of random schedules on a cluster. Importing this module needs no cluster."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ DRAWN_FOR_ONE = 100  # schedules drawn for each one that is played
 
 @dataclass(frozen=True)
 class ClusterFinding:
-    """A schedule that lost a record, diverged or got stuck. `model` is its outcome in the model."""
+    """A shrunk schedule that lost a record, diverged or got stuck on a cluster. `model` is its result in the model."""
 
     number: int
     events: bytes
@@ -26,7 +26,7 @@ class ClusterFinding:
     model: Ended
 
     def plain(self) -> "evidence.FuzzedFinding":
-        """Return this finding as plain data."""
+        """Return this finding as plain data, for JSON."""
         return {
             "schedule": self.number,
             "ended": self.ended,
@@ -39,7 +39,7 @@ class ClusterFinding:
 
 @dataclass
 class Fuzzed:
-    """The results of a run."""
+    """The results of a run of random schedules: counts, and findings."""
 
     drawn: int = 0  # schedules drawn, some of them played
     schedules: int = 0
@@ -52,7 +52,7 @@ class Fuzzed:
     not_reached: list[str] = field(default_factory=list)
 
     def numbers(self) -> "evidence.PlayedNumbers":
-        """Return the counts as plain data."""
+        """Return the counts as plain data, for JSON."""
         return {
             "drawn": self.drawn,
             "schedules": self.schedules,
@@ -66,11 +66,11 @@ class Fuzzed:
         }
 
     def plain(self) -> "evidence.FuzzedNumbers":
-        """Return the counts and findings as plain data."""
+        """Return the counts and the findings as plain data, for JSON."""
         return {**self.numbers(), "findings": [each.plain() for each in self.findings]}
 
     def add(self, number: int, steps: int, ended: Ended, why: str, model: Ended) -> None:
-        """Count a schedule that was played."""
+        """Count a played schedule: its number of events, and its results on the cluster and in the model."""
         self.schedules += 1
         self.events += steps
         self.ends[ended] += 1
@@ -81,12 +81,12 @@ class Fuzzed:
 
 
 def as_json(result: Fuzzed) -> dict[str, Any]:
-    """Return the results so far as JSON, for `from_json`."""
+    """Return the results so far as plain data for `from_json`."""
     return vars(result) | {"findings": [each.plain() for each in result.findings]}
 
 
 def from_json(document: dict[str, Any]) -> Fuzzed:
-    """Return the results of a document that `as_json` wrote."""
+    """Return the results from the plain data of `as_json`."""
     findings = [
         ClusterFinding(
             number=row["schedule"],
@@ -103,7 +103,7 @@ def from_json(document: dict[str, Any]) -> Fuzzed:
 
 
 def describe(result: Fuzzed) -> str:
-    """Return a summary of a run in one line."""
+    """Return a summary of the results in one line."""
     ends = ", ".join(f"{count} {ended}" for ended, count in sorted(result.ends.items()) if count)
     speed = result.events / result.seconds if result.seconds else 0
     return (

@@ -1,4 +1,4 @@
-"""Save a finding of random schedules on a cluster as a case file."""
+"""Convert findings of random schedules on a cluster to cases."""
 
 from epochfuzz.harness.cases.case import Case, Expectation
 from epochfuzz.harness.cluster.schedules.fuzzed import ClusterFinding
@@ -8,7 +8,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 
 def case_of(finding: ClusterFinding, protocol: Protocol, settings: Configuration, seed: int) -> Case:
-    """Return the case of a finding, with the model's outcome."""
+    """Return a finding as a case. The expectation is the model's result."""
     run = replay(finding.events, protocol, settings)
     name = protocol.name
     return Case(

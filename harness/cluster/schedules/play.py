@@ -1,4 +1,4 @@
-"""Play a schedule on a gated cluster, from a new topic to the verdict."""
+"""Play a schedule on a cluster with gates, on a new topic, and determine the result."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -31,9 +31,10 @@ def play(
     schedule: Sequence[str],
     say: Callable[[str], None] = lambda line: None,
 ) -> Playing:
-    """Play a schedule of event texts on a new topic, open all gates, and determine the outcome.
+    """Play a schedule of event texts on a new topic. Then stop all faults, and return the results with a verdict.
 
-    Raises ClusterError if the cluster breaks down, and NotReached if it cannot prepare the topic.
+    `say` receives a line for each event. Raises ClusterError if the cluster breaks down, and NotReached if it cannot
+    prepare the topic.
     """
     began = time.monotonic()
     playing = Playing()
@@ -52,7 +53,7 @@ def play(
 
 
 def reset(cluster: GatedCluster, topic: str) -> None:
-    """Delete the topic, and wait until no broker has it."""
+    """Delete a topic, and wait until no broker has its data. Raises NotReached."""
     known = cluster.metadata.look().topics.get(topic)
     if known is not None:
         cluster.at_controller.delete_topic(known)
@@ -64,7 +65,7 @@ def reset(cluster: GatedCluster, topic: str) -> None:
 
 
 def _play(stage: Stage, schedule: Sequence[str], playing: Playing, say: Callable[[str], None]) -> bool:
-    """Play the events in order. Return False at the first event that the cluster did not do."""
+    """Play the events in order. Returns False if the effect of an event does not appear in time."""
     for number, event in enumerate(schedule, start=1):
         verb, _, name = event.partition(" ")
         began = time.monotonic()
@@ -97,7 +98,7 @@ def _seen(stage: Stage) -> ObservedState:
 
 
 def _look_for_what_is_due(stage: Stage, playing: Playing) -> None:
-    """If the leader is the whole ISR and proposes no change, check that consumers can read its whole log."""
+    """Set the result STUCK if the leader is the whole ISR, but consumers cannot read its whole log."""
     partition, leader = stage.partition(), stage.leader()
     if leader is None or stage.epoch(leader) != partition.epoch or stage.pending(leader):
         return
@@ -122,7 +123,10 @@ def _look_for_what_is_due(stage: Stage, playing: Playing) -> None:
 
 
 def _heal(stage: Stage, playing: Playing) -> None:
-    """Open all gates, start dead brokers, and wait until all replicas are in sync with equal logs."""
+    """Stop all faults: open all gates, and start dead brokers.
+
+    Set the result DIVERGED if the replicas do not agree then.
+    """
     cluster = stage.cluster
     cluster.open_all()
     for node in cluster.brokers.values():
@@ -156,9 +160,9 @@ def _logs_are_equal(stage: Stage) -> bool:
 
 
 def _judge(stage: Stage, playing: Playing) -> None:
-    """Compare the records that a new consumer reads with the acknowledged ones and with earlier reads.
+    """Set the result LOST if a new consumer does not read all records that were acknowledged or read before.
 
-    A missing record sets the outcome LOST, unless the schedule stopped early or the replicas diverged.
+    A schedule that stopped early or diverged keeps its result.
     """
     try:
         left: list[ConsumedRecord] = read_all(stage.node("A").address, stage.topic)

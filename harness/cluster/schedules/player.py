@@ -1,4 +1,4 @@
-"""A player that plays schedules on one cluster, and replaces the cluster if it breaks down."""
+"""Play schedules one after another on a cluster, and replace the cluster if it breaks down."""
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -18,7 +18,11 @@ _TRIES = 2  # clusters that one schedule may break down before it counts as not 
 
 
 class Player:
-    """Play schedules. `out` keeps the logs of each cluster and, with `keep_data`, the data of its nodes."""
+    """Plays schedules on a cluster, which it starts for the first schedule, and again after a failure.
+
+    `out` is the directory for the logs of the clusters, or None to keep no logs. With `keep_data`, the data directories
+    of the nodes are kept there too.
+    """
 
     def __init__(self, kafka: Installation, out: Path | None, keep_data: bool = False) -> None:
         self.clusters = 0  # the number of clusters started
@@ -35,7 +39,7 @@ class Player:
     def play(
         self, settings: TopicSettings, schedule: Sequence[str], say: Callable[[str], None] = lambda line: None
     ) -> Playing:
-        """Play a schedule on a new topic. Raises ClusterError if no cluster can be started."""
+        """Play a schedule on a new topic, and return its results. Raises ClusterError if no cluster can be started."""
         for tried in range(_TRIES):
             if self._cluster is None:
                 self._cluster = self._start()
@@ -43,7 +47,7 @@ class Player:
                 playing = play(self._cluster, settings, schedule, say)
             except (ClusterError, NotReached) as error:
                 self.end()
-                say(f"the cluster is replaced: {error}")
+                say(f"epochfuzz replaces the cluster, because it broke down: {error}")
                 if tried + 1 == _TRIES:
                     return Playing(Ended.NOT_REACHED, f"the cluster broke down: {error}")
                 continue
@@ -53,7 +57,7 @@ class Player:
         raise AssertionError("unreachable")
 
     def end(self) -> None:
-        """Stop the cluster. The next schedule starts a new one."""
+        """Stop the cluster. The next schedule starts another one."""
         self._closing.close()
         self._cluster = None
 
@@ -67,4 +71,4 @@ class Player:
                 running(self._kafka, here, logs, logs / DATA if self._keep_data else None)
             )
         except NotReached as error:
-            raise ClusterError(f"the cluster does not start: {error}") from None
+            raise ClusterError(f"the cluster did not start: {error}") from None

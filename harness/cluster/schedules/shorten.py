@@ -1,4 +1,4 @@
-"""Shrink schedules by replay on a cluster."""
+"""Shrink a schedule by replaying shorter schedules on a cluster."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -10,7 +10,7 @@ _MOST_REPLAYS = 40  # replays to shrink one finding
 
 
 class Shortened(NamedTuple):
-    """A shorter schedule with the same outcome, its result, and the number of replays that shrinking took."""
+    """The result of shrinking: a schedule, its results on the cluster, and the number of replays."""
 
     events: bytes
     playing: Playing
@@ -18,7 +18,7 @@ class Shortened(NamedTuple):
 
 
 def shortened(events: bytes, playing: Playing, play: Callable[[bytes], Playing]) -> Shortened:
-    """Shrink a played schedule, as long as the outcome stays the same."""
+    """Return a shorter schedule that ends on the cluster with the same result. Takes at most 40 replays."""
     best, replays = playing, 0
 
     def ends_so(tried: bytes) -> bytes | None:

@@ -1,4 +1,4 @@
-"""The stage of a schedule: one partition of a gated cluster, with its observed state and its waiting conditions."""
+"""The stage of a schedule: one partition of a cluster with gates, its observed state, and ways to wait for a change."""
 
 import contextlib
 import itertools
@@ -23,7 +23,7 @@ _TOPICS = itertools.count(1)
 
 @dataclass(frozen=True)
 class TopicSettings:
-    """The settings of the partition, as in a case."""
+    """The settings of a topic for a schedule."""
 
     replicas: int = 2
     acks: str = "all"
@@ -33,7 +33,10 @@ class TopicSettings:
 
 
 class Stage:
-    """Partition 0 of a new topic on the first brokers of the cluster, led by A."""
+    """A new topic with one partition, for one schedule. Methods take brokers by name, such as `B`.
+
+    The partition is on the first brokers of the cluster, and A leads.
+    """
 
     def __init__(self, cluster: GatedCluster, settings: TopicSettings) -> None:
         self.cluster, self.gates, self.settings = cluster, cluster.gates, settings
@@ -46,7 +49,7 @@ class Stage:
         self.readable: dict[int, set[str]] = {}  # for each offset, all values that a consumer could ever read there
 
     def set_up(self) -> None:
-        """Create the topic, wait until every broker has it, and shut the gates."""
+        """Create the topic, wait until every broker has the partition, and shut the gates. Raises NotReached."""
         numbers = [node.number for node in self.brokers.values()]
         self.cluster.metadata.watched = self.topic
         settings = {
@@ -69,28 +72,28 @@ class Stage:
         return bool(self.gates.held(RequestKind.FETCH, self.node(name).number))
 
     def until(self, what: str, condition: Callable[[], T], seconds: float = SOON) -> T:
-        """Wait for a condition. Raises NotReached."""
+        """Wait until a condition is true, and return its value. Raises NotReached after `seconds`."""
         return self.cluster.until(what, condition, seconds)
 
     def partition(self) -> TopicPartition:
-        """Return the partition in the controller's metadata. Raises NotReached if it does not exist."""
+        """Return the partition's state in the controller's metadata. Raises NotReached if the topic does not exist."""
         found = self.cluster.metadata.look().partition(self.topic)
         if found is None:
             raise NotReached(f"the controller has no topic {self.topic}")
         return found
 
     def pending(self, name: str) -> list[MetadataBatch]:
-        """Return the metadata updates that a broker has not learned."""
+        """Return the batches of the metadata log that a broker has not learned."""
         return [each for each in self.cluster.metadata.look().decisions if each.offset >= self.learned[name]]
 
     def knows_unfenced(self, name: str, number: int) -> bool:
-        """Return whether the updates that a broker has learned leave another broker unfenced."""
+        """Return whether a broker knows that another broker, given by its node id, is unfenced."""
         heard = [each for each in self.cluster.metadata.decisions if each.offset < self.learned[name]]
         said = [each.unfences(number) for each in heard if each.is_of(number)]
         return bool(said and said[-1])
 
     def role(self, name: str) -> LogLine | None:
-        """Return the last line that reports a broker as leader or follower, or None."""
+        """Return a broker's last log line in which it became leader or follower, or None."""
         lines = self.cluster.brokers[name].log.lines(self.name)
         return next((line for line in reversed(lines) if line.kind != "truncation"), None)
 
@@ -100,14 +103,17 @@ class Stage:
         return self.is_up(name) and role is not None and role.kind == "leader"
 
     def followed(self, name: str) -> str | None:
-        """Return the leader that a broker follows in its own view, or None."""
+        """Return the leader that a broker follows by its own log, or None."""
         role = self.role(name)
         if role is None or role.kind == "leader" or role.leader is None or role.leader < 0:
             return None
         return self.cluster.named(role.leader)
 
     def leader(self) -> str | None:
-        """Return the broker that considers itself the leader. If several do, return the one with the latest epoch."""
+        """Return the broker that considers itself the leader, or None.
+
+        Of several, it is the one with the latest epoch.
+        """
         leading = [name for name in self.brokers if self.leads(name)]
         return max(leading, key=self.epoch, default=None)
 
@@ -121,15 +127,15 @@ class Stage:
         return self.cluster.brokers[name].state == "running"
 
     def log(self, name: str) -> list[Record]:
-        """Return the log of a replica from its files."""
+        """Return the records in a replica's log files."""
         return records(self.cluster.brokers[name].data / self.name)
 
     def node(self, name: str) -> Node:
-        """Return the node of a broker."""
+        """Return the process of a broker."""
         return self.cluster.brokers[name]
 
     def send(self, value: str, name: str) -> Sending:
-        """Send a record to one broker, exactly once."""
+        """Send a record to one broker, without retries. Returns the request."""
         caller = Caller(self.cluster.messages, self.node(name).port)
         topic = self.topic, self.cluster.metadata.topics[self.topic]
         every = self.sent.setdefault(value, [])
@@ -139,12 +145,12 @@ class Stage:
         return sending
 
     def acknowledged(self) -> list[Acknowledged]:
-        """Return the records that were acknowledged to producers, in the order of time."""
+        """Return the acknowledged records, in the order of time."""
         every = (each for sent in self.sent.values() for sending in sent for each in sending.acknowledged)
         return sorted(every, key=lambda each: each.at)
 
     def look(self) -> None:
-        """Record what consumers can read now from each broker that considers itself the leader."""
+        """Note the records that consumers can read now, from each broker that considers itself the leader."""
         for name in self.brokers:
             if self.leads(name):
                 with contextlib.suppress(NotReached):  # the broker does not respond to reads
@@ -152,7 +158,7 @@ class Stage:
                         self.readable.setdefault(offset, set()).add(value)
 
     def shown(self) -> int:
-        """Return the number of records that the leader lets consumers read, or -1 without a leader."""
+        """Return the number of records that consumers can read from the leader, or -1 without a leader."""
         leader = self.leader()
         return -1 if leader is None else len(self._read(leader))
 
@@ -161,7 +167,7 @@ class Stage:
         return Caller(self.cluster.messages, self.node(name).port).read(topic, self.topic)
 
     def proposal(self, name: str) -> tuple[int, ...] | None:
-        """Return the ISR in the proposal that waits at a leader's gate, or None."""
+        """Return the proposed ISR that waits at a leader's gate, as node ids, or None."""
         for message in self.gates.held(RequestKind.ALTER, self.node(name).number):
             for topic in self.gates.content(message)["Topics"]:
                 for part in topic["Partitions"]:
@@ -170,5 +176,5 @@ class Stage:
         return None
 
     def names(self, numbers: tuple[int, ...]) -> str:
-        """Return the names of brokers, given by their numbers."""
+        """Return the names of brokers as text, from their node ids."""
         return ", ".join(sorted(self.cluster.named(number) for number in numbers)) or "nobody"

@@ -13,13 +13,12 @@ from epochfuzz.harness.cli import options
 from epochfuzz.harness.cli.cases import mistakes_as_bad_input
 from epochfuzz.harness.cli.drawing import refuse_too_long
 from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json
+from epochfuzz.harness.links.play_link import HOST, PORT
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS
 
 if TYPE_CHECKING:
     from epochfuzz.harness.documents import cases as documents
-
-DEFAULT_PORT = 8320
 
 
 Opened = Annotated[Path | None, typer.Argument(help="A case to start from, if any: a file, or an id such as m1-loss.")]
@@ -42,7 +41,7 @@ def play(
     case: Opened = None,
     protocol: Shown = None,
     directory: Out = Path(),
-    port: Port = DEFAULT_PORT,
+    port: Port = PORT,
     json: options.Json = False,
 ) -> int:
     """Try a schedule in a browser: click an event, and see its effect on every protocol, side by side.
@@ -66,8 +65,8 @@ def play(
     opened = None if case is None else _opened(case)
     named = protocol or (list(opened.protocols) if opened is not None else [])
 
-    from epochfuzz.harness.play.position import MOST_PROTOCOLS, Position
-    from epochfuzz.harness.play.server import HOST, Application, listen
+    from epochfuzz.harness.links.position import MOST_PROTOCOLS, Position
+    from epochfuzz.harness.play.server import Application, listen
 
     protocols = tuple(options.parse_protocols(named or list(GENERATIONS)))
     if len(protocols) > MOST_PROTOCOLS:

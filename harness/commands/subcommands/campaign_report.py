@@ -55,7 +55,7 @@ def report(
                 raise BadInput(f"--{name} can't be combined with --history")
         return _history(directory, file, json)
     if len(directory) > 1:
-        raise BadInput(f"{', '.join(directory)}: a report covers one campaign; compare several with --history")
+        raise BadInput(f"a report covers one campaign; got {', '.join(directory)}. Compare several with --history")
     (place,) = directory
     known = known_cases(corpus)
     with campaigns.mistakes():

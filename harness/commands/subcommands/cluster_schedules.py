@@ -85,7 +85,9 @@ def replay(
     print_table(printing, table)
     for case in loaded:
         if missing(case):
-            printing.print(f"{case.id}: not offered on a cluster: {', '.join(missing(case))}", markup=False)
+            printing.print(
+                f"{case.id} was not played, because a cluster does not offer {', '.join(missing(case))}", markup=False
+            )
     if json:
         print_json(_plain(release if kafka_home is None else str(kafka_home), loaded, played))
     return _exit_code(played)
@@ -127,7 +129,7 @@ def fuzz(
             try:
                 fuzzer.run(seconds, lambda line: printing.print(line, markup=False, soft_wrap=True))
             except KeyboardInterrupt:
-                printing.print("stopped" if save is None else "stopped; the same command resumes", markup=False)
+                printing.print("stopped" if save is None else "stopped; repeat the command to resume", markup=False)
     printing.print(describe(fuzzer.result), markup=False, soft_wrap=True)
     if json:
         document: evidence.ClusterFuzz = {"release": kafka.release, "seed": fuzzer.seed, **fuzzer.result.plain()}
@@ -203,7 +205,7 @@ def _replay(
 def _unlike(playing: "Playing", model: "Beside | None") -> str:
     if model is None or (playing.ended is model.ended and model.differs is None):
         return ""
-    return model.differs or "how it ends"
+    return model.differs or "the end"
 
 
 def _plain(

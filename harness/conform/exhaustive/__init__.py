@@ -1,1 +1,1 @@
-"""Play every transition of the model within bounds on an adapter. Test sequences cover the transitions."""
+"""Exhaustive runs: play every transition of the model within bounds on an adapter, along test sequences (tours)."""

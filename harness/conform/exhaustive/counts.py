@@ -1,4 +1,4 @@
-"""Count the transitions within bounds, and how many of them the adapter played."""
+"""Count the transitions of an exhaustive run: those within bounds, and those that the adapter played."""
 
 from dataclasses import dataclass
 
@@ -11,10 +11,10 @@ from epochfuzz.harness.engine.explore.tours import Flags
 
 @dataclass(frozen=True)
 class Counts:
-    """The number of transitions that the adapter's events can reach, and how many were played.
+    """Numbers of transitions. `reachable` are possible with the adapter's events, and `played` were played.
 
-    `differing` counts the transitions at which the system under test differs from the model. `behind` counts those that
-    can only be reached through a differing transition.
+    At a `differing` transition, the system under test differs from the model. A transition in `behind` can only be
+    reached through a differing one.
     """
 
     reachable: int
@@ -30,11 +30,10 @@ class Counts:
 
 @dataclass(frozen=True)
 class Toured:
-    """The transition counts of an exhaustive run.
+    """The counts of an exhaustive run. `applied` counts enabled events, and `refused` events that are not enabled.
 
-    `applied` counts the enabled transitions. `refused` counts the events that are not enabled, or is None if the run
-    does not send them. `lacking` is the number of enabled transitions that the adapter cannot reach, because it lacks
-    events. `is_complete` means that no transition is left that could be played.
+    `refused` is None if the run does not send these. `lacking` is the number of enabled transitions that need events
+    that the adapter lacks. `is_complete` means that every transition was played that can be.
     """
 
     applied: Counts
@@ -44,16 +43,16 @@ class Toured:
 
 
 def toured(graph: Graph, standing: TourProgress, is_complete: bool) -> Toured:
-    """Return the counts of all transitions, after the run has played what `standing` records."""
+    """Return the counts for a graph of transitions and the progress of its run."""
     applied = counts(graph, standing, refused=False)
     refused = counts(graph, standing, refused=True) if graph.refused.any() else None
     return Toured(applied, refused, _sum(~graph.refused) - applied.reachable, is_complete)
 
 
 def counts(graph: Graph, standing: TourProgress, refused: bool) -> Counts:
-    """Return the counts of the enabled transitions, or of the events that are not enabled (`refused`).
+    """Return the counts of enabled events, or with `refused` of events that are not enabled.
 
-    Events that only a bound of the run forbids are not counted.
+    An event that only a bound of the run forbids is not counted.
     """
     nothing = np.zeros(graph.size, bool)
     chosen = graph.reached(nothing) & (graph.refused == refused) & ~standing.bound

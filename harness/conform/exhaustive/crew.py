@@ -1,4 +1,4 @@
-"""Run an exhaustive test on this machine: rounds of test sequences until no transition is left to play."""
+"""Run an exhaustive conformance run on this machine: rounds of test sequences until every transition is played."""
 
 import time
 from collections.abc import Generator, Iterator, Sequence
@@ -27,8 +27,8 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 class TourRequest:
     """The options of an exhaustive run.
 
-    `refused` also sends the events that are not enabled. `seconds` is the time limit, None for no limit. `directory` is
-    where the run saves its progress.
+    With `refused`, the run also sends events that are not enabled. `seconds` is the time limit, or None. The run saves
+    its progress in `directory`.
     """
 
     refused: bool
@@ -37,9 +37,9 @@ class TourRequest:
 
 
 class Exhaustive:
-    """Play all transitions with the processes of this machine.
+    """Plays all transitions with adapter processes on this machine.
 
-    `kept` is None until the run has begun.
+    `kept` is the saved progress, once the run has begun.
     """
 
     def __init__(self, asked: TourRequest, processes: Processes) -> None:
@@ -51,13 +51,13 @@ class Exhaustive:
 
     @property
     def seconds(self) -> float:
-        """The time spent on test sequences, in seconds, including earlier runs."""
+        """The seconds spent on test sequences, also by earlier processes of this run."""
         return self._processes.seconds
 
     def results(self, plan: Plan, protocol: Protocol) -> Generator[BlockResult]:
         """Yield the results of test sequences, one block at a time.
 
-        If the run resumes an earlier run, the first result holds the results of the earlier run.
+        If the run resumes, the first result has the results of the earlier processes.
         """
         try:
             verbs = verbs_of(plan, protocol)
@@ -80,11 +80,11 @@ class Exhaustive:
     def nonconformities(
         self, plan: Plan, protocol: Protocol, failed: Sequence[FailedTrial]
     ) -> Iterator[ConformanceFinding]:
-        """Return one finding for each failed test sequence."""
+        """Yield a shrunk finding for each failed test sequence."""
         return self._processes.nonconformities(plan, protocol, failed)
 
     def progress(self, conformance: Conformance) -> str:
-        """Return the progress of the run, for use when no block reports it."""
+        """Return a line about the progress, for blocks that report none themselves."""
         return conformance.progress.replace("schedules", "tours")
 
     def _results(
@@ -124,7 +124,7 @@ class Exhaustive:
 
 
 def verbs_of(plan: Plan, protocol: Protocol) -> list[str]:
-    """Return the events that the adapter supports.
+    """Start the adapter, and return the verbs of the events that it supports.
 
     Raises SubjectFailed, SubjectUnable and CommandError.
     """
@@ -133,7 +133,7 @@ def verbs_of(plan: Plan, protocol: Protocol) -> list[str]:
 
 
 def no_answer(plan: Plan, protocol: Protocol, fault: Discrepancy) -> BlockResult:
-    """Return a result with one failure: the adapter did not reply to the first reset."""
+    """Return a result with a single failure: the adapter did not reply to its first reset."""
     result, driven = BlockResult(), Driven()
     driven.fail(fault)
     result.add(Trial(b"", plan.settings, tour=0), protocol, driven)

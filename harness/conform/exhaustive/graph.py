@@ -1,8 +1,8 @@
-"""The graph of an exhaustive run: the model's transitions within bounds, and test sequences that cover them.
+"""The graph of an exhaustive run: the model's transitions within bounds, and test sequences (tours) that cover them.
 
-The graph holds only the events that the adapter supports. States that differ only in the names of replicas are one
-state. A test sequence begins at a reset, where the names are fixed. The names in later states, and so the events, are
-computed by following the sequence.
+The graph has only the events that the adapter supports. States that differ only in the names of replicas are one state.
+A test sequence starts with a reset, where the names are fixed, and the names in its later states follow from its
+events.
 """
 
 import hashlib
@@ -25,23 +25,26 @@ _IDENTITY = 0  # the number of the permutation that renames no replica
 
 @dataclass(frozen=True)
 class Tour:
-    """A test sequence: events from a reset, the transition of each event, and whether the event is enabled."""
+    """A test sequence: the events after a reset.
+
+    `edges` are their transitions, and `applies` tells which are enabled.
+    """
 
     events: bytes
     edges: tuple[int, ...]
     applies: tuple[bool, ...]
 
     def only(self, kept: Iterable[bool]) -> "Tour":
-        """Return the test sequence without the events that `kept` drops. The dropped events must not be enabled."""
+        """Return the test sequence with the events that `kept` flags. The other events must not be enabled."""
         keeps = list(kept)
         edges, applies = tuple(compress(self.edges, keeps)), tuple(compress(self.applies, keeps))
         return Tour(bytes(compress(self.events, keeps)), edges, applies)
 
 
 class Graph:
-    """The transitions that an adapter can play.
+    """The transitions that an adapter can play, numbered from 0.
 
-    A transition in `refused` is an event that is not enabled. It leads from a state to the same state.
+    `refused` flags the events that are not enabled. Such a transition leads from a state to the same state.
     """
 
     def __init__(self, found: Transitions, verbs: Collection[str], with_refused: bool) -> None:
@@ -68,32 +71,38 @@ class Graph:
         return len(self.events)
 
     def reached(self, without: Flags) -> Flags:
-        """Return the transitions that can be reached from a reset, without passing through those in `without`."""
+        """Return a flag for each transition: whether a path from a reset reaches it.
+
+        `without` flags transitions to avoid.
+        """
         return Reach(self.edges, self.supported & ~without).reached()
 
     def tours(self, wanted: Flags, without: Flags) -> Iterator[Tour]:
-        """Plan test sequences that cover all wanted transitions reachable without those in `without`."""
+        """Yield test sequences that cover the transitions in `wanted`. They avoid the transitions in `without`.
+
+        A transition that cannot be reached in this way is left out.
+        """
         return map(self.tour, self.ways(wanted, without))
 
     def ways(self, wanted: Flags, without: Flags) -> Iterator[Numbers]:
-        """Plan the same test sequences, as lists of transitions only.
+        """Yield the same test sequences as `tours`, but as arrays of transition numbers.
 
-        This takes much less time than `tours`, because it doesn't compute the names of replicas.
+        This is much faster, because it doesn't compute the names of replicas.
         """
         return Reach(self.edges, self.supported & ~without).tours(wanted)
 
     def tour(self, way: Numbers) -> Tour:
-        """Return the test sequence that follows a list of transitions."""
+        """Return the test sequence that follows an array of transition numbers."""
         return Tour(self._named(way), tuple(way.tolist()), tuple((~self.refused[way]).tolist()))
 
     @property
     def digest(self) -> str:
-        """Sixteen hexadecimal digits. They are equal for graphs that number their transitions in the same way."""
+        """A digest of 16 hexadecimal digits. Graphs with an equal digest number their transitions equally."""
         of_all = self.events.tobytes() + self.edges.targets.tobytes() + self.supported.tobytes()
         return hashlib.sha256(of_all).hexdigest()[:16]
 
     def _named(self, edges: Numbers) -> bytes:
-        """Return the events along a path of transitions from a reset, with the replicas' names on this path."""
+        """Return the events along transitions from a reset, with the names that the replicas have on this path."""
         order = self._start
         events = bytearray()
         for event, names in zip(self.events[edges].tolist(), self._names[edges].tolist(), strict=True):
@@ -110,7 +119,7 @@ def graph(
     report: Callable[[SearchProgress], None] = lambda progress: None,
     memory: int = DEFAULT_MEMORY,
 ) -> Graph:
-    """Search the model for all transitions within bounds, and return their graph.
+    """Compute all transitions of the model within bounds, and return their graph. `memory` is in bytes.
 
     Raises DoesNotFit, MemoryEnded and Ambiguous.
     """
@@ -118,10 +127,7 @@ def graph(
 
 
 def _refused(found: Transitions, supported: Flags) -> tuple[Numbers, npt.NDArray[np.uint8]]:
-    """Return the pairs of a state and a supported event that is not enabled in that state.
-
-    The pairs are two arrays of equal length, first the states, then the events.
-    """
+    """Return the events that are not enabled, for every state, as two arrays of equal length: states and events."""
     events = np.array([event for event in found.alphabet if supported[event]], np.uint8)
     column = np.full(256, len(events))
     column[events] = np.arange(len(events))

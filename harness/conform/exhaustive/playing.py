@@ -1,4 +1,4 @@
-"""Send a whole test sequence to the adapter, and check its replies as they arrive."""
+"""Play a test sequence on the adapter: send its events without waiting, and check the replies as they arrive."""
 
 from contextlib import suppress
 
@@ -15,13 +15,13 @@ from epochfuzz.model.kafka.vocabulary.refusals import REFUSALS
 
 
 def within_bounds(schedule: bytes, setting: Setting) -> list[bool]:
-    """Return one flag for each event of a schedule: whether the bounds of the run allow the event at its place."""
+    """Return for each event of a schedule whether the bounds of the run allow it there."""
     execution = Execution(setting.protocol, setting.settings)
     return [not REFUSALS[execution.attempt(event)].is_bound for event in schedule]
 
 
 def play(subject: CommandSubject, schedule: bytes, setting: Setting) -> Driven:
-    """Send every event of a schedule after a reset, and check the replies up to the first difference.
+    """Reset the adapter, send all events of a schedule, and check the replies up to the first difference.
 
     Raises SubjectUnable if the adapter does not support the protocol or the configuration.
     """

@@ -1,9 +1,8 @@
-"""Rounds: plan test sequences along the transitions that are still to be played, until none can be reached.
+"""Plan test sequences in rounds, until every transition is played or cannot be reached.
 
-A test sequence ends where the system under test differs. After a round, some planned transitions may not have been
-played. The next round plans new test sequences along these transitions, on paths without a differing transition. A
-transition without such a path is left out. A round depends only on the results of earlier rounds. It does not depend
-on the processes or machines that play its blocks.
+A test sequence ends where the system under test differs, so a round may leave planned transitions unplayed. The next
+round plans test sequences for these on paths without a differing transition. A transition without such a path is left
+out. A round depends only on the results of earlier rounds, and not on the processes or machines that play its blocks.
 """
 
 from collections.abc import Iterator
@@ -19,9 +18,9 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 
 class Round:
-    """Test sequences along the transitions in `wanted`, on paths that avoid those in `without`.
+    """Test sequences that cover the transitions in `wanted` and avoid those in `without`.
 
-    The numbers of test sequences continue across rounds. `first` is the number of this round's first test sequence.
+    Test sequences are numbered across rounds. `first` is the number of the first one in this round.
     """
 
     def __init__(self, graph: Graph, wanted: Flags, without: Flags, first: int) -> None:
@@ -30,7 +29,7 @@ class Round:
 
     @cached_property
     def lengths(self) -> list[int]:
-        """The number of steps of each test sequence."""
+        """The number of events of each test sequence."""
         return [len(way) for way in self.graph.ways(self.wanted, self.without)]
 
     def blocks(self, plan: Plan) -> int:
@@ -40,7 +39,7 @@ class Round:
     def block(self, plan: Plan, protocol: Protocol, number: int) -> TourBlock:
         """Return block `number` of this round.
 
-        Request the blocks in order: this is fastest, because the round remembers where the last block ended.
+        Ask for the blocks in order, because the round continues planning where the block before ended.
         """
         first = number * plan.processes_for
         ways = self._ways_from(first)
@@ -56,9 +55,9 @@ class Round:
 
 
 def rounds(graph: Graph, standing: TourProgress) -> Iterator[Round]:
-    """Yield rounds. Each is planned from the progress that the previous rounds have made.
+    """Yield rounds until no transition is left.
 
-    The caller adds the results of a round to `standing` before it requests the next round.
+    The caller adds the results of a round to `standing` before the next round.
     """
     while True:
         next_one = Round(graph, ~standing.played, standing.differing | standing.bound, standing.planned)

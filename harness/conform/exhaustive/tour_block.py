@@ -1,4 +1,4 @@
-"""Blocks of test sequences: one adapter process plays a block and records the transitions that it covered."""
+"""Blocks of test sequences. An adapter process plays a block, and the result has the transitions that it covered."""
 
 import time
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 @dataclass(frozen=True)
 class TourTrial(Trial):
-    """A test sequence to play: for each event, its transition and whether it is enabled."""
+    """A test sequence as a trial. `edges` are the transitions of its events, and `applies` tells which are enabled."""
 
     edges: tuple[int, ...] = ()
     applies: tuple[bool, ...] = ()
@@ -25,7 +25,7 @@ class TourTrial(Trial):
 
 @dataclass(frozen=True)
 class Share:
-    """The progress of a run before a block starts, as part of the whole.
+    """The progress of the whole run before a block starts: the block adds its own progress for reports.
 
     `played` flags the transitions that were played, out of `transitions`. The run has taken `steps` of `planned` steps,
     in `seconds`.
@@ -38,7 +38,10 @@ class Share:
     seconds: float
 
     def text(self, new: int, steps: int, seconds: float) -> str:
-        """Return the progress after `new` more transitions and `steps` more steps, in `seconds` more seconds."""
+        """Return the progress as text.
+
+        `new`, `steps` and `seconds` are the transitions, steps and time of this block.
+        """
         done = self.steps + steps
         rate = done / max(self.seconds + seconds, 1e-9)
         left = max(0, self.planned - done) / max(rate, 1e-9)
@@ -51,10 +54,10 @@ class Share:
 
 @dataclass(frozen=True)
 class TourBlock(Block):
-    """Test sequences for one adapter process. They avoid the transitions in `bound`, which only a bound forbids.
+    """Test sequences for one adapter process. `bound` are transitions that only a bound of the run forbids.
 
-    After `until` (seconds since 1970) the block begins no further test sequence. It always plays at least one, even if
-    the adapter starts slowly. `share` is the progress of the run before this block, for progress reports.
+    After the time `until` (seconds since 1970) the block begins no further test sequence, but it always plays one.
+    `share` is the progress of the run before this block.
     """
 
     bound: frozenset[int] = frozenset()
@@ -71,7 +74,7 @@ class TourBlock(Block):
         return play(subject, trial.events, Setting(self.protocol, trial.settings, self.judged_by, every_refusal=True))
 
     def progress(self, result: BlockResult) -> str:
-        """Return the progress of the run, or of this block if the block has no `share`."""
+        """Return a line about the progress of the run, or of this block if it has no `share`."""
         assert isinstance(result, TourResult)
         if self.share is None:
             return super().progress(result).replace("schedules", "tours")
@@ -80,13 +83,12 @@ class TourBlock(Block):
 
 @dataclass(kw_only=True)
 class TourResult(BlockResult):
-    """The result of a block of test sequences: transitions played, those that differ, and those that a bound forbids.
+    """The result of a block of test sequences: the numbers of played, differing and bound transitions.
 
-    `new` counts the played transitions that were not played before this block. It needs the block's `share`.
-
-    A transition differs in three cases: the lockstep check found a difference, the adapter did not reply, or the system
-    under test and the model disagree on whether the event is applied. The rest of the test sequence then no longer
-    follows its plan. No later test sequence of the block takes a differing transition.
+    At a differing transition, the lockstep check found a difference, the adapter did not reply, or only one side
+    applied the event. The rest of the test sequence then has no plan. Later test sequences of the block avoid the
+    transition. `bound` transitions are forbidden only by a bound of the run. `new` counts the transitions played for
+    the first time.
     """
 
     until: float | None = None
@@ -98,7 +100,7 @@ class TourResult(BlockResult):
     bound: set[int] = field(default_factory=set)
 
     def wants(self, trial: Trial) -> bool:
-        """Return whether the block should begin this test sequence."""
+        """Return whether to play a test sequence: there is time, and it avoids differing transitions."""
         assert isinstance(trial, TourTrial)
         is_late = self.until is not None and time.time() >= self.until and self.schedules > 0
         return not is_late and self.differing.isdisjoint(trial.edges)
@@ -117,7 +119,7 @@ class TourResult(BlockResult):
 
 
 def _differs_at(trial: TourTrial, driven: Driven) -> int | None:
-    """Return the index of the first event at which a test sequence left its plan, or None if it followed the plan."""
+    """Return the index of the first event with an unplanned reply. None if the test sequence went as planned."""
     for number, ((applied, _), applies) in enumerate(zip(driven.answers, trial.applies, strict=False)):
         if applied != applies:
             return number
@@ -135,7 +137,7 @@ def _duration(seconds: float) -> str:
 
 
 def tour_block(plan: Plan, protocol: Protocol, tours: Iterable[tuple[int, Tour]]) -> TourBlock:
-    """Return a block of test sequences, each given with its number."""
+    """Return a block of numbered test sequences. Events that a bound of the run forbids are left out."""
     setting = Setting(protocol, plan.settings, plan.judged_by)
     trials = []
     bound: set[int] = set()

@@ -1,8 +1,8 @@
-"""Write test sequences as files of requests and the model's replies. A harness can play them without epochfuzz.
+"""Write test sequences into files, as requests with the model's replies. A test can play them without epochfuzz.
 
 A line is `{"request": ..., "reply": ...}` in the format of the conformance protocol. A test sequence is a reset and the
-lines up to the next reset. Each step names its transition. A file appears only when it is complete, and the manifest is
-written last.
+lines up to the next reset. Each event names its transition. A file appears only when it is complete, and the manifest
+is written last.
 """
 
 import json
@@ -34,7 +34,10 @@ Report = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Size:
-    """The size of the files to write, without the manifest. `bytes` is an estimate."""
+    """The size of the files to write: numbers of transitions, test sequences, steps and files.
+
+    `bytes` is an estimate.
+    """
 
     transitions: int
     tours: int
@@ -45,7 +48,7 @@ class Size:
 
 @dataclass
 class WrittenTours:
-    """The completed files, and the number of transitions that their test sequences cover."""
+    """The files written so far, and the number of transitions that they cover."""
 
     files: "list[searches.TourFile]" = field(default_factory=list)
     transitions: int = 0
@@ -67,7 +70,7 @@ class WrittenTours:
 
 
 class TourFiles:
-    """Write the test sequences that cover all transitions of a graph into a directory, as lines of JSON."""
+    """Writes test sequences that cover all transitions of a graph into a directory, as lines of JSON."""
 
     NAME = "tours-{}.jsonl"
     TOGETHER = 250  # test sequences in a file, a few megabytes
@@ -78,9 +81,9 @@ class TourFiles:
         self._seen = np.zeros(graph.size, bool)
 
     def size(self, report: Report) -> Size:
-        """Return the size of the files to write.
+        """Return the size of the files to write. `report` is called with the progress.
 
-        Plans all test sequences, and estimates the bytes from a sample with short and long ones.
+        Plans all test sequences, and estimates the bytes from a sample of them.
         """
         lengths = []
         for number, tour in enumerate(self._tours(), 1):
@@ -110,7 +113,7 @@ class TourFiles:
             _save(directory / MANIFEST, json.dumps(self.manifest(), indent=1) + "\n")
 
     def manifest(self) -> "searches.Tours":
-        """Return the manifest: the files written, the version that wrote them, and whether they are complete."""
+        """Return the manifest: the files, their test sequences and transitions, and whether they are complete."""
         written, settings = self.written, self.settings
         nothing = np.zeros(self._graph.size, bool)
         return {
@@ -153,7 +156,7 @@ class TourFiles:
         )
 
     def text(self, tour: Tour) -> str:
-        """Return the lines of a test sequence, with the observation that each reply must match."""
+        """Return the lines of a test sequence: each request, and the reply that the adapter must give."""
         model = LockStep(self.protocol, self.settings)
         reset = json.loads(wire.reset_request(wire.config_of(self.settings), self.protocol.name))
         lines = [line({"request": reset, "reply": {"ok": True}})]

@@ -1,4 +1,4 @@
-"""The progress of an exhaustive run, saved in a file so that an interrupted run can resume."""
+"""The progress of an exhaustive run, and the file that keeps it, so that an interrupted run can resume."""
 
 import base64
 import zlib
@@ -22,10 +22,10 @@ _FLAGS = ("played", "differing", "bound")  # the fields of TourProgress that are
 
 @dataclass(kw_only=True)
 class TourProgress:
-    """For each transition, whether it was played, whether it differs, and whether only a bound forbids it.
+    """The progress of an exhaustive run. `played`, `differing` and `bound` flag transitions, as in TourResult.
 
-    `planned` is the number of test sequences that have a number so far. `before` is the result of all test sequences
-    that were played, also by earlier processes. It has the shortest failure of each kind. `seconds` is their time.
+    `planned` is the number of test sequences that were planned. `before` is the sum of all results so far, also from
+    earlier processes, with the shortest failure of each kind. `seconds` is their time.
     """
 
     protocol: Protocol
@@ -38,12 +38,12 @@ class TourProgress:
 
     @staticmethod
     def of_none(graph: Graph, protocol: Protocol) -> "TourProgress":
-        """Return the progress of a run that has not played anything."""
+        """Return the progress at the start of a run."""
         played, differing, bound = (np.zeros(graph.size, bool) for _ in _FLAGS)
         return TourProgress(protocol=protocol, played=played, differing=differing, bound=bound)
 
     def add(self, result: TourResult, seconds: float) -> None:
-        """Add the result of a block, and set the time spent so far to `seconds`."""
+        """Add the result of a block. `seconds` is the time of the whole run so far."""
         self.played[list(result.played)] = True
         self.differing[list(result.differing)] = True
         self.bound[list(result.bound)] = True
@@ -52,7 +52,7 @@ class TourProgress:
 
 
 class KeptTours:
-    """The progress of an exhaustive run in its file. Another run of the same adapter can resume it."""
+    """The file with the progress of an exhaustive run. A run with an equal request resumes from it."""
 
     def __init__(self, directory: Path, plan: Plan, protocol: Protocol, graph: Graph) -> None:
         self._plan, self._protocol, self._graph = plan, protocol, graph
@@ -68,7 +68,7 @@ class KeptTours:
         )
 
     def load(self) -> TourProgress | None:
-        """Return the saved progress; None if no saved run can be resumed. Raises ProgressError."""
+        """Return the saved progress, or None if no run can resume. Raises ProgressError."""
         return self.unfinished.load(self._progress)
 
     def _progress(self, document: dict[str, Any]) -> TourProgress:
@@ -91,11 +91,11 @@ class KeptTours:
 
 
 def packed(flags: Flags) -> str:
-    """Return an array of flags as a short text."""
+    """Return an array of flags as compressed text."""
     return base64.b85encode(zlib.compress(np.packbits(flags).tobytes())).decode()
 
 
 def unpacked(text: str, size: int) -> Flags:
-    """Return the array of `size` flags that `packed` encoded."""
+    """Return the array of `size` flags from the text of `packed`."""
     bits = np.frombuffer(zlib.decompress(base64.b85decode(text)), np.uint8)
     return np.unpackbits(bits, count=size).astype(bool)

@@ -1,1 +1,1 @@
-"""Oracles: lockstep with the model, or the guarantees to clients."""
+"""Oracles, which decide whether a system under test is right: by comparison with the model, or by its guarantees."""

@@ -1,4 +1,7 @@
-"""Healing: drive the system under test to convergence, as model/kafka/contract/healing.py does for the model."""
+"""Stop all faults in the system under test, and let it converge.
+
+The model does so in model/kafka/contract/healing.py.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,17 +22,17 @@ _PATIENCE = 3  # rounds without a visible change: a follower may need several ep
 
 @dataclass(frozen=True)
 class Healed:
-    """The observation after all faults have stopped, and the events that the system under test applied for it."""
+    """The observation after all faults have stopped. `events` are the events that led there."""
 
     observation: Observation
     events: tuple[str, ...]
 
 
 def heal(subject: Answering, setting: "Setting", supported: Sequence[str]) -> Healed:
-    """Stop all faults: restart every replica, deliver every leader-and-ISR update, and fetch until the logs are equal.
+    """Stop all faults: restart replicas, deliver leader-and-ISR updates, and fetch until the logs are equal.
 
-    Gives up when several rounds of fetches change nothing. Sends only events that the adapter supports and that the
-    protocol and the configuration can enable.
+    Gives up after several rounds of fetches without a visible change. Sends only events that the adapter supports and
+    that the protocol and the configuration can enable.
     """
     applied: list[str] = []
     settings = setting.settings
@@ -74,7 +77,7 @@ def _when(stage: Heals) -> list[str]:
 
 
 def _candidates(controller: dict[str, Any]) -> list[str]:
-    """Return the replicas that may lead: the ISR, then the ELR, then the last known leader."""
+    """Return the replicas to try as leader, in order: the ISR, the ELR, the last known leader."""
     last = controller.get("last_known_leader")
     return [*controller.get("isr", []), *controller.get("elr", []), *([last] if last else [])]
 

@@ -1,4 +1,4 @@
-"""The interface of an oracle: it chooses the events to send, and checks the reply to each.
+"""The interface of an oracle, which selects the events to send to an adapter, and checks the replies.
 
 There are two oracles. lockstep.py compares the system under test with the model, and promises.py checks the guarantees
 to clients.
@@ -18,25 +18,28 @@ if TYPE_CHECKING:  # the command line needs the names before any import
 
 
 class JudgedBy(StrEnum):
-    """The two oracles for a system under test."""
+    """The name of an oracle: comparison with the model, or guarantees to clients only."""
 
     LOCKSTEP = "lock-step"
     PROMISES = "promises"
 
 
 class Judge(Protocol):
-    """Check one schedule, event by event."""
+    """An oracle for one schedule. `goes_on` tells whether it can check more replies after a discrepancy."""
 
     goes_on: bool  # whether the oracle can check replies after a discrepancy
 
     def begin(self, observation: "Observation") -> list[Discrepancy]:
-        """Return the discrepancies of the state after a reset. The observation is empty if the adapter shows none."""
+        """Check the state after a reset, and return its discrepancies.
+
+        The observation is empty if the adapter shows none.
+        """
 
     def advance(self, event: int) -> bool:
-        """Return whether to send the event. If so, the caller sends it and passes the reply to `judge`."""
+        """Return whether to send the event. After sending it, the caller passes the reply to `judge`."""
 
     def judge(self, event: int, applied: bool, observation: "Observation") -> list[Discrepancy]:
-        """Return the discrepancies that the reply to the last event shows, each only once."""
+        """Check the reply to an event, and return its discrepancies. Each discrepancy is returned only once."""
 
 
 # The fields of an observation. A discrepancy puts the replica's name between the two parts.
@@ -70,9 +73,9 @@ OWN = "own"  # the key of an adapter's own fields, which epochfuzz prints but ne
 
 
 def fields_of(shown: "Observation") -> Iterator[str]:
-    """Yield the names of the fields that an observation has, in the format of FIELDS.
+    """Yield the names of the fields in an observation, such as `replicas.hw` (FIELDS).
 
-    The names include the adapter's own fields, and fields that currently have no meaning.
+    The names include the adapter's own fields, and unknown fields.
     """
     for part, content in shown.items():
         values: Any = content
@@ -86,9 +89,9 @@ def fields_of(shown: "Observation") -> Iterator[str]:
 
 
 def meant(unknown: str, missing: Iterable[str]) -> str | None:
-    """Return the field that an unknown field's name stands for, if it is one of the missing fields, or None.
+    """Return the field in `missing` whose name an unknown field probably misspells, or None.
 
-    Both have the format of FIELDS. For an unknown part of the observation, such as `replica`, return a part.
+    Names are such as `replicas.hw`. For an unknown part, such as `replica`, the function returns the name of a part.
     """
     part, _, name = unknown.partition(".")
     if not name:

@@ -1,4 +1,4 @@
-"""Known differences that an implementer has accepted, read from the file of `--known FILE`."""
+"""Differences that an implementer has accepted, read from the file of `--known FILE`. They don't count as failures."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -14,7 +14,7 @@ from epochfuzz.model.kafka.vocabulary.events import VERBS, verb_of
 from epochfuzz.model.kafka.vocabulary.goals import NAMES as GOALS
 from epochfuzz.model.kafka.vocabulary.protocols import NAMED, Protocol, ProtocolError, parse_protocol
 
-ANY = "any"  # field
+ANY = "any"  # stands for every field
 
 
 class KnownError(ValueError):
@@ -23,12 +23,12 @@ class KnownError(ValueError):
 
 @dataclass(frozen=True)
 class Known:
-    """A field that may differ from the model after events of certain verbs, and the reason.
+    """An accepted difference: `field` may differ from the model after an event in `after`. `why` is the reason.
 
-    `field` is the field's name on any replica, such as `epochs`. It is ANY for every field, or `died` if the adapter
-    exits after printing `output`. `protocols` lists the protocols that have the difference. An empty list stands for
-    all protocols. `choices` lists choices of mechanisms that the protocol must have, such as `late_answer=same_leader`.
-    `met` lists goals that the model must have met before the difference.
+    `field` is a name on any replica, such as `epochs`. ANY means every field, and `died` means that the adapter exits
+    after printing `output`. `protocols` lists the protocols that may differ, or is empty for all. `choices` lists
+    choices that the protocol must have, such as `late_answer=same_leader`. `met` lists coverage goals that the model
+    must have met before.
     """
 
     field: str
@@ -40,7 +40,7 @@ class Known:
     met: tuple[str, ...] = ()
 
     def covers(self, fault: Discrepancy, sent: bytes, protocol: Protocol, settings: Configuration) -> bool:
-        """Return whether this entry explains a discrepancy seen after the last of the events sent."""
+        """Return whether this entry accepts a discrepancy. `sent` are the events up to it."""
         return (
             self._is_of(fault)
             and bool(sent)
@@ -61,16 +61,13 @@ class Known:
 
 
 def _meets(wanted: Sequence[str], sent: bytes, protocol: Protocol, settings: Configuration) -> bool:
-    """Return whether the model meets all wanted goals on a schedule."""
+    """Return whether a schedule meets all wanted coverage goals in the model."""
     met = Execution(protocol, settings, sent).state.goals if wanted else 0
     return all(met >> GOALS.index(name) & 1 for name in wanted)
 
 
 def of_document(document: Any) -> Known:
-    """Return the known difference that plain data describe. Raises KnownError.
-
-    The data may contain additional keys, which epochfuzz ignores.
-    """
+    """Return an accepted difference from plain data. Additional keys are ignored. Raises KnownError."""
     if not isinstance(document, dict):
         raise KnownError(f"a known difference has field, after and why; got {document!r}")
     for key in ("field", "why"):
@@ -93,7 +90,7 @@ def of_document(document: Any) -> Known:
 
 
 def load_known(path: Path) -> tuple[Known, ...]:
-    """Return the known differences that a YAML file lists. Raises KnownError and OSError."""
+    """Return the accepted differences in a YAML file. Raises KnownError and OSError."""
     try:
         documents = yaml.safe_load(path.read_text())
     except (yaml.YAMLError, UnicodeDecodeError) as error:
@@ -106,7 +103,7 @@ def load_known(path: Path) -> tuple[Known, ...]:
 def reason(
     known: Sequence[Known], fault: Discrepancy, sent: bytes, protocol: Protocol, settings: Configuration
 ) -> str | None:
-    """Return why a discrepancy is accepted, or None if no entry explains it."""
+    """Return the reason why a discrepancy is accepted, or None. `sent` are the events up to it."""
     return next((each.why for each in known if each.covers(fault, sent, protocol, settings)), None)
 
 

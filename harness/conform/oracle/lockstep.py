@@ -1,4 +1,4 @@
-"""Lockstep: after every event, compare the system under test with the model, field by field."""
+"""The oracle that runs the model in lockstep: after every event, it compares the system under test with the model."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -17,11 +17,10 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Partition
 
 
 class LockStep:
-    """Run the model in lockstep with the system under test.
+    """Compares one schedule with the model, field by field. The first difference ends the schedule.
 
-    If several events in a row are not enabled, the oracle sends only the first of them, because most events of a random
-    schedule are not enabled. A single event per state suffices to check that the system under test rejects events too.
-    `every_refusal` sends all of them.
+    Most events of a random schedule are not enabled. The oracle sends one of these in each state, to check that the
+    system under test rejects events too. With `every_refusal`, it sends all.
     """
 
     goes_on = False
@@ -40,7 +39,7 @@ class LockStep:
         return state
 
     def begin(self, observation: Observation) -> list[Discrepancy]:
-        """Return the first difference from the model's start, if there is one."""
+        """Return the first difference from the model's initial state, as a list with at most one discrepancy."""
         return self._first_difference(observation, beside(self.model, observation))
 
     def advance(self, event: int) -> bool:
@@ -58,7 +57,7 @@ class LockStep:
         return is_sent
 
     def judge(self, event: int, applied: bool, observation: Observation) -> list[Discrepancy]:
-        """Return the first difference from the model, if there is one."""
+        """Return the first difference between the reply and the model, as a list with at most one discrepancy."""
         if applied != self._applied:
             return [Discrepancy(DiscrepancyKind.DIFFERENCE, "applied", self._applied, applied)]
         expected = beside(self.model, observation)
@@ -67,14 +66,14 @@ class LockStep:
         return self._first_difference(observation, expected)
 
     def compared(self, observation: Observation) -> dict[str, Any]:
-        """Return the fields of an observation that currently have a meaning, in the order of comparison."""
+        """Return the fields of an observation that can be compared in the model's current state, in order."""
         shown = ordered(observation, self.model)
         for name in self._uninformed & shown["replicas"].keys():
             shown["replicas"][name].pop("leader_epoch", None)  # the model stores the next update in this field
         return shown
 
     def _note_restart(self, event: int) -> None:
-        """Update the set of replicas that have received no leader-and-ISR update since they restarted."""
+        """Keep track of the replicas that have restarted and received no leader-and-ISR update since."""
         name, effect = REPLICA_NAMES[replica_of(event)], verb_of(event).effect
         if effect is Effect.STARTS:
             self._uninformed.add(name)
@@ -92,9 +91,10 @@ class LockStep:
 
 
 def is_from_reset(fault: Discrepancy, sent: bytes, protocol: Protocol, settings: Configuration) -> bool:
-    """Return whether a difference after the first event may be as old as the reset.
+    """Return whether a difference after the first event may exist since the reset.
 
-    The model has had the expected value since the reset, and the adapter may have shown nothing before the first event.
+    The model then has had the expected value since the reset. The adapter may show no observation before the first
+    event.
     """
     if len(sent) != 1 or fault.kind is not DiscrepancyKind.DIFFERENCE or fault.field in (None, "applied"):
         return False
@@ -105,7 +105,7 @@ def is_from_reset(fault: Discrepancy, sent: bytes, protocol: Protocol, settings:
 
 
 def comparable(p: Partition) -> dict[str, Any]:
-    """Return the model's observation, with the types of a parsed observation."""
+    """Return the observation of a model state, with the types of a parsed observation."""
     observation = observe(p)
     for replica in observation["replicas"].values():
         replica["log"] = [tuple(entry) for entry in replica["log"]]
@@ -114,7 +114,7 @@ def comparable(p: Partition) -> dict[str, Any]:
 
 
 def beside(p: Partition, observation: Observation) -> dict[str, Any]:
-    """Return the model's values to compare with an observation.
+    """Return the model's values for a comparison with an observation.
 
     They include the acknowledged records only if the observation does.
     """
@@ -123,7 +123,7 @@ def beside(p: Partition, observation: Observation) -> dict[str, Any]:
 
 
 def ordered(observation: Observation, p: Partition) -> dict[str, Any]:
-    """Return the fields of an observation that have a meaning in state `p`, in the order of comparison."""
+    """Return the fields of an observation that can be compared in the model state `p`, in the order of comparison."""
     parts: dict[str, Any] = dict(observation)
     replicas = parts.get("replicas", {})
     meaning = {

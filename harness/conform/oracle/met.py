@@ -1,4 +1,4 @@
-"""Coverage of a system under test, measured in the model: the points that a run reached, and the points that exist.
+"""Count the coverage points that a conformance run reaches, by following its events in the model.
 
 There are three kinds of points. `branches` are the coverage goals of the model's rules. `transitions` are verbs that
 were applied, and verbs that were not enabled, each with the reason. `pairs` are pairs of verbs that were applied one
@@ -24,7 +24,7 @@ _SEED = 0
 
 
 class Meeting:
-    """Count the coverage points that one schedule reaches."""
+    """Counts the coverage points that one schedule reaches."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
@@ -32,7 +32,10 @@ class Meeting:
         self._last: Verb | None = None
 
     def note(self, event: int, refusal: Refusal, shown: int) -> None:
-        """Count the outcome of an event. `shown` is the set of goals that the model has met so far."""
+        """Count the points that an event reaches.
+
+        `shown` is the set of goals that the model has met so far, as bits.
+        """
         verb = verb_of(event)
         if refusal is not APPLIED:
             self.counts[f"{TRANSITIONS} {verb.text} refused: {refusal.name}"] += 1
@@ -48,21 +51,28 @@ class Meeting:
             self._goals = shown
 
 
+def sent(met: Iterable[str]) -> set[str]:
+    """Return the names of the verbs that were sent, because their outcomes are among the coverage points."""
+    return {name.split()[0] for name in of_kind(met, TRANSITIONS)}
+
+
 def of_kind(met: Iterable[str], kind: str) -> set[str]:
     """Return the names of the coverage points of one kind."""
     return {name.removeprefix(f"{kind} ") for name in met if name.startswith(f"{kind} ")}
 
 
-@lru_cache(maxsize=32)
-def there_is(protocol: Protocol, settings: Configuration) -> frozenset[str]:
-    """Return the coverage points that the model reaches in a sample of random schedules.
+@lru_cache(maxsize=128)
+def there_is(protocol: Protocol, settings: Configuration, verbs: frozenset[Verb] = frozenset(Verb)) -> frozenset[str]:
+    """Return the coverage points that the model reaches in a sample of random schedules of these events.
 
-    The sample reaches most of the points that exist.
+    These are most of the points that exist.
     """
     found: set[str] = set()
     for number in range(_TRIED):
         execution, meeting = Execution(protocol, settings), Meeting()
         for event in schedule(Selection.RANDOM, protocol, settings, _SEED, number):
+            if verb_of(event) not in verbs:
+                continue
             refusal = REFUSALS[execution.attempt(event)]
             if not refusal.is_bound:
                 meeting.note(event, refusal, int(execution.state.goals))

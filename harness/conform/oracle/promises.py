@@ -1,4 +1,4 @@
-"""Guarantees only: check the properties of the model against observations of the system under test.
+"""The oracle that checks guarantees only: it checks the model's properties on observations of the system under test.
 
 This oracle is for implementations that differ from the model internally. It checks a property if the observation has
 the fields that the property needs. It uses only the observations, and remembers only the guarantees to clients.
@@ -17,7 +17,7 @@ from epochfuzz.model.kafka.vocabulary.state import initial, offsets
 
 
 class Promises:
-    """Remember the records that were readable or acknowledged, and check every observation against them."""
+    """Remembers the records that clients could read or that were acknowledged, and checks that none is lost."""
 
     goes_on = True
 
@@ -29,7 +29,7 @@ class Promises:
         self._refused: set[int] = set()  # since the last applied event
 
     def begin(self, observation: Observation) -> list[Discrepancy]:
-        """Return the properties that the state after the reset breaks."""
+        """Return a discrepancy for each property that the state after the reset breaks."""
         if not observation:
             return []
         self._seen.show(observation)
@@ -38,15 +38,15 @@ class Promises:
     def advance(self, event: int) -> bool:
         """Return whether to send the event.
 
-        An event that was rejected is not sent again until another event was applied. An event that may exceed the
-        bounds of the run is not sent either.
+        It is not sent if the system under test has rejected it since the last applied event, or if it may exceed the
+        bounds of the run.
         """
         if event in self._refused:
             return False
         return not self._may_be_beyond_bounds(event)
 
     def judge(self, event: int, applied: bool, observation: Observation) -> list[Discrepancy]:
-        """Return the properties that this observation breaks for the first time, the most severe first."""
+        """Return a discrepancy for each property that this observation is the first to break, the most severe first."""
         if not applied:
             self._refused.add(event)
         else:
@@ -57,7 +57,7 @@ class Promises:
         return self._faults(self._seen.broken())
 
     def not_converged(self, healed: Healed) -> list[Discrepancy]:
-        """Check `convergence` after all faults have stopped. Return a violation if the replicas have not converged."""
+        """Return a violation of `convergence`, if the replicas have not converged after all faults have stopped."""
         self._seen.show(healed.observation)
         if self._seen.has_converged():
             return []
@@ -66,7 +66,10 @@ class Promises:
         return [Discrepancy(DiscrepancyKind.PROMISE, "convergence", "holds", differing, steps)]
 
     def _may_be_beyond_bounds(self, event: int) -> bool:
-        """Return whether the event may exceed the bounds of the run, which the system under test does not know."""
+        """Return whether the event may exceed the bounds of the run.
+
+        The system under test does not know these bounds.
+        """
         p, verb = self._seen.state, verb_of(event)
         if verb.appends:
             room = offsets(p) - p.leo[replica_of(event)]

@@ -1,4 +1,4 @@
-"""Convert observations into a state of the model, so that the model's own properties can check them."""
+"""Convert observations of a system under test into a state of the model, for the model's properties to check."""
 
 from typing import Any, cast
 
@@ -19,11 +19,11 @@ _MARKERS = {marker.name: int(marker) for marker in Marker}
 
 
 class SeenPartition:
-    """The observed state of the partition under test, as a state of the model.
+    """The observed state of the partition under test, as a state of the model. The guarantees to clients accumulate.
 
-    A field that is missing in the observation breaks no property. The guarantees to clients accumulate. The properties
-    only check whether two epochs are equal. So the epochs of records get new numbers, in the order of their first
-    appearance. The controller's current epoch always has the number 0. A replica knows either this epoch or none.
+    A field that is missing in the observation breaks no property. The properties only check whether two epochs are
+    equal, so epochs get new numbers: epochs of records in the order of their first appearance, and 0 for the
+    controller's current epoch. A replica knows the current epoch or none.
     """
 
     def __init__(self, settings: Configuration, protocol: Protocol = _PLAINEST) -> None:
@@ -40,8 +40,8 @@ class SeenPartition:
     def show(self, observation: Observation, event: int | None = None) -> None:
         """Update the state from an observation, and remember the records that clients can read.
 
-        `event` is the applied event, or None. If the event is a failure that the guarantees tolerate only a limited
-        number of times, the state counts the failure. Raises SubjectFailed if the observation is impossible.
+        `event` is the applied event, or None. Some guarantees tolerate only a limited number of failures, so the state
+        counts these. Raises SubjectFailed if the observation is impossible.
         """
         ends_before, controller_before = [*self.state.leo], self._controller
         shown = cast(dict[str, dict[str, Any]], observation.get("replicas", {}))
@@ -59,10 +59,7 @@ class SeenPartition:
             self._note_failure(event, ends_before, controller_before)
 
     def _note_failure(self, event: int, ends_before: list[int], controller_before: dict[str, Any]) -> None:
-        """Count a failure that a guarantee of KIP-966 tolerates only a limited number of times.
-
-        See model/kafka/history/promises.py.
-        """
+        """Count a failure that KIP-966 tolerates only a limited number of times (model/kafka/history/promises.py)."""
         verb, r = verb_of(event), replica_of(event)
         if verb is Verb.POWER_LOSS and self.state.leo[r] < ends_before[r]:
             promises.note_lossy_failure(self.state)
@@ -70,7 +67,7 @@ class SeenPartition:
             promises.note_unclean_recovery(self.state)
 
     def follow(self, verb: Verb) -> None:
-        """Update the records that transactions have written and committed, after an applied event."""
+        """Update the records of the open transaction, or those of committed transactions, after an applied event."""
         p = self.state
         if verb is Verb.PRODUCE:
             p.transaction_records |= 1 << p.produced
@@ -80,11 +77,11 @@ class SeenPartition:
             p.transaction_records = 0
 
     def broken(self) -> int:
-        """Return the set of properties that are broken now, without those that are checked at the end of a schedule."""
+        """Return the set of properties that are broken now. Properties that are checked at the end are left out."""
         return properties.broken_now(self.state)
 
     def has_converged(self) -> bool:
-        """Return whether logs and high watermarks are equal on all replicas that show them."""
+        """Return whether all replicas that show a log and a high watermark agree on both."""
         p = self.state
         for r in set(range(p.replicas)).difference(self._complete):
             for values in (p.leo, p.high_watermark, p.log_record, p.log_epoch):
@@ -131,8 +128,7 @@ class SeenPartition:
     def _remember(self, r: int, epoch: int | None, read_before: int) -> None:
         """Remember the records that consumers can read from replica r, and the records that r has acknowledged.
 
-        `read_before` is the high watermark that r had when it was last seen as the leader, or NONE if it was not the
-        leader before.
+        `read_before` is the high watermark of r at its last observation as the leader, or NONE if it did not lead then.
         """
         p = self.state
         if p.known_leader[r] != r:
@@ -147,16 +143,19 @@ class SeenPartition:
             promises.expose(p, r, max(0, read_before))
 
     def _show_producers(self, producers: dict[str, Any]) -> None:
-        """Update the acknowledged records. If the observation leaves them out, `_remember` infers them."""
+        """Update the acknowledged records.
+
+        If the observation has none, `_remember` derives them from high watermarks.
+        """
         self._acked = None
         if "acked" in producers:
             self._acked = sum({1 << _RECORDS[name] for name in producers["acked"] if name in _RECORDS})
             self.state.acked |= self._acked
 
     def _show_high_watermark(self, r: int, replica: dict[str, Any]) -> None:
-        """Raise the high watermark of a replica whose observation shows it beyond the end of the log.
+        """Set the high watermark of a replica beyond the end of its log, if the observation shows it there.
 
-        This runs after all records were read, because the other code requires a high watermark within the log.
+        This comes after all records were read, because other methods need a high watermark within the log.
         """
         p = self.state
         if "hw" in replica:
@@ -164,7 +163,10 @@ class SeenPartition:
             p.high_watermark[r] += max(0, replica["hw"] - end)
 
     def _show_consumer(self, consumer: dict[str, Any]) -> None:
-        """Set the consumer's position and delivered records. If a field is left out, no record counts as skipped."""
+        """Set the consumer's position and delivered records.
+
+        If a field is missing, the state shows no skipped record.
+        """
         p = self.state
         is_shown = {"position", "leader_epoch", "delivered"} <= consumer.keys()
         p.position = consumer["position"] if is_shown else 0
@@ -172,7 +174,7 @@ class SeenPartition:
         p.delivered = sum(1 << _RECORDS[name] for name in consumer.get("delivered", []) if name in _RECORDS)
 
     def _record(self, name: str, offset: int) -> int:
-        """Return the number of a record, and remember the offset of its first appearance as its offset."""
+        """Return the number of a record from its name. The offset of its first appearance becomes its offset."""
         if self.state.transactions and name in _MARKERS:
             return _MARKERS[name]
         number = _RECORDS.get(name)

@@ -1,4 +1,4 @@
-"""Stability: the system under test must give the same replies whenever it runs the same schedule."""
+"""Check that the system under test gives the same replies when it runs a schedule twice."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,7 +9,7 @@ from epochfuzz.harness.conform.run.drive import ConformanceFailure, Driven
 
 
 def changed(first: Driven, second: Driven) -> list[ConformanceFailure]:
-    """Return the first reply that changed when a schedule was run twice, as a list with at most one failure."""
+    """Return the first reply that differs between two runs of a schedule, as a list with at most one failure."""
     for number, (answer, again) in enumerate(zip(first.answers, second.answers, strict=False), start=1):
         if answer != again:
             one, other = _part_that_changed(answer, again)
@@ -20,7 +20,7 @@ def changed(first: Driven, second: Driven) -> list[ConformanceFailure]:
 
 
 def _part_that_changed(answer: tuple[bool, Observation], again: tuple[bool, Observation]) -> tuple[str, str]:
-    """Return the first part that differs between two replies, as two texts."""
+    """Return the first field that differs between two replies, with its value in each, as two texts."""
     one, other = (dict(_flat({"applied": applied, **observation})) for applied, observation in (answer, again))
     name = next(name for name in [*one, *other] if one.get(name) != other.get(name))
     return f"{name} {shown(one.get(name))}", f"{name} {shown(other.get(name))}"

@@ -1,1 +1,1 @@
-"""The conformance protocol: lines of JSON, the adapter's process, and the adapter's interface."""
+"""The protocol between epochfuzz and an adapter: lines of JSON, the adapter's process, and interfaces in Python."""

@@ -1,4 +1,4 @@
-"""A discrepancy: one observed error of a system under test or of its adapter."""
+"""A discrepancy: an error of a system under test, or a failure of its adapter."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,7 +10,10 @@ _MOST_SHOWN = 500  # characters of a value, because a reply may be a mebibyte lo
 
 
 class DiscrepancyKind(StrEnum):
-    """The kinds of discrepancy: the system under test is wrong, or its adapter gave no reply that can be checked."""
+    """The kinds of discrepancy.
+
+    DIFFERENCE and PROMISE are errors of the system, the others are failures of the adapter.
+    """
 
     DIFFERENCE = "difference"  # a field differs from the model
     PROMISE = "promise"  # a property is broken
@@ -26,11 +29,11 @@ JUDGED = (DiscrepancyKind.DIFFERENCE, DiscrepancyKind.PROMISE)
 
 @dataclass(frozen=True)
 class Discrepancy:
-    """A discrepancy: its kind, and the field that shows it.
+    """An error of a system under test, or a failure of its adapter.
 
     `field` is the differing field, such as `replicas.B.hw` or `applied`, or the property that broke. It is None if the
-    adapter gave no reply that can be checked. `output` is the end of the adapter's output, if that says more than the
-    reply. For a violation of `convergence` it lists the events after the schedule, which stopped all faults.
+    adapter failed. `output` is the end of the adapter's output, if that says more than the reply. For a violation of
+    `convergence` it lists the events that stopped all faults.
     """
 
     kind: DiscrepancyKind
@@ -41,7 +44,10 @@ class Discrepancy:
 
     @property
     def signature(self) -> tuple[DiscrepancyKind, str]:
-        """The kind, and the field on any replica: discrepancies with the same cause usually have the same signature."""
+        """The kind, and the field without the replica.
+
+        Discrepancies with equal signatures usually have the same cause.
+        """
         return self.kind, (self.field or "").rpartition(".")[2]
 
     @property
@@ -60,7 +66,7 @@ class Discrepancy:
 
 
 class SubjectFailed(Exception):
-    """The adapter gave no reply that can be checked."""
+    """The adapter gave no valid reply. `fault` is the discrepancy."""
 
     def __init__(self, kind: DiscrepancyKind, message: str, output: str = "") -> None:
         super().__init__(message)
@@ -68,17 +74,14 @@ class SubjectFailed(Exception):
 
 
 class SubjectUnable(Exception):
-    """The adapter does not support a protocol or a configuration.
-
-    The message is the adapter's own, made printable.
-    """
+    """The adapter does not support a protocol or a configuration. The message comes from the adapter."""
 
     def __init__(self, message: str) -> None:
         super().__init__(shown(message))
 
 
 def shown(value: Any) -> str:
-    """Return a value of an observation as printable text, truncated to a readable length."""
+    """Return a value of an observation as printable text of at most 500 characters."""
     text = printable(_written(value))
     return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]} ... ({len(text):,} characters)"
 

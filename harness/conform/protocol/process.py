@@ -1,4 +1,4 @@
-"""Run the adapter's process: exchange lines with it, within limits of time and size, and leave no process behind.
+"""Run an adapter's process: exchange lines with it, limit its time and output, and leave no process behind.
 
 epochfuzz reads the standard error and keeps only its end, so an adapter may log any amount of text. epochfuzz needs no
 thread, because it reads all output while it waits for a reply.
@@ -30,7 +30,7 @@ class CommandError(Exception):
 
 
 class LineProcess:
-    """A command in its own process group that reads and writes lines."""
+    """A command that reads and writes lines, in a process group of its own. Raises CommandError if it cannot start."""
 
     def __init__(self, command: Sequence[str]) -> None:
         self._cookie = f"{_COOKIE}={uuid.uuid4().hex}"
@@ -69,15 +69,15 @@ class LineProcess:
         return self._process.pid
 
     def ask(self, line: bytes, patience: float) -> bytes:
-        """Write a line and return the reply, without its line end. Raises SubjectFailed."""
+        """Write a line, and return the reply without its line end. `patience` is in seconds. Raises SubjectFailed."""
         (reply,) = self.ask_each([line], patience)
         return reply
 
     def ask_each(self, lines: Sequence[bytes], patience: float) -> Iterator[bytes]:
         """Write lines, and yield the reply to each, within `patience` seconds per reply. Raises SubjectFailed.
 
-        Lines are sent without waiting for earlier replies. While the pipe is full, the output of the process is read,
-        because the process may be blocked on writing it.
+        Lines are sent without waiting for earlier replies. If the process reads no more input, its output is read
+        meanwhile, because it may be waiting to write.
         """
         self.expect_silence()
         unsent = b"".join(lines)
@@ -94,7 +94,7 @@ class LineProcess:
             yield self._last_line
 
     def expect_silence(self, seconds: float = 0.0) -> None:
-        """Wait up to `seconds` for unrequested output. Raises SubjectFailed if the process prints some."""
+        """Raise SubjectFailed if the process prints something within `seconds`, without a request."""
         if not self._unread:
             self._read_ready(seconds)
         if self._unread:
@@ -102,13 +102,13 @@ class LineProcess:
             raise SubjectFailed(DiscrepancyKind.GARBAGE, message, self.output())
 
     def output(self) -> str:
-        """Return the recent output, for a report: the last line read, unread output, and the end of standard error."""
+        """Return the recent output for a report: the last line, further output, and the end of standard error."""
         printed = self._last_line[:KEPT_OUTPUT] + b"\n" + self._unread[-KEPT_OUTPUT:]
         parts = {"stdout": _text(printed), "stderr": _text(self._errors)}
         return "\n".join(f"{name}: {text}" for name, text in parts.items() if text)
 
     def close(self, patience: float = _PARTING_PATIENCE) -> None:
-        """Close the input, wait for the process to exit, and kill the processes that remain, children included."""
+        """Close the input, wait up to `patience` seconds for the process to exit, and kill it and its children."""
         with suppress(OSError):
             self._stdin.close()
         with suppress(subprocess.TimeoutExpired):
@@ -116,7 +116,7 @@ class LineProcess:
         self.kill()
 
     def kill(self) -> None:
-        """Kill the process, its group, and all other processes that have the cookie in their environment."""
+        """Kill the process, its group, and all processes that inherited its cookie, an environment variable."""
         atexit.unregister(self.kill)
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
@@ -128,9 +128,10 @@ class LineProcess:
         _kill_those_with(self._cookie)
 
     def _written(self, unsent: bytes) -> int:
-        """Write as much as the pipe takes, and return the number of bytes written.
+        """Write as much as the pipe takes, and return the number of bytes.
 
-        Returns the full length if the process has closed its input. The next read then detects the end of the process.
+        If the process has closed its input, return the full length. The next read then detects that the process has
+        ended.
         """
         try:
             return os.write(self._stdin.fileno(), unsent)
@@ -140,9 +141,9 @@ class LineProcess:
             return len(unsent)
 
     def _wait(self, deadline: float, complaint: str, writing: bool) -> None:
-        """Wait until there is output to read, or the pipe has room.
+        """Wait until there is output to read, or with `writing` until the pipe has room.
 
-        Raises SubjectFailed with `complaint` after the deadline, and if a line is too long.
+        Raises SubjectFailed with the message `complaint` after the deadline, and if a line is too long.
         """
         if len(self._unread) > MOST_LINE:
             raise SubjectFailed(DiscrepancyKind.FLOOD, f"a line of more than {MOST_LINE:,} bytes", self.output())
@@ -199,7 +200,7 @@ def _text(data: bytes | bytearray) -> str:
 
 
 def _name_of(number: int) -> str:
-    """Return the name of a signal, or its number, because most real-time signals have no name."""
+    """Return the name of a signal, such as `SIGKILL`, or its number if it has no name."""
     try:
         return signal.Signals(number).name
     except ValueError:
@@ -207,10 +208,10 @@ def _name_of(number: int) -> str:
 
 
 def _kill_those_with(cookie: str) -> None:
-    """Kill the processes that inherited the environment entry, and wait until they have gone.
+    """Kill all processes with the cookie in their environment, and wait until they have gone.
 
-    A daemon leaves its process group, but seldom changes its environment. Without /proc, killing the group must
-    suffice.
+    This finds daemons, which leave their process group but seldom change their environment. Without /proc, it does
+    nothing.
     """
     deadline = time.monotonic() + _PARTING_PATIENCE
     while (those := list(_processes_with(cookie))) and time.monotonic() < deadline:

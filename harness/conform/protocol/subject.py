@@ -1,4 +1,4 @@
-"""The interface of an adapter: a Python object, or a command that implements the conformance protocol."""
+"""The interface of an adapter, which is a Python object or a command that implements the conformance protocol."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,20 +20,20 @@ _Reply = TypeVar("_Reply")
 
 
 class Subject(Protocol):
-    """An implementation of the replication of one partition, with all its replicas and their controller."""
+    """An adapter for an implementation of one partition, with all its replicas and their controller."""
 
     def reset(self, config: Config, protocol: str) -> Iterable[str] | None:
         """Start over: empty logs, all replicas up, A leads epoch 0. Return the supported verbs, or None for all."""
 
     def apply(self, event: str) -> bool:
-        """Apply an event such as `fetch B`. Return False if its precondition did not hold and nothing changed."""
+        """Apply an event such as `fetch B`. Return False if the event is not enabled, and change nothing then."""
 
     def observe(self) -> Mapping[str, Any]:
         """Return an Observation of the current state. Fields that are left out are not compared."""
 
 
 class Answering(Protocol):
-    """An adapter whose replies follow the protocol: a CommandSubject or a CheckedSubject."""
+    """An adapter whose replies have been checked: a CommandSubject or a CheckedSubject."""
 
     def reset(self, config: Config, protocol: str) -> list[str]:
         """Start over, and return the supported verbs."""
@@ -42,14 +42,17 @@ class Answering(Protocol):
         """Apply an event, and return whether it was enabled."""
 
     def observe(self) -> Observation:
-        """Return an observation of the current state."""
+        """Return an observation of the state after the last event."""
 
     def finish(self) -> None:
         """End the schedule."""
 
 
 class CommandSubject:
-    """A command that implements the conformance protocol. It starts on first use, and again after a failure."""
+    """An adapter that is a command. Its process starts on first use, and again after a failure.
+
+    `patience` is the time limit for a reply in seconds.
+    """
 
     def __init__(self, command: Sequence[str], patience: float = PATIENCE) -> None:
         self.command = command
@@ -65,11 +68,11 @@ class CommandSubject:
 
     @property
     def is_running(self) -> bool:
-        """True if the process has handled a request before. If False, the next request starts a fresh process."""
+        """True if the process runs and has handled a request. If False, the next reset starts a fresh process."""
         return self._process is not None
 
     def reset(self, config: Config, protocol: str) -> list[str]:
-        """Reset the adapter. Raises SubjectFailed, SubjectUnable and CommandError."""
+        """Reset the adapter, and return its verbs. Raises SubjectFailed, SubjectUnable and CommandError."""
         patience = self.patience
         if self._process is None:
             self._process = LineProcess(self.command)
@@ -87,9 +90,9 @@ class CommandSubject:
         return bool(reply["applied"])
 
     def apply_each(self, events: Sequence[str]) -> Iterator[bool]:
-        """Apply events without waiting for earlier replies, and yield whether each was enabled. Raises SubjectFailed.
+        """Apply events without waiting for earlier replies. Yields whether each was enabled. Raises SubjectFailed.
 
-        The caller must exhaust the iterator, because an unread reply would be taken for the reply to the next request.
+        The caller must exhaust the iterator. An unread reply would be taken for the reply to the next request.
         """
         assert self._process is not None, "reset it first"
         with self._killed_on_failure(self._process):
@@ -132,7 +135,7 @@ class CommandSubject:
 
     @contextmanager
     def _killed_on_failure(self, process: LineProcess) -> Iterator[None]:
-        """Kill the process on a failure, because its later output would not belong to a later request."""
+        """Kill the process if this block fails, because later output would be taken for replies to later requests."""
         try:
             yield
         except SubjectFailed:
@@ -142,13 +145,13 @@ class CommandSubject:
 
 
 class CheckedSubject:
-    """An adapter in this process, checked against the types of the protocol. Raises SubjectFailed."""
+    """Wraps an adapter that is a Python object, and checks the types of its results. Raises SubjectFailed."""
 
     def __init__(self, subject: Subject) -> None:
         self._subject = subject
 
     def reset(self, config: Config, protocol: str) -> list[str]:
-        """Reset the adapter, and return the verbs that it supports. If it returns None, it supports all verbs."""
+        """Reset the object, and return the verbs that it supports: all verbs if its own `reset` returns None."""
         verbs = self._subject.reset(config, protocol)
         named = list(VERBS) if verbs is None else list(verbs)
         try:
@@ -169,7 +172,7 @@ class CheckedSubject:
         return applied
 
     def observe(self) -> Observation:
-        """Return an observation, in the protocol's types."""
+        """Return an observation of the current state, converted to the types of a parsed observation."""
         observation = self._subject.observe()
         try:
             return wire.check_observation(observation)
@@ -179,4 +182,4 @@ class CheckedSubject:
             ) from None
 
     def finish(self) -> None:
-        """Do nothing: an object in this process can't send an unrequested reply."""
+        """Do nothing: a Python object cannot print replies that nobody asked for."""

@@ -1,7 +1,7 @@
 """The conformance protocol, version 1: JSON lines, one reply to each request (docs/reference/wire-protocol.md).
 
-These types validate replies and generate the JSON schema. A key that version 1 does not know is accepted, and the
-summary of a run names it. Such a key is a misspelling, or another tool uses it.
+These types validate replies and generate the JSON schema. A reply may have unknown keys, which are misspellings or
+belong to another tool. The summary of a run names them.
 """
 
 import json
@@ -35,7 +35,7 @@ class MalformedReply(ValueError):
 
 
 def _by_number(records: list[str]) -> list[str]:
-    """Return records in the order of their numbers, such as m9, m10."""
+    """Return record names in the order of their numbers: m9 comes before m10."""
     return sorted(records, key=lambda name: (len(name), name))
 
 
@@ -53,7 +53,7 @@ _TYPES: dict[Shape, Any] = {
 
 
 def _observed(name: str, meaning: str, fields: Iterable[Seen]) -> Any:
-    """Return the type of an observation's part. All of its fields are optional."""
+    """Return the type of a part of an observation, such as a replica. All of its fields are optional."""
     types = {seen.name: Annotated[_TYPES[seen.shape], Field(description=seen.meaning)] for seen in fields}
     types[OWN] = Annotated[dict[str, Any], Field(description="fields of the subject's own: shown, never compared")]
     made: Any = TypedDict(name, types, total=False)  # type: ignore[misc]  # the fields are only known at run time
@@ -160,35 +160,38 @@ _MESSAGES: TypeAdapter[Any] = TypeAdapter(ResetRequest | EventRequest | ResetRep
 
 
 def config_of(settings: Configuration) -> Config:
-    """Return the `config` of a reset request."""
+    """Return the settings in the form of a reset request."""
     return asdict(settings)
 
 
 def reset_request(config: Config, protocol: str) -> bytes:
-    """Return the line of a reset request."""
+    """Return a reset request as a line of JSON."""
     return _line(ResetRequest(op="reset", version=VERSION, protocol=protocol, config=config))
 
 
 def event_request(event: str) -> bytes:
-    """Return the line of an event request."""
+    """Return an event request as a line of JSON."""
     return _line(EventRequest(op="event", event=event))
 
 
 def parse_reset_reply(line: bytes) -> ResetReply:
-    """Return the reply to a reset. Raises MalformedReply."""
+    """Return the reply to a reset from its line. Raises MalformedReply."""
     reply: ResetReply = parse(_RESET_REPLY, line)
     check_verbs(reply.get("events", []))
     return reply
 
 
 def parse_event_reply(line: bytes) -> EventReply:
-    """Return the reply to an event. Raises MalformedReply."""
+    """Return the reply to an event from its line. Raises MalformedReply."""
     reply: EventReply = parse(_EVENT_REPLY, line)
     return reply
 
 
 def check_observation(shown: Any) -> Observation:
-    """Convert an observation of plain Python values into the types of a parsed observation. Raises MalformedReply."""
+    """Check an observation from a Python object, and return it with the types of a parsed one.
+
+    Raises MalformedReply.
+    """
     try:
         text = json.dumps(shown).encode()
     except (TypeError, ValueError) as error:
@@ -210,7 +213,7 @@ def check_verbs(verbs: list[str]) -> None:
 
 
 def schema() -> dict[str, Any]:
-    """Return the JSON schema of a line, for requests and replies."""
+    """Return the JSON schema of all requests and replies."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"epochfuzz conformance protocol, version {VERSION}: a line on stdin or stdout of the subject",
@@ -237,7 +240,7 @@ def parse(adapter: TypeAdapter[Any], text: str | bytes) -> Any:
 
 
 def _quoted(text: str | bytes) -> str:
-    """Return a line in quotes, as far as a reader needs it to find the statement that printed it."""
+    """Return the beginning of a line in quotes, for a message."""
     line = text if isinstance(text, str) else text.decode(errors="replace")
     return repr(line if len(line) <= _MOST_QUOTED else line[:_MOST_QUOTED] + "...")
 

@@ -1,1 +1,1 @@
-"""Run schedules on adapters: draw schedules, repeat and shrink failures, and report findings."""
+"""Conformance runs: draw schedules, run them on an adapter, repeat and shrink failures, and report findings."""

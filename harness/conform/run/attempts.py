@@ -1,8 +1,8 @@
 """Shrink a failing schedule by running shorter schedules on the adapter.
 
 The result is not proven shortest, because an exhaustive search would have to run the adapter millions of times. The
-passes are ordered by the number of events that they save per attempt. The last passes escape from local minima, such as
-an election that a second election undoes.
+passes that save the most events per attempt come first. The last passes escape from local minima, such as an election
+that a second election undoes.
 """
 
 import time
@@ -30,9 +30,9 @@ def shrink(
 ) -> ConformanceFailure:
     """Run shorter schedules for at most `seconds`, and return the shortest failure found.
 
-    `attempt` runs a schedule, and returns its failure if the failure has the same signature. `enabled` returns the last
-    event of a schedule and all events that the model applies. Passes that replace events use `enabled`, because a
-    replacement may disable later events.
+    `attempt` runs a schedule, and returns a failure with the same signature, or None. `enabled` returns a schedule
+    without the events that are not enabled in the model, but with its last event. It is applied after events were
+    replaced, because a replacement may disable later events.
     """
     attempts = _Attempts(sighting, attempt, seconds)
 
@@ -60,7 +60,10 @@ def shrink(
 
 
 class _Attempts:
-    """Run each schedule once, and remember the best failure. No schedule runs after the limit of attempts or time."""
+    """Runs each schedule at most once, and remembers the best failure.
+
+    The number of attempts and the time are limited.
+    """
 
     def __init__(self, sighting: ConformanceFailure, attempt: Attempt, seconds: float) -> None:
         self.best = sighting
@@ -73,7 +76,7 @@ class _Attempts:
         return len(self._known) > MOST_ATTEMPTS or time.monotonic() > self._end
 
     def fails(self, schedule: bytes) -> bool:
-        """Return whether a schedule fails. After the limit, a schedule that has not run counts as passing."""
+        """Return whether a schedule fails. After the limits, a schedule that has not run counts as passing."""
         if schedule not in self._known and not self.exhausted:
             found = self._attempt(schedule)
             self._known[schedule] = found is not None
@@ -82,12 +85,12 @@ class _Attempts:
         return self._known.get(schedule, False)
 
     def fails_better(self, schedule: bytes) -> bool:
-        """Return whether a schedule fails, and its failure is better than all earlier failures."""
+        """Return whether a schedule fails, and its failure is the best so far."""
         before = self.best.sent
         return self.fails(schedule) and self.best.sent != before
 
     def better(self, schedule: bytes) -> bytes | None:
-        """Return the best failing schedule if running this schedule improved it, else None."""
+        """Run a schedule. Return it if it fails and is better than all failing schedules before, else None."""
         return self.best.sent if self.fails_better(schedule) else None
 
 
@@ -96,19 +99,19 @@ def _is_better(schedule: bytes, other: bytes) -> bool:
 
 
 def _without_one(schedule: bytes) -> Iterator[bytes]:
-    """Yield variants of the schedule that lack one event. The first variant lacks the last event."""
+    """Yield the schedule without one event, for each event. The last event is left out first."""
     for at in reversed(range(len(schedule))):
         yield schedule[:at] + schedule[at + 1 :]
 
 
 def _pairs(schedule: bytes) -> Iterator[bytes]:
-    """Yield variants of the schedule that lack two events, such as a crash and the restart after it."""
+    """Yield the schedule without two events, for each pair of events, such as a crash and its restart."""
     for i, j in combinations(range(len(schedule)), 2):
         yield schedule[:i] + schedule[i + 1 : j] + schedule[j + 1 :]
 
 
 def _renamings(schedule: bytes) -> Iterator[bytes]:
-    """Yield variants of the schedule in which another replica takes over the events of a replica, or two swap theirs.
+    """Yield variants of a schedule with other replicas: two replicas swap their events, or one takes over another's.
 
     This can make a schedule shorter: A leads from the start, but any other replica has to be elected first.
     """
@@ -118,7 +121,7 @@ def _renamings(schedule: bytes) -> Iterator[bytes]:
 
 
 def _replacements(schedule: bytes, alphabet: bytes) -> Iterator[bytes]:
-    """Yield variants of the schedule in which one event replaces up to three consecutive events."""
+    """Yield variants of a schedule with one event in place of up to three consecutive events."""
     for size in range(_WINDOW, 0, -1):
         for start in range(len(schedule) - size + 1):
             for event in alphabet:

@@ -1,4 +1,4 @@
-"""Blocks: a block holds schedules that one adapter process runs one after another.
+"""Blocks of a conformance run. A block has schedules that one adapter process runs one after another.
 
 A block starts with a fresh process, so its result depends only on the block. It does not depend on the number of jobs
 or on the machine. A block and its result can be pickled.
@@ -25,9 +25,10 @@ _TWICE = 16  # if the guarantees are the oracle, every 16th schedule is run twic
 
 @dataclass(frozen=True)
 class Trial:
-    """A schedule to run, with its origin: the number of a drawn schedule, a case, or the number of a test sequence.
+    """A schedule to run on an adapter. `number` is the number of a random schedule, `case` the id of a case.
 
-    `known` are the known differences, which do not count as failures.
+    `tour` is the number of a test sequence of an exhaustive run. One of the three is set. `known` are accepted
+    differences.
     """
 
     events: bytes
@@ -38,13 +39,16 @@ class Trial:
     tour: int | None = None
 
     def under(self, settings: Configuration) -> "Trial":
-        """Return this trial in another configuration."""
+        """Return a copy of this trial with other settings."""
         return replace(self, settings=settings)
 
 
 @dataclass(frozen=True)
 class Block:
-    """Schedules for one adapter process. The block stops after `max_failures` schedules have failed."""
+    """Schedules for one adapter process. The process ends after `max_failures` unexpected failures.
+
+    `patience` is the time limit for a reply in seconds.
+    """
 
     command: tuple[str, ...]
     patience: float
@@ -55,11 +59,11 @@ class Block:
     is_client: bool = False
 
     def result(self) -> "BlockResult":
-        """Return an empty result for the block's trials."""
+        """Return an empty result, which `run_block` fills."""
         return BlockResult()
 
     def run(self, subject: Answering, trial: Trial) -> Driven:
-        """Run one trial. Raises SubjectUnable and CommandError.
+        """Run one schedule on the adapter, and return the record of the run. Raises SubjectUnable and CommandError.
 
         Clients are not run twice, because the time of their reports differs from run to run.
         """
@@ -71,7 +75,7 @@ class Block:
         return driven
 
     def progress(self, result: "BlockResult") -> str:
-        """Return the progress of the block, for people."""
+        """Return a line about the progress of the block."""
         return f"{result.cases + result.schedules:,} of {len(self.trials):,} schedules of this process"
 
 
@@ -80,7 +84,7 @@ Signature = tuple[DiscrepancyKind, str, bool]
 
 @dataclass(frozen=True)
 class FailedTrial:
-    """A failed trial with one of its failures. `seen` counts the trials with the same signature so far."""
+    """A schedule that failed, with one of its failures. `seen` counts the schedules with an equal signature."""
 
     trial: Trial
     sighting: ConformanceFailure
@@ -88,17 +92,20 @@ class FailedTrial:
 
     @property
     def fault(self) -> Discrepancy:
-        """The discrepancy."""
+        """The discrepancy that the schedule showed."""
         return self.sighting.fault
 
     def signature(self, protocol: Protocol) -> Signature:
-        """Return the signature. Failures with one cause have equal signatures, unless only one of them is known."""
+        """Return a key that is usually equal for failures with the same cause.
+
+        Known and unknown failures have different keys.
+        """
         return *self.fault.signature, self.known_flaw(protocol) is not None
 
     def known_flaw(self, protocol: Protocol) -> str | None:
-        """Return the reason why a violation, a difference or an exit was expected, or None if it was not expected.
+        """Return the reason why the failure was expected, or None if it was not.
 
-        Returns None for every other kind of discrepancy.
+        Only violations, differences and exits of the adapter can be expected.
         """
         if self.fault.kind in (DiscrepancyKind.DIFFERENCE, DiscrepancyKind.DIED):
             return reason(self.trial.known, self.fault, self.sighting.sent, protocol, self.trial.settings)
@@ -111,9 +118,9 @@ class FailedTrial:
 class BlockResult:
     """The result of a block.
 
-    `unexpected` counts the schedules with a failure that no known bug explains. `unjudged` counts the schedules without
-    a reply that can be checked. `given_up` means that too many schedules were unjudged, so the last trials were not
-    run.
+    `schedules` counts random schedules and `cases` replayed cases, and `shown` has further counts. `unexpected` counts
+    the schedules with a failure that no known bug explains. `unjudged` counts the schedules without a valid reply.
+    `given_up` means that too many schedules had no valid reply, so the last ones were not run.
     """
 
     schedules: int = 0
@@ -126,11 +133,11 @@ class BlockResult:
     given_up: bool = False
 
     def wants(self, trial: Trial) -> bool:
-        """Return whether a trial should still be run."""
+        """Return whether to run a schedule. Subclasses may skip schedules."""
         return True
 
     def add(self, trial: Trial, protocol: Protocol, driven: Driven) -> None:
-        """Add the result of a trial."""
+        """Add the record of a schedule that was run."""
         failed = [FailedTrial(trial, sighting) for sighting in driven.sightings]
         self.schedules += trial.case is None
         self.cases += trial.case is not None
@@ -141,7 +148,7 @@ class BlockResult:
         self.given_up = self.unjudged >= MOST_UNJUDGED or any(map(_is_hopeless, driven.sightings))
 
     def include(self, other: "BlockResult", protocol: Protocol) -> None:
-        """Add the result of another block. Keeps one failure of each signature: the first among the shortest."""
+        """Add the result of another block. Keeps the shortest failure of each signature."""
         self.schedules += other.schedules
         self.cases += other.cases
         self.shown.add(other.shown)
@@ -153,7 +160,7 @@ class BlockResult:
 
 
 def shortest(failed: Iterable[FailedTrial], protocol: Protocol) -> list[FailedTrial]:
-    """Return one failed trial of each signature: the first among the shortest. Its `seen` counts all trials of it."""
+    """Return the shortest failure of each signature. Its `seen` is the sum over all failures with the signature."""
     by_signature: dict[Signature, FailedTrial] = {}
     for one in failed:
         signature = one.signature(protocol)
@@ -169,10 +176,10 @@ def shortest(failed: Iterable[FailedTrial], protocol: Protocol) -> list[FailedTr
 def run_block(
     block: Block, report: Callable[[str], None] = lambda doing: None, result: BlockResult | None = None
 ) -> BlockResult:
-    """Run the trials of a block in order, and return the result. Raises SubjectUnable and CommandError.
+    """Run the schedules of a block in order, and return the result. Raises SubjectUnable and CommandError.
 
-    `report` is called with the progress. If the caller passes `result`, the function adds to this object. It then holds
-    the finished trials even if Ctrl-C stops the block.
+    `report` is called with the progress. The function fills `result` if it is given, so that the caller has the
+    finished schedules even after Ctrl-C.
     """
     result = block.result() if result is None else result
     report("starting the adapter")
@@ -195,7 +202,7 @@ def run_block(
 
 
 def _no_longer_able(unable: SubjectUnable) -> Driven:
-    """Return a failed run, because the adapter ran a configuration earlier and now says that it does not support it."""
+    """Return the record of a failed run: the adapter rejects a configuration that it ran before."""
     driven = Driven()
     driven.fail(
         Discrepancy(DiscrepancyKind.UNSTABLE, None, "the system under test can run this", f"it cannot run it: {unable}")
@@ -204,5 +211,5 @@ def _no_longer_able(unable: SubjectUnable) -> Driven:
 
 
 def _is_hopeless(sighting: ConformanceFailure) -> bool:
-    """Return whether repeating this failure would take too long: a time-out, or an adapter that does not start."""
+    """Return whether more schedules would only waste time: after a time-out, or if the adapter does not start."""
     return sighting.fault.kind is DiscrepancyKind.TIMEOUT or (sighting.fault.kind not in JUDGED and not sighting.sent)

@@ -1,4 +1,4 @@
-"""Results of blocks as plain data, for the tables of campaigns and for the progress of local runs."""
+"""Convert results of blocks to plain data and back, for the tables of campaigns and for saved progress."""
 
 import json
 from collections import Counter
@@ -13,7 +13,7 @@ from epochfuzz.model.kafka.vocabulary.events import parse_schedule, schedule_tex
 
 
 def failed_row(failed: FailedTrial) -> dict[str, Any]:
-    """Return a failed trial as a row."""
+    """Return a failure as a row."""
     fault, trial = failed.fault, failed.trial
     return {
         "schedule": trial.number,
@@ -29,7 +29,7 @@ def failed_row(failed: FailedTrial) -> dict[str, Any]:
 
 
 def failed(row: dict[str, Any], plan: Plan) -> FailedTrial:
-    """Return the failed trial that a row holds."""
+    """Return the failure from a row of `failed_row`."""
     expected, observed = json.loads(row["expected"]), json.loads(row["observed"])
     fault = Discrepancy(DiscrepancyKind(row["kind"]), row["field"], expected, observed, row["output"])
     events, tour = parse_schedule(row["events"]), row.get("tour")  # missing in campaigns older than test sequences
@@ -43,7 +43,7 @@ def failed(row: dict[str, Any], plan: Plan) -> FailedTrial:
 
 
 def block_row(protocol: str, number: int, result: BlockResult) -> dict[str, Any]:
-    """Return the results of a block as a row."""
+    """Return the result of a block as a row. `number` is the block's number under its protocol."""
     return {
         "protocol": protocol,
         "number": number,
@@ -62,24 +62,24 @@ def block_row(protocol: str, number: int, result: BlockResult) -> dict[str, Any]
 
 
 def block_result(row: dict[str, Any], plan: Plan) -> BlockResult:
-    """Return the results of a block that its row holds."""
+    """Return the result of a block from its row."""
     return BlockResult(**result_fields(row, plan))
 
 
 def sum_row(result: BlockResult) -> dict[str, Any]:
-    """Return the sum of several blocks' results as a row, which `sum_fields` reads. Each failure keeps its `seen`."""
+    """Return the sum of several results as a row. Unlike the row of a block, it has the `seen` of each failure."""
     return block_row("", 0, result) | {"failed": [failed_row(each) | {"seen": each.seen} for each in result.failed]}
 
 
 def sum_fields(row: dict[str, Any], plan: Plan) -> dict[str, Any]:
-    """Return the fields of BlockResult that a row of `sum_row` holds."""
+    """Return the fields of BlockResult from a row of `sum_row`."""
     return result_fields(row, plan) | {
         "failed": [replace(failed(each, plan), seen=each["seen"]) for each in row["failed"]]
     }
 
 
 def result_fields(row: dict[str, Any], plan: Plan) -> dict[str, Any]:
-    """Return the fields of BlockResult that the row of a block holds. The block may be of any kind."""
+    """Return the fields of BlockResult from the row of a block of any kind."""
     return {
         "shown": Exercise(
             row["steps"],

@@ -1,4 +1,4 @@
-"""Save findings as case files: the schedule, and the model's value of the differing field."""
+"""Save the findings of a conformance run as case files, with the model's value of the differing field."""
 
 import hashlib
 import re
@@ -14,14 +14,14 @@ from epochfuzz.model.kafka.vocabulary.events import event_text
 
 
 def case_of(nonconformity: ConformanceFinding, seed: int = 0) -> Case:
-    """Return the case that replays the schedule of a finding. It expects the model's own behaviour."""
+    """Return a finding as a case with its schedule. The expectations are the model's own behaviour."""
     protocol = nonconformity.protocol.name
     sent = nonconformity.sighting.sent
     expected = _expected(nonconformity)
     state = [CheckedState(len(sent), protocol, expected)] if expected else []
     trial = nonconformity.trial
     provenance: dict[str, Any] = {"protocol": protocol}
-    if trial.number is not None or trial.case is not None:  # otherwise Hypothesis shrank it and hides the original
+    if trial.number is not None or trial.case is not None:  # Hypothesis shrinks any other
         provenance = {"shrunk_from": nonconformity.shrunk_from, **provenance}
     if trial.number is not None:
         provenance |= {"seed": seed, "schedule": trial.number}
@@ -40,9 +40,9 @@ def case_of(nonconformity: ConformanceFinding, seed: int = 0) -> Case:
 
 
 def save_case(nonconformity: ConformanceFinding, seed: int, directory: Path) -> Path:
-    """Write the case of a finding into a directory, which is created if necessary. Raises OSError.
+    """Write the case of a finding into a directory, and return the file. Raises OSError.
 
-    A file of the same name stays as it is. It holds an equal finding, and the user may have edited it.
+    An existing file of that name is kept: it has an equal finding, and the user may have edited it.
     """
     case = case_of(nonconformity, seed)
     directory.mkdir(parents=True, exist_ok=True)
@@ -53,7 +53,7 @@ def save_case(nonconformity: ConformanceFinding, seed: int, directory: Path) -> 
 
 
 def _id(nonconformity: ConformanceFinding) -> str:
-    """Return a slug that is equal for equal findings."""
+    """Return an id for the case of a finding. Equal findings have equal ids."""
     schedule = nonconformity.sighting.sent + nonconformity.trial.settings.text().encode()
     digest = hashlib.blake2b(schedule, digest_size=3).hexdigest()
     text = f"{nonconformity.protocol.name}-{nonconformity.fault.kind}-{nonconformity.fault.field or ''}-{digest}"
@@ -61,7 +61,7 @@ def _id(nonconformity: ConformanceFinding) -> str:
 
 
 def _expected(nonconformity: ConformanceFinding) -> dict[str, Any]:
-    """Return the model's value of the differing field, as an observation."""
+    """Return an observation with only the model's value of the differing field. Empty if no field differs."""
     if nonconformity.fault.kind is not DiscrepancyKind.DIFFERENCE or nonconformity.fault.field in (None, "applied"):
         return {}
     *path, field = str(nonconformity.fault.field).split(".")

@@ -1,4 +1,4 @@
-"""A finding: a discrepancy, with the shortest schedule that shrinking found. A fresh adapter process repeats it."""
+"""A finding of a conformance run: a discrepancy that a fresh adapter process repeats, with a shrunk schedule."""
 
 import time
 from collections.abc import Iterable
@@ -20,12 +20,12 @@ _SHRINKING_PATIENCE = 0.5  # a shorter time limit for failures by time-out, so t
 
 @dataclass(frozen=True)
 class ConformanceFinding:
-    """A finding: a discrepancy under a protocol, with the shortest known schedule that shows it.
+    """A discrepancy under a protocol, with the shortest known schedule that shows it (`sighting`).
 
     `answers` are the replies to the events of that schedule. `seen` counts the schedules that failed with the same
-    signature. `trial` is the failed trial. Its configuration is the plan's own, if the failure occurs there too.
-    `shrunk_from` is the number of events before shrinking. `known_flaw` is the reason why the finding was expected, or
-    None if it was not. `is_shrunk` is False if shrinking ran out of time.
+    signature. `trial` is the failed schedule, with the configuration in which the failure was repeated. `shrunk_from`
+    is the number of events before shrinking. `known_flaw` is the reason why the finding was expected, or None.
+    `is_shrunk` is False if shrinking ran out of time.
     """
 
     protocol: Protocol
@@ -39,18 +39,18 @@ class ConformanceFinding:
 
     @property
     def causes(self) -> Causes | None:
-        """The reasons why the protocol itself breaks the guarantee, or None if the finding is not a violation."""
+        """The choices of the protocol that explain a violation, or None if the finding is not a violation."""
         if self.fault.kind is not DiscrepancyKind.PROMISE or self.fault.field is None:
             return None
         return causes(self.sighting.sent, self.protocol, self.trial.settings, self.fault.field)
 
     @property
     def fault(self) -> Discrepancy:
-        """The discrepancy."""
+        """The discrepancy that the schedule shows."""
         return self.sighting.fault
 
     def is_same_as(self, other: "ConformanceFinding") -> bool:
-        """Return whether the other finding has the same protocol, schedule and kind of discrepancy."""
+        """Return whether two findings have the same protocol, schedule and kind of discrepancy."""
         mine, theirs = self.sighting, other.sighting
         return (self.protocol, mine.sent, mine.fault.kind) == (other.protocol, theirs.sent, theirs.fault.kind)
 
@@ -85,10 +85,9 @@ def conformance_finding(
 def _in_plain_configuration(
     plan: Plan, setting: Setting, sighting: ConformanceFailure
 ) -> tuple[Setting, ConformanceFailure]:
-    """Return the plan's own configuration and the failure there, if the failure also occurs there.
+    """Return the setting and the failure in the plan's own configuration, if the failure occurs there.
 
-    The schedule of a case may have another configuration. If the failure occurs only there, the function returns its
-    arguments `setting` and `sighting`.
+    A case may have another configuration. If the failure occurs only there, the function returns its arguments.
     """
     replicas = max(setting.settings.replicas, plan.settings.replicas)
     plain = replace(setting, settings=replace(plan.settings, replicas=replicas))
@@ -100,9 +99,9 @@ def _in_plain_configuration(
 
 
 def _confirmed(plan: Plan, setting: Setting, sighting: ConformanceFailure) -> tuple[ConformanceFailure, Answers]:
-    """Run the events of a failure on a fresh process. Returns the repeated failure and the replies.
+    """Run the events of a failure on a fresh process. Returns the failure, and the replies.
 
-    If the failure does not repeat, the returned failure says that the system under test is unstable.
+    If the failure does not repeat, the returned failure has the kind UNSTABLE.
     """
     if sighting.fault.kind is DiscrepancyKind.TIMEOUT and not sighting.sent:
         return sighting, []  # a fresh process failed to start within its time limit, so don't wait again
@@ -119,10 +118,7 @@ def _confirmed(plan: Plan, setting: Setting, sighting: ConformanceFailure) -> tu
 
 
 def _unstable(sighting: ConformanceFailure, second: str) -> ConformanceFailure:
-    """Return a copy of the failure with the kind UNSTABLE and the outcome of the second run.
-
-    If the failure already has this kind, it is returned unchanged.
-    """
+    """Return the failure with the kind UNSTABLE. `second` describes the outcome of the second run."""
     fault = sighting.fault
     if fault.kind is DiscrepancyKind.UNSTABLE:
         return sighting
@@ -136,7 +132,7 @@ def _shrunk(
 ) -> ConformanceFailure:
     """Return the shortest failure found with the same signature.
 
-    Shrinking never turns an unknown difference into a known one.
+    `flaw` is the reason why the failure was expected, or None. An unexpected failure does not become an expected one.
     """
     healing = sighting.fault.field == "convergence"
     with plan.subject(_shrinking_patience(plan, sighting)) as subject:
@@ -161,7 +157,7 @@ def _shrunk(
 def _sightings(subject: Answering, schedule: bytes, setting: Setting, healing: bool = True) -> list[ConformanceFailure]:
     """Run a schedule and return its failures.
 
-    Returns an empty list if the adapter no longer supports the configuration.
+    Returns an empty list if the adapter no longer supports the configuration or cannot start.
     """
     try:
         return drive(subject, schedule, setting, healing=healing).sightings
@@ -174,5 +170,5 @@ def _shrinking_patience(plan: Plan, sighting: ConformanceFailure) -> float:
 
 
 def _alike(sightings: Iterable[ConformanceFailure], wanted: ConformanceFailure) -> ConformanceFailure | None:
-    """Return the first failure with the signature of the wanted one, or None."""
+    """Return the first failure with the same signature as `wanted`, or None."""
     return next((each for each in sightings if each.fault.signature == wanted.fault.signature), None)

@@ -1,4 +1,4 @@
-"""Run one schedule on an adapter, event by event, and record the replies and failures."""
+"""Run one schedule on an adapter, event by event, and record the replies and the failures."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable
@@ -25,13 +25,16 @@ Answers = list[tuple[bool, Observation]]  # the reply to each event: whether it 
 
 @dataclass(frozen=True)
 class ConformanceFailure:
-    """A failure: a discrepancy, and the events sent up to it."""
+    """A discrepancy (`fault`), and the events sent up to it (`sent`)."""
 
     fault: Discrepancy
     sent: bytes
 
     def repeats(self, other: "ConformanceFailure") -> bool:
-        """Return whether another failure repeats this one. The output and the time limit of the two may differ."""
+        """Return whether this failure is the same as another one.
+
+        The adapter's output and the time limit may differ.
+        """
         mine, theirs = self.fault, other.fault
         alike = mine.kind is DiscrepancyKind.TIMEOUT or mine.sentence == theirs.sentence
         return (self.sent, mine.kind) == (other.sent, theirs.kind) and alike
@@ -39,11 +42,11 @@ class ConformanceFailure:
 
 @dataclass
 class Exercise:
-    """The counts of a run: steps, applied events by verb, and the number of times each field appeared.
+    """Counts of a run: steps, applied events by verb (`applied`), and observations by field (`fields`).
 
-    `met` counts the coverage points reached, see oracle/met.py. It is empty if only the guarantees are checked, because
-    no model runs then. It is None for a campaign of an older epochfuzz that did not record it. An adapter can invent a
-    new field in every reply, so only the first MOST_NAMES fields outside the protocol are counted.
+    `met` counts the coverage points reached (oracle/met.py). It is empty if only the guarantees are checked, because no
+    model runs then. It is None in campaigns of an older epochfuzz. An adapter can invent names of fields, so only the
+    first MOST_NAMES unknown fields are counted.
     """
 
     steps: int = 0
@@ -63,7 +66,7 @@ class Exercise:
 
 @dataclass
 class Driven:
-    """The record of one schedule: the events sent, the replies, the failures, and the counts."""
+    """The record of one schedule: the events sent, the replies (`answers`), the failures (`sightings`), and counts."""
 
     sent: bytearray = field(default_factory=bytearray)
     answers: Answers = field(default_factory=list)
@@ -78,21 +81,21 @@ class Driven:
         self.shown.fields.update(set(fields_of(observation)))
 
     def end(self, judge: Judge) -> None:
-        """Record the coverage points that the schedule reached."""
+        """Take over the coverage points that the oracle counted."""
         if isinstance(judge, LockStep):
             self.shown.met = judge.meeting.counts
 
     def fail(self, fault: Discrepancy) -> None:
-        """Record a discrepancy after the events sent so far."""
+        """Record a discrepancy after the last event that was sent."""
         self.sightings.append(ConformanceFailure(fault, bytes(self.sent)))
 
 
 @dataclass(frozen=True)
 class Setting:
-    """The protocol, configuration and oracle of a schedule.
+    """The protocol, the configuration and the oracle for running schedules.
 
-    `every_refusal` also sends every event that is not enabled, as test sequences do. See LockStep. `is_client`: the
-    system under test is a client, and its brokers are the model.
+    With `every_refusal`, the oracle sends every event that is not enabled (LockStep). With `is_client`, the system
+    under test is a client, and the model plays its brokers.
     """
 
     protocol: Protocol
@@ -102,7 +105,7 @@ class Setting:
     is_client: bool = False
 
     def judge(self) -> Judge:
-        """Return an oracle for one schedule."""
+        """Return a new oracle for one schedule."""
         if self.judged_by is JudgedBy.LOCKSTEP:
             return LockStep(self.protocol, self.settings, every_refusal=self.every_refusal)
         guarantees = ClientGuarantees if self.is_client else Promises
@@ -113,19 +116,19 @@ class Setting:
         return Execution(self.protocol, self.settings).alphabet()
 
     def enabled(self, schedule: bytes) -> bytes:
-        """Return the events of a schedule that the model applies, and the last event in any case.
+        """Return the events of a schedule that are enabled in the model, and its last event in any case.
 
-        A failure may be that the system under test applies the last event although it is not enabled.
+        The failure may be that the system under test applies the last event, although it is not enabled.
         """
         execution = Execution(self.protocol, self.settings)
         return bytes(event for event in schedule[:-1] if execution.apply(event)) + schedule[-1:]
 
 
 def drive(subject: Answering, schedule: Iterable[int], setting: Setting, *, healing: bool = True) -> Driven:
-    """Run a schedule on an adapter after a reset, and return the record of the run.
+    """Reset an adapter, run a schedule on it, and return the record of the run.
 
-    Skips events that the adapter does not support, and events that the protocol and the configuration cannot enable.
-    Without `healing`, `convergence` is not checked. Raises SubjectUnable if the adapter does not support the protocol
+    Skips events that the adapter does not support, or that the protocol and the configuration never enable. `healing`
+    False skips the check of `convergence` at the end. Raises SubjectUnable if the adapter does not support the protocol
     or the configuration.
     """
     judge = setting.judge()
@@ -157,7 +160,7 @@ def drive(subject: Answering, schedule: Iterable[int], setting: Setting, *, heal
 
 
 def _check_waiting(settings: Configuration, verbs: Collection[str]) -> None:
-    """Raise SubjectUnable if a setting changes fetches and the adapter lacks the event of that setting."""
+    """Raise SubjectUnable if the adapter lacks an event that a setting needs."""
     for verb in (Verb.LAPSE, Verb.EXPIRE_FETCH):
         if verb.setting is not None and getattr(settings, verb.setting) and verb.text not in verbs:
             raise SubjectUnable(f"it does not support {verb.text}, which {verb.setting} needs")

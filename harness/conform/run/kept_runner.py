@@ -1,4 +1,4 @@
-"""Run the blocks of a plan on this machine, and keep their results, so that the same command resumes the run."""
+"""Run the blocks of a conformance run on this machine, and save their results, so that an equal command resumes it."""
 
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
@@ -17,20 +17,23 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 
 def request(plan: Plan) -> Request:
-    """Return the request of a plan, which holds everything except the seed."""
+    """Return the identity of a run for its progress file: the plan without the seed."""
     return Request("conform", {name: value for name, value in plan.document().items() if name != "seed"})
 
 
 @dataclass
 class _Finished:
-    """The number of finished blocks of a protocol, and the sum of their results."""
+    """The number of finished blocks under a protocol, and the sum of their results."""
 
     blocks: int = 0
     sum: BlockResult = field(default_factory=BlockResult)
 
 
 class KeptRunner:
-    """Run blocks with the processes of this machine, and keep the results in a directory. Raises ProgressError."""
+    """Runs blocks with adapter processes on this machine, and saves the results in a directory.
+
+    Raises ProgressError.
+    """
 
     def __init__(self, directory: Path, plan: Plan, processes: Processes) -> None:
         self.toured = None  # this runner draws schedules, and plays no test sequences
@@ -42,18 +45,18 @@ class KeptRunner:
 
     @property
     def done(self) -> int:
-        """The number of schedules and cases that earlier processes and this process have finished."""
+        """The number of finished schedules and cases, also by earlier processes of this run."""
         return sum(each.sum.schedules + each.sum.cases for each in self._finished.values())
 
     @property
     def seconds(self) -> float:
-        """The time spent running blocks, in seconds, including earlier runs."""
+        """The seconds spent on blocks, also by earlier processes of this run."""
         return self._processes.seconds
 
     def results(self, plan: Plan, protocol: Protocol) -> Generator[BlockResult]:
-        """Yield the results of the plan's blocks for a protocol, in order.
+        """Yield the results of the blocks under a protocol, in order.
 
-        If the run resumes an earlier run, the first result is the sum of the blocks that the earlier run finished.
+        If the run resumes, the first result is the sum over the blocks that earlier processes finished.
         """
         finished = self._finished.setdefault(protocol.name, _Finished())
         if finished.blocks:
@@ -70,15 +73,18 @@ class KeptRunner:
     def nonconformities(
         self, plan: Plan, protocol: Protocol, failed: Sequence[FailedTrial]
     ) -> Iterator[ConformanceFinding]:
-        """Return a finding for each failed trial."""
+        """Yield a shrunk finding for each failure."""
         return self._processes.nonconformities(plan, protocol, failed)
 
     def progress(self, conformance: Conformance) -> str:
-        """Return the progress of the run."""
+        """Return a line about the progress of the run."""
         return conformance.progress
 
     def _keep(self, finished: _Finished, protocol: Protocol, result: BlockResult) -> None:
-        """Add the result of the next block. A block that Ctrl-C interrupted is not kept, so it will run again."""
+        """Add the result of a finished block, and save it when a save is due.
+
+        After Ctrl-C, do nothing: the block runs again.
+        """
         if self._processes.interrupted:
             return
         finished.blocks += 1
@@ -94,7 +100,7 @@ class KeptRunner:
 
 
 def _finished(protocols: dict[str, Any], plan: Plan) -> dict[str, _Finished]:
-    """Return the finished blocks by the name of the protocol."""
+    """Return the finished blocks by the protocol's name, from saved progress."""
     return {
         name: _Finished(row["blocks"], BlockResult(**block_rows.sum_fields(row["sum"], plan)))
         for name, row in protocols.items()

@@ -1,4 +1,4 @@
-"""Conformance tests in pytest: a Hypothesis state machine that sends events to an adapter and checks the replies.
+"""Conformance tests for pytest: a Hypothesis state machine that sends events to an adapter and checks the replies.
 
 An example follows a schedule, because events drawn by Hypothesis seldom reach deep states. One half of the schedules
 are drawn as `epochfuzz conform` draws them, the other half are balanced (strategies/balance.py). An example with a
@@ -75,11 +75,11 @@ def conformance_test(
     """Return a test case that runs schedules on the adapter that `factory` makes.
 
     The factory is called once, and the adapter is reset for each schedule. `config` are the settings of the partition,
-    as in `replicas=3`. The project (strategies/project.py) sets the defaults of the settings and of the protocol.
-    Without a project, the protocol is `kip-320`. The selection `coverage` chooses schedules in the model by the
-    coverage points that they reach, which takes a few seconds. `known` is a file of known differences, as for
-    `epochfuzz conform --known`: an example ends at such a difference, and passes. Raises ProtocolError,
-    ConfigurationError, KnownError and ValueError, and OSError if the file cannot be read.
+    as in `replicas=3`. Defaults come from the project (strategies/project.py), and without a project the protocol is
+    `kip-320`. `judge` is `lock-step`, or `promises` to check only the guarantees to clients. `selection` is `random`,
+    or `coverage` to choose schedules by the coverage points that they reach, which takes a few seconds. `known` is a
+    file of known differences, as for `epochfuzz conform --known`: an example ends at a known difference, and passes.
+    Raises ProtocolError, ConfigurationError, KnownError and ValueError, and OSError if the file cannot be read.
 
         TestMyLog = conformance_test(MyLog, protocol="kip-320", replicas=3)
     """
@@ -113,7 +113,7 @@ def conformance_test(
 
 
 def _check_names(observation: wire.Observation) -> None:
-    """Raise NonConformance if the name of a field is misspelt, because the field would never be compared."""
+    """Raise NonConformance for a misspelt name of a field, because the field would never be compared."""
     shown = set(fields_of(observation))
     missing = FIELDS.keys() - shown
     for unknown in sorted(shown - FIELDS.keys()):
@@ -123,7 +123,7 @@ def _check_names(observation: wire.Observation) -> None:
 
 
 class _Subject:
-    """The adapter of a test case, created when the first example needs it."""
+    """The adapter of a test case. The first example creates it."""
 
     def __init__(self, factory: Factory) -> None:
         self._factory = factory
@@ -131,7 +131,7 @@ class _Subject:
 
     @property
     def name(self) -> str:
-        """The name of the factory. The name of a lambda includes the names in its code."""
+        """A name for the factory. For a lambda, it includes the names in its code."""
         code = getattr(self._factory, "__code__", None)
         name = getattr(self._factory, "__qualname__", type(self._factory).__qualname__)
         return f"{self._factory.__module__}.{name} {code.co_names if code else ''}"
@@ -149,7 +149,7 @@ class _Subject:
 
 
 class ConformanceMachine(RuleBasedStateMachine):
-    """Run one example: a schedule, event by event."""
+    """A Hypothesis state machine. An example runs one schedule on the adapter, event by event."""
 
     setting: ClassVar[Setting]
     subject: ClassVar[_Subject]
@@ -180,14 +180,14 @@ class ConformanceMachine(RuleBasedStateMachine):
             self._check(self._judge.begin(shown))
 
     def _schedule(self, seed: int) -> bytes:
-        """Return the schedule of a seed, without events that the oracle would not send. For seed 0 it is empty."""
+        """Return the schedule for a seed, with only the events that the oracle would send. Empty for seed 0."""
         if not seed:
             return b""
         model = LockStep(self.setting.protocol, self.setting.settings)
         return bytes(event for event in self._supported(self._drawn(seed)) if model.advance(event))
 
     def _drawn(self, seed: int) -> bytes:
-        """Return the schedule of a seed. With coverage selection, the seed picks one of the chosen schedules."""
+        """Return the schedule for a seed, with all its events."""
         protocol, settings = self.setting.protocol, self.setting.settings
         if seed % 2:
             steps = hypothesis_settings().stateful_step_count
@@ -214,9 +214,9 @@ class ConformanceMachine(RuleBasedStateMachine):
             self._check(self._judge.judge(number, *answer))
 
     def next_event(self) -> st.SearchStrategy[str]:
-        """Return a strategy for the next event: the next event of the schedule, or any event if there is none.
+        """Return a strategy for the next event: the schedule's next event, or any event after its end.
 
-        The first event of an example comes after the seed of its schedule.
+        For the first event of an example, the strategy draws the seed of the schedule before.
         """
         return _SEEDS.flatmap(self._first_event) if self._way is None else self._following()
 
@@ -242,7 +242,7 @@ class ConformanceMachine(RuleBasedStateMachine):
                 self._check(self._judge.not_converged(healed))
 
     def _answer(self, ask: Callable[[], Any]) -> Any:
-        """Return the reply to a request. None: the adapter failed in a known way."""
+        """Send a request with `ask`, and return the reply. None if the adapter failed in an accepted way."""
         try:
             return ask()
         except SubjectFailed as failed:
@@ -268,7 +268,7 @@ class ConformanceMachine(RuleBasedStateMachine):
             )
             since = is_from_reset(fault, self.sent, protocol, settings)
             lines = [
-                f"{fault.kind}: {fault.sentence}" + (", there since the reset" if since else ""),
+                f"{fault.kind}: {fault.sentence}" + (", perhaps there since the reset" if since else ""),
                 f"after {', '.join(schedule_texts(self.sent)) or 'the reset'}",
             ]
             raise _CLASSES[fault.kind]("\n".join([*lines, *filter(None, [fault.output])]))

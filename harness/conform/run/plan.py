@@ -1,4 +1,4 @@
-"""A plan: the schedules to run on an adapter, divided into blocks."""
+"""The plan of a conformance run: the schedules to run on an adapter, divided into blocks."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -23,7 +23,10 @@ BLOCK = 50  # schedules per process: enough that its start costs little, and few
 
 @dataclass(frozen=True)
 class Plan:
-    """The schedules to run on an adapter, and the oracle that checks the replies."""
+    """The request of a conformance run: the adapter's command, the schedules to run on it, and the oracle.
+
+    `patience` is the time limit for a reply in seconds.
+    """
 
     command: tuple[str, ...]
     protocols: Sequence[Protocol]
@@ -45,9 +48,9 @@ class Plan:
         return bool(self.cases) + -(-self.schedules // self.processes_for)
 
     def trials(self, protocol: Protocol, number: int) -> Iterator[Trial]:
-        """Yield the trials of a block for a protocol.
+        """Yield the schedules of a block under a protocol.
 
-        If the plan has cases, block 0 holds all of them. The other blocks hold drawn schedules.
+        If the plan has cases, block 0 holds all of them. The other blocks hold random schedules.
         """
         number -= bool(self.cases)
         if number < 0:
@@ -58,28 +61,28 @@ class Plan:
             yield from (self.trial(self._drawn(protocol, i), i) for i in range(first, last))
 
     def trial(self, events: bytes, number: int) -> Trial:
-        """Return the trial of a drawn schedule. `events` may be only the part of the schedule that was sent."""
+        """Return random schedule `number` as a trial. `events` may be the part of it that was sent."""
         return Trial(events, self.settings, number=number, known=self.known)
 
     def case_trial(self, case: Case) -> Trial:
-        """Return the trial of a case."""
+        """Return a case as a trial."""
         settings = settings_for_clients(case.settings) if self.is_client else case.settings
         return Trial(case.events, settings, case=case.id, known=self.known)
 
     def subject(self, patience: float) -> "CommandSubject | ClientSubject":
-        """Return the system under test, with a time limit for its replies in seconds."""
+        """Return the system under test. `patience` is the time limit for a reply, in seconds."""
         return command_subject(self.command, patience, is_client=self.is_client)
 
     def _drawn(self, protocol: Protocol, number: int) -> bytes:
         return schedule(self.selection, protocol, self.settings, self.seed, number)
 
     def block_of(self, protocol: Protocol, number: int) -> Block:
-        """Return block `number` for a protocol."""
+        """Return block `number` under a protocol."""
         trials = tuple(self.trials(protocol, number))
         return Block(self.command, self.patience, protocol, self.judged_by, trials, self.max_failures, self.is_client)
 
     def document(self) -> dict[str, Any]:
-        """Return this plan as plain data, from which `from_document` restores a plan with the same results."""
+        """Return the plan as plain data for `from_document`. Descriptions of cases are left out."""
         return {
             "command": list(self.command),
             "protocols": [protocol.name for protocol in self.protocols],
@@ -98,7 +101,7 @@ class Plan:
 
     @staticmethod
     def from_document(document: dict[str, Any]) -> "Plan":
-        """Return the plan that `document` encoded."""
+        """Return the plan from the plain data of `document`."""
         return Plan(
             command=tuple(document["command"]),
             protocols=[parse_protocol(name) for name in document["protocols"]],

@@ -1,7 +1,7 @@
-"""Prove that no shorter schedule shows a known bug that the system under test shares with the protocol.
+"""Prove that no shorter schedule shows a known bug, which the system under test and the protocol both have.
 
-No search can prove the shortest schedule of a bug that only the system under test has, because it would have to run the
-adapter millions of times. If the protocol has the bug too, epochfuzz can search the model.
+The proof searches the model. For a bug that only the system under test has, a proof would have to run the adapter
+millions of times.
 """
 
 from collections.abc import Sequence
@@ -19,10 +19,10 @@ from epochfuzz.model.kafka.contract import properties
 def proofs(
     nonconformities: Sequence[ConformanceFinding], seconds: float | None, interruption: Interruption | None = None
 ) -> list[Reproducer | None]:
-    """Search the model for shorter schedules of findings. Returns the proof for each finding, in order.
+    """Search the model for shorter schedules of findings. Returns a proof or None for each finding, in order.
 
-    A proof states up to which length no shorter schedule exists for the protocol. It is None for a finding that the
-    protocol does not share. `seconds` is the time limit for all proofs together, None for no limit.
+    A proof states up to which length no shorter schedule exists. A finding that the protocol does not share has None.
+    `seconds` is the time limit for all proofs together, None for no limit.
     """
     claims = [_claim(each) for each in nonconformities]
     made = [claim for claim in claims if claim is not None]

@@ -1,4 +1,4 @@
-"""Replay a case on an adapter, and compare the properties that break there and in the model."""
+"""Replay a case on an adapter and in the model, and compare the properties that break."""
 
 from dataclasses import dataclass, replace
 
@@ -19,11 +19,10 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 @dataclass(frozen=True)
 class Rerun:
-    """A case replayed on an adapter and in the model, with the properties that observations can show.
+    """The results of a case on an adapter and in the model. Properties that no observation can show are left out.
 
-    `first_broken` maps each property that the system under test broke to the number of the event, as in Run. `differs`
-    holds the number of an event and the first discrepancy in lockstep, which came after it: a field that differs, or an
-    invalid or missing reply.
+    `first_broken` maps each property that the system under test broke to the number of the event. `differs` has the
+    first discrepancy from the model and the number of its event, or is None.
     """
 
     case: Case
@@ -33,19 +32,22 @@ class Rerun:
 
     @property
     def subject(self) -> Run:
-        """The verdict on the system under test, as a run with the model's steps."""
+        """The result on the system under test, as a run with the model's steps."""
         return replace(self.model, first_broken=self.first_broken)
 
     @property
     def agrees(self) -> bool:
-        """True if the system under test breaks the same properties as the model, after the same event."""
+        """True if the system under test and the model break the same properties after the same event.
+
+        False if the adapter gave an invalid reply or none.
+        """
         if self.differs is not None and self.differs[1].kind not in JUDGED:
             return False
         return (self.subject.broken, self.subject.at) == (self.model.broken, self.model.at)
 
 
 def rerun(subject: Answering, case: Case, protocol: Protocol) -> Rerun:
-    """Replay a case on an adapter after a reset, and in the model under a protocol.
+    """Replay a case on an adapter, and in the model under a protocol.
 
     Raises SubjectUnable if the adapter lacks the protocol, the configuration or an event. Raises CommandError.
     """
@@ -79,7 +81,7 @@ def _refuse_lacking(case: Case, verbs: list[str]) -> None:
 
 
 class _Both:
-    """Check the guarantees to clients for the whole case, and lockstep up to the first difference."""
+    """Runs both oracles on a case: guarantees to the end of the case, and lockstep up to the first difference."""
 
     def __init__(self, setting: Setting) -> None:
         self.first_broken: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""A run plays the cases of a corpus first, and then drawn schedules. It shrinks the failures.
+"""A conformance run: it plays the cases of a corpus, then random schedules, and shrinks the failures.
 
 The result of a run depends on the adapter, the seed and the configuration. It does not depend on where the blocks run:
 local processes (workers.py) and Spark (campaign/conformance) give the same result, because blocks are independent and
@@ -30,13 +30,13 @@ MOST_NONCONFORMITIES = 5  # failures that are shrunk for each protocol; one caus
 
 @dataclass
 class Conformance:
-    """The result of a run.
+    """The result of a conformance run.
 
     `given_up` means that some schedules were not run, because the adapter gave no valid replies. `unable` maps each
     case that the adapter could not run to the reason. `seconds` is the time spent running schedules. `ended_by` is the
     exception that ended the run early, if there were results before it. `interrupted` means that Ctrl-C ended the run.
-    `unshrunk` are the failures, with their protocols, that an early end left unshrunk. `toured` holds the counts of an
-    exhaustive run, and is None for other runs.
+    `unshrunk` has the failures that were not shrunk before an early end. `toured` holds the counts of an exhaustive
+    run, and is None for other runs.
     """
 
     schedules: int = 0
@@ -52,7 +52,7 @@ class Conformance:
     toured: "Toured | None" = None
 
     def add(self, result: BlockResult, seconds: float) -> None:
-        """Add the result of a block, and set the time spent on blocks so far to `seconds`."""
+        """Add the result of a block. `seconds` is the time of the whole run so far."""
         self.schedules += result.schedules
         self.cases += result.cases
         self.shown.add(result.shown)
@@ -60,19 +60,19 @@ class Conformance:
         self.seconds = seconds
 
     def add_nonconformity(self, nonconformity: ConformanceFinding) -> None:
-        """Add a finding, unless an equal finding exists. Sort the findings: unknown ones first, then by length."""
+        """Add a finding, unless there is an equal one. Unexpected findings come first, then short ones."""
         if not any(nonconformity.is_same_as(other) for other in self.nonconformities):
             self.nonconformities.append(nonconformity)
             self.nonconformities.sort(key=lambda each: (each.known_flaw is not None, len(each.sighting.sent)))
 
     @property
     def steps_per_second(self) -> int:
-        """The number of events sent and checked per second."""
+        """The number of events that were sent and checked per second."""
         return round(self.shown.steps / max(self.seconds, 1e-9))
 
     @property
     def progress(self) -> str:
-        """The progress of the run."""
+        """A line about the progress of the run."""
         return f"{self.schedules:,} schedules · {self.steps_per_second:,} steps/s"
 
     @property
@@ -82,24 +82,24 @@ class Conformance:
 
     @property
     def vacuous(self) -> bool:
-        """True if the run found nothing because no event was applied, or because no field of the protocol was shown."""
+        """True if the run checked nothing: no event was applied, or no field of the protocol was shown."""
         is_compared = not FIELDS.keys().isdisjoint(self.shown.fields)
         return not self.nonconformities and not (self.shown.applied.total() and is_compared)
 
 
 class Runner(Interface):
-    """Run the blocks of a plan, and shrink the failures."""
+    """The interface of a place that runs blocks and shrinks failures: local processes, or Spark."""
 
     @property
     def toured(self) -> "Toured | None":
-        """The counts of an exhaustive run, once its results exist. None for other runs."""
+        """The counts of an exhaustive run, at its end. None for other runs."""
 
     @property
     def seconds(self) -> float:
         """The time spent running blocks, in seconds."""
 
     def results(self, plan: Plan, protocol: Protocol) -> Generator[BlockResult]:
-        """Yield the results of the plan's blocks for a protocol, in order.
+        """Yield the results of the blocks under a protocol, in order.
 
         A caller that stops early closes the generator.
         """
@@ -107,17 +107,17 @@ class Runner(Interface):
     def nonconformities(
         self, plan: Plan, protocol: Protocol, failed: Sequence[FailedTrial]
     ) -> Iterator[ConformanceFinding]:
-        """Return a finding for each failed trial."""
+        """Yield a shrunk finding for each failure."""
 
     def progress(self, conformance: Conformance) -> str:
-        """Return the progress after a result."""
+        """Return a line about the progress of the run."""
 
 
 def run(plan: Plan, crew: Runner, report: Callable[[str], None] = lambda doing: None) -> Conformance:
-    """Run the plan and return the result. `report` is called with the progress.
+    """Run the schedules of a plan with a runner, shrink the failures, and return the result.
 
-    Ctrl-C ends the run, which then returns the results so far. Raises SubjectUnable and CommandError if there are no
-    results yet.
+    `report` is called with the progress. Ctrl-C ends the run, which then returns the results so far. Raises
+    SubjectUnable and CommandError if there are no results yet.
     """
     conformance = Conformance()
     for protocol in plan.protocols:
@@ -148,7 +148,7 @@ def _shrink(
     failed: "_Failed",
     report: Callable[[str], None],
 ) -> None:
-    """Shrink the failures one by one, and mark each as shrunk."""
+    """Shrink the failures one by one, and add them to the result as findings."""
     to_shrink = failed.to_shrink()
     report(f"shrinking {len(to_shrink)} failures under {protocol.name}")
     for one in crew.nonconformities(plan, protocol, to_shrink):
@@ -176,7 +176,7 @@ def _run_blocks(
 
 
 class _Failed:
-    """The shortest failure of each signature, and the counts of BlockResult."""
+    """The shortest failure of each signature under a protocol, and counts of failed schedules (BlockResult)."""
 
     def __init__(self, protocol: Protocol) -> None:
         self._protocol = protocol
@@ -191,7 +191,7 @@ class _Failed:
         self._shortest = shortest([*self._shortest, *result.failed], self._protocol)
 
     def to_shrink(self) -> list[FailedTrial]:
-        """Return the worst failures that are not yet shrunk: unknown ones first, then by severity and length."""
+        """Return the failures to shrink next: unexpected ones first, then by severity and length."""
 
         def rank(one: FailedTrial) -> tuple[bool, int, int]:
             return one.known_flaw(self._protocol) is not None, _severity(one.fault), len(one.sighting.sent)
@@ -200,7 +200,7 @@ class _Failed:
 
 
 def _severity(fault: Discrepancy) -> int:
-    """Return the rank of the property that a failure breaks, 0 for the most severe. Other failures rank last."""
+    """Return the rank of the property that a failure breaks: 0 for the most severe. Other failures rank last."""
     if fault.kind is not DiscrepancyKind.PROMISE or fault.field not in properties.NAMES:
         return len(properties.NAMES)
     return properties.NAMES.index(fault.field)

@@ -1,4 +1,4 @@
-"""Selection: the schedules of a seed that an adapter plays."""
+"""Select the schedules that an adapter plays: at random, or for coverage."""
 
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -27,7 +27,7 @@ class Selection(StrEnum):
 
 
 def selection_for(judge: JudgedBy) -> Selection:
-    """Return the default selection: COVERAGE for guarantees, which few random schedules break."""
+    """Return the default selection for an oracle: COVERAGE for guarantees, which few random schedules break."""
     return Selection.COVERAGE if judge is JudgedBy.PROMISES else Selection.RANDOM
 
 
@@ -42,7 +42,10 @@ def schedule(selection: Selection, protocol: Protocol, settings: Configuration, 
 
 
 def chooser_of(protocol: Protocol, settings: Configuration, seed: int) -> "Chooser":
-    """Return the chooser for an adapter in lockstep. It does not choose events that only a bound of the run forbids."""
+    """Return the Chooser, which selects schedules for coverage.
+
+    It leaves out events that only a bound of the run forbids.
+    """
     from epochfuzz.harness.engine.walk.choose import Limits, chooser
 
     bounds = tuple(number for number, refusal in enumerate(REFUSALS) if refusal.is_bound)

@@ -1,4 +1,4 @@
-"""Run blocks in several processes, and take their results in order."""
+"""Run the blocks of a conformance run in several processes of this machine, and return their results in order."""
 
 import multiprocessing
 import os
@@ -9,7 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager
 from types import FrameType
 
 from epochfuzz.harness.conform.run.attempts import MOST_SECONDS
@@ -20,15 +20,15 @@ from epochfuzz.harness.conform.run.run import Conformance
 from epochfuzz.harness.engine.runtime.deadline import Deadline
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
+_OF_THE_TERMINAL = (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
 _PARTING_PATIENCE = 3.0  # seconds to wait for a process; an adapter that does not exit by itself takes one of them
 
 
 class Processes:
-    """The processes of this machine, each with its own adapter process.
+    """Runs blocks in `jobs` processes, each with an adapter process. `report` is called with the progress.
 
-    `report` is called with the progress of this process, or when other processes start. Shrinking takes at most
-    `shrinking` seconds for a protocol, for any number of failures. If `for_slow` schedules take longer than that,
-    shrinking may take as long as they do, so that a slow adapter can make about that many attempts.
+    Shrinking takes at most `shrinking` seconds for a protocol (None: no limit). For a slow adapter, the limit is the
+    time of `for_slow` schedules, if that is longer.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class Processes:
         for_slow: int = 0,
     ) -> None:
         self.seconds = 0.0
-        self.schedules = 0  # that took these seconds
+        self.schedules = 0  # finished within these seconds
         self._for_slow = for_slow
         self.interrupted = False  # by Ctrl-C; the results after that may lack a block or a part of a block
         self.toured = None  # this crew draws schedules, and plays no test sequences
@@ -48,11 +48,14 @@ class Processes:
         self._report = report
 
     def results(self, plan: Plan, protocol: Protocol) -> Generator[BlockResult]:
-        """Yield the results of the plan's blocks for a protocol, in order."""
+        """Yield the results of the blocks under a protocol, in order."""
         return self.run(plan.block_of(protocol, number) for number in range(plan.blocks))
 
     def run(self, blocks: Iterable[Block]) -> Generator[BlockResult]:
-        """Yield the results of blocks, in order. On Ctrl-C, yield the finished results of later blocks first."""
+        """Yield the results of blocks, in order.
+
+        After Ctrl-C, yield the other finished results, and raise KeyboardInterrupt.
+        """
         started = time.monotonic() - self.seconds
         with closing(self._one_by_one(blocks) if self._jobs == 1 else self._in_pool(blocks)) as results:
             for result in results:
@@ -63,7 +66,10 @@ class Processes:
     def nonconformities(
         self, plan: Plan, protocol: Protocol, failed: Sequence[FailedTrial]
     ) -> Iterator[ConformanceFinding]:
-        """Yield a finding for each failed trial. Each may take half of the remaining time, and the last all of it."""
+        """Yield a shrunk finding for each failure.
+
+        Each may take half of the remaining time, and the last one all of it.
+        """
         seconds = self._shrinking
         if seconds is not None:
             seconds = max(seconds, self._for_slow * self.seconds / max(1, self.schedules))
@@ -74,7 +80,7 @@ class Processes:
             yield conformance_finding(plan, protocol, one, min(share, most))
 
     def progress(self, conformance: Conformance) -> str:
-        """Return the progress of the run."""
+        """Return a line about the progress of the run."""
         return conformance.progress
 
     def _one_by_one(self, blocks: Iterable[Block]) -> Generator[BlockResult]:
@@ -91,7 +97,9 @@ class Processes:
     def _in_pool(self, blocks: Iterable[Block]) -> Generator[BlockResult]:
         others = set(multiprocessing.active_children())
         self._report(f"starting {self._jobs} processes of the adapter")
-        with ProcessPoolExecutor(self._jobs, multiprocessing.get_context("spawn"), _leave_on_sigterm) as pool:
+        with _signals_of_terminal_blocked():
+            pool = ProcessPoolExecutor(self._jobs, multiprocessing.get_context("spawn"), _leave_on_sigterm)
+        with pool:
             try:
                 yield from self._in_order(pool, blocks)
             finally:
@@ -103,7 +111,8 @@ class Processes:
         running: deque[Future[BlockResult]] = deque()
         try:
             for block in blocks:
-                running.append(pool.submit(_run_block, block))
+                with _signals_of_terminal_blocked():
+                    running.append(pool.submit(_run_block, block))
                 if len(running) >= 2 * self._jobs:
                     yield _of_first(running)
             while running:
@@ -115,16 +124,16 @@ class Processes:
 
 
 def _of_first(running: deque[Future[BlockResult]]) -> BlockResult:
-    """Wait for the first running block, remove it from the queue, and return its result."""
+    """Wait for the first block in the queue, remove it, and return its result."""
     result = running[0].result()
     running.popleft()
     return result
 
 
 def _run_block(block: Block) -> BlockResult:
-    """Run a block in a process of the pool. After SIGTERM, end the process.
+    """Run a block in a process of the pool. SIGTERM ends the process.
 
-    The executor would treat the SystemExit of `_leave` as the result of the block, and start the next block.
+    The executor would take the SystemExit of `_leave` for the result of the block, and start the next block.
     """
     try:
         return run_block(block)
@@ -132,10 +141,24 @@ def _run_block(block: Block) -> BlockResult:
         os._exit(int(leaving.code or 0))
 
 
+@contextmanager
+def _signals_of_terminal_blocked() -> Iterator[None]:
+    """Block the signals that a terminal sends to all processes. Processes that start meanwhile block them, too.
+
+    The signals would otherwise end multiprocessing's resource tracker, and workers that don't ignore them yet.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _OF_THE_TERMINAL)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _leave_on_sigterm() -> None:
-    """Exit on SIGTERM by an exception, which closes the adapter. Ignore the signals that only the parent handles."""
-    for of_the_terminal in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
+    """Prepare a process of the pool: SIGTERM closes the adapter and exits, and signals of the terminal are ignored."""
+    for of_the_terminal in _OF_THE_TERMINAL:
         signal.signal(of_the_terminal, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _OF_THE_TERMINAL)
     signal.signal(signal.SIGTERM, _leave)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
 
@@ -146,7 +169,7 @@ def _leave(number: int, frame: FrameType | None) -> None:
 
 
 def _leave_with_parent() -> None:
-    """Exit when the parent was killed. Without that, a worker of an executor would wait forever for more work."""
+    """Exit after the parent process was killed. Otherwise a process of the pool would wait forever for more work."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()

@@ -1,1 +1,1 @@
-"""Record the goals and situations that schedules reached, and those that none reached."""
+"""Count the coverage points, called situations, that random schedules reach."""

@@ -1,4 +1,4 @@
-"""Count the schedules that met each situation, and note the first of these schedules.
+"""For each situation (coverage point), count the schedules that reached it, and note the first of them.
 
 The counts are exact. The coverage of different schedules can be merged in any order, with the same result.
 """
@@ -17,9 +17,10 @@ _SITUATION, _SCHEDULES, _FIRST, _LAST = range(4)  # columns of Meetings.rows
 
 @dataclass(frozen=True)
 class Coverage:
-    """The situations that schedules met, and for each situation the number of schedules and the first schedule.
+    """The situations (coverage points) that some schedules reached: their numbers, and two counts for each.
 
-    The three arrays are parallel, in ascending order of situations.
+    The three arrays are parallel, in ascending order of `situations`. `schedules` counts the schedules that reached the
+    situation, and `first` is the lowest number of such a schedule.
     """
 
     situations: Numbers
@@ -32,11 +33,11 @@ class Coverage:
         return Coverage(*np.empty((3, 0), np.int64))
 
     def rows(self) -> Iterator[tuple[int, int, int]]:
-        """Yield each situation with its number of schedules and its first schedule."""
+        """Yield (situation, number of schedules that reached it, first of these schedules)."""
         return zip(self.situations.tolist(), self.schedules.tolist(), self.first.tolist(), strict=True)
 
     def merged(self, other: "Coverage") -> "Coverage":
-        """Return the coverage of both sets of schedules."""
+        """Return the coverage of two disjoint sets of schedules together."""
         both, place = np.unique(np.concatenate([self.situations, other.situations]), return_inverse=True)
         schedules = np.zeros(both.shape, np.int64)
         np.add.at(schedules, place, np.concatenate([self.schedules, other.schedules]))
@@ -47,10 +48,10 @@ class Coverage:
 
 @dataclass(frozen=True)
 class Meetings:
-    """The arrays where a kernel records the situations that it meets, for each protocol.
+    """The arrays that a kernel (a compiled function) fills with the situations that schedules reach, by protocol.
 
-    `place` maps each situation to its row in `rows`, or to -1 if the situation has no row yet. `size` counts the rows
-    in use.
+    `place[protocol, situation]` is the situation's row in `rows`, or -1 if it has none. `size[protocol]` is the number
+    of rows in use.
     """
 
     place: npt.NDArray[np.int32]
@@ -61,7 +62,7 @@ class Meetings:
     def none(protocols: int, situations: int) -> "Meetings":
         """Return empty arrays for a block of schedules.
 
-        `protocols` is the number of protocols, `situations` the number of situations that the model can have.
+        `protocols` is the number of protocols. `situations` is the number of situations that the model can have.
         """
         return Meetings(
             np.full((protocols, situations), -1, np.int32),
@@ -70,7 +71,7 @@ class Meetings:
         )
 
     def coverage(self) -> list[Coverage]:
-        """Return the coverage under each protocol."""
+        """Return the recorded coverage, one Coverage for each protocol."""
         met = []
         for rows, size in zip(self.rows, self.size, strict=True):
             taken = rows[:size]
@@ -80,7 +81,7 @@ class Meetings:
 
 
 def meet(place, rows, size, protocol, situation, schedule):  # type: ignore[no-untyped-def]
-    """Record that a schedule met a situation. Schedules must arrive in ascending order."""
+    """Record that a schedule reached a situation. Call it for the schedules in ascending order of their numbers."""
     row = place[protocol, situation]
     if row == -1:
         row = size[protocol]

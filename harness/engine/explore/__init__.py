@@ -1,1 +1,1 @@
-"""Search all states within bounds for the shortest schedules that break a property, and certify their length."""
+"""Search all states within bounds for shortest schedules that break a property, and prove that none is shorter."""

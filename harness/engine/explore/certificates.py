@@ -1,12 +1,13 @@
-"""Certify by exhaustive search that no shorter schedule breaks a property, cheapest proofs first.
+"""Prove by exhaustive search that no shorter schedule breaks a property, or find the shorter one.
 
 A random run breaks a property within a second. The proof that no shorter schedule exists may take minutes, or more
 memory than the machine has. So proofs run in rounds until the time is up, and each round gives a search four times as
-much time as the previous round. The first round proves short schedules minimal, so one long search cannot use up the
-time of all other searches. If possible, one search serves all properties of a protocol.
+much time as the round before. Short schedules are proven in the first round, so one long search cannot use up the time
+of all others. If possible, one search serves all properties of a protocol.
 
-Most short schedules also need few records and elections. So the engine searches small bounds as well: such a search
-finds a shorter schedule, or proves that none exists within these bounds, long before an unbounded search could finish.
+Most short schedules need few records and elections. So the engine also searches smaller bounds. Such a search finds a
+shorter schedule, or proves that none exists within these bounds, long before the search within the full bounds could
+end.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,11 +32,11 @@ _LONGER = 4  # factor by which each next round is longer
 
 @dataclass(frozen=True)
 class Reproducer:
-    """A schedule that breaks a property, with every event enabled.
+    """A schedule that breaks a property, with every event enabled, and the proof that it is a shortest one.
 
-    `certified_minimal`: exhaustive search found no shorter schedule for that protocol, property and configuration.
-    Otherwise time or memory ended the search, and no schedule shorter than `searched` events exists. `within` are
-    bounds within which the schedule is shortest, None if no search within bounds finished.
+    `certified_minimal`: no shorter schedule breaks the property under this protocol and configuration. If this is not
+    proven, no schedule with fewer than `searched` events breaks it. `within` are lower bounds within which the schedule
+    is proven shortest, None for no such bounds.
     """
 
     schedule: bytes
@@ -44,13 +45,13 @@ class Reproducer:
     within: Bounds | None = None
 
     def plain(self) -> "parts.Proof":
-        """Return the proof as plain data for JSON."""
+        """Return the proof (without the schedule) as plain data for JSON."""
         within = None if self.within is None else self.within._asdict()
         return {"certified_minimal": self.certified_minimal, "searched": self.searched, "minimal_within": within}
 
     @property
     def proven(self) -> str:
-        """Return one phrase that says how far the schedule's length is proven."""
+        """The state of the proof as a phrase, such as `certified minimal` or `nothing shorter than 9 events`."""
         if self.certified_minimal:
             return "certified minimal"
         nothing = f"nothing shorter than {self.searched} event{'s' * (self.searched != 1)}"
@@ -60,7 +61,7 @@ class Reproducer:
 
 
 class Claim:
-    """The claim that no shorter schedule breaks a wanted property, and the state of its proof."""
+    """The claim that no schedule shorter than `schedule` breaks a wanted property, and its proof so far."""
 
     def __init__(self, protocol: Protocol, settings: Settings, wanted: int, schedule: bytes) -> None:
         self.protocol, self.settings, self.wanted, self.schedule = protocol, settings, wanted, schedule
@@ -69,16 +70,16 @@ class Claim:
 
     @property
     def all_bounds(self) -> Bounds:
-        """Return the bounds of the configuration."""
+        """The bounds of the whole configuration."""
         bounds: Bounds = self.settings.bounds
         return bounds
 
     @property
     def searches(self) -> list[Bounds]:
-        """Return the bounds that remain to be searched, an empty list after the claim is proven.
+        """The bounds that are still to be searched; an empty list if the claim is proven.
 
-        The bounds of the whole configuration come first. Smaller bounds follow: the model's small bounds, and the
-        bounds that the schedule needs.
+        The bounds of the whole configuration come first, then smaller ones: the model's small bounds, and the bounds
+        that the schedule needs.
         """
         most = self.all_bounds
         small = {type(most)(*map(min, each, most)) for each in self.protocol.model.small}
@@ -87,7 +88,7 @@ class Claim:
 
     @property
     def reproducer(self) -> Reproducer:
-        """Return the schedule with its proof so far."""
+        """The schedule, with its proof so far."""
         searched = min(self._searched.get(self.all_bounds, 0), len(self.schedule))
         if searched == len(self.schedule):
             return Reproducer(self.schedule, True, searched)
@@ -96,15 +97,15 @@ class Claim:
         return Reproducer(self.schedule, False, searched, max(within, key=sum, default=None))
 
     def shorten(self, schedule: bytes) -> None:
-        """Replace the schedule with another schedule that breaks the same property, if the other one is shorter."""
+        """Replace the schedule if the given one, which breaks the same property, is shorter."""
         self.schedule = min(self.schedule, schedule, key=len)
 
     def searched(self, bounds: Bounds, below: int) -> None:
-        """Note that no schedule within some bounds is shorter than `below` events."""
+        """Record that within some bounds no schedule with fewer than `below` events breaks the property."""
         self._searched[bounds] = max(below, self._searched.get(bounds, 0))
 
     def learn(self, bounds: Bounds, result: explore.Exploration) -> None:
-        """Update the claim with the result of a search for shorter schedules within some bounds."""
+        """Update the claim with the result of a search within some bounds."""
         if result.shortest is not None:
             self.shorten(result.shortest)
         elif result.memory_exhausted:
@@ -131,9 +132,10 @@ def prove(
     improved: Improved = lambda claim: None,
     report: Report = lambda progress: None,
 ) -> None:
-    """Run one round: search for schedules shorter than the claimed ones. Each search takes at most `seconds`.
+    """Run one round: for each claim, search for shorter schedules, for at most `seconds` in each search.
 
-    Calls `improved` with each claim that a search has changed or brought closer to a proof.
+    `memory` bounds a search, in bytes. `improved` is called with each claim that a search has changed, or brought
+    closer to a proof.
     """
     groups: dict[tuple[Protocol, int], list[Claim]] = {}
     for claim in claims:
@@ -155,7 +157,7 @@ def prove_all(
     improved: Improved = lambda claim: None,
     report: Report = lambda progress: None,
 ) -> None:
-    """Run rounds until all claims are proven, or memory or time ends the work."""
+    """Run rounds, each with longer searches, until all claims are proven, or time or memory ends the work."""
     seconds = QUICK
     while not deadline.is_past and any(claim.searches for claim in claims):
         seconds *= _LONGER
@@ -170,7 +172,10 @@ def certify(
     memory: int = explore.DEFAULT_MEMORY,
     report: Report = lambda progress: None,
 ) -> Reproducer:
-    """Search all shorter schedules. A shorter schedule that breaks a wanted property replaces the given schedule."""
+    """Search all shorter schedules, without a time limit. Returns the shortest schedule known, with its proof.
+
+    `memory` bounds the search, in bytes. If memory ends it, the proof is incomplete.
+    """
     claim = Claim(protocol, settings, wanted, schedule)
     prove_all([claim], Deadline(None), memory, report=report)
     return claim.reproducer
@@ -185,9 +190,9 @@ def reproduce(
     report: Report = lambda progress: None,
     deadline: Deadline | None = None,
 ) -> Reproducer:
-    """Shorten a schedule that breaks a wanted property, and prove the result as far as the time allows.
+    """Shorten a schedule that breaks a wanted property, and prove its length as far as the time allows.
 
-    Raises DoesNotBreak.
+    `memory` bounds a search, in bytes. Without a `deadline` only memory ends the work. Raises DoesNotBreak.
     """
     claim = Claim(protocol, settings, wanted, shrink.trim(schedule, protocol, settings, wanted))
     deadline = deadline or Deadline(None)
@@ -199,13 +204,13 @@ def reproduce(
 
 
 def compile_search(protocol: Protocol, settings: Settings) -> None:
-    """Compile the search kernels before a clock starts."""
+    """Compile the functions that a search needs, before a time limit starts."""
     explore.explore(protocol, settings.bounded_by(1), wanted=0, depth=1)
 
 
 @dataclass(frozen=True)
 class _Searching:
-    """The limits of a search (deadline, seconds, bytes of memory) and the functions to call with its results."""
+    """The limits of searches (deadline, seconds for each, bytes of memory), and functions that get their results."""
 
     deadline: Deadline
     seconds: float
@@ -214,7 +219,7 @@ class _Searching:
     report: Report
 
     def within(self, bounds: Bounds, claims: Sequence[Claim]) -> list[Claim]:
-        """Search within bounds for schedules shorter than the claimed ones. All claims are about one protocol.
+        """Search within some bounds for schedules shorter than the claimed ones. All claims have the same protocol.
 
         Returns the claims for which the time did not suffice.
         """

@@ -1,6 +1,6 @@
-"""Find a shortest schedule that breaks one protocol while another holds.
+"""Find a shortest schedule that breaks a property under one protocol, and none under another.
 
-The documents explain a KIP by such a schedule: it loses a record before the change and loses none after it.
+The documents explain a KIP by such a schedule: it loses a record before the change, and loses none after it.
 """
 
 from collections.abc import Callable
@@ -19,10 +19,10 @@ _WALKED = 20 * _BLOCK  # schedules to run if memory ended the search
 
 @dataclass(frozen=True)
 class Distinction:
-    """A schedule that breaks one protocol while the other holds; `schedule` is None if the search found none.
+    """The result of a search for a schedule that breaks one protocol while another one holds.
 
-    `searched`: no such schedule has fewer events than this number. `complete`: there is no such schedule within the
-    bounds.
+    `schedule` is None if the search found none. No schedule of fewer than `searched` events does this. `complete`: no
+    schedule within the bounds does this.
     """
 
     schedule: bytes | None
@@ -31,7 +31,7 @@ class Distinction:
 
     @property
     def certified_minimal(self) -> bool:
-        """Return whether exhaustive search showed that no shorter schedule exists."""
+        """True if exhaustive search showed that no shorter schedule exists."""
         return self.schedule is not None and len(self.schedule) <= self.searched
 
 
@@ -46,8 +46,9 @@ def distinguish(
 ) -> Distinction:
     """Search for a shortest schedule that breaks a wanted property under `breaks`, and no property under `holds`.
 
-    If memory ends the search, the function runs random schedules and shrinks the failing ones. In this case a shorter
-    schedule may exist. `seconds` limits the whole work, except that a started shrink still finishes.
+    If memory ends the search, the function runs random schedules with `seed` and shrinks the failing ones. In this case
+    the result is not proven shortest. `seconds` limits the work, except that a started shrink still finishes; None for
+    no limit.
     """
     searched = 0
     explore(breaks, settings, wanted, depth=1, holding=[holds])  # compile before the clock starts

@@ -1,13 +1,11 @@
-"""Estimate the probability that the next schedule shows something new.
+"""Estimate the probability that the next random schedule shows something new: a coverage point or a kind of failure.
 
-The estimate is Good and Turing's (Good, 1953), for samples that are sets. For each schedule, ask whether it showed
-something that no other schedule showed. The share of these schedules estimates the probability that one more schedule
-shows something new: a situation, or a kind of failure, under any of the protocols.
+The estimate is Good and Turing's (Good, 1953), for samples that are sets. It is the share of schedules that showed
+something that no other schedule showed.
 
-The estimate assumes that schedules are drawn independently and in the same way. This is true, because schedule i
-depends only on the seed and on i. The estimate holds only for the same protocols, configuration and generator. It
-cannot account for situations that this generator almost never reaches. The interval treats schedules as independent
-trials.
+It assumes that schedules are drawn independently and in the same way. They are, because schedule i depends only on the
+seed and on i. The estimate is valid only for these protocols, this configuration and this generator. It cannot account
+for coverage points that the generator almost never reaches. The interval treats schedules as independent trials.
 """
 
 from dataclasses import dataclass
@@ -27,9 +25,10 @@ _POINTS = 40  # number of points of the discovery curve
 
 @dataclass(frozen=True)
 class Estimate:
-    """The probability that the next schedule shows something new, with its interval at CONFIDENCE.
+    """The estimated probability that the next schedule shows something new, with its interval (`low` to `high`).
 
-    `alone` is the number of schedules that showed something that no other schedule showed, out of all `schedules`.
+    The confidence of the interval is CONFIDENCE. `alone` of the `schedules` showed something that no other schedule
+    showed.
     """
 
     schedules: int
@@ -40,7 +39,7 @@ class Estimate:
 
 
 def estimate_json(estimate: Estimate) -> "parts.Estimate":
-    """Return the JSON form of an estimate."""
+    """Return an estimate as plain data for JSON."""
     return {
         "schedules": estimate.schedules,
         "alone": estimate.alone,
@@ -52,7 +51,7 @@ def estimate_json(estimate: Estimate) -> "parts.Estimate":
 
 
 def something_new(tally: Tally) -> Estimate:
-    """Return the estimate for a tally. Without any schedules the probability is 1."""
+    """Return the estimate for the schedules of a Tally. Without any schedules the probability is 1."""
     if not tally.schedules:
         return Estimate(0, 0, 1.0, 0.0, 1.0)
     from scipy.special import betaincinv  # imported here: it is slow to import, and workers don't need it
@@ -74,7 +73,7 @@ def _alone(tally: Tally) -> set[int]:
 
 
 def discovery_curve(tally: Tally) -> list[Discovery]:
-    """Return how coverage grew with the number of schedules, at points evenly spread on a logarithmic scale."""
+    """Return the growth of coverage: the number of situations after n schedules, for n on a logarithmic scale."""
     first = np.sort(np.concatenate([met.first for met in tally.met]))
     walked = np.unique(np.geomspace(1, max(tally.schedules, 1), _POINTS).round().astype(np.int64))
     return [Discovery(int(n), int(np.searchsorted(first, n))) for n in walked]

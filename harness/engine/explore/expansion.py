@@ -1,7 +1,8 @@
-"""Compute the successors of states and the keys of these successors, in compiled code.
+"""Expand states in compiled code: compute their successors, and pack each successor into a key.
 
-A level is expanded in chunks. A kernel writes the successors to the chunk's part of an outbox, and visited.py inserts
-them from there.
+The states at one distance from the start are a level of the breadth-first search. A level is expanded in chunks of
+rows. A kernel (a compiled function) writes the successors of a chunk to its part of an outbox. From there visited.py
+inserts them into the set of visited states.
 """
 
 from collections.abc import Sequence
@@ -39,7 +40,10 @@ Rows = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Level:
-    """The rows of a level. In each shard, these are the rows from the shard's start up to its end (exclusive)."""
+    """The states at one distance from the start, as rows in the store of visited states (visited.py).
+
+    In each shard (part of the store) these are the rows from `starts` up to `ends` (exclusive).
+    """
 
     starts: Rows
     ends: Rows
@@ -52,10 +56,10 @@ class Level:
 
 @dataclass(frozen=True)
 class Expanded:
-    """The result of expanding a chunk.
+    """The result of expanding a chunk of states.
 
-    `entries` is the number of the chunk's entries in the outbox, and `applied` the number of events that applied.
-    `ended` is ENDED, BROKEN or DOES_NOT_FIT. `row` is the last row that was expanded.
+    `entries` is the number of successors that the chunk wrote to the outbox. `applied` is the number of events that
+    were enabled. `ended` is ENDED, BROKEN or DOES_NOT_FIT. `row` is the last row that was expanded.
     """
 
     entries: int
@@ -65,10 +69,11 @@ class Expanded:
 
 
 class Expansion:
-    """Expands states of one or more protocols that run side by side. `outbox` has room for the successors of a wave.
+    """Expands states of one or more protocols that run side by side. Successors go to `outbox`.
 
-    The arrays of the outbox are, for each chunk: the keys of its entries, their hashes, the rows of their parents, an
-    `order` of the entries by shard, the `starts` of the shards in this order, and the event that leads to each entry.
+    The arrays of the outbox have a part for each chunk. They hold the successors' keys, the hashes of the keys, the
+    rows of the parents, an `order` of the successors by shard, the `starts` of the shards in this order, and the
+    events.
     """
 
     def __init__(self, model: Model, starts: Sequence[Interpreted], symmetric: bool, jobs: int) -> None:
@@ -95,14 +100,14 @@ class Expansion:
         )
 
     def _scratch(self) -> tuple[Array, tuple[Array, Array]]:
-        """Return slots for states, as records and as views of their bytes and of their words."""
+        """Return memory for states, as records, and as views of the same memory in bytes and in 64-bit words."""
         records = np.zeros(self._shape, self._record)
         records[:] = self._templates
         flat = records.reshape(-1)
         return records, (flat.view(np.int8), flat.view(np.int64))
 
     def put(self, states: Sequence[Interpreted], renaming: tuple[Any, ...]) -> Array:
-        """Write the key of the protocols' states to the first entry of the outbox, and return the key."""
+        """Pack the states of the protocols into one key, at the first place of the outbox. Returns the key."""
         records, views = self._records[0]
         records[0] = [p.to_record()[()] for p in states]
         self._key_of(views, self.tables, renaming, self.outbox)
@@ -112,7 +117,10 @@ class Expansion:
         self, keys: Array, table: Array, level: Level, first: int, count: int,
         which: int, wanted: int, met: Array, chunk: int, thread: int,
     ) -> Expanded:  # fmt: skip
-        """Write the NEW, SOUGHT or BREAKING successors of `count` rows of a level to a chunk of the outbox."""
+        """Expand `count` states of a level from number `first` on. Successors go to the `chunk` of the outbox.
+
+        `which` is NEW, SOUGHT or BREAKING: the successors to write.
+        """
         records, views = self._records[thread]
         return Expanded(
             *self._expand(
@@ -123,9 +131,9 @@ class Expansion:
 
 
 def pack(views, slot, tables, renaming_tables, room, key):  # type: ignore[no-untyped-def]
-    """Write the key of the states in a slot, one part for each protocol.
+    """Pack the states in a slot of memory, one for each protocol, into a key.
 
-    Returns a number other than 0 if a state does not fit its key.
+    Returns a number other than 0 if a value does not fit into its bits.
     """
     words, bytes_table, words_table = tables
     protocols = key.shape[0] // words
@@ -144,14 +152,14 @@ def pack(views, slot, tables, renaming_tables, room, key):  # type: ignore[no-un
 
 
 def split(key, keys, row):  # type: ignore[no-untyped-def]
-    """Write the words of a key to a row of keys, as 32-bit halves."""
+    """Write the 64-bit words of a key to a row of `keys`, as 32-bit halves."""
     for half in range(keys.shape[1]):
         # Storing to uint32 keeps the low half. An unsigned row spares Numba's check for a negative index.
         keys[np.uint64(row), half] = key[half >> 1] >> ((half & 1) << 5)
 
 
 def unpack(keys, row, key, tables, views, slot):  # type: ignore[no-untyped-def]
-    """Write the states of a row's key into a slot."""
+    """Unpack the key in a row into a slot of memory: one state for each protocol."""
     words, bytes_table, words_table = tables
     for word in range(key.shape[0]):
         key[word] = 0
@@ -166,7 +174,7 @@ def unpack(keys, row, key, tables, views, slot):  # type: ignore[no-untyped-def]
 
 @kernel_of_model
 def key_of(views, tables, renaming_tables, outbox):  # type: ignore[no-untyped-def]
-    """Write the key of the states in slot 0 to the first entry of an outbox."""
+    """Pack the states in slot 0, one for each protocol, into a key at the first place of an outbox."""
     new_keys, hashes, parents, order, starts, _ = outbox
     words = tables[0]
     # Rounded up: the key leaves out the last half of the last protocol's words if it is empty.
@@ -181,16 +189,16 @@ def key_of(views, tables, renaming_tables, outbox):  # type: ignore[no-untyped-d
 
 
 def copy_states(records, slot):  # type: ignore[no-untyped-def]
-    """Copy the states in slot 0 to another slot."""
+    """Copy the states in slot 0, one for each protocol, to another slot."""
     # One record at a time: a row as a whole would be a new array, which a part of a kernel cannot make.
     for i in range(records.shape[1]):
         records[slot, i] = records[0, i]
 
 
 def apply(records, slot, event):  # type: ignore[no-untyped-def]
-    """Apply an event to the states in a slot.
+    """Apply an event to the states in a slot, one for each protocol. Returns whether at least one protocol enables it.
 
-    Returns False if no protocol enables the event. In this case the states are unchanged except for their goals.
+    An event that is not enabled changes at most the coverage goals of the states.
     """
     applied = False
     for i in range(records.shape[1]):
@@ -201,9 +209,9 @@ def apply(records, slot, event):  # type: ignore[no-untyped-def]
 
 
 def breaks_holding(records, slot):  # type: ignore[no-untyped-def]
-    """Return whether a state in a slot breaks any property, under one of the protocols that must hold.
+    """Return whether a protocol other than the first breaks any property in this slot.
 
-    Properties that are checked only at the end do not count.
+    Properties that are checked only at the end of a schedule do not count.
     """
     for i in range(1, records.shape[1]):
         if MODEL.judgement.now(records[slot, i]):
@@ -212,7 +220,7 @@ def breaks_holding(records, slot):  # type: ignore[no-untyped-def]
 
 
 def breaks(records, slot, wanted):  # type: ignore[no-untyped-def]
-    """Return whether a slot breaks a wanted property, and the holding protocols pass the checks at the end."""
+    """Return whether the first protocol breaks a wanted property in a slot, and the others pass the end checks."""
     if MODEL.judgement.now(records[slot, 0]) & wanted == 0 and not (
         wanted & MODEL.judgement.at_end and broken_at_end(records, slot, 0) & wanted
     ):
@@ -224,19 +232,19 @@ def breaks(records, slot, wanted):  # type: ignore[no-untyped-def]
 
 
 def broken_at_end(records, slot, i):  # type: ignore[no-untyped-def]
-    """Return the set of properties that protocol `i` breaks in a slot if the schedule ends here.
+    """Return the properties that protocol `i` breaks if the schedule ends in this slot, one bit each.
 
-    The check changes the state, so it gets a copy in the slot _HEALED.
+    The check changes its state, so it uses a copy in the slot _HEALED.
     """
     records[_HEALED, i] = records[slot, i]
     return MODEL.judgement.end(records[_HEALED, i])
 
 
 def successors(records, views, tables, renaming_tables, room, alphabet, met, key, keys, hashes, vias):  # type: ignore[no-untyped-def]
-    """Write the successors of slot 0 into the slots from _FIRST on. Returns their number, and whether they fit.
+    """Apply every event to the states in slot 0. Returns the number of successors, and whether they fit into keys.
 
-    Row i of `keys` becomes the key of successor i, and `vias[i]` becomes the event that leads to this successor. The
-    second result is a number, which is 0 if all successors fit their keys.
+    Successor i goes to slot _FIRST + i, its key to `keys[i]`, and its event to `vias[i]`. The second result is a
+    number: 0 if all successors fit.
     """
     count, outside = 0, np.int64(0)
     copy_states(records, _FIRST)  # copy only after an event that applied: most events leave the slot unchanged
@@ -257,7 +265,7 @@ def successors(records, views, tables, renaming_tables, room, alphabet, met, key
 
 
 def sort_by_shard(hashes, entries, order, starts):  # type: ignore[no-untyped-def]
-    """Sort the numbers of the entries by shard. The place where each shard begins is written to `starts`."""
+    """Write the numbers of a chunk's entries, sorted by shard, to `order`, and the start of each shard to `starts`."""
     # A counting sort. It is stable, so rows get the same order however many threads insert them.
     starts[:] = 0
     for entry in range(entries):
@@ -279,10 +287,10 @@ def expand(  # type: ignore[no-untyped-def]
     records, views, tables, renaming_tables, keys, table, firsts, ends, first, count,
     alphabet, which, wanted, met, outbox, chunk,
 ):  # fmt: skip
-    """Expand `count` rows of a level, from number `first` on. The selected successors go to a chunk of the outbox.
+    """Expand `count` states of a level, from number `first` on. The selected successors go to a chunk of the outbox.
 
-    Returns the number of entries, the number of events that applied, the reason of the end (ENDED, BROKEN or
-    DOES_NOT_FIT), and the last row. With NEW, the first broken successor is the last entry.
+    Returns the number of successors written, the number of events applied, the reason of the end (ENDED, BROKEN or
+    DOES_NOT_FIT), and the last row. With NEW, the first broken successor is the last one written.
     """
     new_keys, all_hashes, all_parents, all_order, all_starts, all_vias = outbox
     hashes, parents, vias = all_hashes[chunk], all_parents[chunk], all_vias[chunk]

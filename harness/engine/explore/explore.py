@@ -1,9 +1,9 @@
-"""Search a protocol within bounds completely, breadth first, in compiled code, on all cores.
+"""Search all states of a protocol within bounds, breadth first, in compiled code on all cores.
 
-The search visits every reachable state once, nearest states first. So a shortest schedule leads to the first broken
-state that the search finds. A search that visits all states without finding a broken one proves that no schedule within
-the bounds breaks a property. The threads expand a level wave by wave. After each wave the new states are inserted shard
-by shard, in an order that does not depend on the threads.
+The search visits every reachable state once, the nearest first. So a shortest schedule leads to the first broken state
+that it finds. A search that visits all states without a broken one proves that no schedule within the bounds breaks the
+property. The threads expand the states of a level in waves. After each wave the new states are inserted in an order
+that does not depend on the threads.
 """
 
 import time
@@ -42,25 +42,21 @@ _WAVE = 64 if numba.config.DISABLE_JIT else WAVE  # type: ignore[attr-defined]
 
 
 class NotConfirmed(Exception):
-    """Replay does not confirm a schedule that a search found.
-
-    Either the search or the replay is wrong, so don't conclude anything from that search.
-    """
+    """A replay does not confirm the schedule that a search found. One of them has a bug, so don't trust the search."""
 
 
 @dataclass(frozen=True)
 class Exploration:
-    """The result of a search.
+    """The result of an exhaustive search.
 
     `shortest` is a shortest schedule that breaks the property, None if the search found none. `states` is the number of
-    states that the search kept. With symmetry it keeps one state of each class. States at the requested depth are not
-    kept, because the search does not expand them. `complete`: the search visited every state within the bounds.
-    Otherwise `depth` is the length up to which the search covered every schedule. `memory_exhausted`: memory ended the
-    search, not a requested depth. `memory` is the memory of the states in bytes. `symmetry` is the largest number of
-    states that one kept state may represent.
+    states that the search kept, and `memory` their size in bytes. With symmetry a kept state represents all states that
+    differ only in the names of replicas, up to `symmetry` states. `transitions` counts the events applied. `complete`:
+    the search visited every state within the bounds. If it did not, it covered all schedules of up to `depth` events.
+    `memory_exhausted`: memory ended the search.
 
-    If the property breaks, `states` and `transitions` leave out the last level, whose states break the property. So
-    neither number depends on the order of expansion within that level.
+    States at a requested depth are not kept. If the property breaks, `states` and `transitions` leave out the last
+    level, so that they do not depend on the order of expansion.
     """
 
     states: int
@@ -74,15 +70,15 @@ class Exploration:
 
     @property
     def broken(self) -> bool:
-        """Return whether a schedule within the bounds breaks the property."""
+        """True if a schedule within the bounds breaks the property."""
         return self.shortest is not None
 
 
 @dataclass(frozen=True)
 class SearchProgress:
-    """The progress of a search: its depth, and the numbers of states and transitions that it has seen.
+    """The progress of a search: its depth, and the numbers of states and transitions so far.
 
-    `waiting` counts the states that are still to be expanded.
+    `waiting` is the number of states that are still to be expanded.
     """
 
     depth: int
@@ -105,18 +101,19 @@ def explore(
     symmetric: bool = True,
     after: bytes = b"",
 ) -> Exploration:
-    """Search breadth first for a schedule after which one of the `wanted` properties (a set) is broken.
+    """Search breadth first for a shortest schedule that breaks one of the `wanted` properties (a bit for each).
 
-    The search starts in the state after the schedule `after`, and the schedule that it returns continues from there.
-    `depth` bounds the length of schedules. `memory` bounds the memory of the states, in bytes. The search calls
-    `report` after each wave. If there are `holding` protocols, a schedule counts only if none of them breaks any
-    property, neither at an event nor at the end. All protocols run side by side, and a state of the search consists of
-    one state for each protocol. `met` is empty, or has an element for each situation. The search sets an element to 1
-    if an event meets the situation under `protocol`. `jobs` is the number of threads, by default one for each core. The
-    result does not depend on `jobs`. `symmetric`: one state represents all states that differ from it only in the names
-    of replicas, if the model allows this.
+    `depth` bounds the length of schedules, None for no bound. `memory` bounds the memory of the states, in bytes.
+    `report` receives the progress after each wave. `jobs` is the number of threads, by default one for each core; the
+    result does not depend on it. The search starts in the state after the schedule `after`, and returns a schedule that
+    continues from there.
 
-    Raises DoesNotFit for a state that does not fit its key. Raises NotConfirmed if a replay of the schedule does not
+    With `holding` protocols, a schedule counts only if none of these breaks any property, at an event or at the end.
+    All protocols run side by side. If `met` is not empty, it has an element for each situation (coverage point). The
+    search sets it to 1 if `protocol` reaches the situation. `symmetric`: if the model allows it, one state represents
+    all states that differ only in the names of replicas.
+
+    Raises DoesNotFit for a state that does not fit into a key. Raises NotConfirmed if a replay of the schedule does not
     break the property.
     """
     protocols = (protocol, *holding)
@@ -128,9 +125,9 @@ def explore(
 def explore_each(
     protocol: Protocol, settings: Settings, depths: Mapping[int, int], memory: int = DEFAULT_MEMORY
 ) -> dict[int, Exploration]:
-    """Search once for several properties, each to its own depth. Returns the result of `explore` for each of them.
+    """Search once for several sets of properties, each to its own depth. Returns the result for each set.
 
-    Raises the same errors as `explore`.
+    The keys of `depths` are disjoint sets of properties, a bit for each. Raises the same errors as `explore`.
     """
     return dict(explored(protocol, settings, depths, memory))
 
@@ -142,9 +139,9 @@ def explored(
     memory: int = DEFAULT_MEMORY,
     report: Callable[[SearchProgress], None] = lambda progress: None,
 ) -> Iterator[tuple[int, Exploration]]:
-    """Yield each result of `explore_each` as soon as the search has it.
+    """Yield each result of `explore_each`, with its set of properties, as soon as it is known.
 
-    If `report` ends the search early, the caller keeps the results that it has received by then.
+    `report` may end the search with an exception.
     """
     with Threads(min(cores(), CHUNKS)) as threads:
         yield from _Search((protocol,), settings, sum(depths), memory, NOTHING_MET, threads, True, b"").run(
@@ -153,7 +150,7 @@ def explored(
 
 
 class MemoryEnded(Exception):
-    """Memory has no room for all states; the message gives the number of states that fit."""
+    """The states do not fit into the memory of the search; the message gives the number of states that fit."""
 
 
 def visit(
@@ -163,7 +160,7 @@ def visit(
     memory: int = DEFAULT_MEMORY,
     report: Callable[[SearchProgress], None] = lambda progress: None,
 ) -> tuple[Visited, list[Level], Expansion]:
-    """Visit every state within bounds. Returns the visited states, the rows of each level, and the expansion of states.
+    """Visit every state within bounds. Returns the visited states, the levels of the search, and its Expansion.
 
     Raises DoesNotFit and MemoryEnded.
     """
@@ -175,7 +172,7 @@ def visit(
 
 
 class _Search:
-    """A search, level by level. `levels` holds the rows of each level. The last level is being expanded."""
+    """A breadth-first search. `levels` holds the rows of each level of states; the last level is being expanded."""
 
     def __init__(
         self, protocols: Sequence[Protocol], settings: Settings, wanted: int, memory: int, met: np.ndarray,
@@ -193,10 +190,7 @@ class _Search:
     def run(
         self, depths: Mapping[int, float], report: Callable[[SearchProgress], None] = lambda progress: None
     ) -> Iterator[tuple[int, Exploration]]:
-        """Search for several disjoint sets of properties, each to its own depth.
-
-        Yields each set with its result.
-        """
+        """Search for several disjoint sets of properties, each to its own depth. Yields (set, result)."""
         remaining = dict(depths)
         while remaining:
             level, transitions = self.levels[-1], self.transitions
@@ -216,7 +210,7 @@ class _Search:
                 yield wanted, result
 
     def _is_answered(self, wanted: int, result: Exploration) -> bool:
-        """Return whether a result for all remaining properties is also the result for the `wanted` ones."""
+        """Return whether a result for all remaining properties together is also the result for the `wanted` ones."""
         if result.shortest is None:
             return True
         return executions(self.protocols, self.settings, self.after + result.shortest)[0].breaks(wanted)
@@ -224,7 +218,7 @@ class _Search:
     def _expand_level(
         self, level: Level, is_last: bool, report: Callable[[SearchProgress], None]
     ) -> Exploration | None:
-        """Expand a level. Returns the result if the search ends in this level, else None.
+        """Expand all states of a level. Returns the result if the search ends in this level, None if it goes deeper.
 
         The search keeps no successors of the last level.
         """
@@ -252,7 +246,7 @@ class _Search:
         return None
 
     def _expand_wave(self, level: Level, first: int) -> list[Expanded]:
-        """Expand a wave of a level, chunk by chunk."""
+        """Expand a wave of states of a level, from number `first` on. Returns a result for each chunk of states."""
         rows = min(_WAVE, level.size - first)
         wave: list[Expanded | None] = [None] * -(-rows // CHUNK)  # rounded up; at most as many as the outbox has
 
@@ -269,14 +263,14 @@ class _Search:
     def _result(
         self, states: int | None = None, *, complete: bool = False, memory_exhausted: bool = False
     ) -> Exploration:
-        """Return the result of the search. `states` is the number of states to report, by default all of them."""
+        """Return the result of the search so far. `states` is the number of states to report, by default all."""
         states = states or self.visited.size
         memory = self.visited.bytes * states // self.visited.size
         depth = len(self.levels) - 1
         return Exploration(states, self.transitions, depth, complete, None, memory_exhausted, memory, self.symmetry)
 
     def _shortest(self) -> bytes:
-        """Return the least of the shortest schedules that break a wanted property. Raises NotConfirmed."""
+        """Return the shortest schedule that breaks a wanted property, the first in byte order. Raises NotConfirmed."""
         retrace = Retrace(self.visited, self.expansion, self.threads, self.levels)
         tables = retrace.tables_to(retrace.breaking(self.wanted))
         shortest = retrace.schedule(tables, executions(self.protocols, self.settings, self.after), self.wanted)
@@ -284,7 +278,7 @@ class _Search:
         return shortest
 
     def _raise_does_not_fit(self, row: int) -> None:
-        """Raise DoesNotFit with a description of the successor that does not fit its key. `row` holds its parent."""
+        """Raise DoesNotFit with the field whose value does not fit. `row` holds the parent of the state."""
         retrace = Retrace(self.visited, self.expansion, self.threads, self.levels)
         here = executions(self.protocols, self.settings, self.after)
         schedule = self.after + retrace.schedule(retrace.tables_to(np.array([row])), here)
@@ -299,7 +293,7 @@ class _Search:
 
 
 def executions(protocols: Sequence[Protocol], settings: Settings, after: bytes) -> list[Execution]:
-    """Return the executions from which a search starts: one for each protocol, after the schedule `after`."""
+    """Return the states where a search starts: an Execution for each protocol, after the schedule `after`."""
     started = [Execution(each, settings, after) for each in protocols]
     for each in started:
         each.model.forget(each.state)
@@ -309,9 +303,9 @@ def executions(protocols: Sequence[Protocol], settings: Settings, after: bytes) 
 def prepared(
     protocols: Sequence[Protocol], settings: Settings, wanted: int, symmetric: bool, jobs: int, after: bytes = b""
 ) -> tuple[list[Interpreted], Expansion, int]:
-    """Prepare a search. Returns the initial state of each protocol, the expansion of states, and the symmetry.
+    """Prepare a search. Returns the initial state of each protocol, the Expansion, and the symmetry.
 
-    The symmetry is the largest number of states that one state may represent.
+    The symmetry is the largest number of states that one state may represent; 1 without symmetry.
     """
     starts = [each.state for each in executions(protocols, settings, after)]
     model = model_of(protocols)
@@ -327,7 +321,7 @@ def most_states(protocol: Protocol, settings: Settings, memory: int) -> int:
 
 
 def confirm(protocols: Sequence[Protocol], settings: Settings, wanted: int, schedule: bytes) -> None:
-    """Raise NotConfirmed unless a schedule breaks a wanted property under the first protocol while the others hold."""
+    """Raise NotConfirmed if a schedule breaks no wanted property under the first protocol, or any under another."""
     model = model_of(protocols)
     execution, *holding = (Execution(protocol, settings, schedule) for protocol in protocols)
     every = model.judgement.all
@@ -340,7 +334,7 @@ def confirm(protocols: Sequence[Protocol], settings: Settings, wanted: int, sche
 
 @dataclass(frozen=True)
 class Timed:
-    """An exploration and its duration in seconds, without compilation."""
+    """The result of a search, and its duration in seconds without compilation."""
 
     exploration: Exploration
     seconds: float
@@ -357,7 +351,7 @@ def timed(
     jobs: int | None,
     symmetric: bool,
 ) -> Timed:
-    """Explore, and measure the duration. The clock starts after compilation."""
+    """Run `explore`, and measure its duration without compilation."""
     explore(protocol, settings, wanted, depth=1)
     started = time.monotonic()
     exploration = explore(protocol, settings, wanted, depth, memory, report, jobs=jobs, symmetric=symmetric)

@@ -1,9 +1,9 @@
-"""Find the schedule that leads to a state, from the keys that a search keeps.
+"""Find the schedule that leads to a state, although a search keeps only the keys of states.
 
-A search keeps only the keys of states. Retrace goes back level by level and recomputes which states lead towards the
-last state. Then it goes forward from the initial state. At each level it takes the first event that leads to a state on
-the way. So it finds the least of all shortest schedules in the order of events. The result is the same with and without
-symmetry, although with symmetry a key represents a class of states (symmetry.py).
+Retrace goes back level by level, and recomputes which states lead to the last state. Then it goes forward from the
+initial state. At each level it takes the first event that leads to one of these states. So it finds the first of all
+shortest schedules in byte order. The result is the same with and without symmetry, although with symmetry a key
+represents a class of states (symmetry.py).
 """
 
 from collections.abc import Sequence
@@ -24,17 +24,17 @@ Rows = npt.NDArray[np.int64]
 
 
 class Retrace:
-    """Goes back through the levels of a search."""
+    """Goes back through the levels of a finished search."""
 
     def __init__(self, visited: Visited, expansion: Expansion, threads: Threads, levels: Sequence[Level]) -> None:
         self._visited, self._expansion, self._threads, self._levels = visited, expansion, threads, levels
 
     def breaking(self, wanted: int) -> Rows:
-        """Return the rows of the last level from which one event leads to a state that breaks a wanted property."""
+        """Return the rows of the last level with a successor that breaks a wanted property."""
         return self._leading(self._levels[-1], BREAKING, NOTHING_VISITED, wanted)
 
     def tables_to(self, rows: Rows) -> list[Array]:
-        """Return a table for each level after the first: its rows that lead to the given rows of the last level."""
+        """Return a hash table for each level after the first, with the rows that lead to the given last rows."""
         tables: list[Array] = []
         for level in reversed(self._levels[:-1]):
             tables.append(self._visited.table_of(rows))
@@ -42,7 +42,10 @@ class Retrace:
         return tables[::-1]
 
     def _leading(self, level: Level, which: int, table: Array, wanted: int) -> Rows:
-        """Return the rows of a level from which one event leads to a state that `which` selects."""
+        """Return the rows of a level with a successor that `which` selects.
+
+        SOUGHT selects the states in `table`, and BREAKING the states that break a wanted property.
+        """
         rows: list[Rows] = []
         chunks = -(-level.size // CHUNK)
 
@@ -58,11 +61,11 @@ class Retrace:
         return np.concatenate(rows)
 
     def schedule(self, tables: Sequence[Array], executions: Sequence[Execution], wanted: int = 0) -> bytes:
-        """Return the least schedule through one row of each table, and unless `wanted` is 0, to a broken state.
+        """Return the first schedule in byte order that leads through one row of each table.
 
-        The executions run side by side. They begin in the initial states of the search, and the method applies the
-        schedule to them. The schedule ends early if a successor does not fit its key. This can happen for one state of
-        a class and not for another state of the class.
+        If `wanted` is not 0, one more event breaks a wanted property. The executions begin in the initial states of the
+        search, and the method applies the schedule to them. The schedule ends early if a successor does not fit into a
+        key.
         """
         schedule = bytearray()
         steps = [(SOUGHT, table) for table in tables] + [(BREAKING, NOTHING_VISITED)] * bool(wanted)
@@ -77,9 +80,9 @@ class Retrace:
         return bytes(schedule)
 
     def _first_event(self, states: list[Interpreted], which: int, table: Array, wanted: int) -> int | None:
-        """Return the first event that leads from the given states to a state that `which` selects.
+        """Return the first event that leads from the given states to a selected state (see `_leading`).
 
-        Returns None if a successor does not fit its key.
+        Returns None if a successor does not fit into a key.
         """
         free = self._visited.limit  # the first row of shard 0 beyond the limit, which the search never fills
         self._visited.keys[row_of(0, free)] = self._expansion.put(states, self._expansion.as_it_is)

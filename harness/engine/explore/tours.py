@@ -1,8 +1,8 @@
-"""Plan tours: paths through a graph from node 0. Together the tours cover every reachable wanted edge.
+"""Plan tours: paths through a graph that start at node 0 and together cover every wanted edge that can be reached.
 
-The plan is greedy. A tour goes to the nearest node with a wanted edge that no tour has covered yet, and follows such
-edges from node to node as long as possible. Then the tour continues to the next node with such an edge, if one is near.
-So a wanted edge costs four to six steps, and the first tours are the shortest.
+The plan is greedy. A tour goes to the nearest node with a wanted edge that no tour covers yet, and follows such edges
+as long as possible. If the next one is near, the tour continues there. So a wanted edge costs four to six steps, and
+the first tours are the shortest.
 """
 
 from collections.abc import Iterator
@@ -23,19 +23,19 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Edges:
-    """The edges of a graph, in ascending order of their sources."""
+    """The edges of a graph, as arrays of source and target nodes, in ascending order of sources."""
 
     nodes: int
     sources: Numbers
     targets: Numbers
 
     def offsets(self) -> npt.NDArray[np.int64]:
-        """Return the position where the edges of each node start, and the position where the last edges end."""
+        """Return the position of the first edge of each node, and the number of edges as the last element."""
         return np.searchsorted(self.sources, np.arange(self.nodes + 1)).astype(np.int64)
 
 
 class Reach:
-    """The nodes that can be reached from node 0 along usable edges, and for each node the edge that reaches it."""
+    """The nodes that can be reached from node 0 along usable edges, and an edge that reaches each of them."""
 
     def __init__(self, edges: Edges, usable: Flags) -> None:
         self.edges, self.usable, self.offsets = edges, usable, edges.offsets()
@@ -52,7 +52,7 @@ class Reach:
         return reached
 
     def tours(self, wanted: Flags) -> Iterator[Numbers]:
-        """Plan tours along all wanted edges that can be reached. Yields each tour as the edges that it follows."""
+        """Plan tours (paths from node 0) that cover all wanted edges in reach. Yields the edge numbers of each tour."""
         wanted = wanted & self.reached()
         waiting = np.bincount(self.edges.sources, wanted, self.edges.nodes).astype(np.int32)
         nodes = self.edges.nodes
@@ -70,9 +70,9 @@ class Reach:
 
 @kernel
 def reach(offsets, targets, usable, via, order):  # type: ignore[no-untyped-def]
-    """List the reachable nodes in `order`, nearest first, and write to `via` the edge that reaches each node.
+    """List the nodes that can be reached from node 0 in `order`, the nearest first. Returns their number.
 
-    Returns the number of nodes.
+    Writes an edge that reaches each node to `via`.
     """
     seen = np.zeros(via.shape[0], np.uint8)
     order[0] = 0
@@ -92,7 +92,7 @@ def reach(offsets, targets, usable, via, order):  # type: ignore[no-untyped-def]
 
 
 def way_back(node, start, via, sources, way):  # type: ignore[no-untyped-def]
-    """Write the edges that lead to a node from `start`, the last edge first. Returns their number."""
+    """Write the edges of the path from `start` to `node` to `way`, the last edge first. Returns their number."""
     length = 0
     while node != start:
         way[length] = via[node]
@@ -102,9 +102,9 @@ def way_back(node, start, via, sources, way):  # type: ignore[no-untyped-def]
 
 
 def wanted_edge(node, graph, wanted, waiting):  # type: ignore[no-untyped-def]
-    """Choose a wanted edge of a node that has one.
+    """Return a wanted edge of a node that has one.
 
-    Prefers an edge that stays at the node, then an edge to a node that has wanted edges itself.
+    Prefers an edge back to the node itself, then an edge to a node that has wanted edges.
     """
     offsets, targets = graph[0], graph[2]
     best, best_score = 0, -1
@@ -117,10 +117,10 @@ def wanted_edge(node, graph, wanted, waiting):  # type: ignore[no-untyped-def]
 
 
 def way_on(start, graph, waiting, memory, clock, near, way):  # type: ignore[no-untyped-def]
-    """Write the edges of the path to the nearest node that has a wanted edge, the last edge first.
+    """Write the edges of the path to the nearest node with a wanted edge to `way`, the last edge first.
 
     Returns the number of edges, 0 if no such node is within `near` steps. `memory` holds three arrays by node (the
-    clock when the node was last seen, the edge that led to the node, its distance) and room for a queue.
+    clock when the node was last seen, the edge that led to it, its distance) and room for a queue.
     """
     offsets, sources, targets, usable, _, _ = graph
     # A clock instead of flags: a node has been seen if its entry equals the clock. So no call has to clear the array.
@@ -145,10 +145,10 @@ def way_on(start, graph, waiting, memory, clock, near, way):  # type: ignore[no-
 
 @kernel
 def plan(graph, wanted, waiting, memory, progress, room, near, longest, steps, ends):  # type: ignore[no-untyped-def]
-    """Plan tours until they have `room` steps or no wanted edge is left.
+    """Plan tours until they have `room` steps or no wanted edge is left. Returns the number of tours.
 
-    Returns the number of tours, and writes the end of each to `ends`. `waiting` holds the number of wanted edges of
-    each node. `progress` holds the position in `order` of the first node that may have a wanted edge, and a clock.
+    Writes the edges of all tours to `steps`, and the end of each tour to `ends`. `waiting` holds the number of wanted
+    edges of each node. `progress` holds the first position in `order` that may have wanted edges, and a clock.
     """
     sources, targets, via, order = graph[1], graph[2], graph[4], graph[5]
     way = np.empty(via.shape[0] + 1, np.int32)

@@ -1,8 +1,8 @@
 """List all transitions between the states within bounds, as arrays.
 
-With symmetry one state represents all states that differ from it only in the names of replicas, as in a search. A
-successor of a representative is usually a renamed copy of another representative. The module finds the renaming by a
-comparison of keys. It distinguishes states by 64-bit hashes, and detects two states with the same hash.
+With symmetry one state, the representative, stands for all states that differ from it only in the names of replicas. A
+successor of a representative is usually a renamed copy of another one. The module compares keys to find the renaming.
+It identifies states by 64-bit hashes, and detects two states with the same hash.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,16 +27,17 @@ Hashes = npt.NDArray[np.uint64]
 
 
 class Ambiguous(Exception):
-    """Two states have the same hash, or no state has the hash of a successor, so the transitions are not known."""
+    """The transitions are not known, because two states have the same hash, or a successor has the hash of no state."""
 
 
 @dataclass(frozen=True)
 class Transitions:
-    """Transition i leads from the state `sources[i]` by the event `events[i]` to the state `targets[i]`.
+    """All transitions between the states within bounds, as arrays.
 
-    Sources ascend, and schedules start in state 0. A state represents all states that differ from it only in the names
-    of replicas. The event uses the names of the source. The successor is the target with the names `orders[names[i]]`:
-    replica r of the target has the name at position r. `start` is the order of names of the first state.
+    Transition i leads from state `sources[i]` by `events[i]` to state `targets[i]`. Sources ascend, and schedules start
+    in state 0. With symmetry, a state stands for all states that differ only in the names of replicas, and the target
+    is reached with other names: its replica r is called `orders[names[i]][r]`. `start` is the index in `orders` for
+    state 0.
     """
 
     states: int
@@ -51,7 +52,11 @@ class Transitions:
     def renaming(
         self, renamed_event: Callable[[int, Sequence[int]], int]
     ) -> tuple[list[dict[int, int]], list[list[int]]]:
-        """Return two tables by order of names: the renamed events, and the result of a second order after the first."""
+        """Return two tables: renamed events, and the results of two renamings in sequence.
+
+        Item [n][event] of the first table is the event with the names `orders[n]`. Item [n][m] of the second table is
+        the number of the order that results from order m after order n.
+        """
         numbers = {order: number for number, order in enumerate(self.orders)}
         events = [{event: renamed_event(event, order) for event in self.alphabet} for order in self.orders]
         after = [[numbers[tuple(first[r] for r in second)] for second in self.orders] for first in self.orders]
@@ -64,7 +69,10 @@ def transitions(
     memory: int = DEFAULT_MEMORY,
     report: Callable[[SearchProgress], None] = lambda progress: None,
 ) -> Transitions:
-    """Find every transition within bounds. Raises DoesNotFit, MemoryEnded and Ambiguous."""
+    """Find every transition within bounds. Raises DoesNotFit, MemoryEnded and Ambiguous.
+
+    `memory` bounds the memory of the states, in bytes.
+    """
     with Threads(cores()) as threads:
         visited, levels, expansion = visit(protocol, settings, threads, memory, report)
         (start,), as_it_is, _ = prepared((protocol,), settings, 0, False, threads.jobs)
@@ -92,7 +100,7 @@ def _hashes(keys: npt.NDArray[np.uint32]) -> Hashes:
 
 
 def _rows(level: Level) -> npt.NDArray[np.int64]:
-    """Return the rows of a level, in the search's order of expansion."""
+    """Return the rows of a level of states, in the search's order."""
     shards = [row_of(shard, np.arange(level.starts[shard], level.ends[shard])) for shard in range(SHARDS)]
     return np.concatenate(shards)
 
@@ -100,7 +108,7 @@ def _rows(level: Level) -> npt.NDArray[np.int64]:
 def _successors(
     visited: Visited, levels: Sequence[Level], expansion: Expansion, threads: Threads
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8], Hashes]:
-    """Return the parents' rows, the events, and the hashes of the keys of all successors, in order."""
+    """Return three arrays for all successors in order: their parents' rows, their events, their keys' hashes."""
     parts: dict[tuple[int, int], tuple[Any, ...]] = {}
     for number, level in enumerate(levels):
 
@@ -119,7 +127,7 @@ def _successors(
 
 
 def _numbers(wanted: Hashes, hashes: Hashes) -> Numbers:
-    """Return the numbers of the states with the wanted hashes. Raises Ambiguous."""
+    """Return the positions of the wanted hashes in `hashes`, which are the states' numbers. Raises Ambiguous."""
     order = np.argsort(hashes)
     ascending = hashes[order]
     places = np.minimum(np.searchsorted(ascending, wanted), len(order) - 1)
@@ -129,7 +137,10 @@ def _numbers(wanted: Hashes, hashes: Hashes) -> Numbers:
 
 
 def _names(found: Hashes, targets: Numbers, in_orders: Sequence[Hashes]) -> npt.NDArray[np.uint8]:
-    """Return the first order of names that gives each target the hash that was found. Raises Ambiguous."""
+    """Return, for each successor, the first order of names that gives its target the successor's hash.
+
+    Raises Ambiguous if there is none.
+    """
     names = np.full(len(found), len(in_orders), np.uint8)
     for number in reversed(range(len(in_orders))):
         names[in_orders[number][targets] == found] = number

@@ -1,9 +1,8 @@
-"""Store the states that a search has visited: packed keys in shards, and a hash table for each shard.
+"""The set of states that a search has visited: packed keys in shards, and a hash table for each shard.
 
-The hash of a key determines its shard, so threads that fill different shards never share data. Lookups compare whole
-keys, so no collision of hashes can make a search skip a state.
-
-The store does not record how the search reached a state; retrace.py recomputes it.
+The hash of a key determines its shard, so threads that fill different shards share no data. A lookup compares whole
+keys, so a collision of hashes cannot make a search skip a state. The set does not record how the search reached a
+state; retrace.py recomputes this.
 """
 
 import mmap
@@ -31,10 +30,11 @@ Array = npt.NDArray[Any]
 
 
 class Visited:
-    """The keys of visited states, one row of `halves` 32-bit words each, and the numbers of rows by shard (`sizes`).
+    """The keys of visited states: a row of `halves` 32-bit words for each state. `sizes` counts the rows by shard.
 
-    Row number i of a shard is `row_of(shard, i)`. The first row of a shard beyond the limit is free for any use. The
-    constructor reserves address space for all rows. The operating system allocates only the pages that are written.
+    Row i of a shard is `keys[row_of(shard, i)]`. `memory` is in bytes. The constructor reserves address space for all
+    rows, and the operating system allocates only the pages that are written. Each shard has a free row after the last
+    allowed one.
     """
 
     def __init__(self, halves: int, memory: int) -> None:
@@ -47,22 +47,22 @@ class Visited:
 
     @staticmethod
     def bytes_per_state(halves: int) -> float:
-        """Return the number of bytes for a state when memory is full: its key and its share of the hash table."""
+        """Return the bytes that a state takes when memory is full: its key and its share of the hash table."""
         return 4 * halves + _SLOT / _MOST_LOAD
 
     @property
     def size(self) -> int:
-        """Return the number of states."""
+        """The number of states."""
         return int(self.sizes.sum())
 
     @property
     def bytes(self) -> int:
-        """Return the memory that the states take, in bytes."""
+        """The memory that the states take, in bytes."""
         blocks = int((-(-self.sizes // BLOCK)).sum())
         return blocks * BLOCK * self.keys.shape[1] * self.keys.itemsize + self.table.nbytes
 
     def has_room_for(self, coming: npt.NDArray[np.int64], threads: Threads) -> bool:
-        """Make room for `coming` more rows in each shard. Returns False if that would exceed the memory."""
+        """Make room for `coming` more rows in each shard. Returns False if they would exceed the memory."""
         most = int((self.sizes + coming).max())
         if most > self.limit:
             return False
@@ -80,7 +80,7 @@ class Visited:
         return True
 
     def add(self, outbox: tuple[Array, ...], chunks: int, tasks: int, threads: Threads) -> None:
-        """Add the entries in the first chunks of an outbox. Call `has_room_for` first."""
+        """Add the states in the first `chunks` chunks of an outbox (see Expansion). Call `has_room_for` first."""
         adding = compiled(insert)
 
         def work(task: int, thread: int) -> None:
@@ -89,7 +89,7 @@ class Visited:
         threads.run(tasks, work)
 
     def table_of(self, rows: npt.NDArray[np.int64]) -> Array:
-        """Return a table that holds only the given rows."""
+        """Return a hash table that holds only the given rows."""
         most = int(np.bincount(rows >> BLOCK_BITS & (SHARDS - 1), minlength=1).max())
         table = np.zeros((SHARDS, int(most / _MOST_LOAD) + 1), np.uint32)
         compiled(enter)(self.keys, rows, table)
@@ -97,25 +97,25 @@ class Visited:
 
 
 def _reserved(size: int) -> mmap.mmap:
-    """Return a mapping of `size` zero bytes. Only the pages that are written take memory."""
+    """Return a memory mapping of `size` zero bytes. Only the pages that are written take memory."""
     return mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NO_RESERVE)
 
 
 def shards_of(task: int, tasks: int) -> tuple[int, int]:
-    """Return the first shard and the last shard (exclusive) of a task, out of `tasks`."""
+    """Return the range of shards (first, last exclusive) that a task handles, if `tasks` tasks share them."""
     return task * SHARDS // tasks, (task + 1) * SHARDS // tasks
 
 
 def row_of(shard, i):  # type: ignore[no-untyped-def]
-    """Return the row in `keys` of row number i of a shard.
+    """Return the index in `keys` of row i of a shard.
 
-    The shards take turns, one block each, so that a small search touches little memory.
+    Blocks of rows belong to the shards in turn, so that a small search touches little memory.
     """
     return ((i >> BLOCK_BITS) * SHARDS + shard) << BLOCK_BITS | (i & (BLOCK - 1))
 
 
 def hash_of(keys, row):  # type: ignore[no-untyped-def]
-    """Return a 64-bit hash of the words of a row: the finalizer of MurmurHash3, word by word."""
+    """Return a 64-bit hash of the key in a row: the finalizer of MurmurHash3, word by word."""
     value = np.uint64(0x9E3779B97F4A7C15)
     for half in range(0, keys.shape[1] - 1, 2):
         word = np.uint64(keys[np.uint64(row), half]) | np.uint64(keys[np.uint64(row), half + 1]) << np.uint64(32)
@@ -126,19 +126,19 @@ def hash_of(keys, row):  # type: ignore[no-untyped-def]
 
 
 def mixed(value, word):  # type: ignore[no-untyped-def]
-    """Return a hash with one more word mixed in."""
+    """Return the hash `value` with one more word mixed in."""
     value = (value ^ word) * np.uint64(0xFF51AFD7ED558CCD)
     return value ^ value >> np.uint64(32)
 
 
 def shard_of(hashed):  # type: ignore[no-untyped-def]
-    """Return the shard of a key, by its hash."""
+    """Return the shard of a key with this hash."""
     # The highest bits, because `home_of` takes its slot from the low half of the hash.
     return np.int64(hashed >> np.uint64(64 - SHARD_BITS))
 
 
 def home_of(hashed, slots):  # type: ignore[no-untyped-def]
-    """Return the slot where the search for a key begins, by its hash."""
+    """Return the slot of the hash table where the search for a key with this hash begins."""
     # A product in place of a remainder: a division would be slower, and the number of slots need not be a power of two.
     return np.int64(((hashed & np.uint64(0xFFFFFFFF)) * np.uint64(slots)) >> np.uint64(32))
 
@@ -158,7 +158,7 @@ def same(keys, row, others, other):  # type: ignore[no-untyped-def]
 
 
 def number_bits(keys):  # type: ignore[no-untyped-def]
-    """Return the number of bits in a slot that hold the row number."""
+    """Return the number of bits in a slot of the hash table that hold the row number."""
     bits = 0
     while keys.shape[0] >> (SHARD_BITS + bits):
         bits += 1
@@ -166,26 +166,26 @@ def number_bits(keys):  # type: ignore[no-untyped-def]
 
 
 def slot_with(hashed, number, bits):  # type: ignore[no-untyped-def]
-    """Return the contents of a slot for row `number`, counted from 1."""
+    """Return the contents of a slot of the hash table: some bits of the hash, and a row number, counted from 1."""
     # The upper half of the hash: the lower half chose the slot, so it would distinguish keys in a chain poorly.
     return np.int64(hashed >> np.uint64(32)) << bits & np.int64(0xFFFFFFFF) | number
 
 
 def row_in(slot, hashed, bits):  # type: ignore[no-untyped-def]
-    """Return the row to which a slot refers. The hash determines the shard."""
+    """Return the row in `keys` that a slot refers to. The hash determines the shard."""
     return row_of(shard_of(hashed), (slot & ((np.int64(1) << bits) - 1)) - 1)
 
 
 def may_have(slot, hashed, bits):  # type: ignore[no-untyped-def]
-    """Return whether the bits in a slot agree with the hash of a key. The slot must not be empty."""
+    """Return whether a slot may hold a key with this hash, because the slot's bits of the hash agree.
+
+    The slot must not be empty.
+    """
     return (slot ^ slot_with(hashed, 0, bits)) >> bits == 0
 
 
 def find_slot(wanted, i, hashed, keys, table, bits):  # type: ignore[no-untyped-def]
-    """Return the slot of the shard's table that holds the row of `wanted[i]` in `keys`.
-
-    If the table doesn't have that key, returns the empty slot where the key belongs.
-    """
+    """Return the slot of the hash table that holds the key `wanted[i]`, or the empty slot where it belongs."""
     shard, slots = shard_of(hashed), table.shape[1]
     slot = home_of(hashed, slots)
     while True:
@@ -196,9 +196,9 @@ def find_slot(wanted, i, hashed, keys, table, bits):  # type: ignore[no-untyped-
 
 
 def look_up(wanted, count, hashes, keys, table, found, bits):  # type: ignore[no-untyped-def]
-    """Look up the first `count` wanted keys: `found[i]` is not 0 if key i has been visited.
+    """Look up the first `count` wanted keys. `found[i]` becomes 0 if key i has not been visited.
 
-    Lookups that do not depend on one another wait for memory at the same time: first for slots, then for keys.
+    The lookups wait for memory at the same time, because they do not depend on one another.
     """
     slots = table.shape[1]
     # Three loops in place of one: the loads of a loop are independent, so the processor has many in flight.
@@ -216,7 +216,7 @@ def look_up(wanted, count, hashes, keys, table, found, bits):  # type: ignore[no
 
 
 def enter_row(keys, row, table, bits):  # type: ignore[no-untyped-def]
-    """Enter a row that the table doesn't hold yet."""
+    """Enter a row into a hash table that doesn't hold it yet."""
     shard, slots = row >> BLOCK_BITS & (SHARDS - 1), table.shape[1]
     hashed = hash_of(keys, row)
     slot = home_of(hashed, slots)
@@ -228,7 +228,7 @@ def enter_row(keys, row, table, bits):  # type: ignore[no-untyped-def]
 
 @kernel
 def enter(keys, rows, table):  # type: ignore[no-untyped-def]
-    """Enter rows into an empty table."""
+    """Enter rows into an empty hash table."""
     bits = number_bits(keys)
     for row in rows:
         enter_row(keys, row, table, bits)
@@ -236,7 +236,7 @@ def enter(keys, rows, table):  # type: ignore[no-untyped-def]
 
 @kernel
 def fill_table(keys, sizes, table, first, last):  # type: ignore[no-untyped-def]
-    """Enter all rows of the shards from `first` to `last` (exclusive) into an empty table."""
+    """Enter all rows of the shards from `first` to `last` (exclusive) into an empty hash table."""
     bits = number_bits(keys)
     for shard in range(first, last):
         for i in range(sizes[shard]):
@@ -245,7 +245,7 @@ def fill_table(keys, sizes, table, first, last):  # type: ignore[no-untyped-def]
 
 @kernel
 def insert(keys, table, sizes, outbox, chunks, first, last):  # type: ignore[no-untyped-def]
-    """Add the entries of an outbox's first chunks, in order, to the shards from `first` to `last` (exclusive)."""
+    """Add the new states in the first `chunks` chunks of an outbox, in order, to the shards `first` to `last` - 1."""
     new_keys, hashes, parents, order, starts, _ = outbox
     room = parents.shape[1]
     slots = table.shape[1]

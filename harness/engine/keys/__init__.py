@@ -1,1 +1,1 @@
-"""Pack states into keys of a few words, the same key for states that differ only in the names of replicas."""
+"""Pack states into keys of a few words. States that differ only in the names of replicas can get the same key."""

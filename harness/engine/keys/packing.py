@@ -1,14 +1,12 @@
-"""Pack a state into a key: the values that can differ between states of a search, in as few 64-bit words as possible.
+"""Pack a state into a key: all values that can differ between states of a search, in as few 64-bit words as possible.
 
 A record of Kafka's model has room for five replicas, fifteen records and seventeen epochs. A search of two replicas and
-three records needs a tenth of this room. The declarations of the fields decide which elements a key holds. A key leaves
-out constants, fields that no rule can read under the constants of a search, and elements beyond the search's bounds.
-Each remaining element takes the bits that its greatest value needs. Packing detects a value that does not fit, because
-such a value would give different states the same key.
+three records needs a tenth of this room. A key leaves out constants, fields that no rule reads in this search, and
+elements beyond the search's bounds. Each remaining element takes the bits that its greatest value needs. Packing
+detects a value that does not fit, because different states could then have the same key.
 
-The values that belong to a single replica lie together in a key, in chunks that have the same form for every replica.
-symmetry.py can change the order of these chunks. Every other element is a group of its own. Groups fill the words, the
-largest groups first.
+The values of a single replica lie together in chunks that have the same form for every replica, so that symmetry.py can
+change the order of replicas. Chunks and all other elements fill the words, the largest first.
 """
 
 from collections.abc import Iterator, Sequence
@@ -32,12 +30,15 @@ _CHUNK_BITS = 32  # size of a chunk of a replica's values: smaller chunks leave 
 
 
 class DoesNotFit(Exception):
-    """A state has a value that does not fit its key. A declaration of the model is wrong, so don't trust a search."""
+    """A state has a value outside its declared bounds. The model's declarations are wrong: don't trust the search."""
 
 
 @dataclass(frozen=True)
 class Element:
-    """An element of a field in a key, with its bounds, and its position `at` in a record (Table.place_of)."""
+    """An element of a field that belongs to a key, with its bounds.
+
+    `at` is its position in a record (Table.place_of).
+    """
 
     field: Field
     index: tuple[int, ...]
@@ -47,23 +48,23 @@ class Element:
 
     @property
     def bits(self) -> int:
-        """Return the number of bits that the element takes."""
+        """The number of bits that the element takes in a key."""
         return (self.greatest - self.least).bit_length()
 
     @property
     def is_local(self) -> bool:
-        """Return whether the element belongs to a single replica and its value names no replica."""
+        """True if the element belongs to a single replica and its value refers to no replica."""
         return len(self.replicas) == 1 and self.field.names is Names.NOBODY
 
     @property
     def replicas(self) -> tuple[int, ...]:
-        """Return the replicas in the element's index."""
+        """The replicas in the element's index."""
         return tuple(i for i, axis in zip(self.index, self.field.by, strict=True) if axis.of_replicas)
 
 
 @dataclass(frozen=True)
 class Place:
-    """The position of an element in a key, and the number of its chunk; -1 if it is in no chunk."""
+    """The position of an element in a key: word and lowest bit. `chunk` is the number of its chunk, -1 for none."""
 
     element: Element
     word: int
@@ -73,10 +74,11 @@ class Place:
 
 @dataclass(frozen=True)
 class Layout:
-    """The places of a key's elements, the number of its words and half words, and a table for each integer type.
+    """The form of a key: the place of each element, and the tables that kernels (compiled functions) use to pack it.
 
-    `halves` does not count the upper half of the last word if that half is empty. `chunks` holds the word, the bit and
-    the number of bits of each replica's chunks.
+    `words` and `halves` are the sizes of a key in 64-bit and 32-bit words. `bytes_table` is for elements stored as
+    bytes, `words_table` for the others. `chunks[r, c]` holds the word, the lowest bit and the number of bits of chunk c
+    of replica r.
     """
 
     places: tuple[Place, ...]
@@ -88,7 +90,7 @@ class Layout:
 
     @property
     def elements(self) -> tuple[Element, ...]:
-        """Return the elements of a key."""
+        """The elements of a key."""
         return tuple(place.element for place in self.places)
 
     def check(self, p: Interpreted) -> None:
@@ -103,7 +105,10 @@ class Layout:
 
 
 def layout_for(starts: Sequence[Interpreted]) -> Layout:
-    """Return the layout for all states reachable from `starts`. The starts may differ only in their mechanisms."""
+    """Return the form of the keys for all states that can follow from `starts`.
+
+    The starts have equal settings, and may have different protocols.
+    """
     elements = tuple(_elements(starts))
     replicas = range(starts[0].replicas)
     local = [[each for each in elements if each.is_local and each.replicas == (r,)] for r in replicas]
@@ -125,7 +130,10 @@ def layout_for(starts: Sequence[Interpreted]) -> Layout:
 
 
 def _fill(sizes: Sequence[int], room: int) -> list[tuple[int, int]]:
-    """Return a place (bin, bit) for each size. The largest sizes go first, each into the first bin with enough room."""
+    """Distribute items of these sizes to bins with `room` bits. Returns (bin, bit) for each.
+
+    The largest items go first, each into the first bin with enough room.
+    """
     used: list[int] = []
     places = [(0, 0)] * len(sizes)
     for i in sorted(range(len(sizes)), key=lambda i: -sizes[i]):
@@ -154,7 +162,7 @@ def _table(places: Sequence[Place], words: int) -> Table:
 
 
 def _elements(starts: Sequence[Interpreted]) -> Iterator[Element]:
-    """Yield every element that may distinguish states."""
+    """Yield every element whose value may differ between states of the search."""
     p = starts[0]
     for field in p.table.variables:
         if any(field.read(each) for each in starts):
@@ -167,10 +175,10 @@ def _elements(starts: Sequence[Interpreted]) -> Iterator[Element]:
 
 
 def pack_part(records, start, table, words, key, first):  # type: ignore[no-untyped-def]
-    """Add the elements of one table to a key. Its words are `words` words of `key` from `first` on.
+    """Add the elements that a table lists to a key.
 
-    Returns a number other than 0 if an element does not fit. `records` are integers of the table's size. The state
-    begins at `start`.
+    The key is the `words` words of `key` from index `first` on. The state is in `records` from index `start` on.
+    Returns a number other than 0 if a value does not fit.
     """
     element, outside = np.uint64(0), np.int64(0)
     for word in range(words):
@@ -186,7 +194,7 @@ def pack_part(records, start, table, words, key, first):  # type: ignore[no-unty
 
 
 def unpack_part(key, first, table, words, records, start):  # type: ignore[no-untyped-def]
-    """Undo `pack_part`: write the elements of one table from a key to the records, at the positions in the table."""
+    """Write the elements that a table lists from a key back to a state. This is the inverse of `pack_part`."""
     element = np.uint64(0)
     for word in range(words):
         packed, end = key[np.uint64(first + word)], np.uint64(table[END, np.uint64(word)])

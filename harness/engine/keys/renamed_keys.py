@@ -13,9 +13,9 @@ Values = npt.NDArray[np.int64]
 
 
 def renamed_keys(layout: Layout, keys: npt.NDArray[np.uint32], names: Sequence[int]) -> npt.NDArray[np.uint32]:
-    """Return the keys of the states after renaming each replica r to `names[r]`.
+    """Return the keys after giving each replica r the name `names[r]`.
 
-    `keys` has a row for each state. All states belong to the same protocol.
+    `keys` has a row of 32-bit words for each state. All states belong to one protocol.
     """
     places = {(place.element.field.name, place.element.index): place for place in layout.places}
     words = _joined(keys, layout.words)
@@ -39,7 +39,7 @@ def _halved(words: Values, halves: int) -> npt.NDArray[np.uint32]:
 
 
 def _values(words: Values, place: Place) -> Values:
-    """Return the difference between an element and its least value, for each state."""
+    """Return the packed value of an element for each state: its difference from its least value."""
     values: Any = words[:, place.word] >> place.shift & (1 << place.element.bits) - 1
     return values
 

@@ -1,12 +1,11 @@
 """Compute one key for all states that differ only in the names of replicas.
 
-The rules do not depend on the names of replicas, so one state represents a class of such states (Clarke, Enders,
-Filkorn and Jha, 1996). The key of the class is computed without renaming the state. The values that belong to a single
-replica are in chunks of the state's own key. Sorting these chunks gives an order of the replicas, usually the order
-that they already have. Every other value is packed as if the replicas stood in that order. Replicas with equal chunks
-may stand in any order: the least of the resulting keys is the key of the class.
+The rules do not depend on the names of replicas, so one state can represent a class of states (Clarke, Enders, Filkorn
+and Jha, 1996). The model decides whether its rules and properties have this symmetry.
 
-The model decides whether its rules and properties have this symmetry.
+The key of a state has chunks with the values of a single replica. The module sorts the replicas by their chunks, and
+packs every other value as if the replicas stood in this order. Replicas with equal chunks may stand in any order. The
+least of the resulting keys is the key of the class.
 """
 
 from collections.abc import Sequence
@@ -32,7 +31,11 @@ _MOST_NAMES = 16  # room for every value that a replica's number may have, valid
 
 @dataclass(frozen=True)
 class Renaming:
-    """The tables to pack a canonical key. Without any `orders`, a state keeps its own key."""
+    """The tables that are needed to compute the key of a class of states. Without `orders`, a state keeps its own key.
+
+    `rest_bytes` and `rest_words` describe the elements outside of chunks, `chunks` the chunks. `orders` has all orders
+    of the replicas.
+    """
 
     rest_bytes: Table
     rest_words: Table
@@ -41,17 +44,17 @@ class Renaming:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """Return the tables in the form that kernels take."""
+        """The tables as a tuple, in the form that compiled functions take."""
         return (self.rest_bytes, self.rest_words, self.chunks, self.orders)
 
 
 def most_alike(replicas: int) -> int:
-    """Return the largest number of states that one state may represent."""
+    """Return the largest number of states that differ only in the names of `replicas` replicas."""
     return factorial(replicas)
 
 
 def renaming_for(layout: Layout, replicas: int, symmetric: bool) -> Renaming:
-    """Return the tables for the keys of a layout."""
+    """Return the tables to compute keys. If `symmetric`, states that differ only in replica names get the same key."""
     rest = [place for place in layout.places if place.chunk < 0]
     of_bytes, of_words = (
         np.array([_row(place, replicas) for place in rest if place.element.field.integer is integer], np.int64)
@@ -76,14 +79,15 @@ def _replica_axes(element: Element) -> list[int]:
 
 
 def _stride(element: Element, axis: int) -> int:
-    """Return the distance in a record between elements that are neighbours on an axis."""
+    """Return the distance in a record between elements that are neighbours on an axis of their field."""
     return int(np.prod(element.field.shape[axis + 1 :], dtype=np.int64))
 
 
 def room(renaming_tables, words):  # type: ignore[no-untyped-def]
-    """Return working arrays: chunks by replica, an order of replicas, the order tried, names, and two keys.
+    """Return the working arrays of a canonical renaming of replicas. A caller allocates them once and reuses them.
 
-    Each key has `words` words.
+    The arrays are: the parts of the state that belong to each replica, the current and the best order of the replicas,
+    the new number of each replica, and the current and the best key, of `words` words each.
     """
     _, _, chunks, orders = renaming_tables
     replicas = orders.shape[1]
@@ -100,7 +104,7 @@ def room(renaming_tables, words):  # type: ignore[no-untyped-def]
 
 
 def are_wanted(renaming_tables):  # type: ignore[no-untyped-def]
-    """Return whether keys represent classes of states."""
+    """Return whether a key stands for a class of states, and not for a single state."""
     _, _, _, orders = renaming_tables
     return orders.shape[0] > 0
 
@@ -114,16 +118,16 @@ def take_chunks(key, first, chunks, blocks):  # type: ignore[no-untyped-def]
 
 
 def put_chunks(blocks, order, chunks, key, first):  # type: ignore[no-untyped-def]
-    """Add the replicas' chunks to a key in the given order. The key begins at word `first`."""
+    """Add the chunks of the replicas to a key, in the given order of replicas. The key begins at word `first`."""
     for i in range(blocks.shape[0]):
         for chunk in range(blocks.shape[1]):
             key[first + chunks[i, chunk, 0]] += blocks[order[i], chunk] << chunks[i, chunk, 1]
 
 
 def pack_rest(records, start, table, order, names, replicas, key):  # type: ignore[no-untyped-def]
-    """Add the elements of one table to a key, as if the replicas stood in the given order.
+    """Add the elements that a table lists to a key, as if the replicas stood in the given order.
 
-    Returns a number other than 0 if an element does not fit.
+    Returns a number other than 0 if a value does not fit.
     """
     outside = np.int64(0)
     for i in range(table.shape[0]):
@@ -148,7 +152,7 @@ def pack_rest(records, start, table, order, names, replicas, key):  # type: igno
 
 
 def compare(blocks, one, other):  # type: ignore[no-untyped-def]
-    """Compare the chunks of two replicas. Returns -1 if `one` comes first, 1 if `other` does, 0 if they are equal."""
+    """Compare two replicas by their chunks. Returns -1 if `one` comes first, 1 if `other` does, 0 if they are equal."""
     for chunk in range(blocks.shape[1]):
         if blocks[one, chunk] != blocks[other, chunk]:
             return -1 if blocks[one, chunk] < blocks[other, chunk] else 1
@@ -156,7 +160,7 @@ def compare(blocks, one, other):  # type: ignore[no-untyped-def]
 
 
 def sort(blocks, order):  # type: ignore[no-untyped-def]
-    """Sort the replicas by their chunks. Returns whether some replicas have equal chunks."""
+    """Write the replicas to `order`, sorted by their chunks. Returns whether some replicas have equal chunks."""
     # An insertion sort, because there are at most five replicas and they are mostly in order.
     same = False
     for i in range(blocks.shape[0]):
@@ -173,9 +177,9 @@ def sort(blocks, order):  # type: ignore[no-untyped-def]
 
 
 def pack_in_order(views, starts, renaming_tables, order, names, key):  # type: ignore[no-untyped-def]
-    """Write all values outside of chunks to a key, as if the replicas stood in the given order.
+    """Pack all values outside of chunks into a key, as if the replicas stood in the given order.
 
-    Returns a number other than 0 if an element does not fit.
+    Returns a number other than 0 if a value does not fit.
     """
     rest_bytes, rest_words, _, orders = renaming_tables
     replicas = orders.shape[1]
@@ -188,7 +192,7 @@ def pack_in_order(views, starts, renaming_tables, order, names, key):  # type: i
 
 
 def is_less(key, other):  # type: ignore[no-untyped-def]
-    """Return whether a key comes before another key."""
+    """Return whether a key is less than another key of the same length."""
     for word in range(key.shape[0]):
         if key[word] != other[word]:
             return key[word] < other[word]
@@ -196,9 +200,9 @@ def is_less(key, other):  # type: ignore[no-untyped-def]
 
 
 def reorder(orders, number, blocks, order, tried):  # type: ignore[no-untyped-def]
-    """Write a permutation of the sorted replicas to `tried`.
+    """Write permutation `number` of the sorted replicas to `tried`.
 
-    Returns whether the permutation exchanges only replicas with equal chunks.
+    Returns False if it exchanges replicas with different chunks. Then `tried` is incomplete.
     """
     for i in range(blocks.shape[0]):
         tried[i] = order[orders[number, i]]
@@ -208,7 +212,7 @@ def reorder(orders, number, blocks, order, tried):  # type: ignore[no-untyped-de
 
 
 def is_in_order(order, replicas):  # type: ignore[no-untyped-def]
-    """Return whether an order of replicas is the order that they have in the state."""
+    """Return whether the order lists the replicas as 0, 1, 2 and so on."""
     for r in range(replicas):
         if order[r] != r:
             return False
@@ -216,10 +220,10 @@ def is_in_order(order, replicas):  # type: ignore[no-untyped-def]
 
 
 def make_canonical(views, starts, renaming_tables, room_, key, first):  # type: ignore[no-untyped-def]
-    """Replace the key of a state with the key of its class. The key begins at word `first`.
+    """Replace the key of a state with the key of its class: all states that differ from it only in replica names.
 
-    Returns a number other than 0 if a value does not fit. The bytes and words of the state begin at the positions
-    `starts` in the views.
+    The key begins at word `first`. The state begins at the positions `starts` in the views. Returns a number other than
+    0 if a value does not fit.
     """
     _, _, chunks, orders = renaming_tables
     blocks, order, tried, names, least, rest = room_

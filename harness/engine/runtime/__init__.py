@@ -1,1 +1,1 @@
-"""Link and compile the model's rules, or interpret them; and end runs by a deadline or Ctrl-C."""
+"""Compile the model's rules and the engine's kernels, or interpret them; and end runs by a deadline or Ctrl-C."""

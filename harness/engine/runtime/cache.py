@@ -1,13 +1,14 @@
-"""The cache of this user: a directory for compiled code and downloads, which nobody else may change."""
+"""The user's cache directory for compiled code and downloads. Nobody else can change it."""
 
 import os
 from pathlib import Path
 
 
 def user_cache() -> Path:
-    """Return the cache directory, and create it. Raises OSError and, for a user without a home, RuntimeError.
+    """Create and return the cache directory.
 
-    The cache holds code that later runs execute, so only its owner may enter it, whatever the umask is.
+    Later runs execute code from it, so only its owner may enter it, whatever the umask is. Raises OSError, and
+    RuntimeError for a user without a home directory.
     """
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "epochfuzz"
     cache.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -1,9 +1,9 @@
-"""Compile kernels over the model's rules with Numba, and keep the machine code on disk between runs.
+"""Compile kernels and the model's rules with Numba, and keep the machine code on disk between runs.
 
-A kernel is written as a plain function. The kernels that run a model, and the rules that they call, are linked into a
-single file of flat code (model/core/specializer.py). That file and Numba's machine code are in a directory named by a
-digest of all their sources. Numba's own cache checks only the file of the function that it compiles, so it would keep a
-kernel after a change to a rule in another file. Kernels that run no model have a file of their own.
+A kernel is a function that Python calls and Numba compiles. Kernels and the rules that they call are copied into one
+file of flat code (model/core/specializer.py). This file and Numba's machine code are in a directory named by a digest
+of all their sources. Numba's own cache checks only the file of the function that it compiles, so it would miss a change
+to a rule in another file. Kernels that run no model have a file of their own.
 """
 
 import ast
@@ -64,24 +64,27 @@ _programs: dict[tuple[Model | None, str], ModuleType] = {}
 
 
 def kernel(function: _Function) -> _Function:
-    """Mark a function that Python calls and that runs no model. `compiled` returns its machine code."""
+    """Mark a function as a kernel that runs no model. `compiled` returns its machine code."""
     _kernels.append(function)
     return function
 
 
 def kernel_of_model(function: _Function) -> _Function:
-    """Mark a function that Python calls and that runs a MODEL. `compiled_for` returns its machine code."""
+    """Mark a function as a kernel that runs a MODEL. `compiled_for` returns its machine code."""
     _kernels_of_models.append(function)
     return function
 
 
 def compiled(function: Callable[..., Any]) -> Any:
-    """Return a kernel as machine code, or as Python if Numba is switched off."""
+    """Return the machine code of a kernel that runs no model; Python code if Numba is switched off."""
     return _made(function, None, _OF_NO_MODEL)
 
 
 def compiled_for(model: Model, function: Callable[..., Any], starts: Iterable[Interpreted]) -> Any:
-    """Return a kernel as machine code, or as Python, for all states that can follow from `starts`."""
+    """Return the machine code of a kernel, compiled for all states that can follow from `starts`.
+
+    If Numba is switched off, the result is Python code.
+    """
     return _made(function, model, model.linking.program(list(starts)))
 
 
@@ -93,13 +96,16 @@ def _made(function: Callable[..., Any], model: Model | None, what: Specializatio
 
 
 def is_compiled(name: str, model: Model) -> bool:
-    """Return whether an earlier run compiled the kernel with that flat name and kept its machine code."""
+    """Return whether the machine code of a kernel is on disk. `name` is its name in flat code."""
     directory = cache_directory(model)
     return directory is not None and any(directory.rglob(f"kernels.{name}-*.nbc"))
 
 
 def digest_of(model: Model | None) -> str:
-    """Return sixteen hexadecimal digits for the sources of a model and of the kernels: the version of the rules."""
+    """Return sixteen hexadecimal digits that identify the sources of a model and of the kernels.
+
+    They serve as the version of the rules. Without a model they identify the kernels alone.
+    """
     own, declared = (model.linking.sources, model.linking.declared) if model is not None else ((), "")
     return _digest([*_sources_in(Path(core.__file__).parent), *own, *_SOURCES], declared)
 
@@ -108,7 +114,7 @@ def digest_of(model: Model | None) -> str:
 def cache_directory(model: Model | None) -> Path | None:
     """Return the directory for compiled kernels, named by the digest of their sources.
 
-    Returns None, after a warning, if no directory can be written.
+    Returns None, after a warning on standard error, if no directory can be written.
     """
     base = _base()
     if base is None:
@@ -138,7 +144,10 @@ def _sources_in(package: Path) -> list[Path]:
 
 
 def _digest(sources: Iterable[Path], declared: str = "") -> str:
-    """Return a digest of the contents and paths of sources. Paths count, because they determine the names of rules."""
+    """Return a digest of the contents and the paths of source files.
+
+    Paths count, because a rule's name in flat code contains its path.
+    """
     digest = hashlib.sha256(f"{numba.__version__}{declared}".encode())
     for source in sources:
         place = source.relative_to(_PACKAGE) if source.is_relative_to(_PACKAGE) else source.name
@@ -147,9 +156,9 @@ def _digest(sources: Iterable[Path], declared: str = "") -> str:
 
 
 def _file_name(what: Specialization) -> str:
-    """Return the name of a program's file.
+    """Return the name of the file of flat code.
 
-    For a program with mutants the name includes a digest of their sources, which do not belong to the model's sources.
+    With mutants it contains a digest of their sources, which do not belong to the model's sources.
     """
     if what.defects is None:
         return what.name
@@ -159,9 +168,9 @@ def _file_name(what: Specialization) -> str:
 
 
 def _program(model: Model | None, what: Specialization) -> ModuleType:
-    """Return the module of all kernels.
+    """Return the module with all kernels for one set of states.
 
-    Writes its file unless an earlier run has done so. If nothing can be kept on disk, the module exists in memory only.
+    The first call writes its file of flat code. If nothing can be kept on disk, the module exists in memory only.
     """
     directory = cache_directory(model)
     if directory is None or _IS_OFF:
@@ -191,7 +200,7 @@ def _say_that_nothing_is_compiled() -> None:
 
 
 def _write(file: Path, text: str) -> None:
-    """Write a file as a whole, because another process may read it at the same time."""
+    """Write a file in one step, because another process may read it at the same time."""
     handle, temporary = tempfile.mkstemp(dir=file.parent)
     with os.fdopen(handle, "w", encoding="utf-8") as stream:
         stream.write(text)
@@ -199,9 +208,9 @@ def _write(file: Path, text: str) -> None:
 
 
 def _source(model: Model | None, what: Specialization, kept: bool) -> str:
-    """Return the text of the module: each function with the decorator that compiles it.
+    """Return the flat code of a module: each function with the decorator that compiles it.
 
-    `kept`: Numba keeps the machine code.
+    If `kept` is true, Numba keeps the machine code on disk.
     """
     for name in _MODULES:
         importlib.import_module(f"{_ENGINE}.{name}")

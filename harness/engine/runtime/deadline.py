@@ -9,11 +9,11 @@ from epochfuzz.harness.engine.runtime.interruption import Interruption
 
 
 class TimeUp(Exception):
-    """The time of a Deadline is up."""
+    """The time of a Deadline is up, or the user has pressed Ctrl-C."""
 
 
 class Deadline:
-    """A time limit for some work: `seconds`, or None for no limit. An interruption ends the work too."""
+    """A time limit for some work: `seconds`, or None for no limit. An interruption by Ctrl-C ends the work too."""
 
     def __init__(self, seconds: float | None, interruption: Interruption | None = None) -> None:
         self.seconds = inf if seconds is None else seconds
@@ -23,22 +23,22 @@ class Deadline:
 
     @property
     def remaining(self) -> float:
-        """Return the number of seconds left; 0 after an interruption."""
+        """The number of seconds left; 0 after an interruption, and infinity without a limit."""
         if self._interruption is not None and self._interruption.happened:
             return 0.0
         return max(0.0, self.seconds - (time.monotonic() - self._started))
 
     @property
     def is_past(self) -> bool:
-        """Return whether the time is up."""
+        """True if the time is up, or after an interruption."""
         return self.remaining == 0.0
 
     def within(self, seconds: float) -> "Deadline":
-        """Return a deadline `seconds` from now, or at the end of this deadline if that is earlier."""
+        """Return a deadline `seconds` from now, but not later than this one."""
         return Deadline(min(seconds, self.remaining), self._interruption)
 
     def watching(self, report: Callable[[SearchProgress], None]) -> Callable[[SearchProgress], None]:
-        """Return a report function for a search. The function raises TimeUp after the time is up."""
+        """Return a function that passes the progress of a search to `report`, and raises TimeUp when time is up."""
 
         def watched(progress: SearchProgress) -> None:
             report(progress)

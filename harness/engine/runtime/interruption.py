@@ -1,4 +1,4 @@
-"""Turn Ctrl-C into a request to stop, for work that can stop at a consistent point."""
+"""Turn Ctrl-C into a request to stop, for work that can stop only at certain points."""
 
 import signal
 import threading
@@ -7,9 +7,9 @@ from typing import Any
 
 
 class Interruption:
-    """A context that records the first Ctrl-C in `happened`. A second Ctrl-C interrupts as usual.
+    """A context manager that sets `happened` at the first Ctrl-C. A second Ctrl-C interrupts as usual.
 
-    Outside of the main thread the context does nothing.
+    Outside of the main thread it does nothing.
     """
 
     def __init__(self) -> None:

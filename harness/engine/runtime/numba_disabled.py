@@ -1,8 +1,8 @@
 """Run kernels as plain Python if NUMBA_DISABLE_JIT is set, for example to debug them.
 
 Numba computes with 64 bits, whatever the type of an array. NumPy computes with the bits of the array's type, and wraps
-or rejects values that do not fit. So the arrays and records in this module return Python's integers, which have no
-limit. They store a number with as many bits as the array's type has.
+or rejects values that do not fit. So the arrays and records in this module return Python ints, which have no limit, and
+truncate a number to the bits of the array's type when they store it.
 """
 
 import functools
@@ -14,7 +14,7 @@ import numpy as np
 
 
 class _Wide:
-    """An array, or a record of an array, that returns Python's integers. As in NumPy, its parts are views."""
+    """An array or a record of an array that returns Python ints. Its parts are views, as in NumPy."""
 
     __slots__ = ("_of",)
     _of: Any
@@ -41,7 +41,7 @@ class _Wide:
         return len(self._of)
 
     def copy(self) -> "_Wide":
-        """Return a copy that shares nothing with this array."""
+        """Return a copy that shares no memory with this array."""
         return _Wide(self._of.copy())
 
 
@@ -82,7 +82,7 @@ NUMPY.empty, NUMPY.zeros, NUMPY.arange = _made(np.empty), _made(np.zeros), _made
 
 
 def interpreted(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """Return an uncompiled kernel that can be called like a compiled one."""
+    """Return a kernel as a Python function that takes the arguments of the compiled kernel."""
 
     @functools.wraps(kernel)
     def run(*arguments: Any) -> Any:
@@ -93,7 +93,7 @@ def interpreted(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _wide_arrays(argument: Any) -> Any:
-    """Wrap the arrays in an argument as _Wide. Numbers stay as they are, because seeds must be NumPy integers."""
+    """Wrap the arrays in an argument as _Wide. Seeds stay NumPy integers, which compute modulo 2^64."""
     if isinstance(argument, np.ndarray):
         return _Wide(argument)
     return tuple(map(_wide_arrays, argument)) if isinstance(argument, tuple) else argument

@@ -1,4 +1,4 @@
-"""Run the tasks of a search on several cores. Compiled kernels release the GIL, so they run in parallel."""
+"""Run the tasks of a search on several cores. Compiled kernels release the GIL, so threads run in parallel."""
 
 import os
 from collections.abc import Callable
@@ -13,7 +13,10 @@ def cores() -> int:
 
 
 class Threads:
-    """Runs numbered tasks on up to `jobs` threads. The threads start with the first `run` of more than one task."""
+    """Runs numbered tasks on up to `jobs` threads. Use it as a context manager, which ends the threads.
+
+    The threads start at the first `run` with more than one task.
+    """
 
     def __init__(self, jobs: int) -> None:
         self.jobs = jobs
@@ -31,7 +34,7 @@ class Threads:
             self._pool.shutdown()
 
     def run(self, tasks: int, work: Callable[[int, int], None]) -> None:
-        """Call `work(task, thread)` for every task. The tasks of one thread run one after the other."""
+        """Call `work(task, thread)` for each task from 0 to `tasks - 1`. A thread runs one task at a time."""
         if self.jobs == 1 or tasks == 1:
             for task in range(tasks):
                 work(task, 0)

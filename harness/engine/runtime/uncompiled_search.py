@@ -1,4 +1,4 @@
-"""Search a small state space without compiled code, to show a result while the kernels still compile."""
+"""Search a small number of states in plain Python, to show a result while the kernels still compile."""
 
 import marshal
 from collections.abc import Callable, Sequence
@@ -11,16 +11,16 @@ _BETWEEN = 64  # states expanded between two calls of `goes_on`
 
 
 class GivenUp(Exception):
-    """The caller has given up the search."""
+    """The caller has ended the search: `goes_on` returned False."""
 
 
 def shortest(
     protocol: Protocol, settings: Settings, wanted: int, small: Sequence[Bounds], goes_on: Callable[[], bool]
 ) -> bytes | None:
-    """Return a shortest schedule that breaks a wanted property, None if no schedule within the small bounds does.
+    """Return a shortest schedule that breaks a wanted property, None if there is none within the `small` bounds.
 
-    The function first searches within each of the small bounds. If it finds a schedule, it then searches for a shorter
-    one within all bounds. Raises GivenUp.
+    The function searches within each of the small bounds. If it finds a schedule, it then searches for a shorter one
+    within all bounds. It asks `goes_on` now and then, and raises GivenUp if that returns False.
     """
     most = settings.bounds
     for bounds in small:
@@ -35,7 +35,7 @@ def shortest(
 def _search(
     protocol: Protocol, settings: Settings, wanted: int, depth: int | None, goes_on: Callable[[], bool]
 ) -> bytes | None:
-    """Return a shortest schedule of up to `depth` events that breaks a wanted property; None if there is none."""
+    """Return a shortest schedule of up to `depth` events (None: any length) that breaks a wanted property, or None."""
     execution = Execution(protocol, settings)
     state, alphabet = _State(execution.state), execution.alphabet()
     visited, level, length = {state.key()}, [(state.key(), b"")], 0
@@ -62,19 +62,19 @@ def _search(
 
 
 class _State:
-    """A state that takes the values of one key after another. A search with a copy for each key would be slow."""
+    """A state whose fields can be set from a key. This is faster than a new state for each key of a search."""
 
     def __init__(self, p: Interpreted) -> None:
         self._p = p
         self._names = tuple(field.name for field in p.table.variables if field.read(p))
 
     def key(self) -> bytes:
-        """Return the values of all fields that a rule reads."""
+        """Return the values of all fields that a rule reads, as bytes."""
         values = [getattr(self._p, name) for name in self._names]
         return marshal.dumps([list(value.values()) if isinstance(value, Grid) else value for value in values])
 
     def become(self, key: bytes) -> None:
-        """Set the fields to the values of a key."""
+        """Set the fields to the values in a key."""
         for name, wanted in zip(self._names, marshal.loads(key), strict=True):
             value = getattr(self._p, name)
             if not isinstance(value, Grid):

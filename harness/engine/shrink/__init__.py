@@ -1,1 +1,1 @@
-"""Shrink a failing schedule to as few events as possible."""
+"""Shorten a failing schedule to as few events as possible."""

@@ -1,8 +1,8 @@
-"""Give one form to all schedules that differ only in the names of replicas and the order of independent events.
+"""Bring schedules that differ only in replica names and in the order of independent events into one form.
 
 The result of shrinking depends on the failure at the start. One failure shrinks to `produce A` before `crash B`,
-another to the reverse order, a third to the same events with C. These schedules are a single finding. With a canonical
-form, epochfuzz lists the finding once, and recognizes it in a corpus.
+another to the reverse order, a third to the same events with C. These schedules are one finding. In canonical form they
+are equal, so epochfuzz lists the finding once, and recognizes it in a corpus.
 """
 
 from collections.abc import Callable
@@ -14,10 +14,10 @@ from epochfuzz.model.core.model import Protocol, Settings
 
 
 def canonical(schedule: bytes, protocol: Protocol, settings: Settings, wanted: int) -> bytes:
-    """Return the simplest equivalent of a schedule that breaks a wanted property with its last event.
+    """Return the canonical form of a schedule that breaks a wanted property with its last event.
 
-    The first replica keeps its name, because it leads at the start of every schedule. The function tries all names of
-    the other replicas and takes the least schedule. It compares schedules event by event, in the model's order.
+    The function tries all names of the replicas, except for the first, which leads at the start of every schedule. It
+    puts independent events in the model's order, and returns the least schedule in this order that breaks the property.
     """
     rank = protocol.model.events.in_order(settings.alphabet()).index
     followers = range(1, settings.replicas)
@@ -31,11 +31,11 @@ def _renamed(schedule: bytes, names: tuple[int, ...]) -> bytes:
 
 
 def _in_order(schedule: bytes, protocol: Protocol, settings: Settings, rank: Callable[[int], int]) -> bytes:
-    """Sort the independent events of a schedule by `rank`.
+    """Sort independent events of a schedule by `rank`.
 
-    Each position has the event of the lowest rank that can move there. The result is the lexicographic normal form of a
-    trace (Anisimov and Knuth, 1979), with one difference: here independence depends on the state. Two events are
-    independent in a state if they lead to the same result in either order.
+    Each position gets the event of the lowest rank that can move there. This is the lexicographic normal form of a
+    trace (Anisimov and Knuth, 1979), except that independence depends on the state: two events are independent in a
+    state if both orders lead to the same state.
     """
     execution = Execution(protocol, settings)
     rest, ordered = schedule, bytearray()
@@ -48,9 +48,9 @@ def _in_order(schedule: bytes, protocol: Protocol, settings: Settings, rank: Cal
 
 
 def _brought_forward(start: Execution, schedule: bytes) -> list[bytes]:
-    """Return the schedules that result from moving an event to the front, and the unchanged schedule.
+    """Return the schedules that result from moving one event to the front, and the unchanged schedule.
 
-    Only an event that is independent of all events before it can move to the front.
+    An event can move to the front only if it is independent of all events before it.
     """
     executions = [start.copy()]
     for event in schedule[:-1]:
@@ -67,7 +67,7 @@ def _brought_forward(start: Execution, schedule: bytes) -> list[bytes]:
 
 
 def _independent(start: Execution, first: int, second: int) -> bool:
-    """Return whether two events lead to the same state in either order."""
+    """Return whether two events lead from a state to the same state in either order."""
     one, other = start.copy(), start.copy()
     if not (other.apply(second) and other.apply(first)):
         return False

@@ -1,7 +1,7 @@
-"""Shrink a failure of any length to a schedule of few events that fails in the same way.
+"""Shorten a failing schedule of any length to a few events that break the same property.
 
-Delta debugging takes a fraction of a second, and Hypothesis (simplest.py) takes a few seconds. Neither proves that the
-result is the shortest. Only exhaustive search proves that no shorter schedule exists (certificates.py).
+Delta debugging takes a fraction of a second, and Hypothesis (simplest.py) a few seconds. Neither proves that the result
+is a shortest schedule. This needs an exhaustive search (certificates.py).
 """
 
 from collections.abc import Sequence
@@ -15,18 +15,16 @@ _MOST_ATTEMPTS = 10_000
 
 
 class DoesNotBreak(ValueError):
-    """The schedule to be shrunk does not break the property."""
+    """The schedule to shorten does not break the property."""
 
 
 def breaking_prefix(
     schedule: bytes, protocol: Protocol, settings: Settings, wanted: int, holding: Sequence[Protocol] = ()
 ) -> bytes | None:
-    """Return the enabled events of a schedule up to the first event that breaks a wanted property.
+    """Return the enabled events of a schedule up to the first one that breaks a wanted property; None if none does.
 
-    A property that is checked at the end can be broken only after the last event. Returns None if no event breaks a
-    wanted property, or if a protocol in `holding` breaks any property before that event or at it. These protocols must
-    also pass the checks at the end, as if the schedule ended there. If they don't, the function looks for a later event
-    where they do and a wanted property is broken.
+    A property that is checked at the end can break only after the last event. With `holding` protocols, an event counts
+    only if none of these has broken a property, or would break one if the schedule ended there.
     """
     execution = Execution(protocol, settings)
     others = [Execution(other, settings) for other in holding]
@@ -55,7 +53,7 @@ def shrink(
 ) -> bytes:
     """Shorten a schedule with Hypothesis, as far as it can. The result still breaks a wanted property.
 
-    Raises DoesNotBreak.
+    Under the `holding` protocols the result breaks no property. Raises DoesNotBreak.
     """
     failing = trim(schedule, protocol, settings, wanted, holding)
 
@@ -69,12 +67,10 @@ def shrink(
 def trim(
     schedule: bytes, protocol: Protocol, settings: Settings, wanted: int, holding: Sequence[Protocol] = ()
 ) -> bytes:
-    """Delete runs of events that a schedule does not need to break a wanted property.
+    """Delete events that a schedule does not need to break a wanted property, by delta debugging.
 
-    Raises DoesNotBreak.
-
-    Hypothesis deletes events too, but takes a millisecond for each attempt. Its strengths are the replacement of
-    events, and deletions that must happen together.
+    Raises DoesNotBreak. Hypothesis deletes events too, but takes a millisecond for each attempt. It can also replace
+    events, and make deletions that work only together.
     """
 
     def breaking(events: bytes) -> bytes | None:
@@ -87,9 +83,10 @@ def trim(
 
 
 def needed_bounds(schedule: bytes, protocol: Protocol, settings: Settings) -> Bounds:
-    """Return the least bounds that enable every event of a schedule. The first bound is lowered first, then the second.
+    """Return the lowest bounds within which every event of a schedule is enabled.
 
-    Counting events would not suffice, because a record that is sent again may need room for one more record in the log.
+    The function lowers the first bound as far as possible, then the next. It replays the schedule instead of counting
+    events, because a record that is sent again may need room for one more record in a log.
     """
 
     def is_enabled(bounds: Bounds) -> bool:

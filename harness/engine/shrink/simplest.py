@@ -1,4 +1,4 @@
-"""Find the simplest failing schedule that Hypothesis can derive from a given one, for any definition of failing."""
+"""Find the simplest failing schedule that Hypothesis can derive from a given one."""
 
 from collections.abc import Callable, Sequence
 
@@ -15,12 +15,12 @@ _KEY = b"failure"
 
 
 def simplest(failing: bytes, alphabet: Sequence[int], fails: Callable[[bytes], bool], attempts: int) -> bytes:
-    """Return a failing schedule of events from the alphabet, if possible a simpler one than the given schedule.
+    """Return a schedule that still fails, if possible simpler than the given one: shorter, or with earlier events.
 
-    A simpler schedule is shorter, or has events that come earlier in the alphabet. The function encodes the given
-    schedule as the choices that draw it, and saves them where `hypothesis.find` looks for earlier failures. Hypothesis
-    then shrinks the schedule like any other failing example. With a version of Hypothesis that saves choices in another
-    way, the function returns the given schedule.
+    `alphabet` lists the simplest events first. `fails` tells whether a schedule fails, and is called up to `attempts`
+    times. The function encodes the schedule as the choices that make Hypothesis draw it, and saves them as an earlier
+    failure. `hypothesis.find` then shrinks it like any other example. With a version of Hypothesis that saves choices
+    in another format, the function returns the given schedule.
     """
     saved = saved_form(_choices(failing, alphabet))
     if saved is None:
@@ -42,10 +42,10 @@ def simplest(failing: bytes, alphabet: Sequence[int], fails: Callable[[bytes], b
 
 
 def _choices(schedule: bytes, alphabet: Sequence[int]) -> list[bool | int]:
-    """Return the choices that make a list strategy over the alphabet draw the schedule.
+    """Return the choices that make a Hypothesis list strategy over the alphabet draw the schedule.
 
-    Before each element the strategy draws whether there is another element. Hypothesis does not shrink a saved sequence
-    of choices that it can replay exactly, so the function appends one surplus choice.
+    Before each element the strategy draws whether there is another one. The function appends one surplus choice,
+    because Hypothesis does not shrink a saved example that it can replay exactly.
     """
     choices: list[bool | int] = []
     for event in schedule:

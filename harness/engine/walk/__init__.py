@@ -1,1 +1,1 @@
-"""Run millions of random schedules, and choose schedules for slow systems."""
+"""Draw random schedules, run millions of them, and choose the most useful ones for slow systems under test."""

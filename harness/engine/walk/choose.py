@@ -1,15 +1,14 @@
-"""Choose schedules for a slow system under test: out of many random schedules, those with the most new situations.
+"""Choose schedules for a slow system under test: of many random schedules, those that show the most new situations.
 
-The model steps thousands of times faster than a system under test. So the chooser draws CANDIDATES for each schedule,
-leaves out events without effect, and takes the candidate with the highest worth per step. The worth of a step falls
-with the number of similar steps chosen before: steps with the same situation (Points.of) at a replica of the same shape
-(Points.shape). The shape describes a replica relative to the others, and leaves out the progress of the partition. The
-chooser takes only the prefix of a candidate that has the highest worth per step, so that no schedule ends in well-known
-steps. In a random schedule, half of the events are not enabled. A chosen schedule keeps only a few of these events, at
-most one for each reason.
+A situation (Points.of) is a coverage point: an event and the state around it. A step in the model is thousands of times
+faster than in a system under test. So the chooser draws CANDIDATES for each schedule, runs them in the model, removes
+events without effect, and takes the candidate with the highest worth per step. A step is worth less if similar steps
+were chosen before: in the same situation, at a replica of the same shape. The shape (Points.shape) describes a replica
+relative to the others. The chooser cuts a candidate after the prefix with the highest worth per step. Half of the drawn
+events are not enabled, and the chooser keeps only a few of these.
 
-The counts start again with each group of GROUP schedules. So schedule number i of seed s depends only on (s, i), the
-protocol and the settings, whichever process runs it.
+The counts of steps start again with each group of GROUP schedules. So schedule number i of seed s depends only on (s,
+i), the protocol and the settings, whichever process runs it.
 """
 
 from dataclasses import dataclass
@@ -38,10 +37,10 @@ _EVERY_VERB = (1 << 32) - 1
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of schedules: steps, allowed verbs, and at most `most_slow` steps of the `slow` verbs.
+    """The limits of chosen schedules: at most `steps` enabled events, and `most_slow` events with a verb in `slow`.
 
-    Without `refused`, the chooser leaves out events that are not enabled. `unsent` lists refusals by
-    number. The chooser never sends an event that the model refuses for one of these reasons.
+    `verbs` are the allowed verbs, None for all. If `refused` is False, schedules have no events that are not enabled.
+    `unsent` lists reasons (by number): no schedule has an event that the model rejects for one of them.
     """
 
     steps: int = MOST_STEPS
@@ -53,7 +52,7 @@ class Limits:
 
 
 class Chooser:
-    """Chooses the schedules of a seed. It is fastest if the caller asks for the schedules in order."""
+    """Chooses schedules of a seed for a slow system under test. It is fastest if you ask for them in order."""
 
     def __init__(self, protocol: Protocol, settings: Settings, seed: int, limits: Limits) -> None:
         model = protocol.model
@@ -72,7 +71,7 @@ class Chooser:
         self._counts, self._answers = np.zeros(0, np.int32), np.zeros(_MOST_ANSWERS, np.int64)
 
     def schedule(self, number: int) -> bytes:
-        """Return schedule `number`: the events to send, in order."""
+        """Return schedule `number`: the events to send to the system under test, in order."""
         group, place = divmod(number, GROUP)
         if group != self._group:
             self._group, self._chosen = group, []
@@ -87,13 +86,16 @@ class Chooser:
 
     @property
     def met(self) -> int:
-        """Return the number of different situations and shapes in the group's chosen schedules, counted by hash."""
+        """The number of different coverage points (situation and shape) that the current group's schedules reach.
+
+        They are counted by hash, so the number may be slightly too low.
+        """
         return int(np.count_nonzero(self._counts))
 
 
 @lru_cache(maxsize=4)
 def chooser(protocol: Any, settings: Any, seed: int, limits: Limits) -> Chooser:
-    """Return the chooser of a seed, with the schedules that it has chosen before in this process."""
+    """Return the Chooser of a seed. The last four are kept, and used again for equal arguments."""
     return Chooser(protocol, settings, seed, limits)
 
 
@@ -102,19 +104,20 @@ def _set_of(verbs: tuple[int, ...]) -> int:
 
 
 def place_of(shape, what):  # type: ignore[no-untyped-def]
-    """Return the index in `counts` for `what`, a situation or a rejected event, at a replica of the given shape."""
+    """Return the index in `counts` for a situation or rejected event (`what`) at a replica of the given shape."""
     return np.int64(generate.scramble(np.uint64(shape) * generate.GAMMA ^ np.uint64(what)) & np.uint64(_PLACES - 1))
 
 
 def refused_at(shape, event, refusal):  # type: ignore[no-untyped-def]
-    """Return the index in `counts` for an event that was not enabled at a replica of the given shape."""
+    """Return the index in `counts` for an event that is rejected at a replica of the given shape."""
     return place_of(shape, _REFUSED | (event >> 3) << _BITS | refusal)
 
 
 def weigh(p, drawn, length, limits, unsent, counts, answers, kept, mine, candidate):  # type: ignore[no-untyped-def]
-    """Run a candidate on the model, and keep the events to send.
+    """Run a candidate in the model, and write the events worth sending to `kept`.
 
-    Returns the worth of its best prefix, the divisor for the worth per step, and the number of events in that prefix.
+    Returns three numbers for the prefix with the highest worth per step: its worth, the divisor that results in the
+    worth per step, and its number of events.
     """
     steps, with_refused, slow, most_slow = limits
     worth = sent = applied = slows = 0  # `sent` includes events that are not enabled, `applied` does not
@@ -151,7 +154,7 @@ def weigh(p, drawn, length, limits, unsent, counts, answers, kept, mine, candida
 
 
 def count(p, events, length, counts, answers):  # type: ignore[no-untyped-def]
-    """Count the situations that a chosen schedule meets."""
+    """Run a chosen schedule in the model, and count its steps by situation and by result."""
     for i in range(length):
         event = events[i]
         r = event & 7
@@ -166,7 +169,10 @@ def count(p, events, length, counts, answers):  # type: ignore[no-untyped-def]
 
 @kernel_of_model
 def choose_next(start, seed, number, deck, limits, unsent, counts, answers):  # type: ignore[no-untyped-def]
-    """Choose schedule `number`, and count the situations that it meets. `answers` counts steps by their result."""
+    """Return the chosen schedule `number`, and count its steps.
+
+    `counts` counts by situation, and `answers` by the result of a step.
+    """
     hand, drawn = generate.room()
     kept, chosen = np.empty(2 * generate.MAX_LENGTH, np.uint8), np.empty(2 * generate.MAX_LENGTH, np.uint8)
     mine = np.zeros(answers.shape[0], np.int64)  # by refusal: the candidate that sent such an event last

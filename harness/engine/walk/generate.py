@@ -1,10 +1,10 @@
-"""Draw random schedules. Schedule number i of seed s is a function of (s, i) and the deck only.
+"""Draw random schedules from a deck of cards. Schedule number i of seed s depends only on (s, i) and the deck.
 
-A configuration has a deck of cards (`deck_for`): single events, and phrases such as an election, its notification and
-the first record. Common cards are in the deck many times. For each schedule, the generator deals a hand from the deck,
-with some verbs left out, and then draws cards from the hand. This is swarm testing (Groce et al., 2012): a schedule
-that never crashes a replica can reach deep states elsewhere. The draw does not look at the state of a replica. A
-protocol skips the events that it does not enable, so every protocol runs the same schedules.
+A card is a single event, or a short sequence (phrase) such as an election, its notification and the first record.
+Common cards are in the deck many times. For each schedule, the generator first leaves out some verbs at random and
+deals a hand of cards without them. Then it draws from the hand. This is swarm testing (Groce et al., 2012): a schedule
+that never crashes a replica can reach deep states elsewhere. The generator does not look at states. A protocol skips
+the events that are not enabled, so protocols can run the same schedule.
 """
 
 from collections.abc import Iterable
@@ -24,11 +24,11 @@ _CARDS = 9  # cards drawn from one random word, seven bits each
 
 
 class Deck(NamedTuple):
-    """Cards, the set of verbs on each card, and the sets of verbs to leave out.
+    """The cards that schedules are drawn from, and the verbs that schedules leave out.
 
-    A card is a single number, so that one load draws it. Its low bytes hold up to PHRASE events, and the bits above
-    them hold the number of events. A schedule leaves out each verb of the set `optional` with a probability of one in
-    four. Verbs of `dead` are drawn, and then removed from the schedule.
+    A card is an int, so that one load draws it: its low bytes hold up to PHRASE events, and the bits above them the
+    number of events. `verbs` holds the set of verbs on each card. A schedule leaves out each verb in the set `optional`
+    with a probability of one in four. Verbs in the set `dead` are drawn, and then removed from the schedule.
     """
 
     cards: npt.NDArray[np.int64]
@@ -65,27 +65,30 @@ def _set_of(verbs: Iterable[int]) -> int:
 
 
 def schedule(seed: int, number: int, deck: Deck) -> bytes:
-    """Return schedule `number` of a seed, as it was drawn. It still contains events that are not enabled."""
+    """Return schedule `number` of a seed. It may contain events that are not enabled."""
     hand, out = room()
     length = compiled(draw_schedule)(np.uint64(seed), np.uint64(number), deck, hand, out)
     return out[:length].tobytes()
 
 
 def room():  # type: ignore[no-untyped-def]
-    """Return buffers for a hand and for a schedule, to be reused for every schedule."""
+    """Return buffers for a hand of cards and for a schedule, which kernels use again for each schedule."""
     # `deal` and `draw_schedule` check the length after each random word only, so both buffers need room beyond the end.
     return np.empty(HAND + 3, np.int64), np.empty(MAX_LENGTH + _CARDS * PHRASE, np.uint8)
 
 
 def scramble(value):  # type: ignore[no-untyped-def]
-    """Scramble a word: the finalizer of SplitMix64 (Steele, Lea and Flood, 2014)."""
+    """Return a scrambled 64-bit word: the finalizer of SplitMix64 (Steele, Lea and Flood, 2014)."""
     value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return value ^ (value >> np.uint64(31))
 
 
 def deal(word, cards, verbs, left_out, hand):  # type: ignore[no-untyped-def]
-    """Fill the hand with cards of the deck. `word` is the state of the generator; returns the new state."""
+    """Fill the hand with random cards of the deck that have no verb in `left_out`.
+
+    `word` is the state of the random generator. Returns its new state.
+    """
     dealt = 0
     while dealt < HAND:
         word += GAMMA
@@ -101,13 +104,13 @@ def deal(word, cards, verbs, left_out, hand):  # type: ignore[no-untyped-def]
 
 
 def first_word(seed, number):  # type: ignore[no-untyped-def]
-    """Return the first random word of a schedule. Each next word is GAMMA larger."""
+    """Return the first random word of a schedule. GAMMA is added for each next word."""
     return scramble(scramble(seed + GAMMA) ^ (number * GAMMA))
 
 
 @kernel
 def draw_schedule(seed, number, deck, hand, out):  # type: ignore[no-untyped-def]
-    """Write schedule `number` of `seed` to `out`, and return its length. `hand` and `out` are from `room`.
+    """Write schedule `number` of a seed to `out`, and return its length. `room` returns the buffers `hand` and `out`.
 
     Every card is written at full size, and the next card overwrites the part that does not belong to it. A branch on
     the size of a random card would be mispredicted half of the time.
@@ -133,7 +136,7 @@ def draw_schedule(seed, number, deck, hand, out):  # type: ignore[no-untyped-def
 
 
 def without_dead(out, length, dead):  # type: ignore[no-untyped-def]
-    """Remove the events of dead verbs from a schedule, and return its new length."""
+    """Remove the events of dead verbs from a schedule. Returns its new length."""
     kept = 0
     for i in range(length):
         event = out[i]

@@ -1,12 +1,12 @@
-"""Find the first schedule of a strategy that breaks a protocol, in compiled code.
+"""Find the first random schedule that breaks a protocol, with one of several ways to draw schedules.
 
-A strategy defines schedule number i of seed s. All strategies draw from the same alphabet of events:
+A strategy draws schedule number i of seed s. All strategies use the same events:
 
 - `uniform`: every event is equally likely.
 - `swarm`: the strategy of every random run, see generate.py.
-- `guided`: a block keeps each schedule that met a situation new to the block. Most later schedules of the block begin
-  like a kept schedule and end differently, as in coverage-guided fuzzers. A block depends on its own schedules only, so
-  a schedule remains a function of (s, i).
+- `guided`: like coverage-guided fuzzers. A block keeps each schedule that reached a situation (coverage point) that is
+  new to the block. Most later schedules of the block begin like a kept one and end differently. A block depends only on
+  its own schedules, so schedule i still depends only on (s, i).
 """
 
 import numpy as np
@@ -24,7 +24,7 @@ _NOT_FOUND = -1
 
 
 class Hunter:
-    """Searches for a schedule that breaks one of the `judged` properties, under one protocol and configuration."""
+    """Searches for a random schedule that breaks one of the `judged` properties (a bit for each) under a protocol."""
 
     def __init__(self, protocol: Protocol, settings: Settings, judged: int) -> None:
         self.settings = settings
@@ -37,9 +37,9 @@ class Hunter:
         self._hunt_block = compiled_for(model, hunt_block, [start])
 
     def first(self, strategy: str, seed: int, most: int) -> tuple[int, bytes] | None:
-        """Return (number, schedule) of the first schedule that breaks one of the `judged` properties.
+        """Return (number, schedule) of the first schedule that breaks a property; None if none of `most` does.
 
-        Returns None if none of the first `most` schedules does.
+        `strategy` is a name in STRATEGIES. The schedule contains enabled events only.
         """
         for block in range(0, most, BLOCK):
             number, schedule = self._hunt_block(
@@ -52,12 +52,12 @@ class Hunter:
 
 
 def below(word, shift, end):  # type: ignore[no-untyped-def]
-    """Return a number from 0 to end - 1, from the sixteen bits of a random word at `shift`."""
+    """Return a number from 0 to end - 1, made from the sixteen bits of a random word at `shift`."""
     return np.int64((((word >> np.uint64(shift)) & np.uint64(0xFFFF)) * np.uint64(end)) >> np.uint64(16))
 
 
 def draw_uniform(seed, number, alphabet, out):  # type: ignore[no-untyped-def]
-    """Write a schedule of events drawn from the whole alphabet, and return its length."""
+    """Write a schedule of equally likely events to `out`, and return its length."""
     word = generate.first_word(seed, number)
     length = generate.MAX_LENGTH - below(generate.scramble(word), 0, 3 * generate.MAX_LENGTH // 4)
     for i in range(length):
@@ -67,10 +67,10 @@ def draw_uniform(seed, number, alphabet, out):  # type: ignore[no-untyped-def]
 
 
 def breaks(p, drawn, length, judged, met):  # type: ignore[no-untyped-def]
-    """Run a schedule until it breaks one of the `judged` properties, and keep the enabled events in `drawn`.
+    """Run a schedule until it breaks one of the `judged` properties, and keep its enabled events in `drawn`.
 
-    Returns whether the schedule broke a property, the number of events applied, and the number of situations that were
-    new to `met`. An empty `met` records no situations.
+    Returns whether it broke a property, the number of enabled events, and the number of situations (coverage points)
+    that were new. New situations are added to `met`, unless it is empty.
     """
     applied = new = 0
     for position in range(length):
@@ -92,7 +92,7 @@ def breaks(p, drawn, length, judged, met):  # type: ignore[no-untyped-def]
 
 
 def begin_as(kept, lengths, count, word, drawn, length):  # type: ignore[no-untyped-def]
-    """Put the beginning of a randomly chosen kept schedule in front of a drawn schedule. Returns the new length."""
+    """Put the beginning of a random kept schedule in front of a drawn schedule. Returns the new length."""
     choice = below(word, 0, count)
     cut = 1 + below(word, 16, lengths[choice])
     rest = min(length, generate.MAX_LENGTH - cut)
@@ -105,7 +105,10 @@ def begin_as(kept, lengths, count, word, drawn, length):  # type: ignore[no-unty
 
 
 def keep(kept, lengths, count, number, drawn, applied):  # type: ignore[no-untyped-def]
-    """Keep the events that a schedule applied. They may replace an older schedule. Returns the number of schedules."""
+    """Keep the enabled events of a schedule for later schedules to begin with. They may replace an older schedule.
+
+    Returns the number of kept schedules.
+    """
     place = count if count < _KEPT else number % _KEPT
     for i in range(applied):
         kept[place, i] = drawn[i]
@@ -115,9 +118,9 @@ def keep(kept, lengths, count, number, drawn, applied):  # type: ignore[no-untyp
 
 @kernel_of_model
 def hunt_block(start, strategy, seed, first, count, deck, alphabet, judged):  # type: ignore[no-untyped-def]
-    """Run a block of schedules until a schedule breaks one of the `judged` properties.
+    """Run a block of schedules until one breaks any of the `judged` properties.
 
-    Returns the number of that schedule and the events that it applied; -1 and no events if no schedule breaks one.
+    Returns its number and its enabled events; -1 and no events if no schedule breaks a property.
     """
     hand, drawn = generate.room()
     met = np.zeros(MODEL.points.most if strategy == GUIDED else 0, np.bool_)

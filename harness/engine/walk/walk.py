@@ -1,7 +1,7 @@
 """Run random schedules in compiled code, each under every protocol, and check every property after every event.
 
-Schedules run in blocks. A block returns counters, a few schedules that broke each property after the fewest events, and
-the situations that the schedules met. The results of blocks can be merged in any order, so the sum does not depend on
+Schedules run in blocks. The result of a block is a Tally: counters, a few of the shortest failures for each property,
+and the coverage points that the schedules reached. Tallies can be merged in any order, so the sum does not depend on
 threads or clusters.
 """
 
@@ -26,7 +26,7 @@ _NEVER = np.iinfo(np.int64).max
 
 @dataclass(frozen=True, order=True)
 class Failure:
-    """A schedule that broke a property, after `length` applied events."""
+    """A schedule, by number, that broke a property after `length` enabled events."""
 
     length: int
     schedule: int
@@ -34,12 +34,12 @@ class Failure:
 
 @dataclass
 class Tally:
-    """The results of some schedules. Axes are protocol, then property or goal, then kind of failure, then rank.
+    """The counted results of some random schedules.
 
-    `events` counts applied events, and `goals` counts the schedules that reached a goal. `failures` counts the
-    schedules that broke a property, by the kind of situation (Points.kind_of) at the first violation. `shortest` holds
-    the KEPT failures of each kind with the fewest events, as rows (length, schedule). If lengths are equal, lower
-    schedule numbers come first. `met` holds the situations under each protocol.
+    `events` has the number of enabled events, by protocol. `failures` has the number of schedules that broke a
+    property, by protocol, property, and kind of situation (Points.kind_of) at the violation. `shortest` has the KEPT
+    failures with the fewest events for each of these, as rows (length, schedule). `goals` has the number of schedules
+    that reached a coverage goal, by protocol and goal. `met` has the coverage of each protocol.
     """
 
     schedules: int
@@ -51,7 +51,7 @@ class Tally:
 
     @staticmethod
     def empty(model: Model, protocols: int) -> "Tally":
-        """Return the tally of no schedules under that many protocols of a model."""
+        """Return the tally of no schedules, for that many protocols of a model."""
         kinds = (protocols, len(model.judgement.names), model.points.kinds)
         return Tally(
             schedules=0,
@@ -64,11 +64,11 @@ class Tally:
 
     @property
     def seen(self) -> np.ndarray:
-        """Return the number of schedules that broke each property; axes are protocol and property."""
+        """The number of schedules that broke each property; the axes are protocol and property."""
         return self.failures.sum(axis=2)
 
     def add(self, other: "Tally") -> None:
-        """Add the tally of other schedules to this one."""
+        """Add the results of other schedules to these."""
         self.schedules += other.schedules
         self.events += other.events
         self.failures += other.failures
@@ -79,18 +79,18 @@ class Tally:
         self.met = [one.merged(another) for one, another in zip(self.met, other.met, strict=True)]
 
     def kept(self, protocol: int, property_: int, kind: int) -> list[Failure]:
-        """Return the kept failures of a protocol, a property and a kind (indices), the shortest first."""
+        """Return the kept failures of a protocol, property and kind (each given by index), the shortest first."""
         rows = self.shortest[protocol, property_, kind]
         return [Failure(int(length), int(i)) for length, i in rows if length != _NEVER]
 
     def candidates(self, protocol: int, property_: int) -> list[Failure]:
-        """Return the failures worth shrinking: the shortest of each kind, the shortest of all first."""
+        """Return the failures to shrink: the shortest of each kind, in order of length."""
         kinds = np.flatnonzero(self.failures[protocol, property_])
         return sorted(self.kept(protocol, property_, int(kind))[0] for kind in kinds)
 
 
 class Walker(Generic[_Protocol, _Settings]):
-    """Runs the schedules of one seed under several protocols with one configuration. Threads may share a Walker."""
+    """Runs the random schedules of one seed under several protocols. Several threads may call it at the same time."""
 
     def __init__(self, protocols: Sequence[_Protocol], settings: _Settings, seed: int) -> None:
         self.protocols = tuple(protocols)
@@ -103,7 +103,7 @@ class Walker(Generic[_Protocol, _Settings]):
         self._walk_block = compiled_for(self.model, walk_block, starts)
 
     def walk(self, first: int, count: int) -> Tally:
-        """Run schedules `first` to `first + count - 1`, and return their tally."""
+        """Run schedules `first` to `first + count - 1`, and return their counted results."""
         tally = Tally.empty(self.model, len(self.protocols))
         tally.schedules = count
         meetings = Meetings.none(len(self.protocols), self.model.points.most)
@@ -120,12 +120,12 @@ class Walker(Generic[_Protocol, _Settings]):
         return generate.schedule(self.seed, number, self.deck)
 
     def failing(self, failure: Failure, protocol: Protocol, property_: str) -> bytes:
-        """Return the schedule of a failure, whichever property it broke."""
+        """Return the schedule of a failure under a protocol."""
         return self.schedule(failure.schedule)
 
 
 def keep_failure(shortest, length, number):  # type: ignore[no-untyped-def]
-    """Insert (length, number) into rows sorted by both, if its place is among the first KEPT rows."""
+    """Insert (length, number) into the sorted rows of `shortest`, if it is among the first KEPT."""
     place = KEPT
     while place > 0 and (
         shortest[place - 1, 0] > length or (shortest[place - 1, 0] == length and shortest[place - 1, 1] > number)
@@ -141,9 +141,9 @@ def keep_failure(shortest, length, number):  # type: ignore[no-untyped-def]
 
 
 def walk_schedule(p, drawn, length, number, protocol, failures, shortest, place, rows, size):  # type: ignore[no-untyped-def]
-    """Run a schedule from the state `p`, and count the properties that it broke and the situations that it met.
+    """Run a schedule from the state `p`. Counts the properties that it breaks and the situations that it reaches.
 
-    Returns the number of events applied.
+    Returns the number of enabled events.
     """
     applied = 0
     broken = 0
@@ -170,7 +170,10 @@ def walk_schedule(p, drawn, length, number, protocol, failures, shortest, place,
 
 
 def count_broken(broken, situation, length, number, failures, shortest):  # type: ignore[no-untyped-def]
-    """Count a set of properties as broken in a situation, after `length` events of schedule `number`."""
+    """Count a failure of schedule `number` for each property in the set `broken`, after `length` events.
+
+    `situation` is the situation after the last of these events.
+    """
     kind = MODEL.points.kind_of(situation)
     for bit in range(failures.shape[0]):
         if broken >> bit & 1:

@@ -1,4 +1,4 @@
-"""Run blocks of schedules, one after the other, on threads."""
+"""Run random schedules on several threads, for a given number of schedules or of seconds."""
 
 import time
 from collections import deque
@@ -20,7 +20,7 @@ Report = Callable[[Tally, float], None]
 
 @dataclass(frozen=True)
 class Walked:
-    """The result of a run: its tally, its duration without compilation, and whether Ctrl-C ended it."""
+    """The result of a random run: its Tally, its duration without compilation, and whether Ctrl-C ended it."""
 
     tally: Tally
     seconds: float
@@ -35,10 +35,11 @@ def walk(
     report: Report = lambda tally, elapsed: None,
     before: Walked | None = None,
 ) -> Walked:
-    """Run a number of schedules, or run for some seconds, on `jobs` threads. The tally does not depend on the threads.
+    """Run a number of schedules, or as many as fit into some seconds, on `jobs` threads.
 
-    Ctrl-C ends the run earlier. The tally then covers the schedules that ran, as if the caller had asked only for them.
-    `report` receives such a tally too. A run with `before`, the first part of the same run, continues after it.
+    With None for both, only Ctrl-C ends the run. The result covers schedules 0 to n - 1 for some n, and is the same for
+    any number of threads. `report` receives such a result and the elapsed seconds after each block. `before` is the
+    result of the first part of the run; the run continues after it.
     """
     walker.walk(0, 1)  # compile before the clock starts
     before = before or Walked(Tally.empty(walker.model, len(walker.protocols)), 0.0)

@@ -1,1 +1,1 @@
-"""Benchmark epochfuzz: throughput compared with other tools, and the effort of each strategy to detect a mutant."""
+"""Benchmark epochfuzz: its speed compared with other tools, and the number of schedules until it detects a mutant."""

@@ -1,8 +1,8 @@
-"""Count the steps until a mutant is detected, by random schedules and by schedules chosen for coverage.
+"""Compare two ways to select schedules for a conformance test: at random, and for coverage.
 
-The system under test is the model with the mutant, in this process. An adapter with the same behaviour needs the same
-number of steps. The benchmark runs the mutant in lockstep with the correct model, and compares the observations of both
-after every step.
+The measure is the number of steps until a test detects a mutant, which is the model with one wrong rule. The benchmark
+runs the mutant in this process, in lockstep with the correct model. An adapter with the same behaviour needs the same
+number of steps.
 
 `python -m epochfuzz.harness.lab.bench.chosen` prints the table of docs/explain/coverage.md. Set the number of seeds
 with `--seeds N` (by default 20) and the first seed with `--from S` (by default 0).
@@ -35,7 +35,10 @@ _SETTINGS = Configuration(replicas=3)
     protocol="kafka-2.8.1",
 )
 def outsiders_forgotten_by_a_staying_leader(p: State, r: int, led_before: bool, members: int) -> None:
-    """Make a mistake that epochfuzz's own model once contained. It breaks no property, but differs from Kafka."""
+    """Forget the positions of followers outside the new ISR, as a former mistake of epochfuzz's own model did.
+
+    The mistake breaks no property, but Kafka behaves differently.
+    """
     for follower in range(p.replicas):
         if led_before and not members >> follower & 1:
             p.remote_leos[r, follower] = NONE
@@ -46,13 +49,19 @@ outsiders_forgotten_by_a_staying_leader.plant(len(DEFECTS) + 1)
 
 
 def mistakes() -> list[Mutant]:
-    """Return the mutants whose proofs need three replicas, and the former mistake of the model."""
+    """Return the mutants that only schedules with three replicas detect.
+
+    The last one is a mistake that the model itself once had.
+    """
     needing = {name for name, proof in proofs().items() if proof.settings.replicas == _SETTINGS.replicas}
     return [*(each for each in DEFECTS if each.name in needing), outsiders_forgotten_by_a_staying_leader]
 
 
 def steps_until_seen(mistake: Mutant, selection: Selection, seed: int, most: int = MOST) -> int | None:
-    """Return the number of steps until a mutant first differs; None if it does not differ within `most` steps."""
+    """Return the number of steps until a mutant first differs from the model.
+
+    None if it needs more than `most` steps.
+    """
     steps = 0
     for number in count():
         drawn = schedule(selection, mistake.sound_protocol, _SETTINGS, seed, number)
@@ -66,7 +75,7 @@ def steps_until_seen(mistake: Mutant, selection: Selection, seed: int, most: int
 
 
 def played(mistake: Mutant, drawn: bytes) -> Iterator[bool]:
-    """Run a schedule as `conform` does. After each step, yields True if the mutant differs from the model."""
+    """Run a schedule on the model and the mutant. For each step, yield True if the two differ after it."""
     model = LockStep(mistake.sound_protocol, _SETTINGS)
     reference = Execution(mistake.sound_protocol, _SETTINGS)
     subject = Execution(mistake.broken_protocol, _SETTINGS)
@@ -78,12 +87,12 @@ def played(mistake: Mutant, drawn: bytes) -> Iterator[bool]:
 
 
 def seen(execution: Execution) -> tuple[dict[str, Any], int]:
-    """Return all observations of a system under test: replicas, controller, and the acknowledgements to producers."""
+    """Return everything that an adapter can show: replicas, controller, and the acknowledged records."""
     return observe(execution.state), int(execution.state.acked)
 
 
 def main() -> None:
-    """Print the table."""
+    """Print the table of docs/explain/coverage.md."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--from", type=int, default=0, dest="first")

@@ -1,4 +1,4 @@
-"""Measure how many schedules, and how much processor time, a strategy needs to detect a mutant."""
+"""Measure the schedules and the processor time that a strategy needs to detect a mutant, a model with a wrong rule."""
 
 import hashlib
 import time
@@ -27,9 +27,10 @@ _STEPS = 50  # steps of each example
 
 @dataclass(frozen=True)
 class Hunt:
-    """The schedules and CPU seconds of a strategy with one seed.
+    """The result of a strategy with one mutant and one seed.
 
-    `schedules` is None if the strategy missed the mutant.
+    `schedules` is the number of schedules until the mutant was detected, or None if the strategy missed the mutant.
+    `seconds` is processor time.
     """
 
     schedules: int | None
@@ -38,7 +39,7 @@ class Hunt:
 
 @dataclass(frozen=True)
 class Detection:
-    """The results of a strategy with a mutant: a Hunt of at most `most` schedules for each seed, from seed 0."""
+    """The results of a strategy with one mutant: a Hunt for each seed from 0, with at most `most` schedules."""
 
     defect: Mutant
     strategy: str
@@ -47,7 +48,7 @@ class Detection:
 
     @property
     def missed(self) -> list[int]:
-        """Return the seeds of the strategy that missed the mutant."""
+        """Return the seeds that did not detect the mutant."""
         return [number for number, hunt in enumerate(self.hunts) if hunt.schedules is None]
 
     @property
@@ -57,30 +58,33 @@ class Detection:
 
     @property
     def typical(self) -> float:
-        """Return the median number of schedules. It exceeds `most` if more than half of the seeds missed the mutant."""
+        """Return the median number of schedules.
+
+        It is above `most` if more than half of the seeds missed the mutant.
+        """
         return median(self.schedules)
 
     @property
     def is_held_back(self) -> bool:
-        """Return whether the mutant was held out from the last tuning of weights.
+        """Return whether the mutant was held out when the strategies' weights were tuned.
 
-        Half of the mutants were held out, chosen by a hash of their names.
+        A hash of the name selects about half of the mutants.
         """
         return hashlib.sha256(self.defect.name.encode()).digest()[0] % 2 == 1
 
     @property
     def nearly_always(self) -> float:
-        """Return the number of schedules that suffices for 95 of 100 seeds."""
+        """Return the number of schedules that 95 percent of the seeds do not exceed."""
         return percentile_95(self.schedules)
 
 
 def detectable() -> list[Mutant]:
-    """Return the mutants of the protocol that exhaustive search has shown to be detectable."""
+    """Return the mutants that exhaustive search has shown to be detectable."""
     return [defect for defect in DEFECTS if defect.name in proofs()]
 
 
 def detections(seeds: int, most: int, most_elsewhere: int, defects: Sequence[Mutant]) -> Iterator[Detection]:
-    """Hunt each mutant with each compiled strategy.
+    """Measure each compiled strategy with each mutant. Yields the results of all seeds.
 
     The default strategy runs at most `most` schedules. The other strategies run at most `most_elsewhere` schedules.
     """
@@ -92,7 +96,7 @@ def detections(seeds: int, most: int, most_elsewhere: int, defects: Sequence[Mut
 
 
 def hunt(defect: Mutant, strategy: str, number: int, most: int) -> Hunt:
-    """Hunt a mutant with a compiled strategy and one seed."""
+    """Run schedules of a compiled strategy with one seed until one detects the mutant."""
     hunter = hunting.hunter(defect)
     started = time.thread_time()
     found = hunter.first(strategy, number, most)
@@ -100,9 +104,9 @@ def hunt(defect: Mutant, strategy: str, number: int, most: int) -> Hunt:
 
 
 def hypothesis_detections(seeds: int, defects: Sequence[Mutant]) -> Iterator[Detection]:
-    """Hunt each mutant with the Hypothesis state machine.
+    """Measure the Hypothesis state machine with each mutant. Yields the results of all seeds.
 
-    Its count of schedules includes the examples and the schedules that they scouted.
+    The count of schedules includes the schedules that an example tries in advance (scouts).
     """
     for defect in defects:
         hunts = tuple(hypothesis_hunt(defect, number) for number in range(seeds))
@@ -110,7 +114,7 @@ def hypothesis_detections(seeds: int, defects: Sequence[Mutant]) -> Iterator[Det
 
 
 def hypothesis_hunt(defect: Mutant, number: int) -> Hunt:
-    """Hunt a mutant with the Hypothesis state machine and one seed, without shrinking the failure."""
+    """Run the Hypothesis state machine with one seed until an example detects the mutant. The failure is not shrunk."""
     configuration = hunting.settings_for(defect)
     machine_class = replication_machine(
         defect.broken_protocol, settings=configuration, scouted=_SCOUTED,
@@ -137,11 +141,11 @@ def hypothesis_hunt(defect: Mutant, number: int) -> Hunt:
 
 
 def mean_schedules(each_defect: Sequence[Detection]) -> float:
-    """Return the geometric mean of schedules to detection, over mutants and seeds."""
+    """Return the geometric mean of the numbers of schedules, over all mutants and seeds."""
     return geometric_mean([count for detection in each_defect for count in detection.schedules])
 
 
 def wins(of_one_defect: Sequence[Detection]) -> list[str]:
-    """Return the strategies with the smallest median of schedules for a mutant; none if all missed it."""
+    """Return the strategies with the smallest median of schedules for one mutant. Empty if all missed it."""
     least = min(detection.typical for detection in of_one_defect)
     return [each.strategy for each in of_one_defect if each.typical == least and each.typical <= each.most]

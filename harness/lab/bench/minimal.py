@@ -1,4 +1,4 @@
-"""Measure the length and the processor time of reproducers, and compare the length with the proven shortest one."""
+"""Measure how long shrinking takes, and how close its results are to the proven shortest schedules."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -15,12 +15,11 @@ _MOST_SCHEDULES = 10_000_000
 
 @dataclass(frozen=True)
 class Reproduced:
-    """A reproducer of a mutant. `seconds` is the CPU time for shrinking and certifying it.
+    """The shrunk failure of a mutant. `seconds` is the processor time for shrinking and certifying it.
 
-    `found`, `length` and `proven` are the numbers of events of the original failure, of the reproducer, and of the
-    shortest schedule in the mutant's proof. `bounded` is True if the search of all shorter schedules did not fit into
-    the memory that `fuzz` allows, and was repeated within the bounds of the proof. `certified` is True if one of the
-    two searches was complete.
+    `found`, `length` and `proven` are the numbers of events of the original failure, of the shrunk failure, and of the
+    shortest schedule in the mutant's proof. `certified` is True if a complete search found no shorter schedule.
+    `bounded` is True if the search needed the bounds of the proof, because it exceeded the memory that `fuzz` allows.
     """
 
     defect: Mutant
@@ -33,12 +32,12 @@ class Reproduced:
 
     @property
     def minimal(self) -> bool:
-        """Return whether the reproducer is certified, and as short as the shortest schedule of the mutant's proof."""
+        """Return whether the shrunk failure is certified, and as short as the proof's schedule."""
         return self.certified and self.length == self.proven
 
 
 def reproduce(defects: Sequence[Mutant], number: int = 0) -> Iterator[Reproduced]:
-    """Detect each mutant with the default strategy and a seed, and shrink the failure as `fuzz` does."""
+    """Detect each mutant with the default strategy and seed `number`, and shrink the failure as `fuzz` does."""
     for defect in defects:
         settings = hunting.settings_for(defect)
         protocol = defect.broken_protocol

@@ -1,7 +1,7 @@
-"""Implement the protocol as a developer would in plain Python, with dataclasses and a seeded random driver.
+"""A second implementation of `kip-320` in plain Python, as a developer would write it, for a comparison of speed.
 
-This peer exists to be measured. It is `kip-320` without disk faults, checks all properties after every event, and
-shares no code with the model. A test compares both on the same schedules, so the peer can't be fast by doing less work.
+It has no disk faults, checks all properties after every event, and shares no code with the model. A test compares both
+on the same schedules, so this implementation can't be fast by doing less work.
 """
 
 import random
@@ -19,7 +19,7 @@ SCHEDULE = 300  # events drawn for one schedule
 
 @dataclass(frozen=True, slots=True)
 class PeerRecord:
-    """A record and the leader epoch of its append."""
+    """A record: its number, and the leader epoch of its append."""
 
     number: int
     epoch: int
@@ -27,7 +27,7 @@ class PeerRecord:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The leader and the ISR that the controller decided for an epoch."""
+    """The leader and the ISR that the controller decided for an epoch. The epoch is the position in a list."""
 
     leader: int | None
     isr: frozenset[int]
@@ -67,14 +67,14 @@ class PeerReplica:
         self.isr, self.epoch_start, self.led_from, self.positions = frozenset(), 0, 0, {}
 
     def truncate(self, end: int) -> None:
-        """Truncate the log to `end`, and with it the epochs and the high watermark."""
+        """Remove the records from offset `end` on, and the epochs and the high watermark beyond it."""
         del self.log[end:]
         while self.epochs and self.epochs[-1][1] >= len(self.log):
             self.epochs.pop()
         self.high_watermark = min(self.high_watermark, len(self.log))
 
     def note_epoch(self, epoch: int, start: int) -> None:
-        """Note that an epoch starts at an offset, and remove entries that contradict this one."""
+        """Add an entry to the leader epoch cache, and remove entries that contradict it."""
         if self.epochs and self.epochs[-1][0] == epoch and start >= self.epochs[-1][1]:
             return
         while self.epochs and (self.epochs[-1][0] >= epoch or self.epochs[-1][1] >= start):
@@ -82,9 +82,9 @@ class PeerReplica:
         self.epochs.append((epoch, start))
 
     def end_of(self, epoch: int | None) -> tuple[int | None, int]:
-        """Return the largest noted epoch that is not above the requested one, and its end offset.
+        """Return the largest cached epoch up to the requested one, and its end offset.
 
-        The result is undefined (None, -1) for an epoch above all noted epochs.
+        The result is (None, -1) for an epoch above all cached epochs.
         """
         if epoch is None or not self.epochs or epoch > self.epochs[-1][0]:
             return None, -1
@@ -97,7 +97,7 @@ class PeerReplica:
 
 
 class PeerPartition:
-    """The partition, its controller, and the guarantees given to clients.
+    """A partition with its controller and the guarantees to clients.
 
     Each event is a method, which returns False if the event is not enabled.
     """
@@ -123,14 +123,14 @@ class PeerPartition:
         return self.replicas[r].leader == r
 
     def true_leader(self) -> int | None:
-        """Return the leader that is up and knows the current decision."""
+        """Return the leader if it is up and knows the current decision, else None."""
         leader = self.decisions[-1].leader
         if leader is not None and self.replicas[leader].up and self.replicas[leader].epoch == self.controller_epoch:
             return leader
         return None
 
     def advance(self, r: int) -> None:
-        """Advance a leader's high watermark to the lowest position of its ISR."""
+        """Raise a leader's high watermark to the lowest position of its ISR."""
         leader = self.replicas[r]
         lowest = min([len(leader.log), *(leader.positions.get(f, 0) for f in leader.isr if f != r)])
         if lowest > leader.high_watermark:
@@ -138,14 +138,14 @@ class PeerPartition:
             leader.high_watermark = lowest
 
     def promise(self, leader: PeerReplica, start: int, end: int) -> None:
-        """Let consumers read from `start` to `end`, and acknowledge records to the producers that wait here."""
+        """Note that consumers can read offsets `start` to `end` - 1, and that waiting producers got responses."""
         for offset, record in enumerate(leader.log[start:end], start):
             self.exposed.add(record.number)
             if offset >= leader.led_from:
                 self.acked.add(record.number)
 
     def produce(self, r: int) -> bool:
-        """Send a client's record."""
+        """Append a new record to the leader's log."""
         leader = self.replicas[r]
         if not self.leads(r) or leader.epoch is None or self.produced >= MOST_RECORDS or not leader.isr:
             return False
@@ -157,7 +157,7 @@ class PeerPartition:
         return True
 
     def fetch(self, r: int) -> bool:
-        """Send a follower's request to its leader: for the end of the follower's last epoch, or for records."""
+        """Let a follower ask its leader for records, or for the end offset of its last epoch while it truncates."""
         follower = self.replicas[r]
         if follower.leader in (None, r) or follower.answer is not None:
             return False
@@ -179,7 +179,7 @@ class PeerPartition:
         return True
 
     def receive(self, r: int) -> bool:
-        """Deliver the response in flight."""
+        """Let a follower handle the response in flight."""
         follower = self.replicas[r]
         answer = follower.answer
         if answer is None:
@@ -197,7 +197,7 @@ class PeerPartition:
         return True
 
     def truncate(self, follower: PeerReplica, answer: Answer) -> None:
-        """Truncate to the end of the common epoch, or ask again for an older epoch."""
+        """Truncate a follower's log to the end of the common epoch, or let it ask again for an older one (KIP-279)."""
         was_cut, follower.truncating, follower.was_cut = follower.was_cut, False, False
         if answer.epoch is None:
             follower.truncate(len(follower.log) if was_cut else follower.high_watermark)
@@ -212,13 +212,13 @@ class PeerPartition:
             follower.truncating = follower.was_cut = True
 
     def drop(self, r: int) -> bool:
-        """Lose the response in flight."""
+        """Lose the response in flight to a follower."""
         lost = self.replicas[r].answer is not None
         self.replicas[r].answer = None
         return lost
 
     def crash(self, r: int) -> bool:
-        """Kill the process."""
+        """Kill a replica's process."""
         replica = self.replicas[r]
         if not replica.up:
             return False
@@ -228,7 +228,10 @@ class PeerPartition:
         return True
 
     def restart(self, r: int) -> bool:
-        """Start the process again. If the controller has not yet noticed the failure, it fences the replica first."""
+        """Start a replica's process again.
+
+        If the controller has not noticed the failure, it handles the failure first.
+        """
         if self.replicas[r].up:
             return False
         if self.fence(r) is not None:
@@ -239,17 +242,17 @@ class PeerPartition:
         return True
 
     def start(self, r: int) -> None:
-        """Start the replica from its disk. The replica can still learn the current decision, but no earlier one."""
+        """Start a replica from its disk. It will learn the current decision, and no earlier one."""
         replica = self.replicas[r]
         replica.up, replica.epoch = True, self.controller_epoch - 1
         replica.truncate(len(replica.log))
 
     def notify(self, r: int) -> bool:
-        """Send a replica the next decision that names a leader."""
+        """Send a replica the next decision that it has not learned."""
         return self.learn(r, min(self.news(r), default=None))
 
     def catch_up(self, r: int) -> bool:
-        """Send a replica the latest decision that names a leader. The replica skips all earlier decisions."""
+        """Send a replica the latest decision. The replica skips the decisions before."""
         epoch = self.replicas[r].epoch
         if epoch is None or self.controller_epoch - epoch < 2:
             return False
@@ -258,7 +261,7 @@ class PeerPartition:
     def news(self, r: int) -> list[int]:
         """Return the epochs of the decisions that a replica has not learned.
 
-        A replica never learns a decision that names no leader.
+        Decisions without a leader are left out.
         """
         known = self.replicas[r].epoch
         if known is None:
@@ -268,7 +271,7 @@ class PeerPartition:
         ]
 
     def learn(self, r: int, epoch: int | None) -> bool:
-        """Make a replica leader or follower in an epoch. Returns False if there is no epoch to learn."""
+        """Let a replica lead or follow in an epoch. Returns False if `epoch` is None."""
         if epoch is None:
             return False
         replica, decision = self.replicas[r], self.decisions[epoch]
@@ -283,7 +286,7 @@ class PeerPartition:
         return True
 
     def lead(self, r: int, epoch: int, led_before: bool) -> None:
-        """Make a replica lead its epoch. Producers keep waiting through all epochs that it leads without a break."""
+        """Let a replica lead an epoch. Producers keep waiting if the replica led the epoch before, too."""
         leader = self.replicas[r]
         led_from = leader.led_from if led_before else len(leader.log)
         leader.isr, leader.positions = self.decisions[epoch].isr, {}
@@ -311,7 +314,7 @@ class PeerPartition:
         return self.replicas[r].up
 
     def expire(self, r: int) -> bool:
-        """Expire a replica's session."""
+        """Let a replica's session with the controller expire."""
         decision = self.fence(r)
         if decision is None or self.controller_epoch >= MOST_EPOCHS:
             return False
@@ -319,7 +322,7 @@ class PeerPartition:
         return True
 
     def fence(self, r: int) -> Decision | None:
-        """Return the decision that removes a replica from leadership and ISR, or None if it would change nothing."""
+        """Return the decision that removes a replica from leadership and the ISR. None if it would change nothing."""
         now = self.decisions[-1]
         without = Decision(None if now.leader == r else now.leader, (now.isr - {r}) or now.isr)
         return None if without == now else without
@@ -347,12 +350,12 @@ class PeerPartition:
         return True
 
     def change_isr(self, leader: int, isr: frozenset[int]) -> None:
-        """Change the leader's ISR and the controller's together."""
+        """Change the ISR, for the leader and the controller at once."""
         self.replicas[leader].isr = isr
         self.decisions[-1] = Decision(self.decisions[-1].leader, isr)
 
     def broken(self) -> set[str]:
-        """Return the properties that do not hold. The method `converges` checks the property `convergence`."""
+        """Return the names of the broken properties. `convergence` is left out; `converges` checks it."""
         broken = set()
         leader = self.true_leader()
         if leader is not None:
@@ -381,7 +384,7 @@ class PeerPartition:
         return broken
 
     def is_lost(self, promised: set[int], log: list[PeerRecord]) -> bool:
-        """Return whether a record that a guarantee covers is missing from its offset in the log."""
+        """Return whether one of the records in `promised` is missing from its offset in the log."""
         for number in promised:
             offset = self.offsets[number]
             if offset >= len(log) or log[offset].number != number:
@@ -391,7 +394,7 @@ class PeerPartition:
     def converges(self) -> bool:
         """Return whether all logs and high watermarks agree after all faults have stopped.
 
-        The call changes the partition, so it must be the last one.
+        The call repairs the partition, so it must be the last call.
         """
         everyone = range(len(self.replicas))
         self.fence_the_dead()
@@ -413,7 +416,10 @@ class PeerPartition:
         return self.agrees()
 
     def fence_the_dead(self) -> None:
-        """Remove all dead replicas from leadership and the ISR, in one decision that ignores the bound on epochs."""
+        """Remove all dead replicas from leadership and the ISR, in one decision.
+
+        MOST_EPOCHS does not limit this decision.
+        """
         before = len(self.decisions)
         for r in range(len(self.replicas)):
             without = self.fence(r)
@@ -429,7 +435,7 @@ class PeerPartition:
 
 
 def run(partition: PeerPartition, schedule: Iterable[tuple[str, int]]) -> tuple[int, set[str]]:
-    """Run a schedule. Returns the number of events applied, and the properties that broke after any of them."""
+    """Run a schedule of (verb, replica). Returns the number of applied events, and the properties that broke."""
     applied, broken = 0, set()
     for verb, replica in schedule:
         if getattr(partition, verb)(replica):
@@ -439,7 +445,7 @@ def run(partition: PeerPartition, schedule: Iterable[tuple[str, int]]) -> tuple[
 
 
 def drive(seed: int, schedules: int, replicas: int) -> int:
-    """Run and check random schedules. Returns the number of events applied.
+    """Run and check random schedules. Returns the number of applied events.
 
     Raises AssertionError if a property breaks.
     """

@@ -1,4 +1,4 @@
-"""Time whole commands: from an empty cache to a certified reproducer, and the cost of Spark.
+"""Measure the time of whole commands: until `fuzz` has certified a lost record, and for the same work on Spark.
 
 These processes have several threads, so the benchmark measures wall-clock time, on a machine that does nothing else.
 """
@@ -27,8 +27,8 @@ _LOST_RECORD = ("fuzz", "--protocol", "hw", "--schedules", "1000", "--seed", "7"
 class ColdStart:
     """Seconds until `epochfuzz fuzz --protocol hw` has certified the lost record.
 
-    `cold` is the time with an empty cache, and `warm` the time with a full one. `first` is the time with an empty cache
-    until the command showed its first finding, while it was still compiling.
+    `cold` is with an empty cache of compiled code, `warm` with a full one. `first` is with an empty cache, until the
+    command shows a first finding while it compiles.
     """
 
     first: float
@@ -38,7 +38,10 @@ class ColdStart:
 
 @dataclass(frozen=True)
 class SparkEfficiency:
-    """Events per second of `fuzz --jobs N` and of a campaign on as many cores, and their ratio."""
+    """Events per second of `fuzz --jobs N`, and of a campaign with N cores.
+
+    `ratio` is the campaign's speed divided by the speed of `fuzz`.
+    """
 
     cores: int
     schedules: int
@@ -48,7 +51,7 @@ class SparkEfficiency:
 
 
 def cold_start(rounds: int) -> ColdStart:
-    """Time the command once with an empty cache, and then `rounds` times with a full cache."""
+    """Measure the command once with an empty cache, and then `rounds` times with a full cache."""
     with tempfile.TemporaryDirectory(prefix="epochfuzz-bench-") as cache:
         first = first_finding({"XDG_CACHE_HOME": cache})
     with tempfile.TemporaryDirectory(prefix="epochfuzz-bench-") as cache:
@@ -64,7 +67,7 @@ def cold_start(rounds: int) -> ColdStart:
 
 
 def first_finding(environment: dict[str, str]) -> float:
-    """Return the seconds until the command, with an empty cache, shows a first finding. Then end the command."""
+    """Return the seconds until the command shows a first finding in the given environment. Ends the command then."""
     started = time.monotonic()
     running = subprocess.Popen(
         [*_EPOCHFUZZ, *_LOST_RECORD], env=os.environ | environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
@@ -81,7 +84,7 @@ def first_finding(environment: dict[str, str]) -> float:
 
 
 def spark_efficiency(schedules: int, rounds: int) -> SparkEfficiency:
-    """Run the same schedules in threads and on Spark, in turns. Neither time includes the start-up."""
+    """Run the same schedules in threads and on Spark, in turns. The start-up of both is not measured."""
     cores = os.cpu_count() or 1
     walked, campaigned = [], []
     for number in range(rounds):
@@ -97,7 +100,7 @@ def spark_efficiency(schedules: int, rounds: int) -> SparkEfficiency:
 
 
 def run(arguments: Sequence[str], environment: dict[str, str] | None = None) -> dict[str, Any]:
-    """Return the JSON document that an epochfuzz command prints.
+    """Run an epochfuzz command, and return its JSON document.
 
     Raises RuntimeError with the command's error output.
     """

@@ -1,4 +1,4 @@
-"""Run a benchmark, and write its results as JSON and as Markdown."""
+"""Run the whole benchmark, and write its results as JSON and as Markdown."""
 
 import importlib.metadata
 import os
@@ -35,7 +35,7 @@ QUICK = Scale(2, 5, 1, 10_000_000, 500, 200_000, 1)
 
 @dataclass
 class Measurements:
-    """The measurements, in the order of their execution, and the machine."""
+    """The results of the benchmark, and the machine that it ran on."""
 
     scale: Scale
     machine: dict[str, str]
@@ -49,23 +49,23 @@ class Measurements:
 
     @property
     def missed(self) -> list[Detection]:
-        """Return the results for the mutants that the default strategy missed with at least one seed."""
+        """Return the results of the default strategy for mutants that at least one seed missed."""
         return [each for each in self.detections if each.strategy == hunting.DEFAULT_STRATEGY and each.missed]
 
     @property
     def not_minimal(self) -> list[Reproduced]:
-        """Return the reproducers that are not proven shortest."""
+        """Return the shrunk failures that are not proven shortest."""
         return [each for each in self.reproduced if not each.minimal]
 
     @property
     def slowest(self) -> Detection:
-        """Return the results for the mutant that needed the most schedules with the default strategy and any seed."""
+        """Return the results of the default strategy for the mutant that needed the most schedules with any seed."""
         default = [each for each in self.detections if each.strategy == hunting.DEFAULT_STRATEGY]
         return max(default, key=lambda each: max(each.schedules))
 
 
 def measure(scale: Scale, defects: Sequence[Mutant], doing: Callable[[str], None]) -> Measurements:
-    """Measure everything, one measurement at a time, and report the progress to `doing`."""
+    """Run all measurements in turn, and report the progress to `doing`."""
     results = Measurements(scale, machine())
     doing("cold start: compiling everything")
     results.cold_start = processes.cold_start(scale.rounds)
@@ -91,7 +91,7 @@ def measure(scale: Scale, defects: Sequence[Mutant], doing: Callable[[str], None
 
 
 def machine() -> dict[str, str]:
-    """Return the processor and the versions of Python and of the libraries."""
+    """Return the processor, and the versions of Python and of libraries, by name."""
     versions = {name: importlib.metadata.version(name) for name in _LIBRARIES}
     cores = f"{os.cpu_count()} cores"
     return {"processor": f"{_processor()}, {cores}", "Python": platform.python_version(), **versions}
@@ -106,7 +106,7 @@ def _processor() -> str:
 
 
 def to_json(results: Measurements) -> "measures.Bench":
-    """Return the results as a JSON document, with the hunts of every seed."""
+    """Return the results as a JSON document, with the results of every seed."""
     return {
         "machine": results.machine,
         "scale": fields_of(results.scale),
@@ -192,7 +192,7 @@ def _reproducers(each: Reproduced) -> "measures.Reproducer":
 
 
 def summary(results: Measurements) -> str:
-    """Return the table for the README, as Markdown."""
+    """Return the most important results as a Markdown table, and the machine that they were measured on."""
     rows = []
     for speed in results.speeds:
         behind = speed.behind.median
@@ -239,7 +239,7 @@ def summary(results: Measurements) -> str:
 
 
 def _held_back_row(default: list[Detection]) -> tuple[str, str, str]:
-    """Compare the default strategy on mutants that were held out from the last tuning with the other mutants."""
+    """Return a table row that compares mutants held out from the tuning of the strategies with the other mutants."""
     held_back, others = ([each for each in default if each.is_held_back == which] for which in (True, False))
     found = sum(not each.missed for each in held_back)
     means = " compared with ".join(f"{detection.mean_schedules(half):,.1f}" for half in (held_back, others) if half)
@@ -250,7 +250,7 @@ def _held_back_row(default: list[Detection]) -> tuple[str, str, str]:
 
 
 def search_table(results: Measurements) -> str:
-    """Return the speeds of exhaustive search on one core and on all, with and without symmetry, as Markdown."""
+    """Return a Markdown table of the speed of exhaustive search, on one core and on all, with and without symmetry."""
     rows = [
         (
             f"{each.settings.replicas} replicas, {each.settings.records} records, {each.settings.epochs} epoch changes",
@@ -277,7 +277,7 @@ def _without_spin() -> str:
 
 
 def detection_table(results: Measurements) -> str:
-    """Return a table of how many schedules each strategy needs to detect each mutant, the hardest mutants first."""
+    """Return a Markdown table of the schedules that each strategy needs for each mutant, the hardest mutants first."""
     strategies = list(dict.fromkeys(each.strategy for each in results.detections))
     by_defect: dict[str, dict[str, Detection]] = {}
     for each in results.detections:

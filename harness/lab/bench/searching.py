@@ -1,4 +1,4 @@
-"""Measure states per second of exhaustive search, on one core and on all, with and without symmetry.
+"""Measure the speed of exhaustive search in states per second, on one core and on all, with and without symmetry.
 
 Threads are timed by the wall clock, so the results are valid only on a machine that does nothing else. The
 configurations take turns, and a ratio compares two times of the same round. If Spin is installed, it searches the same
@@ -21,9 +21,9 @@ SEARCHED = (Configuration(records=3, epochs=3), Configuration(replicas=3, record
 
 @dataclass(frozen=True)
 class MeasuredSearch:
-    """A search with or without symmetry, with its states per second on one core and on all.
+    """The speed of a search, with or without symmetry, in states per second on one core and on all.
 
-    `ratio` is the speed-up on all cores. `spin` is Spin's states per second, None if it was not measured.
+    `ratio` is the speed-up on all cores. `spin` is Spin's speed in states per second; None if it was not measured.
     """
 
     settings: Configuration
@@ -36,12 +36,12 @@ class MeasuredSearch:
 
     @property
     def bytes_per_state(self) -> float:
-        """Return the bytes of a state, including its share of the tables."""
+        """Return the memory of the search per state, in bytes."""
         return self.found.memory / self.found.states
 
 
 def measure(rounds: int) -> list[MeasuredSearch]:
-    """Run every search once per round. One additional round comes first and does not count."""
+    """Run every search once in each round. A first round, which compiles the code, does not count."""
     measured = [(settings, symmetric) for settings in SEARCHED for symmetric in (False, True)]
     seconds: dict[tuple[Configuration, bool, int], list[float]] = {}
     of_spin: dict[Configuration, list[float]] = {}

@@ -1,4 +1,4 @@
-"""Compare exhaustive search and random runs with Spin: the same protocol in Promela, verified in C.
+"""Run the model checker Spin on the same protocol, written in Promela, to compare its speed with epochfuzz.
 
 The module needs Spin and a C compiler. The Promela model (kip-320.pml) is written independently. A test checks that it
 has as many states and transitions as epochfuzz's model, so neither of them can be fast by doing less work.
@@ -38,7 +38,7 @@ _VIOLATED_AT = re.compile(r"assertion violated.*\(at depth (\d+)\)")
 
 @dataclass(frozen=True)
 class Verified:
-    """The result of a verifier: states, transitions, seconds, and the number of events of a failure, if any."""
+    """The statistics of a Spin run. `failure` is the number of events until an assertion failed, or None."""
 
     states: int
     transitions: int
@@ -47,29 +47,29 @@ class Verified:
 
     @property
     def per_second(self) -> float:
-        """Return the states per second. The result is too low if the search took less than the clock's resolution."""
+        """Return the states per second. It is too low for a search shorter than the resolution of Spin's clock."""
         return self.states / max(self.seconds, _LEAST_SECONDS)
 
 
 def missing() -> list[str]:
-    """Return the required commands that are not installed."""
+    """Return the commands that the module needs and that are not installed."""
     return [command for command in _NEEDED if shutil.which(command) is None]
 
 
 def searched(settings: Configuration, *, truncates_to_high_watermark: bool = False) -> Verified:
-    """Search every state breadth first. `truncates_to_high_watermark` plants the mutant of KAFKA-1211."""
+    """Let Spin search every state breadth first. `truncates_to_high_watermark` plants the mutant of KAFKA-1211."""
     return _run(_verifier(settings, _BY_BREADTH, truncates_to_high_watermark).name, [])
 
 
 def walked(settings: Configuration, events: int, seed: int, seconds: int) -> Verified:
-    """Search schedules of at most `events` events for `seconds` seconds, depth first in random order."""
+    """Let Spin search depth first in random order for some seconds. A schedule has at most `events` events."""
     until = ["timeout", "--signal", "INT", str(seconds)]
     return _run(_verifier(settings, _AT_RANDOM, False).name, [f"-m{events}", f"-RS{seed}", "-w30"], until)
 
 
 @cache
 def _verifier(settings: Configuration, options: Sequence[str], mistaken: bool) -> tempfile.TemporaryDirectory[str]:
-    """Compile a verifier for some bounds once, and return its directory.
+    """Return the directory of a Spin verifier for a configuration, compiled once.
 
     The directory is removed when this process ends.
     """
@@ -82,7 +82,7 @@ def _verifier(settings: Configuration, options: Sequence[str], mistaken: bool) -
 
 def _model(settings: Configuration, mistaken: bool) -> str:
     templates = Environment(
-        loader=PackageLoader("epochfuzz.harness", "bench"),
+        loader=PackageLoader("epochfuzz.harness.lab", "bench"),
         undefined=StrictUndefined,
         trim_blocks=True,
         autoescape=False,

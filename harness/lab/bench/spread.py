@@ -1,4 +1,4 @@
-"""Summarize several measurements of one quantity by their median and their extremes."""
+"""Summarize measurements of one quantity: the median, the least and the greatest."""
 
 import math
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ class Spread:
 
     @staticmethod
     def of(values: Sequence[float]) -> "Spread":
-        """Return the spread of at least one value."""
+        """Return the median, the least and the greatest of at least one value."""
         return Spread(median(values), min(values), max(values))
 
     def json(self) -> Any:
@@ -26,5 +26,5 @@ class Spread:
 
 
 def percentile_95(values: Sequence[float]) -> float:
-    """Return the least value that 95 of 100 values do not exceed (nearest rank)."""
+    """Return the 95th percentile of some values, by the nearest rank."""
     return sorted(values)[math.ceil(0.95 * len(values)) - 1]

@@ -1,4 +1,4 @@
-"""Measure the processor time of short commands once everything is compiled, relative to a bare `import numba`.
+"""Measure the processor time of short commands when everything is compiled, compared with a bare `import numba`.
 
 A ratio compares two times of the same round. The processes of a round take turns, so a busy machine slows all of them
 by the same factor.
@@ -36,7 +36,7 @@ COMMANDS = (
 
 @dataclass(frozen=True)
 class Started:
-    """The processor time of a command, in seconds and relative to a bare import of Numba."""
+    """The processor time of a command: in seconds, and as a multiple of the time of `import numba`."""
 
     words: tuple[str, ...]
     seconds: Spread
@@ -44,7 +44,7 @@ class Started:
 
 
 def measure(rounds: int) -> list[Started]:
-    """Run every command once per round. One additional round comes first and does not count."""
+    """Run every command once in each round. A first round, which compiles the code, does not count."""
     seconds: dict[tuple[str, ...], list[float]] = {}
     bare: list[float] = []
     with tempfile.TemporaryDirectory(prefix="epochfuzz-bench-") as directory:
@@ -63,10 +63,7 @@ def measure(rounds: int) -> list[Started]:
 
 
 def _seconds(command: tuple[str, ...], directory: str) -> float:
-    """Return the processor time of a process that exits with 0 or 1.
-
-    Exit code 1 means that the command found something.
-    """
+    """Run a command, and return its processor time in seconds. Exit code 1 is accepted: the command found something."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     ended = subprocess.run(command, cwd=directory, env=os.environ, capture_output=True, check=False)
     if ended.returncode > 1:

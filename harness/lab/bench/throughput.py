@@ -1,6 +1,6 @@
-"""Measure the events per second of epochfuzz and of other tools, and the transitions per second of a search.
+"""Measure the speed of epochfuzz and of other tools: events per second, and transitions per second of a search.
 
-Every measurement is the processor time of one thread. The subjects take turns, so other load on the machine slows all
+Every measurement is the processor time of one thread. The programs take turns, so other load on the machine slows all
 of them by the same factor and leaves their ratios unchanged.
 """
 
@@ -35,7 +35,7 @@ _STEPS = 50  # steps of a Hypothesis example
 
 @dataclass(frozen=True)
 class Workload:
-    """A program that runs the protocol: `run(i)` returns the amount of work in round i, and its seconds."""
+    """A program to measure. `run(i)` does the work of round i, and returns its amount in `unit` and its seconds."""
 
     name: str
     unit: str
@@ -44,9 +44,9 @@ class Workload:
 
 @dataclass(frozen=True)
 class Speed:
-    """The work of a subject per second.
+    """The speed of a program, in units per second.
 
-    `behind` is the factor by which the first subject with the same unit is faster.
+    `behind` is the speed of the first program with the same unit, divided by this speed.
     """
 
     subject: Workload
@@ -55,7 +55,7 @@ class Speed:
 
 
 def timed(run: Callable[[int], int]) -> Callable[[int], tuple[int, float]]:
-    """Return a function that adds the processor time of this thread to the result of `run`."""
+    """Return a function that calls `run`, and returns its result with the processor time of this thread in seconds."""
 
     def with_seconds(number: int) -> tuple[int, float]:
         started = time.thread_time()
@@ -81,7 +81,7 @@ def walked_as_of_today(number: int, schedules: int = 10_000) -> int:
 
 
 def interpreted(number: int, schedules: int = 60) -> int:
-    """Run the same model and the same schedules as plain Python. Returns the number of applied events."""
+    """Run schedules of a random run in plain Python instead of compiled code. Returns the number of applied events."""
     walker = Walker([PROTOCOL], SETTINGS, number)
     applied = 0
     for i in range(schedules):
@@ -95,7 +95,7 @@ def interpreted(number: int, schedules: int = 60) -> int:
 
 
 def driven_by_hypothesis(number: int, examples: int = 30) -> int:
-    """Run the state machine of strategies/ with random events, without scouting, shrinking or a database.
+    """Run the Hypothesis state machine with random events, without scouting, shrinking or a database.
 
     Returns the number of applied events.
     """
@@ -113,17 +113,17 @@ def driven_by_hypothesis(number: int, examples: int = 30) -> int:
 
 
 def driven_plainly(number: int, schedules: int = 100) -> int:
-    """Run the peer: plain Python with dataclasses and a random driver. Returns the number of applied events."""
+    """Run the implementation in plain Python with dataclasses (peer.py). Returns the number of applied events."""
     return peer.drive(number, schedules, SETTINGS.replicas)
 
 
 def searched(number: int) -> int:
-    """Search all states within the same bounds in every round. Returns the number of transitions."""
+    """Search all states within fixed bounds, on one core. Returns the number of transitions."""
     return explore(PROTOCOL, SEARCHED, properties.named("no-committed-loss").bit, jobs=1, symmetric=False).transitions
 
 
 def spin_at_random(number: int, seconds: int = 2) -> tuple[int, float]:
-    """Let Spin search depth first in random order, with schedules up to the length of the longest random run.
+    """Let Spin search depth first in random order. Its schedules are at most as long as the longest random run.
 
     Returns the number of transitions, and the seconds that Spin reports.
     """
@@ -144,9 +144,9 @@ SPIN = Workload("Spin, a verifier in C, depth first in random order", "events", 
 
 
 def measure(rounds: int) -> Iterator[Speed]:
-    """Yield the speed of every subject.
+    """Yield the speed of every program.
 
-    Each subject runs once per round. One additional round comes first, compiles the code, and does not count.
+    Each program runs once in each round. A first round, which compiles the code, does not count.
     """
     subjects = SUBJECTS if spin.missing() else (SUBJECTS[0], SPIN, *SUBJECTS[1:])
     rates: dict[str, list[float]] = {subject.name: [] for subject in subjects}

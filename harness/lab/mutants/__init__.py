@@ -1,4 +1,4 @@
-"""Declare the mutants: protocols that are wrong in one rule, to measure whether epochfuzz detects them.
+"""The mutants: protocols with one wrong rule, which measure whether epochfuzz detects mistakes.
 
 The model contains no switch for a mutant. Each mutant is a function that replaces a rule in the protocols that have the
 mutant's number (mutant.py and model/core/specializer.py). The engine runs these protocols like any other, interpreted

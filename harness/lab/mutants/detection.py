@@ -1,4 +1,4 @@
-"""Measure the bounds that a search needs to detect a mutant by its observations, in lockstep with the model.
+"""Measure the smallest bounds within which a lockstep comparison with the model detects a mutant.
 
 The search runs the model and the mutant side by side through all schedules within bounds, until their observations
 differ. If they never differ, no schedule within these bounds can detect the mutant. `conform --exhaustive` should
@@ -41,10 +41,10 @@ _FILE = Path(__file__).with_name("detection.yaml")
 
 @dataclass(frozen=True)
 class MutantDetection:
-    """The shortest schedule that detects a mutant, None if the search found none.
+    """The result of a search within bounds. `schedule` is the shortest schedule that detects the mutant, or None.
 
-    `complete` is True if no schedule within bounds detects the mutant. `is_refused` is True if the correct protocol
-    rejects the last event and the mutant applies it.
+    `complete` is True if no schedule within the bounds detects the mutant. `is_refused` is True if the last event is
+    not enabled in the correct protocol, and the mutant applies it.
     """
 
     schedule: bytes | None
@@ -53,7 +53,10 @@ class MutantDetection:
 
 
 def settings_within(defect: Mutant, bounds: tuple[int, int, int]) -> Configuration:
-    """Return the configuration of the mutant's proof, or the one that its rule needs, with other bounds."""
+    """Return the configuration for a search for the mutant within `bounds`: replicas, records and epoch changes.
+
+    The other settings are those of the mutant's proof. Without a proof, the mutant's rule determines them.
+    """
     proof = proofs().get(defect.name)
     replicas, records, epochs = bounds
     return replace(
@@ -62,7 +65,10 @@ def settings_within(defect: Mutant, bounds: tuple[int, int, int]) -> Configurati
 
 
 def detect(defect: Mutant, settings: Configuration, most: int = MOST_PAIRS) -> MutantDetection:
-    """Search within bounds for a schedule that leads to different observations, shortest schedules first."""
+    """Search for a shortest schedule that makes the model and the mutant differ.
+
+    Stores at most `most` pairs of states.
+    """
     level = [(Execution(defect.sound_protocol, settings), _wrong(defect, settings), b"")]
     seen: set[tuple[bytes, bytes]] = set()
     while level:
@@ -91,7 +97,7 @@ def detect(defect: Mutant, settings: Configuration, most: int = MOST_PAIRS) -> M
 
 
 def found(defect: Mutant, settings: Configuration, refused: bool = False) -> bytes | None:
-    """Play the test sequences of `conform --exhaustive` until the mutant differs.
+    """Play the test sequences of `conform --exhaustive` on the mutant until it differs from the model.
 
     Returns the test sequence up to the event that shows the difference, or None if the mutant never differs.
     """
@@ -117,7 +123,7 @@ def _graph(protocol: Protocol, settings: Configuration, refused: bool) -> Graph:
 
 
 def _differs(defect: Mutant, settings: Configuration, schedule: bytes) -> int:
-    """Return the number of events after which lockstep detects the mutant, or 0 if the schedule doesn't detect it."""
+    """Return the number of the event that makes the mutant differ from the model, or 0 if no event does."""
     judge, wrong = LockStep(defect.sound_protocol, settings, every_refusal=True), _wrong(defect, settings)
     for number, event in enumerate(schedule, 1):
         judge.advance(event)
@@ -128,7 +134,7 @@ def _differs(defect: Mutant, settings: Configuration, schedule: bytes) -> int:
 
 
 def _wrong(defect: Mutant, settings: Configuration) -> Execution:
-    """Return the protocol with the mistake as an adapter would run it: without the bounds of a run."""
+    """Return an execution of the mutant with the largest bounds, because an adapter has no bounds either."""
     return Execution(defect.broken_protocol, replace(settings, records=MAX_RECORDS, epochs=MAX_EPOCHS))
 
 
@@ -137,12 +143,12 @@ def _setting(protocol: Protocol, settings: Configuration) -> Setting:
 
 
 def _shown(execution: Execution) -> Any:
-    """Return all observations of a system under test."""
+    """Return everything that an adapter could show of a state."""
     return beside(execution.state, {"producers": {}})
 
 
 def _text(execution: Execution) -> bytes:
-    """Return a state as bytes, without the values that can no longer influence an event."""
+    """Return a state as bytes, without values that can no longer influence an event."""
     p = execution.state.copy()
     execution.model.forget(p)
     values = (getattr(p, field.name) for field in VARIABLES if field.read(p))
@@ -152,10 +158,9 @@ def _text(execution: Execution) -> bytes:
 def entry(defect: Mutant) -> dict[str, Any]:
     """Return the entry of detection.yaml for a mutant: the least bounds that detect it, and the number of events.
 
-    For a mutant that the first of BOUNDS detects, `tour` is the number of events until the first test sequence detects
-    it, and `refused` says whether the detection requires --refused. If no search detects a mutant, the schedule of its
-    proof may detect it. The entry then contains `by: proof`. Otherwise `nowhere within` lists the bounds that were
-    searched completely.
+    If the first of BOUNDS detects the mutant, `tour` is the number of events until a test sequence detects it, and
+    `refused` tells whether that needs --refused. `by: proof` means that only the schedule of the mutant's proof detects
+    it. Without any detection, `nowhere within` lists the bounds that were searched completely.
     """
     searched = []
     for bounds in BOUNDS:
@@ -170,9 +175,9 @@ def entry(defect: Mutant) -> dict[str, Any]:
 
 
 def _by_its_proof(defect: Mutant) -> dict[str, Any] | None:
-    """Return the entry for a mutant that the schedule of its proof detects.
+    """Return the entry for a mutant that the schedule of its proof detects, else None.
 
-    Such a schedule may be too long for an exhaustive search.
+    This schedule may be too long for an exhaustive search.
     """
     proof = proofs().get(defect.name)
     events = proof and _differs(defect, proof.settings, proof.shortest)
@@ -192,19 +197,19 @@ def _tour(defect: Mutant, settings: Configuration) -> dict[str, Any]:
 
 @cache
 def entries() -> dict[str, dict[str, Any]]:
-    """Return the entries of detection.yaml, by the names of mutants."""
+    """Return the entries of detection.yaml, by the mutant's name."""
     document: dict[str, dict[str, Any]] = yaml.safe_load(_FILE.read_text())
     return document
 
 
 def text(name: str, said: dict[str, Any]) -> str:
-    """Return an entry in the format of the file."""
+    """Return an entry as YAML text, in the format of detection.yaml."""
     written: str = yaml.safe_dump({name: said}, default_flow_style=None, sort_keys=False, width=120)
     return written
 
 
 def rows() -> list[list[str]]:
-    """Return the rows of a table of the mutants that 2 replicas, 1 record and 2 epoch changes do not detect."""
+    """Return table rows about the mutants that the first of BOUNDS does not detect: name, and the bounds that do."""
     table = []
     for defect in DEFECTS:
         said = entries()[defect.name]
@@ -225,7 +230,7 @@ def _bounds(bounds: list[int]) -> str:
 
 
 def main(names: list[str]) -> None:
-    """Print the entries of some mutants, or of all."""
+    """Print the entries of the named mutants, or of all mutants without a name."""
     for defect in DEFECTS:
         if not names or defect.name in names:
             print(text(defect.name, entry(defect)), end="", flush=True)

@@ -1,4 +1,4 @@
-"""Hunt for a mutant: run compiled random schedules under its protocol until one detects it."""
+"""Run random schedules on a mutant, a protocol with one wrong rule, until a schedule detects it."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -22,13 +22,19 @@ def settings_for(defect: Mutant) -> Configuration:
 
 
 def hunter(defect: Mutant) -> Hunter:
-    """Return a hunter for a detectable mutant of the protocol."""
+    """Return a Hunter for a mutant, which runs compiled schedules until one detects the mutant.
+
+    A schedule detects the mutant if it breaks a property that the protocol holds without the mistake.
+    """
     settings = settings_for(defect)
     return Hunter(defect.broken_protocol, settings, judged(defect, settings))
 
 
 def first_not_seen(defect: Mutant, settings: Configuration, seed: int, most: int) -> tuple[int, int] | None:
-    """Return (number, properties) of the first schedule with a violation that the mutant's checks miss."""
+    """Return the number of the first schedule with violations that the mutant's checks miss, and these violations.
+
+    None if `most` schedules show no missed violation. The violated properties are a set of bits.
+    """
     deck = generate.deck_for(KAFKA, settings)
     for number in range(most):
         schedule = generate.schedule(seed, number, deck)
@@ -40,7 +46,7 @@ def first_not_seen(defect: Mutant, settings: Configuration, seed: int, most: int
 
 
 def broken(protocol: Protocol, settings: Configuration, schedule: Iterable[int]) -> int:
-    """Run a schedule interpreted. Returns the set of properties that break after any event or at the end."""
+    """Run a schedule interpreted. Returns the set of the properties that break, as bits."""
     execution = Execution(protocol, settings)
     found = 0
     for event in schedule:

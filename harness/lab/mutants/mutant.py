@@ -1,6 +1,4 @@
-"""Declare a mutant: a mistake that a developer could make, written as a function.
-
-The function replaces a rule of the model. Its name, arguments and types are checked at the declaration:
+"""Declare a mutant: a mistake that a developer could make, written as a function that replaces a rule of the model.
 
     @in_place_of(faults.checkpoint, "a replica checkpoints its log end offset as its high watermark")
     def checkpoint_of_the_log_end(p: State, r: int) -> int:
@@ -9,8 +7,8 @@ The function replaces a rule of the model. Its name, arguments and types are che
             p.checkpointed[r] = p.leo[r]
         return refusal
 
-If the function calls the rule that it replaces, it calls the correct rule. `in_place_of` turns the function into a
-Mutant. A mutant that changes two rules has a second function, under any name:
+The function must have the rule's arguments and types. If it calls the rule, it calls the correct rule. `in_place_of`
+turns the function into a Mutant. A mutant that changes two rules has a second function, under any name:
 
     @checkpoint_of_the_log_end.and_in_place_of(faults.crash)
     def _(p: State, r: int) -> int:
@@ -35,12 +33,12 @@ _PLAIN = Configuration()
 
 @dataclass(eq=False)
 class Mutant:
-    """A mutant. `jira` names the issue if Kafka itself had the mistake.
+    """A protocol with one mistake. `jira` names the issue if Kafka itself had the mistake.
 
-    `protocol` is the protocol that contains the mistake. A property that this protocol holds without the mistake can
-    detect the mutant. If `in_judging` is True, the mistake is in the history or in the properties, and only a protocol
-    with a known flaw can show the mistake. `settings` are those that the replaced rule needs. `mistaken` maps each
-    replaced rule to the mutant's function, and `number` is the mutant's number, from 1.
+    `protocol` is the name of the protocol without the mistake. Any property that this protocol holds can detect the
+    mutant. If `in_judging` is True, the mistake is in the checks, and only a protocol with a known flaw can show the
+    mistake. The replaced rule needs `settings`. `mistaken` maps each replaced rule to the mutant's function, and
+    `number` is the mutant's number, from 1.
     """
 
     name: str
@@ -64,20 +62,20 @@ class Mutant:
 
     @property
     def module(self) -> str:
-        """Return the file of the rule that the mutant replaces, or of the first rule if it replaces two."""
+        """Return the file of the replaced rule. If the mutant replaces two rules, it is the file of the first rule."""
         return _file(next(iter(self.mistaken)))
 
     @property
     def rules(self) -> list[str]:
-        """Return the rules that the mutant replaces, such as `model/kafka/partition/isr.py: why_not_caught_up`."""
+        """Return the replaced rules, such as `model/kafka/partition/isr.py: why_not_caught_up`."""
         return [f"{_file(rule)}: {rule.__name__}" for rule in self.mistaken]
 
     def and_in_place_of(
         self, rule: Callable[_Arguments, _Result]
     ) -> Callable[[Callable[_Arguments, _Result]], Callable[_Arguments, _Result]]:
-        """Decorate a function that replaces one more rule.
+        """Return a decorator for a function that replaces one more rule.
 
-        Raises ValueError if another function of the mutant already replaces the rule.
+        The decorator raises ValueError if the mutant already replaces the rule.
         """
 
         def declare(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
@@ -105,10 +103,10 @@ def in_place_of(
     in_judging: bool = False,
     settings: Configuration = _PLAIN,
 ) -> Callable[[Callable[_Arguments, _Result]], Mutant]:
-    """Declare a mutant with the name of the function that it decorates.
+    """Return a decorator that turns a function into a Mutant with the function's name.
 
-    `rule` is the rule that the function replaces, and `mistake` describes the mistake in one line. Raises TypeError if
-    the function cannot replace the rule, and ValueError if another mutant has the name.
+    `rule` is the rule that the function replaces, and `mistake` describes the mistake in one line. The decorator raises
+    TypeError if the function cannot replace the rule, and ValueError if another mutant has the name.
     """
 
     def declare(function: Callable[_Arguments, _Result]) -> Mutant:

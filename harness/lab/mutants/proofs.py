@@ -1,7 +1,7 @@
-"""Find the smallest configuration and a shortest schedule that show each mutant, by exhaustive search.
+"""Prove that a mutant can be detected: find a shortest schedule that breaks a property because of the mistake.
 
-proofs.yaml keeps the proofs for readers and reviewers. `python -m epochfuzz.harness.lab.mutants.proofs NAME...` prints
-new proofs of the named mutants, or of all mutants without a name. A proof takes seconds or minutes.
+proofs.yaml keeps the proofs. `python -m epochfuzz.harness.lab.mutants.proofs NAME...` prints new proofs of the named
+mutants, or of all mutants without a name. A proof takes seconds or minutes.
 """
 
 import sys
@@ -62,10 +62,10 @@ SEARCHED_WITH_SETTINGS = ((2, 1, 2),)
 
 @dataclass(frozen=True)
 class Proof:
-    """A shortest schedule, whose last event breaks `property`, and the configuration that the schedule needs.
+    """A shortest schedule that detects a mutant: its last event breaks `property`.
 
-    If `unbounded` is True, no shorter schedule exists with any number of records and epochs. Otherwise no shorter
-    schedule exists within the bounds of `settings`.
+    `settings` has the bounds that it needs. If `unbounded` is True, no shorter schedule exists with any number of
+    records and epochs. Otherwise no shorter schedule exists within the bounds of `settings`.
     """
 
     settings: Configuration
@@ -76,19 +76,19 @@ class Proof:
 
 @cache
 def proofs() -> dict[str, Proof]:
-    """Return the proofs of proofs.yaml, by the name of the mutant."""
+    """Return the proofs of proofs.yaml, by the mutant's name."""
     return {name: _read(entry) for name, entry in _document()["detectable"].items()}
 
 
 @cache
 def undetectable() -> dict[str, str]:
-    """Return the names of the undetectable mutants, each with the reason why exhaustive search finds no violation."""
+    """Return the mutants without a proof, each with the reason why it breaks no property."""
     return dict(_document()["undetectable"])
 
 
 @cache
 def judged(defect: Mutant, settings: Configuration) -> int:
-    """Return the set of properties that the mutant's protocol, without the mistake, holds in a configuration."""
+    """Return the set of properties that can detect a mutant: its protocol holds them without the mistake."""
     protocol, permitted = defect.sound_protocol, properties.permitted(settings)
     flawed = surveyed()[protocol.name].broken if protocol.name in surveyed() else {}
     return properties.set_of(
@@ -99,10 +99,10 @@ def judged(defect: Mutant, settings: Configuration) -> int:
 
 
 def prove(defect: Mutant) -> Proof | None:
-    """Search for a shortest schedule that shows the mutant. Returns None if there is none.
+    """Search for a shortest schedule that detects the mutant. Returns None if the search finds none.
 
-    Exhaustive search with three replicas is limited to one record. If it finds no violation, random schedules may find
-    one. That schedule is shrunk, and an exhaustive search of all shorter schedules follows.
+    The exhaustive search with three replicas is limited to one record. If it finds no violation, random schedules
+    follow. A violation of a random schedule is shrunk, and an exhaustive search looks for shorter ones.
     """
     for settings in _searched(defect):
         exploration = _explore(defect, settings, None)
@@ -118,7 +118,7 @@ def prove(defect: Mutant) -> Proof | None:
 
 
 def _searched(defect: Mutant) -> tuple[Configuration, ...]:
-    """Return the configurations for the exhaustive search for a mutant, one after the other."""
+    """Return the configurations that the exhaustive search for a mutant tries, in order."""
     if defect.settings != Configuration():
         return tuple(
             replace(defect.settings, replicas=replicas, records=records, epochs=epochs)
@@ -128,9 +128,9 @@ def _searched(defect: Mutant) -> tuple[Configuration, ...]:
 
 
 def _proof(defect: Mutant, settings: Configuration, schedule: bytes) -> Proof:
-    """Return the proof for a schedule that shows the mutant.
+    """Return the proof for a schedule that detects the mutant.
 
-    If the proof in proofs.yaml has a shorter schedule, the new proof starts from the shorter schedule.
+    If proofs.yaml has a shorter schedule for the mutant, the proof starts from it.
     """
     written = proofs().get(defect.name)
     if written is not None and _unbounded(written.settings) == _unbounded(settings) and _still_holds(defect, written):
@@ -143,7 +143,7 @@ def _proof(defect: Mutant, settings: Configuration, schedule: bytes) -> Proof:
 def _shortest(defect: Mutant, settings: Configuration, schedule: bytes) -> Proof:
     """Return the proof for a schedule that is shortest within bounds.
 
-    If a shorter schedule exists beyond the bounds, the proof uses the shorter one.
+    A shorter schedule beyond the bounds takes its place.
     """
     depth = len(schedule) - 1
     free = _unbounded(settings)
@@ -155,12 +155,12 @@ def _shortest(defect: Mutant, settings: Configuration, schedule: bytes) -> Proof
 
 
 def _unbounded(settings: Configuration) -> Configuration:
-    """Return the configuration with the largest possible bounds."""
+    """Return the configuration with the largest bounds on records and epochs."""
     return replace(settings, records=Configuration.records, epochs=Configuration.epochs)
 
 
 def _still_holds(defect: Mutant, written: Proof) -> bool:
-    """Return whether the proof in proofs.yaml still shows the mutant under the current rules of the model."""
+    """Return whether the schedule of a recorded proof still breaks its property under the current rules."""
     return _is_enabled(defect, written.settings, written.shortest) and written.property in broken_by(
         defect, written.settings, written.shortest
     )
@@ -169,7 +169,7 @@ def _still_holds(defect: Mutant, written: Proof) -> bool:
 def _needed(defect: Mutant, settings: Configuration, schedule: bytes) -> Configuration:
     """Return the configuration with the least bounds that enable every event of a schedule.
 
-    A record that is sent again may need room for one more record in the log.
+    A resent record may need room for one more record in the log.
     """
     verbs = [verb_of(event) for event in schedule]
     produced = max(1, verbs.count(Verb.PRODUCE))
@@ -192,7 +192,10 @@ def _explore(defect: Mutant, settings: Configuration, depth: int | None) -> Expl
 
 
 def broken_by(defect: Mutant, settings: Configuration, schedule: bytes) -> list[str]:
-    """Run a schedule interpreted. Returns the checked properties that are broken after the last event."""
+    """Run a schedule interpreted.
+
+    Returns the properties that are broken after the last event and can detect the mutant.
+    """
     execution = Execution(defect.broken_protocol, settings, schedule)
     broken = execution.broken() | execution.broken_at_end()
     return properties.names(broken & judged(defect, settings))
@@ -219,7 +222,7 @@ def _written(proof: Proof) -> dict[str, Any]:
 
 
 def main(names: Sequence[str]) -> None:
-    """Print new entries of proofs.yaml. The reasons why some mutants are undetectable stay as they are."""
+    """Print new entries of proofs.yaml. The reasons of undetectable mutants are copied from the file."""
     document: dict[str, Any] = {"detectable": {}, "undetectable": {}}
     for defect in PROTOCOL_DEFECTS:
         if names and defect.name not in names:

@@ -1,8 +1,7 @@
-"""Check that epochfuzz detects its mutants: a fuzzer that finds nothing proves nothing until it has shown that it can.
+"""Check that epochfuzz detects its mutants, which are protocols with one wrong rule.
 
-The selftest hunts each detectable mutant with random schedules. A mutant of the protocol is detected by the first
-schedule that breaks a property that the protocol holds without the mutant. A mutant of the checks is detected by the
-first schedule with a violation that the correct checks report and the mutant's checks miss.
+The selftest runs random schedules on each mutant until one breaks a property that holds without the mistake. A mutant
+of the checks is detected by a violation that the correct checks report, and the mutant's checks miss.
 """
 
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ _JUDGED = Configuration(replicas=3)
 
 @dataclass(frozen=True)
 class Catch:
-    """The property that detected a mutant, None if no property did, and the number of schedules."""
+    """The result for one mutant: the property that detected it, or None, and the number of schedules until then."""
 
     defect: Mutant
     settings: Configuration
@@ -28,12 +27,12 @@ class Catch:
 
 
 def detectable() -> list[Mutant]:
-    """Return the mutants that exhaustive search has not proven undetectable."""
+    """Return the mutants that proofs.yaml does not list as undetectable."""
     return [defect for defect in DEFECTS if defect.name not in undetectable()]
 
 
 def catch(defect: Mutant, seed: int) -> Catch:
-    """Run schedules of a seed until one detects the mutant, at most MOST_SCHEDULES."""
+    """Run random schedules with a seed until one detects the mutant, at most MOST_SCHEDULES."""
     if defect.in_judging:
         not_seen = hunting.first_not_seen(defect, _JUDGED, seed, MOST_SCHEDULES)
         if not_seen is None:

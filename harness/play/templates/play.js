@@ -1,6 +1,9 @@
 "use strict";
-// The page works without this script: each link loads a new page. The script replaces the content of the page instead.
-// So nothing jumps, the focus stays, and keys step through the schedule. Searching and saving need the script.
+// The page of the server works without this script: each link loads a new page. The script replaces the content of the
+// page instead. So nothing jumps, the focus stays, and keys step through the schedule. Searching and saving need the
+// script. A site has no server. There, browser.js sends the requests to a worker.
+
+const send = globalThis.sendToWorker ?? fetch;
 
 const page = () => document.querySelector("main");
 let search = null; // the number of the running search
@@ -8,7 +11,8 @@ let visits = 0;
 let arrived = Promise.resolve(); // resolves when the page of the last link is shown
 let released = Promise.resolve(); // resolves when the pressed button is released
 
-async function visit(address, remember = true) {
+// Show the page of an address. `record` is the function of the history that records the address, if one should.
+async function visit(address, record = "pushState") {
   stop();
   const visit = ++visits;
   const response = await ask(address);
@@ -16,13 +20,14 @@ async function visit(address, remember = true) {
   await released;
   if (visit !== visits) return; // a later visit is on its way
   const next = new DOMParser().parseFromString(text, "text/html");
-  const focused = document.activeElement?.id;
+  const focused = document.activeElement;
   const opened = new Map([...document.querySelectorAll("details[id]")].map((each) => [each.id, each.open]));
   page().replaceWith(next.querySelector("main"));
   document.title = next.title;
   for (const each of document.querySelectorAll("details[id]")) each.open = opened.get(each.id) ?? each.open;
-  if (remember) history.pushState(null, "", response.url);
-  if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+  const { query } = page().dataset; // in the canonical spelling; a page that names a mistake has none
+  if (record) history[record](null, "", query === undefined ? address : `?${query}`);
+  if (focused !== document.body) (document.getElementById(focused.id) ?? page()).focus({ preventScroll: true });
   say();
   prepare();
 }
@@ -39,7 +44,7 @@ function follow(link) {
 
 async function ask(address, options) {
   try {
-    return await fetch(address, options);
+    return await send(address, options);
   } catch {
     document.getElementById("lost").hidden = false;
     return new Promise(() => {}); // never resolves, so the caller does nothing more
@@ -54,12 +59,13 @@ function say() {
   document.getElementById("said").textContent = texts.join(". ");
 }
 
-addEventListener("popstate", () => visit(location.href, false));
+addEventListener("popstate", () => visit(location.href, null));
 
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a[href]");
   const plain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
-  if (!link || !plain || link.origin !== location.origin) return;
+  const isHere = link?.origin === location.origin && link.pathname === location.pathname && !link.hash;
+  if (!isHere || !plain) return;
   event.preventDefault();
   follow(link);
 });
@@ -85,7 +91,7 @@ document.addEventListener("keydown", (event) => {
 function prepare() {
   document.getElementById("settings")?.addEventListener("submit", (event) => {
     event.preventDefault();
-    visit(`/?${new URLSearchParams(new FormData(event.target))}`);
+    visit(`?${new URLSearchParams(new FormData(event.target))}`);
   });
   document.getElementById("search")?.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -107,13 +113,13 @@ async function post(address, form = new FormData()) {
 
 // Cancel the running search, if there is one, and ignore its result.
 function stop() {
-  if (search !== null) post(`/search/${search}/cancel`);
+  if (search !== null) post(`search/${search}/cancel`);
   search = null;
 }
 
 // Cancel the running search, and still show its result.
 function cancel() {
-  if (search !== null) post(`/search/${search}/cancel`);
+  if (search !== null) post(`search/${search}/cancel`);
 }
 
 async function start(form) {
@@ -124,7 +130,7 @@ async function start(form) {
   if (begun.search === undefined) return busy(box, false, begun.answer);
   search = begun.search;
   while (search === begun.search) {
-    const response = await ask(`/search/${begun.search}`);
+    const response = await ask(`search/${begun.search}`);
     if (search !== begun.search) return;
     const seen = response.ok ? await response.json() : { answer: "A later search has replaced this one." };
     if (seen.answer) {
@@ -168,4 +174,5 @@ async function save(form, submitter) {
   }
 }
 
-prepare();
+if (page().dataset.loading === undefined) prepare();
+else visit(location.href, "replaceState");

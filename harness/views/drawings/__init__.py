@@ -1,1 +1,1 @@
-"""Draw a schedule: as panels, one for each step, as SVG, as a film, and as a sequence diagram."""
+"""Draw the replay of a schedule: as SVG with a panel for each step, and as a sequence diagram."""

@@ -1,4 +1,4 @@
-"""The captions of drawings, shared by the terminal, the browser and text files."""
+"""The texts of drawings, shared by the terminal, the browser and text files."""
 
 from collections.abc import Sequence
 
@@ -32,20 +32,20 @@ _ROLES = {
 
 
 def role_parts(replica: ReplicaScene) -> tuple[str, str]:
-    """Return a replica's role and epoch, such as `follows A` and `e1`. The second may be empty."""
+    """Return a replica's role and epoch, such as `follows A` and `e1`. The epoch may be empty."""
     does, epoch = _ROLES[replica.role]
     return does.format(leader=replica.leader), epoch.format(epoch=replica.epoch)
 
 
 def role(replica: ReplicaScene) -> str:
-    """Return a replica's role in one line: `follows A, e1`, or `follows A, e1, fenced`."""
+    """Return a replica's role and epoch in one line: `follows A, e1`, or `follows A, e1, fenced`."""
     does, epoch = role_parts(replica)
     fenced = ", fenced" if replica.fenced else ""
     return f"{does}{',' if epoch and ' ' in does else ''} {epoch}".rstrip() + fenced
 
 
 def moved(name: str, previous: int, current: int, arrow: str = "->") -> str:
-    """Return a number of a replica. If the step changed the number, the old value comes first: `HW 1->2`."""
+    """Return a number with its name, as in `HW 2`. If the step changed the number, show both values: `HW 1->2`."""
     return f"{name} {current}" if previous == current else f"{name} {previous}{arrow}{current}"
 
 
@@ -57,47 +57,56 @@ def remote_leos(replica: ReplicaScene) -> list[str]:
 
 
 def on_disk(replica: ReplicaScene) -> list[str]:
-    """Return the offsets on disk to which a replica can fall back: `flushed 1`, `checkpoint 0`."""
+    """Return the offsets on disk that a replica falls back to after a failure: `flushed 1`, `checkpoint 0`.
+
+    An offset is left out if the settings exclude its kind of failure.
+    """
     flushed = [] if replica.flushed is None else [f"flushed {replica.flushed}"]
     return flushed if replica.checkpointed is None else [*flushed, f"checkpoint {replica.checkpointed}"]
 
 
 def stable(replica: ReplicaScene) -> list[str]:
-    """Return the last stable offset of a replica if there are transactions: `LSO 1`."""
+    """Return the last stable offset of a replica: `LSO 1`. Empty without transactions."""
     return [] if replica.last_stable_offset is None else [f"LSO {replica.last_stable_offset}"]
 
 
 def waits(replica: ReplicaScene) -> list[str]:
-    """Return the records whose producers wait at a replica, if known: `m0, m1 waits`."""
+    """Return the records whose producers wait for an acknowledgement from a replica: `m0, m1 waits`.
+
+    Empty if there are none.
+    """
     return [f"{', '.join(replica.waiting)} waits"] if replica.waiting else []
 
 
 def consumer(scene: Scene) -> list[str]:
-    """Return the consumer's position if there is a consumer: `consumer 0->1, e0`."""
+    """Return the consumer's position and epoch: `consumer 0->1, e0`. Empty without a consumer."""
     if scene.consumer is None:
         return []
     return [f"{moved('consumer', scene.consumer.previous_position, scene.consumer.position)}, e{scene.consumer.epoch}"]
 
 
 def in_flight(replica: ReplicaScene) -> str:
-    """Return the response in flight to a replica, with its sender if that is not its leader: `m1, HW 0 from A`."""
+    """Return the response in flight to a replica: `m1, HW 0`.
+
+    A sender other than its leader is added: `m1, HW 0 from A`.
+    """
     return " ".join(filter(None, (replica.in_flight, given_by(replica))))
 
 
 def given_by(replica: ReplicaScene) -> str:
-    """Return the sender of the response in flight to a replica, if that is not its leader: `from A`."""
+    """Return the sender of the response in flight to a replica, as in `from A`. Empty if it is the replica's leader."""
     return "" if replica.answered_by in (None, replica.leader) else f"from {replica.answered_by}"
 
 
 def proposal(replica: ReplicaScene, controller: ControllerScene) -> list[str]:
-    """Return a leader's ISR if it differs from the controller's, and the ISR that it proposed: `pending ISR A`."""
+    """Return a leader's view of the ISR: `knows ISR A,B` if it differs from the controller's, and `pending ISR A`."""
     leads = replica.role in (Role.LEADER, Role.ZOMBIE)
     knows = [f"knows ISR {_set(replica.isr)}"] if leads and replica.isr not in (None, controller.isr) else []
     return [*knows, f"pending ISR {_set(replica.pending_isr)}"] if replica.pending_isr else knows
 
 
 def decision(controller: ControllerScene) -> tuple[str, ...]:
-    """Return the controller's view: `controller at e1`, `B leads, ISR A,B`, and with an ELR `ELR C`."""
+    """Return the controller's view, in parts such as `controller at e1`, `B leads, ISR A,B` and `ELR C`."""
     leads = f"{controller.leader} leads" if controller.leader else "no leader"
     others = [f"ELR {_set(controller.elr)}"] if controller.elr else []
     if controller.last_known_leader:
@@ -111,7 +120,7 @@ def _set(replicas: Sequence[str] | None) -> str:
 
 
 def breaks(run: Run) -> str:
-    """Return the violations of a run, with their steps: `breaks no-divergence at step 9`. Empty without violations.
+    """Return the violations of a run with their steps: `breaks no-divergence at step 9`. Empty if there are none.
 
     A property that is checked at the end of the schedule breaks after the last step.
     """
@@ -119,7 +128,7 @@ def breaks(run: Run) -> str:
 
 
 def permitted(run: Run) -> str:
-    """Return the violations that the guarantees permit, with their steps. Empty if there are none."""
+    """Return the violations that the settings permit, with their steps. Empty if there are none."""
     by_acks = (
         f"breaks {_first_broken(run, run.permitted)}, as acks={run.settings.acks} permits" if run.permitted else ""
     )
@@ -127,9 +136,9 @@ def permitted(run: Run) -> str:
 
 
 def _permitted_loss(run: Run) -> str:
-    """Return the records that were lost after more lossy failures than KIP-966 tolerates, or an empty text.
+    """Return the records that were lost after more power failures than KIP-966 tolerates. Empty if there are none.
 
-    No property counts such a loss as a violation.
+    No property counts this loss as a violation.
     """
     if not (run.steps and promises.are_void(run.steps[-1].state)):
         return ""
@@ -138,12 +147,12 @@ def _permitted_loss(run: Run) -> str:
 
 
 def verdict(run: Run) -> str:
-    """Return the violations of a run in one line."""
+    """Return all violations of a run in one line, or `keeps every guarantee`."""
     return "; ".join(filter(None, (breaks(run), permitted(run)))) or "keeps every guarantee"
 
 
 def no_parting(runs: tuple[Run, ...]) -> str:
-    """Return the sentence about two runs that look equal at every step."""
+    """Return the sentence for two runs that look equal at every step."""
     if any(run.ends_broken for run in runs):
         return "They do not part in these steps: convergence is checked after them, when all faults have stopped."
     return "They do not part."

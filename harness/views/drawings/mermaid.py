@@ -1,8 +1,7 @@
-"""Draw a story as a sequence diagram in Mermaid's text form, which some Markdown viewers render.
+"""Draw a schedule's replay as a sequence diagram in Mermaid's text form, which some Markdown viewers render.
 
-The participants are the replicas and the controller. From the first difference between two protocols, the diagram
-continues in an `alt` block with a branch for each protocol. The effect of a step is a note, in the same words as in
-other drawings.
+The participants are the replicas and the controller. If two protocols are compared, the diagram continues after their
+first difference in an `alt` block, with a branch for each protocol. The effect of a step is a note.
 """
 
 import textwrap
@@ -23,7 +22,7 @@ _LINE = 44  # characters of a note
 
 
 def sequence_diagram(story: Story) -> str:
-    """Return the text of a diagram."""
+    """Return the Mermaid text for a story, the replays of a schedule under one or two protocols."""
     names = [replica.name for replica in story.opening.replicas]
     participants = [f"participant {name} as Replica {name}" for name in names]
     lines = ["sequenceDiagram", *_indented([f"participant {_CONTROLLER}", *participants])]
@@ -48,7 +47,7 @@ def _steps(moments: Sequence[Moment], branch: int, before: Scene) -> Iterator[st
 
 
 def _step(scene: Scene, before: Scene) -> Iterator[str]:
-    """Yield an arrow if a message passes between two participants, then the effect of the step."""
+    """Yield an arrow if a message passes between two participants, then notes about the effect of the step."""
     if scene.event == HEALED:
         yield _over([each.name for each in scene.replicas], f"{HEALED}: {as_sentence(['. '.join(scene.clauses)])}")
     else:
@@ -93,13 +92,13 @@ def _event(scene: Scene, before: Scene) -> Iterator[str]:
 
 
 def _over(names: Sequence[str], text: str) -> str:
-    """Return a note over one participant, or from the first to the last of several."""
+    """Return a note over one participant, or a note that spans several participants."""
     over = names[0] if len(names) == 1 else f"{names[0]},{names[-1]}"
     return f"note over {over}: {_plain(text)}"
 
 
 def _plain(text: str) -> str:
-    """Return text in wrapped lines, with commas in place of semicolons, which would end a statement."""
+    """Return text in wrapped lines. Commas replace semicolons, which would end a Mermaid statement."""
     return "<br/>".join(textwrap.wrap(text.replace(";", ","), _LINE, break_long_words=False))
 
 

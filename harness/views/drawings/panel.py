@@ -1,4 +1,4 @@
-"""Draw one scene as a panel in SVG. Each replica's log is a row of boxes, with the offsets of all rows aligned.
+"""Draw the state after one step (a scene) as SVG. Each replica's log is a row of boxes, aligned by offset.
 
 Shapes carry all information, and colour only underlines it. A box below the high watermark is solid. A box above it
 that is committed or acknowledged is round with a double edge. Any other box has a dashed outline. A truncated record is
@@ -16,7 +16,7 @@ CELL = 48  # pixels from one offset to the next
 _BOX = 40
 _HEIGHT = 30
 _LEFT = 146  # for names and roles
-_RIGHT = 34  # for half a mark
+_RIGHT = 34  # for the half of a mark beyond the last offset
 _TOP = 40  # for the controller's view and the offsets
 _ROW = 86
 _BOX_TOP = 24
@@ -24,27 +24,27 @@ _NOTES = 67  # the baseline of the first note under a name
 _NOTE = 12
 _TO = "M0 {y} l7 -5 v3 h7 v4 h-7 v3 z"
 _FROM = "M14 {y} l-7 -5 v3 h-7 v4 h7 v3 z"
-_CHANGED = "changed"  # the class of words that the step changed
+_CHANGED = "changed"  # the CSS class of texts that the step changed
 
 
 def width(columns: int) -> int:
-    """Return the width of a panel with room for that number of records."""
+    """Return the width of a panel with room for `columns` records, in pixels."""
     return max(_LEFT + columns * CELL + _RIGHT, 330)
 
 
 def height(scene: Scene) -> int:
-    """Return the height of a panel."""
+    """Return the height of a panel, in pixels."""
     return _TOP + sum(_row_height(replica, scene) for replica in scene.replicas)
 
 
 def _row_height(replica: ReplicaScene, scene: Scene) -> int:
-    """Return the height of a replica's row, which grows with the number of notes."""
+    """Return the height of a replica's row, which grows with the number of its notes, in pixels."""
     notes = [note for note in _notes(replica, scene) if note.said]
     return max(_ROW, _NOTES + len(notes) * _NOTE - 5)
 
 
 def panel(scene: Scene, columns: int) -> ET.Element:
-    """Return the drawing of a scene as a group, to be placed in an <svg>.
+    """Return the drawing of a scene as an SVG group.
 
     Its size is `width(columns)` by `height(scene)` pixels.
     """
@@ -93,7 +93,7 @@ def _part(line: ET.Element, content: str, classes: str = "") -> None:
 
 @dataclass(frozen=True)
 class _Note:
-    """A note under a replica's name. `arrow` is the path of an arrow before the note, empty for none."""
+    """A note under a replica's name. `arrow` is an SVG path for an arrow before the note, or empty."""
 
     said: str
     arrow: str = ""
@@ -123,7 +123,7 @@ def _notes(replica: ReplicaScene, scene: Scene) -> list[_Note]:
 
 
 def _name(row: ET.Element, replica: ReplicaScene, notes: Sequence[_Note]) -> None:
-    """Draw the replica's letter in a badge whose outline shows the role, and write its role and notes."""
+    """Draw a replica's letter in a badge whose outline shows the role. Write the role and the notes next to it."""
     if replica.role in (Role.LEADER, Role.ZOMBIE, Role.RIVAL):
         _box(row, 1, 27, 24, 24, 4, "leader" if replica.role is Role.LEADER else "zombie")
     else:
@@ -173,7 +173,10 @@ def _cell(row: ET.Element, cell: RecordCell, classes: str) -> None:
 
 
 def _missing(row: ET.Element, missing: Missing, *, taken: bool) -> None:
-    """Draw an octagon at the record's offset, or a small one in the corner if the offset is taken."""
+    """Draw an octagon at the record's offset.
+
+    If another record is there (`taken`), draw a small octagon in the corner.
+    """
     x, y, wide, high = _x(missing.offset), float(_BOX_TOP), float(_BOX), float(_HEIGHT)
     if taken:
         x, y, wide, high = x - 9, y - 11, 28.0, 17.0
@@ -190,7 +193,7 @@ def _missing(row: ET.Element, missing: Missing, *, taken: bool) -> None:
 
 
 def _marks(row: ET.Element, replica: ReplicaScene) -> None:
-    """Draw the high watermark as a flag from above, and the log end offset as a wedge from below."""
+    """Draw the high watermark as a line from above, and the log end offset as a wedge from below."""
     bottom = _BOX_TOP + _HEIGHT
     x = _between(replica.high_watermark)
     _line(row, x, 17, x, bottom + 3, "watermark")
@@ -224,5 +227,5 @@ def _x(offset: int) -> float:
 
 
 def _between(offset: int) -> float:
-    """Return the middle of the gap before the box of an offset."""
+    """Return the x coordinate of the gap before the box of an offset."""
     return _x(offset) - (CELL - _BOX) / 2

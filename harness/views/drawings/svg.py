@@ -1,6 +1,7 @@
-"""Draw a story as SVG: one step below another, and two protocols side by side from their first difference.
+"""Draw the replay of a schedule as SVG, one step below another.
 
-The file is self-contained: it embeds its style sheet, and follows the reader's choice of light or dark.
+Two protocols are drawn side by side from their first difference on. The file embeds its style sheet, and follows the
+reader's choice of light or dark.
 """
 
 import textwrap
@@ -21,7 +22,10 @@ _CHARACTER = 6.0  # slightly more than the width of an average character
 
 
 def drawing(story: Story, title: str, steps: Container[int] | None = None) -> str:
-    """Return the text of an SVG file. `steps` limits the drawing to some steps, so that it fits on a screen."""
+    """Return the text of an SVG file.
+
+    It draws only the steps in `steps` and lists the others, or draws all steps for None.
+    """
     return Sheet(story).drawn(title, steps)
 
 
@@ -31,7 +35,7 @@ def style() -> str:
 
 
 def figure(scene: Scene, columns: int) -> str:
-    """Return one scene as a scalable <svg> element without a style sheet, for a page that has the style sheet."""
+    """Return one scene as a scalable <svg> element, for a page that contains the style sheet of `style`."""
     wide, high = panel.width(columns), panel.height(scene)
     root = _root(wide, high, scene.sentence)
     root.set("style", f"min-width:{least_width(columns)}px;max-width:{1.4 * wide:.0f}px")
@@ -40,7 +44,7 @@ def figure(scene: Scene, columns: int) -> str:
 
 
 def least_width(columns: int) -> int:
-    """Return the minimum width of a figure, in pixels."""
+    """Return the minimum width of a figure with `columns` records, in pixels."""
     return round(0.85 * panel.width(columns))
 
 
@@ -50,7 +54,10 @@ def _root(wide: float, high: float, label: str) -> ET.Element:
 
 
 class Sheet:
-    """A sheet that is written from top to bottom. `y` is the current position."""
+    """An SVG drawing of a story.
+
+    Its methods add content from top to bottom, and `y` is the next free position in pixels.
+    """
 
     def __init__(self, story: Story) -> None:
         self.story = story
@@ -61,7 +68,7 @@ class Sheet:
         self.y = float(_MARGIN)
 
     def drawn(self, title: str, steps: Container[int] | None) -> str:
-        """Return the text of the file. Steps that are not drawn are listed by name."""
+        """Return the text of the SVG file. Steps outside `steps` are only listed; None draws all."""
         self.write_title(title)
         self._heading()
         passed: list[str] = []
@@ -81,13 +88,13 @@ class Sheet:
             self.write(", ".join(steps), "faint")
 
     def write_title(self, title: str) -> None:
-        """Write the title in larger letters."""
+        """Write the title in large letters."""
         self.y += 14
         panel.text(self.body, _MARGIN, self.y, title, "title")
         self.y += 8
 
     def whole(self, title: str, sheet: str, parts: Iterable[ET.Element]) -> str:
-        """Return the text of the file, cropped below the current position."""
+        """Return the text of an SVG file with the given parts, cropped below `y`. `sheet` is the style sheet."""
         root = _root(self.width, self.y + _MARGIN, title)
         root.set("xmlns", "http://www.w3.org/2000/svg")
         ET.SubElement(root, "style").text = sheet
@@ -107,7 +114,7 @@ class Sheet:
         self.write(f"Start: {self.story.opening.sentence}", "faint")
 
     def write_moment(self, moment: Moment) -> None:
-        """Write a step: its event, and its effect under each protocol."""
+        """Draw one step of the story: its event, and the state after it under each protocol."""
         start = self.y
         band = ET.SubElement(self.body, "rect", {"class": "band"}) if moment.parts else None
         self.y += _LEADING
@@ -142,13 +149,13 @@ class Sheet:
         return y + 4
 
     def write_legend(self) -> None:
-        """Write the meaning of a figure's shapes."""
+        """Write the legend of the drawing's shapes."""
         self.y += 10
         for line in captions.LEGEND:
             self.write(line, "faint")
 
     def write(self, content: str, classes: str = "") -> None:
-        """Write text in wrapped lines."""
+        """Write text in wrapped lines across the whole width."""
         self.y = self._wrapped(_MARGIN, self.y, self.width - 2 * _MARGIN, content, classes)
 
     def _wrapped(self, x: float, y: float, room: float, content: str, classes: str) -> float:

@@ -1,1 +1,1 @@
-"""Write the report of a run or a corpus, in a single self-contained HTML file."""
+"""Write reports of runs and of case files as single HTML files that load nothing."""

@@ -1,4 +1,4 @@
-"""Build the report of case files: the effect of each case on each protocol, and whether the case expects it."""
+"""Build the report of replayed case files: the effect of each case under each protocol, expected or not."""
 
 import shlex
 from collections.abc import Sequence
@@ -8,6 +8,7 @@ from epochfuzz.harness.cases.case_yaml import STANDARD_INPUT
 from epochfuzz.harness.cases.verdict import JudgedCase, Verdict
 from epochfuzz.harness.reference import explain
 from epochfuzz.harness.trace.story import most_contrasting, story_of
+from epochfuzz.harness.views import play_links
 from epochfuzz.harness.views.report.page import ASIDE, BROKEN, HELD, KNOWN, Exhibit, ReportPage, TableCell, TableRow
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
@@ -17,7 +18,7 @@ _REMARK = "as expected"
 
 
 def page(judged_cases: Sequence[JudgedCase]) -> ReportPage:
-    """Return the report of cases that were replayed and checked."""
+    """Return the content of the report of replayed cases."""
     protocols = tuple(dict.fromkeys(name for judged in judged_cases for name in judged.verdicts))
     failed = sum(not judged.as_expected for judged in judged_cases)
     verdict = "all as expected" if failed == 0 else f"{failed} NOT as expected"
@@ -95,4 +96,5 @@ def _exhibit(judged: JudgedCase) -> Exhibit:
         command=shlex.join(["epochfuzz", "replay", STANDARD_INPUT, *names, "--trace"]),
         case=dump_case(case),
         file=f"{case.id}.yaml",
+        play=play_links.to_case(case, judged.verdicts),
     )

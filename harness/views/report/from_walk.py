@@ -1,4 +1,4 @@
-"""Build the report of a random run, local or on Spark: the coverage, and a reproducer for each violation."""
+"""Build the report of a random run, local or on Spark: a schedule for each violation, and the coverage."""
 
 import shlex
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from epochfuzz.harness.findings import goals
 from epochfuzz.harness.findings.findings import Finding, ScheduleEngine
 from epochfuzz.harness.reference import explain
 from epochfuzz.harness.trace.scenes import as_sentence
-from epochfuzz.harness.views import summary
+from epochfuzz.harness.views import play_links, summary
 from epochfuzz.harness.views.report.page import (
     ASIDE,
     BROKEN,
@@ -38,10 +38,10 @@ def page(
     unreached: Mapping[str, Sequence[str]] | None = None,
     about: Mapping[str, str] | None = None,
 ) -> ReportPage:
-    """Return the report of a random run and its results. `reproduce` is the command that runs the same schedules again.
+    """Return the content of the report of a random run. `reproduce` is the command that runs the same schedules again.
 
-    `unreached` maps a protocol's text to the reachable situations that the run did not meet, if a search has found
-    them. `about` contains further facts about the run.
+    `unreached` maps protocols to situations that a search reached and the run did not. `about` contains further facts
+    about the run.
     """
     settings = walker.settings
     together = summary.by_reproducer(findings)
@@ -70,7 +70,7 @@ def page(
 
 
 def _coverage(walker: ScheduleEngine, walked: Walked, unreached: Mapping[str, Sequence[str]]) -> CoverageSection | None:
-    """Return the coverage section, or None if the engine does not record situations, as with state machines."""
+    """Return the coverage section. None if the run did not record situations, as with state machines."""
     tally = walked.tally
     if not any(len(met.situations) for met in tally.met):
         return None
@@ -121,7 +121,7 @@ def _goal(count: int, asked: bool) -> TableCell:
 
 
 def _exhibit(same: Sequence[Finding], walker: ScheduleEngine) -> Exhibit:
-    """Return the exhibit for findings that share a reproducer."""
+    """Return the drawing, the case file and the command for findings with one common schedule."""
     first = same[0]
     case = case_for(first, walker.seed, "A walk")
     story = first.witness.story(first.protocol, first.property)
@@ -138,6 +138,7 @@ def _exhibit(same: Sequence[Finding], walker: ScheduleEngine) -> Exhibit:
         command=shlex.join(["epochfuzz", "replay", STANDARD_INPUT, *names, "--trace"]),
         case=dump_case(case),
         file=f"{case.id}.yaml",
+        play=play_links.to_finding(first),
     )
 
 

@@ -1,4 +1,4 @@
-"""Write the history of several campaigns to a single HTML file that loads nothing."""
+"""Write the history of several campaigns into a single HTML file that loads nothing."""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,7 +9,7 @@ from epochfuzz.harness.views.report import html, plots
 
 
 def render(history: History) -> str:
-    """Return the text of the HTML file."""
+    """Return the text of the HTML file about several campaigns."""
     environment = html.environment()
     environment.globals |= {
         "date": campaigns.date,
@@ -36,7 +36,10 @@ def _found(history: History) -> Mapping[str, Sequence[int]]:
 
 
 def _covered(history: History) -> Mapping[str, Sequence[int | None]]:
-    """Return the number of situations met up to each campaign, by protocol; None for campaigns without the protocol."""
+    """Return the number of situations met up to each campaign, by protocol.
+
+    None marks a campaign without the protocol.
+    """
     by_subject: dict[str, dict[str, int]] = {}
     for each in history.growth:
         by_subject.setdefault(str(each.subject), {})[each.campaign.directory] = each.so_far

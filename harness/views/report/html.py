@@ -1,56 +1,38 @@
-"""Render a page into one HTML file that loads nothing: it contains the styles, the script and the figures.
+"""Render a report into a single HTML file that loads nothing: it contains the styles, the script and the figures.
 
-The texts of a page come from case files and command lines, so all of them are escaped. Only figures and plots, which
-epochfuzz draws, are markup.
+The texts of a report come from case files and command lines, so the templates escape them. Only figures and plots,
+which epochfuzz draws, are markup.
 """
 
 import math
-import re
 from collections.abc import Sequence
 
-from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup, escape
 
 from epochfuzz.harness.documents.records import Discovery
 from epochfuzz.harness.engine.explore.estimate import CONFIDENCE
+from epochfuzz.harness.links.play_link import LOCAL
 from epochfuzz.harness.reference import issues
-from epochfuzz.harness.trace.scenes import Scene
-from epochfuzz.harness.views.drawings import captions, svg
+from epochfuzz.harness.views.report import templating
 from epochfuzz.harness.views.report.page import ReportPage
 
 
 def render(page: ReportPage) -> str:
-    """Return the text of the HTML file."""
+    """Return the HTML text of a report."""
     return environment().get_template("report.html").render(page=page)
 
 
 def environment(*packages: str) -> Environment:
-    """Return the templates of the report, and of packages that reuse them in other pages."""
-    loaders = [PackageLoader(package) for package in (*packages, "epochfuzz.harness.views.report")]
-    environment = Environment(
-        loader=ChoiceLoader(loaders),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.globals |= {"captions": captions, "figure": _figure, "plot": _plot, "style": Markup(svg.style())}
-    environment.globals["confidence"] = CONFIDENCE
-    environment.filters |= {"odds": _odds, "breakable": _breakable, "issues_linked": _issues_linked}
+    """Return Jinja's environment with the report's templates and filters. It finds templates of `packages` first."""
+    environment = templating.environment(*packages)
+    environment.globals |= {"plot": _plot, "confidence": CONFIDENCE, "local": LOCAL}
+    environment.filters |= {"odds": _odds, "issues_linked": _issues_linked}
     return environment
-
-
-def _figure(scene: Scene, columns: int) -> Markup:
-    return Markup(svg.figure(scene, columns))
 
 
 def _odds(probability: float) -> str:
     return f"1 in {1 / probability:,.0f}" if probability > 0 else "0"
-
-
-def _breakable(protocol: str) -> Markup:
-    """Return a protocol's name with its possible line breaks."""
-    return Markup("").join(part + Markup("<wbr>") for part in re.split(r"(?<=[:=_,])", protocol))
 
 
 def _issues_linked(text: str) -> Markup:
@@ -59,7 +41,7 @@ def _issues_linked(text: str) -> Markup:
 
 
 def _plot(curve: Sequence[Discovery]) -> Markup:
-    """Return the discovery curve, over schedules on a logarithmic scale."""
+    """Return the plot of a discovery curve: situations met, by the logarithm of the number of schedules."""
     import pygal  # an optional dependency, which the report of a case does not need
 
     from epochfuzz.harness.views.report import plots

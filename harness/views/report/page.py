@@ -1,6 +1,6 @@
-"""The content of a report as plain data. The templates determine its appearance.
+"""The content of a report as plain data, without its appearance.
 
-A page is built from case files (from_cases.py) or from a random run (from_walk.py), and rendered by html.py.
+A report is built from case files (from_cases.py) or from a random run (from_walk.py), and rendered by html.py.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,10 @@ ASIDE = "aside"  # no guarantee, or not checked
 
 @dataclass(frozen=True)
 class TableCell:
-    """A cell of a table. Its kind determines sign and colour, and `exhibit` is the id of its explanation."""
+    """A cell of a table.
+
+    `kind` determines its sign and colour. `exhibit` is the id of the schedule that explains it, or None.
+    """
 
     kind: str
     text: str
@@ -27,7 +30,7 @@ class TableCell:
 
 @dataclass(frozen=True)
 class TableRow:
-    """A row of a table by protocol: its name, the meaning of the name, and a cell for each protocol."""
+    """A row of a table by protocol: a name such as a property's, its meaning, and a cell for each protocol."""
 
     name: str
     means: str
@@ -36,9 +39,10 @@ class TableRow:
 
 @dataclass(frozen=True)
 class Exhibit:
-    """A schedule that the reader can step through. `remark` comments on expected violations.
+    """A schedule that the reader can step through. `remark` is a comment such as `as expected`.
 
-    `case` is the text of its case file, which `command` reads from standard input. `file` is a name for the saved file.
+    `case` is the text of its case file. `command` replays the case from standard input. `file` is a name for the case
+    file. `play` is the address of the schedule in `play`, or None if the address would be too long.
     """
 
     id: str
@@ -50,15 +54,16 @@ class Exhibit:
     command: str
     case: str
     file: str
+    play: str | None
 
 
 @dataclass(frozen=True)
 class CoverageSection:
-    """The situations that a random run has met, and the situations that it has not met.
+    """The situations that a random run has met, and reachable situations that it has not met.
 
-    `met` counts situations by protocol. `unreached` lists the reachable situations that were not met, if known. `curve`
-    is the number of situations met under all protocols together, by the number of schedules. `estimate` is the
-    probability that one more such schedule shows something new.
+    `met` counts situations by protocol. `unreached` lists situations that were not met, if a search found them. `curve`
+    counts the situations met under all protocols together, by the number of schedules. `estimate` is the probability
+    that one more schedule shows something new.
     """
 
     met: Mapping[str, int]
@@ -69,7 +74,7 @@ class CoverageSection:
 
 @dataclass(frozen=True)
 class ReportPage:
-    """A whole report."""
+    """The content of a whole report."""
 
     title: str
     summary: str

@@ -1,4 +1,4 @@
-"""Plot curves as SVG, in the colours of the surrounding page."""
+"""Plot curves as SVG, in the colours of the page around them."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ _STYLE = Style(
 
 
 def options(**others: Any) -> dict[str, Any]:
-    """Return the options that all plots share, together with the given options."""
+    """Return the pygal options that all plots share, together with the given options."""
     common = {
         "style": _STYLE,
         "js": [],
@@ -40,13 +40,16 @@ def options(**others: Any) -> dict[str, Any]:
 
 
 def drawn(chart: Any, name: str) -> Markup:
-    """Return a chart as markup. Equal numbers give equal markup, because `name` replaces pygal's random id."""
+    """Return a pygal chart as markup. `name` replaces pygal's random id, so equal numbers give equal markup."""
     chart.uuid = name  # pygal's random id would differ between runs
     return Markup(_COMMENT.sub("", chart.render(is_unicode=True)))
 
 
 def lines(name: str, labels: Sequence[str], series: Mapping[str, Sequence[int | None]], y_title: str) -> Markup:
-    """Return a plot with a line for each series over common labels. None marks a missing value."""
+    """Return a line plot with a line for each series.
+
+    All series have the same labels, and None marks a missing value.
+    """
     marks = {"show_legend": True, "legend_at_bottom": True, "legend_at_bottom_columns": 1, "dots_size": 4}
     chart = pygal.Line(**options(include_x_axis=True, x_label_rotation=20, y_title=y_title, **marks))
     chart.x_labels = labels

@@ -1,4 +1,4 @@
-"""Faults: processes die and restart, and power fails. A replica restarts with the data that is on its disk."""
+"""Faults: a process dies and restarts, or power fails. A replica restarts with the data on its disk."""
 
 from epochfuzz.model.kafka.broker import registration
 from epochfuzz.model.kafka.history import promises
@@ -10,7 +10,7 @@ from epochfuzz.model.kafka.vocabulary.state import State
 
 
 def crash(p: State, r: int) -> int:
-    """Kill r's process."""
+    """Kill r's process. Its disk keeps all data."""
     if not p.up[r]:
         return Refusal.IS_DOWN
     processes.die(p, r)
@@ -18,7 +18,7 @@ def crash(p: State, r: int) -> int:
 
 
 def power_loss(p: State, r: int) -> int:
-    """Kill r's process, and lose the part of its log that was not flushed to disk."""
+    """Kill r's process, and lose the records that were not flushed to disk."""
     if not p.power_loss:
         return Refusal.POWER_LOSS_OFF
     if not p.up[r]:

@@ -30,9 +30,9 @@ def register(p: State, r: int) -> int:
 
 
 def take_for_failed(p: State, r: int) -> int:
-    """Take leadership and the place in the ISR from r, if r has either.
+    """Treat r as failed: take leadership and its place in the ISR from r.
 
-    Returns EPOCHS_BOUND if this needs a leader epoch beyond the bound of the run.
+    Returns EPOCHS_BOUND if that needs a leader epoch beyond the bound of the run, APPLIED otherwise.
     """
     if controller.why_not_expired(p, r) == APPLIED:
         if not controller.may_end_session(p, r):
@@ -43,10 +43,11 @@ def take_for_failed(p: State, r: int) -> int:
 
 
 def shutdown(p: State, r: int) -> int:
-    """Run r's controlled shutdown: r loses leadership and its place in the ISR, and writes its log to disk.
+    """Run r's controlled shutdown: r gives up leadership, leaves the ISR, writes its log to disk, and stops.
 
-    A KRaft broker may stop only after all other brokers have seen these changes
-    (BrokerHeartbeatManager.calculateNextBrokerState). So the model has one event for the whole shutdown.
+    The last member stays in the ISR, except with eligible leader replicas (KIP-966). A KRaft broker stops only after
+    all other brokers have seen these changes (BrokerHeartbeatManager.calculateNextBrokerState). So one event models the
+    whole shutdown.
     """
     if not has_heartbeats(p):
         return Refusal.DOES_NOT_HAPPEN
@@ -65,10 +66,7 @@ def shutdown(p: State, r: int) -> int:
 
 
 def unfence(p: State, r: int) -> int:
-    """Unfence r, because the controller receives its heartbeats again.
-
-    r did not notice that it was fenced.
-    """
+    """Unfence r, because the controller receives r's heartbeats again."""
     if not has_heartbeats(p):
         return Refusal.DOES_NOT_HAPPEN
     if not p.up[r]:

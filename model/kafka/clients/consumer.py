@@ -1,10 +1,10 @@
-"""A consumer: it reads record by record up to the high watermark, and keeps its position when the leader changes.
+"""A consumer that reads record by record up to the high watermark, and keeps its position when the leader changes.
 
-Its position is an offset, and since KIP-320 (clients of 2.3) also the leader epoch of the last record that it read.
-When its metadata names another leader, the consumer asks this leader for the end offset of that epoch. If the end is
-before the position, the log was truncated below the position, and the client reports this to the application
-(SubscriptionState.maybeValidatePositionForCurrentLeader, maybeCompleteValidation). A consumer that continues from a
-bare offset silently skips the records that the new leader has before that offset.
+The position is an offset, and since KIP-320 (clients of 2.3) also the leader epoch of the last record that was read.
+When the leader changes, the consumer asks the new leader for the end offset of that epoch. If the end is before the
+position, the log was truncated below the position, and the client reports this to the application
+(SubscriptionState.maybeValidatePositionForCurrentLeader, maybeCompleteValidation). A consumer that checks only its
+offset silently skips the records that the new leader has before that offset.
 """
 
 from epochfuzz.model.kafka.controller import controller
@@ -17,7 +17,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, State
 
 
 def consume(p: State, r: int) -> int:
-    """Let the consumer fetch the next record from r, if r has it below its high watermark."""
+    """Let the consumer read the next record from r, if it is below r's high watermark."""
     if not p.consumer:
         return Refusal.CONSUMER_OFF
     refusal = why_not_served(p, r)
@@ -36,7 +36,8 @@ def consume(p: State, r: int) -> int:
 def why_not_served(p: State, r: int) -> int:
     """Return why r does not serve the consumer, or APPLIED if it does.
 
-    r must lead or be a read replica. Since KIP-320 r must also have the consumer's leader epoch.
+    r must lead, or be a follower that the consumer may read from. Since KIP-320 r must have the consumer's leader
+    epoch.
     """
     if not p.up[r]:
         return Refusal.IS_DOWN
@@ -54,8 +55,8 @@ def why_not_served(p: State, r: int) -> int:
 def is_read_replica(p: State, follower: int) -> bool:
     """Return whether a follower's leader sends the consumer to that follower (KIP-392).
 
-    The leader does this only if the follower has fetched from the consumer's position or beyond it. Before that fetch
-    the follower has truncated its log. So below the position it has no record that the leader does not have
+    The leader does this if it has received a fetch of the follower at or beyond the consumer's position. Before that
+    fetch the follower has truncated its log, so its records below the position are the leader's
     (ReplicaManager.findPreferredReadReplica).
     """
     leader = p.known_leader[follower]
@@ -65,7 +66,7 @@ def is_read_replica(p: State, follower: int) -> bool:
 
 
 def refresh(p: State, r: int) -> int:
-    """Refresh the consumer's metadata: r leads a later epoch, and the consumer validates its position again."""
+    """Let the consumer learn that r leads a later epoch, and validate its position there."""
     if not p.consumer:
         return Refusal.CONSUMER_OFF
     if not presumes_leadership(p, r):
@@ -81,11 +82,11 @@ def refresh(p: State, r: int) -> int:
 
 
 def validate(p: State, r: int) -> None:
-    """Ask leader r for the end offset of the consumer's last epoch (OffsetsForLeaderEpoch).
+    """Ask leader r for the end offset of the consumer's last epoch, to detect a truncation (OffsetsForLeaderEpoch).
 
-    Kafka's client compares the end offset only. After a second unclean election the leader may have no record of that
-    epoch; its response then has the end of an older epoch. If that end is not before the position, the leader has other
-    records there, and the client does not notice.
+    Kafka's client compares only the end offset with its position. After two unclean elections the leader may have no
+    record of that epoch, and responds with the end of an older epoch. If this end is at or beyond the position, the
+    client misses the truncation.
     """
     epoch, end = epoch_cache.end_offset_kip_279(p, r, p.position_epoch, p.leo[r])
     if end == NONE or (epoch != p.position_epoch and p.consumer_position == ConsumerPosition.OFFSET_AND_EPOCH):
@@ -95,10 +96,10 @@ def validate(p: State, r: int) -> None:
 
 
 def report_truncation(p: State, epoch: int, end: int) -> None:
-    """Report to the application that the log was truncated to `end`, and set the position to `end`.
+    """Report a truncation to `end` to the application, and continue from there.
 
-    If the end of the common log is unknown, `end` is the start of the log (LogTruncationException without an offset,
-    and auto.offset.reset=earliest).
+    If the end of the common log is unknown, `end` is 0, the start of the log (LogTruncationException without an offset,
+    auto.offset.reset=earliest).
     """
     p.goals |= Goal.TRUNCATION_REPORTED
     p.position = end
@@ -106,10 +107,10 @@ def report_truncation(p: State, epoch: int, end: int) -> None:
 
 
 def skipped(p: State) -> int:
-    """Return the records that the consumer has passed without reading them.
+    """Return the set of records that the consumer has passed without reading them.
 
-    These records are before the consumer's position on the true leader. The set is empty if the consumer does not know
-    that leader's epoch.
+    They are on the true leader, before the consumer's position. The set is empty if there is no true leader, or the
+    consumer does not know its leader epoch.
     """
     leader = controller.true_leader(p)
     if leader == NONE or p.known_epoch[leader] != p.consumer_epoch:

@@ -1,7 +1,7 @@
 """The transaction coordinator: it commits or aborts a transaction, and sends a marker to the partition's leader.
 
-The coordinator stores its decision durably. It sends the marker to the current leader until the marker is replicated.
-The log alone determines the records that readers get, see transactions.py.
+The coordinator never loses its decision, and sends the marker until it is replicated. Readers find in the log alone
+which records are committed (model/kafka/storage/transactions.py).
 """
 
 from epochfuzz.model.kafka.partition import replication
@@ -13,19 +13,22 @@ from epochfuzz.model.kafka.vocabulary.state import Marker, State, Transaction
 
 
 def commit(p: State, r: int) -> int:
-    """Commit the transaction, if all of its records are acknowledged. r writes the marker."""
+    """Commit the transaction, if all of its records are acknowledged. Leader r writes the marker."""
     if p.transaction == Transaction.OPEN and p.transaction_records & ~p.acked != 0:
         return Refusal.IS_NOT_ACKNOWLEDGED
     return end(p, r, Transaction.COMMITTING)
 
 
 def abort(p: State, r: int) -> int:
-    """Abort the transaction. r writes the marker."""
+    """Abort the transaction. Leader r writes the marker."""
     return end(p, r, Transaction.ABORTING)
 
 
 def end(p: State, r: int, decision: int) -> int:
-    """Decide the transaction and send the marker to r. If the transaction is already decided, only send the marker."""
+    """Commit or abort the transaction, and send the marker to r.
+
+    If the decision was made before, the coordinator only sends the marker again.
+    """
     if not has_transactions(p):
         return Refusal.DOES_NOT_HAPPEN
     if p.transaction == Transaction.NONE:
@@ -38,7 +41,7 @@ def end(p: State, r: int, decision: int) -> int:
 
 
 def decide(p: State, decision: int) -> None:
-    """Commit or abort the transaction for good; no failure of a broker changes the decision."""
+    """Record the decision to commit or abort the transaction. No failure of a broker changes it."""
     p.transaction = decision
     if decision == Transaction.COMMITTING:
         p.committed_records |= p.transaction_records
@@ -48,9 +51,9 @@ def decide(p: State, decision: int) -> None:
 
 
 def write_marker(p: State, r: int) -> int:
-    """Append the marker at leader r, if r's log ends in the transaction.
+    """Append the marker of the decided transaction at leader r. r's log must end with a record of the transaction.
 
-    If no log has a record of the transaction any more, the transaction is over without a marker.
+    If no log has a record of the transaction any more, the transaction ends without a marker.
     """
     if not replication.presumes_leadership(p, r):
         return Refusal.DOES_NOT_LEAD if p.up[r] else Refusal.IS_DOWN
@@ -66,9 +69,9 @@ def write_marker(p: State, r: int) -> int:
 
 
 def finish(p: State, leader: int) -> None:
-    """Send the marker of a decided transaction to the leader of a healed partition.
+    """Send the marker of a decided transaction to the leader, after all faults have stopped.
 
-    Healing may open leader epochs beyond the bound of a run. No record can have an epoch above log.LAST_EPOCH.
+    Writes no marker in a leader epoch above log.LAST_EPOCH, because such an epoch does not fit into a log.
     """
     is_decided = p.transaction == Transaction.COMMITTING or p.transaction == Transaction.ABORTING
     if is_decided and p.known_epoch[leader] <= log.LAST_EPOCH:

@@ -1,7 +1,7 @@
-"""A producer that retries: after NOT_LEADER_OR_FOLLOWER, a time-out or a final error it sends the record again.
+"""A producer that retries: it sends a record again after a time-out, NOT_LEADER_OR_FOLLOWER or a final error.
 
-The producer's metadata may be outdated, so it may send the record to any replica that presumes leadership. After it has
-sent the record again, the producer no longer waits for the response to an earlier request (Sender.completeBatch,
+The producer's metadata may be outdated, so any replica that believes it leads may get the record. After sending a
+record again, the producer ignores responses to its earlier requests (Sender.completeBatch,
 NetworkClient.handleTimedOutRequests).
 """
 
@@ -16,7 +16,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, State
 
 
 def retry(p: State, r: int) -> int:
-    """Send the producer's oldest unacknowledged record again, to r."""
+    """Send the producer's oldest unacknowledged record again, to replica r."""
     if not p.retries:
         return Refusal.RETRIES_OFF
     record = producer_window.oldest_unanswered(p)
@@ -43,9 +43,10 @@ def retry(p: State, r: int) -> int:
 
 
 def answer_duplicate(p: State, r: int, record: int) -> None:
-    """Respond to a record that r already has, once the high watermark is above the record's old offset.
+    """Respond to a duplicate of a record that r already has. The response waits for the high watermark.
 
-    UnifiedLog.analyzeAndValidateProducerState returns the old offsets, and ReplicaManager.appendRecords waits.
+    UnifiedLog.analyzeAndValidateProducerState returns the old offsets, and ReplicaManager.appendRecords waits. With
+    Idempotence.ANSWERED_AT_ONCE, a design that Kafka does not have, the response does not wait.
     """
     p.goals |= Goal.DUPLICATE_RECOGNISED
     offset = log.offset_of(p, r, record)

@@ -1,1 +1,1 @@
-"""The properties that must hold, the functions that check them, and the outside view of a partition."""
+"""The properties that must hold, the functions that check them, and the visible values of a partition."""

@@ -1,6 +1,6 @@
 """Healing: all faults stop, every replica returns and learns every update, and followers fetch until nothing changes.
 
-After healing, all logs must agree, whatever the schedule was. The property `convergence` requires this.
+After that all logs must agree, whatever happened before. The property `convergence` checks this.
 """
 
 from epochfuzz.model.kafka.clients import coordinator
@@ -14,9 +14,9 @@ from epochfuzz.model.kafka.vocabulary.state import EPOCHS, NONE, Phase, State
 
 
 def heal(p: State) -> None:
-    """Bring a partition to rest, as if all faults had stopped.
+    """Stop all faults, and let the partition run until nothing changes.
 
-    If the partition has no leader after all replicas have returned, a leader is elected as a controller would do it.
+    If no replica leads after all have returned, the function elects one as a controller would.
     """
     if p.registration == Registration.FENCED:
         fence_the_dead(p)
@@ -41,9 +41,9 @@ def heal(p: State) -> None:
 
 
 def fence_the_dead(p: State) -> None:
-    """Remove dead replicas from leadership and the ISR in a single update.
+    """Take leadership from dead replicas and remove them from the ISR, with at most one new leader epoch.
 
-    `expire` would remove the same replicas one by one, and might need more leader epochs than a state has room for.
+    The event `expire` needs a leader epoch for each replica, and a state has room for a limited number.
     """
     members = controller.isr(p)
     for r in range(p.replicas):
@@ -57,7 +57,7 @@ def fence_the_dead(p: State) -> None:
 
 
 def return_all(p: State) -> None:
-    """Start every dead replica, and unfence every fenced one."""
+    """Start every dead replica, register every new process, and unfence all replicas."""
     p.fenced = 0
     for r in range(p.replicas):
         if not p.up[r]:
@@ -67,7 +67,10 @@ def return_all(p: State) -> None:
 
 
 def choose_leader(p: State) -> None:
-    """Elect the first member of the ISR. If the ISR is empty, elect the first replica that may replace it."""
+    """Elect the first member of the ISR, if the partition has no leader.
+
+    If the ISR is empty, elect the first replica that may lead without it (KIP-966).
+    """
     for r in range(p.replicas):
         if controller.leader(p) == NONE:
             if controller.isr(p) >> r & 1:
@@ -77,7 +80,7 @@ def choose_leader(p: State) -> None:
 
 
 def settle_isr(p: State) -> None:
-    """Answer every pending change of the ISR, and let the leaders learn the results."""
+    """Let the controller respond to every pending change of the ISR, and let the replicas learn the results."""
     for r in range(p.replicas):
         alter_partition.alter(p, r)
         alter_partition.altered(p, r)
@@ -92,9 +95,9 @@ def inform_all(p: State) -> None:
 
 
 def fetch_round(p: State) -> None:
-    """Let every follower receive the response in flight, fetch, and receive again.
+    """Let every follower receive the response in flight, fetch once, and receive the new response.
 
-    If the high watermark waits for min.insync.replicas, followers that have caught up also join the ISR.
+    If the high watermark waits for min.insync.replicas (KIP-966), followers that have caught up also join the ISR.
     """
     for r in range(p.replicas):
         if p.delayed_fetch:
@@ -110,10 +113,9 @@ def fetch_round(p: State) -> None:
 
 
 def has_converged(p: State) -> bool:
-    """Return whether all live logs and high watermarks are equal, and no replica has to truncate.
+    """Return whether all live replicas have equal logs and high watermarks, and none has to truncate.
 
-    After `heal` the result must be True. If a follower's process ended during healing, see `out_of_range`, its log does
-    not count.
+    A dead replica does not count: up to Kafka 2.0.0 a follower's process may end while it catches up (OutOfRange.HALT).
     """
     live = NONE
     for r in range(p.replicas):
@@ -125,7 +127,7 @@ def has_converged(p: State) -> bool:
 
 
 def is_equal(p: State, r: int, other: int) -> bool:
-    """Return whether two replicas have the same log and high watermark."""
+    """Return whether two replicas have equal logs (records and leader epochs) and equal high watermarks."""
     if p.leo[r] != p.leo[other] or p.high_watermark[r] != p.high_watermark[other]:
         return False
     return bool(p.log_record[r] == p.log_record[other] and p.log_epoch[r] == p.log_epoch[other])

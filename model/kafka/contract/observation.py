@@ -1,8 +1,8 @@
-"""The outside view of a partition, in plain Python values.
+"""The visible values of a partition, such as logs, offsets and epochs, in plain Python types.
 
-Checked states in case files, fingerprints and the conformance protocol use this view. It consists of logs, offsets and
-epochs, and stays the same when the layout of a state changes. Each visible value is declared once. The tables in this
-module define the readers of cases, the messages of the conformance protocol and the TLA+ traces.
+Case files, fingerprints and the conformance protocol show these values. They do not depend on the layout of a state.
+Each visible value is declared once, in the tables of this module. The readers of cases, the messages of the conformance
+protocol and the TLA+ traces are derived from these tables.
 """
 
 from collections.abc import Callable, Iterable
@@ -29,7 +29,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Marker, Partition, Riva
 
 
 class Shape(Enum):
-    """The type of a visible value."""
+    """The type of a visible value, such as a number or a list of replicas."""
 
     FLAG = "true or false"
     NUMBER = "a whole number"
@@ -43,9 +43,10 @@ class Shape(Enum):
 
 @dataclass(frozen=True)
 class Seen:
-    """A visible value of a replica r, of the controller or of the consumer. Only a replica's value depends on r.
+    """The declaration of a visible value of a replica, the controller or the consumer.
 
-    `there` is a condition on the constants of a state. The value exists if the condition holds.
+    `value(p, r)` returns the value in a state. It ignores r if the value belongs to the controller or the consumer.
+    `there(p)` is true if the value exists under the protocol and the settings of the state.
     """
 
     name: str
@@ -201,10 +202,10 @@ PRODUCERS = (
 
 
 def observe(p: Partition) -> dict[str, Any]:
-    """Return `{"replicas": {"A": {...}, ...}, "controller": {...}}`, the visible values of a partition.
+    """Return the visible values: `{"replicas": {"A": {...}, ...}, "controller": {...}}`.
 
-    Each inner dictionary contains the values of REPLICA or CONTROLLER that exist under the state's constants. If there
-    is a consumer, `"consumer": {...}` contains its values from CONSUMER.
+    Each inner dictionary maps the names in REPLICA or CONTROLLER to their values in this state. If there is a consumer,
+    `"consumer": {...}` maps the names in CONSUMER.
     """
     of_replicas = _there(p, REPLICA)
     shown = {
@@ -215,12 +216,12 @@ def observe(p: Partition) -> dict[str, Any]:
 
 
 def record_names(record_set: int) -> list[str]:
-    """Return the names of a record set, in order."""
+    """Return the names of the records in a set, such as `["m0", "m2"]`."""
     return [f"m{record}" for record in record_ids(record_set)]
 
 
 def record_ids(record_set: int) -> list[int]:
-    """Return the record ids of a record set, in order."""
+    """Return the ids of the records in a set (bit i for record i), in ascending order."""
     return [record for record in range(record_set.bit_length()) if record_set >> record & 1]
 
 
@@ -243,10 +244,10 @@ def record_name(p: Partition, record: int) -> str:
 
 
 def replica_name(r: int) -> str | None:
-    """Return the letter of a replica, None for no replica."""
+    """Return the letter of a replica, such as "A"; None for no replica."""
     return None if r == NONE else REPLICA_NAMES[r]
 
 
 def members(replica_set: int) -> list[str]:
-    """Return the letters of a replica set, in order."""
+    """Return the letters of the replicas in a set (bit r for replica r), in order."""
     return [name for r, name in enumerate(REPLICA_NAMES) if replica_set >> r & 1]

@@ -1,8 +1,11 @@
 """The properties: conditions that must hold after every event, each with a function that checks it.
 
-Four properties are checked only at the end of a schedule, on a healed copy of the partition: `convergence`,
-`leader-available`, `answered` and `fetch-answered`. The first line of a checking function's docstring states the
-violation, because the exceptions and invariants of state machines show this line.
+Four properties are checked only after all faults have stopped, on a copy of the partition: `convergence`,
+`leader-available`, `answered` and `fetch-answered`. A checking function returns True for a violation. The first line of
+its docstring describes the violation, because exceptions and reports print this line.
+
+The *true leader* is up, leads the controller's current epoch, and knows this. The *true ISR* is the controller's. A
+*presumed leader* believes that it leads, perhaps wrongly.
 """
 
 # ruff: noqa: D401 (the first line of a docstring states a violation, see Property.meaning)
@@ -32,7 +35,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Partition, State
 
 
 def readable_end(p: State, r: int) -> int:
-    """Return the end of the records that are below r's high watermark and in its log.
+    """Return the end of the records that consumers may read from r: the lower of r's high watermark and log end offset.
 
     The high watermark may be beyond the end of the log.
     """
@@ -76,7 +79,7 @@ def reordered(p: State) -> bool:
 
 
 def is_reordered(p: State, leader: int) -> bool:
-    """Return whether a record below a leader's high watermark (NONE: no leader) comes after a later record."""
+    """Return whether a record below a leader's high watermark (NONE: no leader) first occurs after a later record."""
     if leader == NONE:
         return False
     found = 0
@@ -137,7 +140,10 @@ def high_watermark_beyond_log(p: State) -> bool:
 
 
 def isr_incomplete(p: State) -> bool:
-    """A live member of the true ISR lacks a record below a presumed leader's high watermark (StrongIsr)."""
+    """A live member of the true ISR lacks a record below a presumed leader's high watermark (StrongIsr).
+
+    The true ISR is the controller's. A presumed leader believes that it leads, perhaps wrongly.
+    """
     members = controller.isr(p)
     for leader in range(p.replicas):
         if presumes_leadership(p, leader):
@@ -154,7 +160,11 @@ def joined_incomplete(p: State) -> bool:
 
 
 def high_watermark_due(p: State) -> bool:
-    """A presumed leader's high watermark is lower than its own rule and knowledge require."""
+    """A presumed leader's high watermark is lower than its own rule and knowledge require.
+
+    A presumed leader believes that it leads, perhaps wrongly. Its rule is to take the lowest LEO that it knows in its
+    ISR.
+    """
     if p.isr_change == IsrChange.ATOMIC:
         return False
     for leader in range(p.replicas):
@@ -208,15 +218,16 @@ def _never(settings: Configuration) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Property:
-    """A property: the function that checks it, and the texts and the exception for a violation.
+    """A property, with the function that detects a violation and the texts that describe it.
 
-    `violations` yields a sentence for each violation in a state. `failure` names the exception that state machines
-    raise. `permitted` tells whether the contract with clients allows a violation under some settings. `at_end`: the
-    property is checked on a healed state. `is_warning`: a violation is not a loss, but may lead to a loss. `applies`
-    tells whether anything can break the property under the constants of a state. `yields_to` lists settings for faults
-    that may break the property under any protocol. `seen_in` lists the fields of an observation (observation.py) that
-    show a violation. `seen_in` is empty if the check needs facts that no observation contains: pending changes,
-    responses in flight, waiting requests, or the leader's knowledge of its followers.
+    `violations(p)` yields a sentence for each violation. `failure` names the exception that a state machine raises.
+    `permitted(settings)`: the settings allow a violation, such as acks=1. `at_end`: the property is checked after all
+    faults have stopped. `is_warning`: a violation loses no record, but may lead to a loss. `applies(p)`: the property
+    can be broken under the protocol and the settings of `p`. `yields_to` lists settings for faults that may break it
+    under any protocol.
+
+    `seen_in` lists the visible values (observation.py) that the check needs. It is empty if the check also needs values
+    that are not visible, such as responses in flight.
     """
 
     name: str
@@ -232,17 +243,17 @@ class Property:
 
     @cached_property
     def number(self) -> int:
-        """The property's index in the order of severity."""
+        """The property's position in PROPERTIES, which lists the most severe first."""
         return PROPERTIES.index(self)
 
     @cached_property
     def bit(self) -> int:
-        """The property's bit in a set of properties."""
+        """The bit that stands for the property in a set of properties."""
         return 1 << self.number
 
     @property
     def meaning(self) -> str:
-        """The violation in a sentence: the first line of the checking function's docstring."""
+        """A sentence that describes the violation: the first line of the checking function's docstring."""
         return (self.is_broken.__doc__ or "").splitlines()[0]
 
 
@@ -385,38 +396,38 @@ AT_END = sum(each.bit for each in _AT_END)
 
 
 class UnknownProperty(ValueError):
-    """A name does not name a property; the message lists the properties."""
+    """A name does not name a property; the message suggests names."""
 
 
 def named(name: str) -> Property:
-    """Return the property of a name. Raises UnknownProperty."""
+    """Return the property with a name. Raises UnknownProperty."""
     if name not in BY_NAME:
         raise UnknownProperty(f"unknown property {name!r}; {nearest(name, NAMES, 'the properties are')}")
     return BY_NAME[name]
 
 
 def names(broken: int) -> list[str]:
-    """Return the names of a set of properties, the most severe first."""
+    """Return the names of the properties in a set (a bit for each), the most severe first."""
     return [each.name for each in PROPERTIES if broken & each.bit]
 
 
 def set_of(chosen: Iterable[str]) -> int:
-    """Return the set of the named properties."""
+    """Return the set of the named properties, a bit for each. Raises KeyError for an unknown name."""
     return sum({BY_NAME[name].bit for name in chosen})
 
 
 def applying(*starts: State) -> list[str]:
-    """Return the names of the properties that apply under the constants of at least one of the states."""
+    """Return the names of the properties that can be broken under the protocol and settings of at least one state."""
     return [each.name for each in PROPERTIES if any(map(each.applies, starts))]
 
 
 def permitted(settings: Configuration) -> frozenset[str]:
-    """Return the names of the properties whose violation the contract with clients allows under these settings."""
+    """Return the names of the properties that may break under these settings, such as no-acked-loss with acks=1."""
     return frozenset(each.name for each in PROPERTIES if each.permitted(settings))
 
 
 def broken_now(p: State) -> int:
-    """Return the set of properties that are broken in this state. Properties checked at the end are left out."""
+    """Return the properties that the state breaks, one bit each, without those that are checked at the end."""
     broken = 0
     for judged in _AFTER_EACH_EVENT:  # the linker unrolls the loop, so it has no break or continue
         if judged.is_broken(p):
@@ -425,9 +436,9 @@ def broken_now(p: State) -> int:
 
 
 def broken_at_end(p: State) -> int:
-    """Return the set of properties that are broken if all faults stop now.
+    """Stop all faults in `p`, and return the properties that are broken then, one bit each.
 
-    The function heals `p` itself, so pass a copy.
+    The bits cover only the properties that are checked at the end. Pass a copy, because `p` changes.
     """
     healing.heal(p)
     broken = 0

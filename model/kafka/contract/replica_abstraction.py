@@ -1,8 +1,8 @@
-"""Shapes: a replica in relation to the others, without particular names, offsets and epochs.
+"""Shapes: a number for a replica's situation relative to the others, without absolute offsets and epochs.
 
-Replicas of one shape differ mainly in their names and in the progress of the partition. Offsets are relative to the
-leader's log, and epochs to the controller's epoch. Both count only up to a small limit. So a state late in a schedule
-counts as known if an early state had the same shape. Shapes steer the choice of schedules; they prove nothing.
+A shape contains offsets relative to the leader's log, and epochs relative to the controller's epoch. Large differences
+count as equal. So a late state of a schedule can have the same shapes as an early one. The choice of schedules prefers
+shapes that are new. No proof depends on shapes.
 """
 
 from epochfuzz.model.kafka.controller import controller
@@ -13,7 +13,7 @@ _NEAR = 2  # greater distances of offsets and epochs count as equal
 
 
 def shape(p: State, r: int) -> int:
-    """Return the shape of r, a number of less than 62 bits."""
+    """Return the shape of r: a number of less than 62 bits, equal for replicas in similar situations."""
     leader = controller.leader(p)
     known = p.known_leader[r]
     # Each shift makes room for the bits of the next part, so that equal words are equal shapes.
@@ -42,9 +42,9 @@ def whom(known: int, r: int, leader: int) -> int:
 
 
 def in_flight(p: State, r: int) -> int:
-    """Return a code for the response in flight to r.
+    """Return a code for the response in flight to r: its kind, and how it compares with r's knowledge.
 
-    Two bits tell whether its offset is above r's high watermark, and whether its epoch is older than r's known epoch.
+    Two bits tell whether its offset is above r's high watermark, and whether its epoch is older than the epoch r knows.
     """
     if p.flight[r] == Flight.NOTHING:
         return 0
@@ -52,9 +52,9 @@ def in_flight(p: State, r: int) -> int:
 
 
 def beside(p: State, r: int, leader: int) -> int:
-    """Return a code for r's log and high watermark, compared with the log and high watermark of `leader`.
+    """Return a code that compares r's log and high watermark with the leader's.
 
-    `leader` is the leader in the current update, NONE for none.
+    The code is 0 if `leader` is NONE.
     """
     if leader == NONE:
         return 0
@@ -66,7 +66,7 @@ def beside(p: State, r: int, leader: int) -> int:
 
 
 def as_leader(p: State, r: int) -> int:
-    """Return a code for r's state as a leader.
+    """Return a code for r's role as a leader.
 
     The code tells whether r's ISR equals the controller's ISR and is current, whether a change of the ISR is requested
     or pending, and whether r is fenced.
@@ -80,11 +80,11 @@ def as_leader(p: State, r: int) -> int:
 
 
 def as_follower(p: State, r: int, known: int) -> int:
-    """Return a code for the knowledge that r's leader has of r.
+    """Return a code for the facts that r's leader `known` knows about r.
 
-    The code contains r's LEO as the leader knows it, relative to the leader's high watermark and to r's present LEO. It
-    also tells whether r is in that leader's ISR, and whether that leader presumes leadership. If r knows no leader but
-    itself, the code only tells whether r is an eligible leader replica.
+    The code compares the LEO that the leader has noted for r with the leader's high watermark and with r's LEO. It
+    tells whether r is in that leader's ISR, and whether that leader still believes it leads. If r leads or knows no
+    leader, the code is 1 for an eligible leader replica, and 0 otherwise.
     """
     if known == NONE or known == r:
         return p.elr >> r & 1

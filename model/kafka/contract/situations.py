@@ -1,8 +1,8 @@
-"""Situations: an event, the replica's role and knowledge before the event, and the result.
+"""Situations: coverage of a protocol, as combinations of an event, the replica's state before it, and the result.
 
-Situations are coverage in the protocol's own terms. A run executes all lines of code within seconds. But a campaign may
-have missed an event in a particular state, for example at a stale leader two epochs behind whose log has diverged from
-its successor's. A situation is a number that packs a value for each aspect below.
+A run executes all lines of code within seconds. But a campaign may have missed an event in a particular state, such as
+an event at a stale leader whose log has diverged from its successor's. A situation is a number that packs one value for
+each Aspect.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Phase, State
 
 @dataclass(frozen=True)
 class Aspect:
-    """One aspect of a situation: its name, its values, and its lowest bit."""
+    """One part of a situation, such as the replica's role: its name, its possible values, and its lowest bit."""
 
     name: str
     values: tuple[str, ...]
@@ -24,7 +24,7 @@ class Aspect:
 
     @property
     def bits(self) -> int:
-        """The number of bits of its value."""
+        """The number of bits that the aspect takes in a situation."""
         return (len(self.values) - 1).bit_length()
 
 
@@ -53,19 +53,19 @@ KINDS = 1 << 8  # a kind of situation: its event and the replica's role, see `ki
 
 
 def describe(situation: int) -> dict[str, str]:
-    """Return a situation in words: the value of each aspect, by the aspect's name, and the event first."""
+    """Return a situation in words: a dictionary from the name of each aspect to its value, the event first."""
     return {
         aspect.name: aspect.values[situation >> aspect.shift & (1 << aspect.bits) - 1] for aspect in reversed(ASPECTS)
     }
 
 
 def kind_of(situation: int) -> int:
-    """Return the kind of a situation: only the event and the role, which is coarse enough to group failures."""
+    """Return the part of a situation that groups failures: the event and the replica's role."""
     return situation >> 13
 
 
 def before(p: State, r: int) -> Any:
-    """Return the facts about r before an event that `situation` needs.
+    """Return the facts about r before an event, for the function `situation`.
 
     The function must be cheap, because most attempted events are not enabled.
     """
@@ -74,7 +74,7 @@ def before(p: State, r: int) -> Any:
 
 
 def situation(p: State, event: int, before: Any) -> int:
-    """Return the situation of an event that has just been applied."""
+    """Return the situation of an event that has just been applied. `before` is the result of the function `before`."""
     up, known_leader, behind, phase, flight, leo, high_watermark = before
     r = event & 7
     return (
@@ -91,14 +91,14 @@ def situation(p: State, event: int, before: Any) -> int:
 
 
 def change(earlier, later):  # type: ignore[no-untyped-def]
-    """Return 0 if a number stays, 1 if it rises, 2 if it falls."""
+    """Return 0 if a number stays equal, 1 if it rises, 2 if it falls."""
     return (later > earlier) | (later < earlier) << 1
 
 
 def role(r, up, known_leader, behind, phase):  # type: ignore[no-untyped-def]
-    """Return the role of r before the event.
+    """Return the role that r had before the event, such as LEADER or FOLLOWER.
 
-    A leader that is behind the controller's epoch is a stale leader (ZOMBIE).
+    A leader that has not learned the controller's current epoch is a stale leader (ZOMBIE).
     """
     if known_leader == r:
         return ZOMBIE if behind else LEADER
@@ -108,9 +108,10 @@ def role(r, up, known_leader, behind, phase):  # type: ignore[no-untyped-def]
 
 
 def beside_leader(p, r):  # type: ignore[no-untyped-def]
-    """Return how r's log compares with the log of the leader in the current update.
+    """Return a code for r's log compared with the current leader's log: EQUAL, SHORTER, LONGER or AT_ODDS.
 
-    The leader may be down. If there is no leader, the logs count as equal.
+    The current leader is the leader in the controller's latest update, even if it is down. Without a leader the result
+    is EQUAL.
     """
     leader = controller.leader(p)
     if leader == NONE:

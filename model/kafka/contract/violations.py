@@ -1,4 +1,7 @@
-"""Descriptions of broken properties: each function yields a sentence for every violation in a state."""
+"""Describe broken properties: each function yields a sentence for every violation in a state.
+
+The *true leader* is up, leads the controller's current epoch, and knows this.
+"""
 
 from collections.abc import Callable, Iterator
 from functools import wraps
@@ -17,7 +20,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, Partition
 
 
 def _if_it_binds(described: Callable[[Partition], Iterator[str]]) -> Callable[[Partition], Iterator[str]]:
-    """Make a description empty if the guarantee is void, because too many failures have lost records (KIP-966)."""
+    """Make a describing function yield nothing after more failures than KIP-966 tolerates (promises.are_void)."""
 
     @wraps(described)
     def violations(p: Partition) -> Iterator[str]:
@@ -28,7 +31,7 @@ def _if_it_binds(described: Callable[[Partition], Iterator[str]]) -> Callable[[P
 
 @_if_it_binds
 def lost_exposed(p: Partition) -> Iterator[str]:
-    """Describe each record that consumers could read, if it is not at its offset on the true leader."""
+    """Describe each record that consumers could read and that is missing at its offset on the true leader."""
     leader = controller.true_leader(p)
     if leader == NONE:
         return
@@ -81,7 +84,7 @@ def out_of_order(p: Partition) -> Iterator[str]:
 
 
 def passed_over(p: Partition) -> Iterator[str]:
-    """Describe each record before the consumer's position that the consumer has not read."""
+    """Describe each record that the consumer has skipped: before its position, but never read."""
     if p.consumer:
         for record in observation.record_ids(consumer.skipped(p)):
             leader = REPLICA_NAMES[controller.true_leader(p)]
@@ -89,7 +92,7 @@ def passed_over(p: Partition) -> Iterator[str]:
 
 
 def unanswered(p: Partition) -> Iterator[str]:
-    """Describe each produce request that waits forever."""
+    """Describe each produce request that still waits after all faults have stopped."""
     if controller.true_leader(p) != NONE:
         for r in range(p.replicas):
             for record in observation.record_ids(p.waiting[r]):
@@ -97,7 +100,7 @@ def unanswered(p: Partition) -> Iterator[str]:
 
 
 def fetch_unanswered(p: Partition) -> Iterator[str]:
-    """Describe each fetch that waits forever."""
+    """Describe each fetch that still waits after all faults have stopped."""
     if controller.true_leader(p) != NONE:
         for r in range(p.replicas):
             if p.flight[r] == Flight.WAITING:
@@ -118,7 +121,7 @@ def uncommitted(p: Partition) -> Iterator[str]:
 
 @_if_it_binds
 def diverging(p: Partition) -> Iterator[str]:
-    """Describe different records at one offset below both high watermarks."""
+    """Describe each offset below the high watermarks of two replicas where their records differ."""
     for a, b in combinations(range(p.replicas), 2):
         both = min(p.high_watermark[a], p.high_watermark[b], p.leo[a], p.leo[b])
         for offset in _differing(p, a, b, both):
@@ -126,7 +129,7 @@ def diverging(p: Partition) -> Iterator[str]:
 
 
 def mismatching(p: Partition) -> Iterator[str]:
-    """Describe different records at one offset and leader epoch."""
+    """Describe each offset where two replicas have different records of the same leader epoch."""
     for a, b in combinations(range(p.replicas), 2):
         for offset in _differing(p, a, b, min(p.leo[a], p.leo[b])):
             epoch = log.at(p.log_epoch[a], offset)
@@ -143,7 +146,7 @@ def beyond_log(p: Partition) -> Iterator[str]:
 
 @_if_it_binds
 def missing_in_isr(p: Partition) -> Iterator[str]:
-    """Describe each record below a presumed leader's high watermark that a live member of the true ISR lacks."""
+    """Describe each record below a leader's high watermark that a live member of the controller's ISR lacks."""
     for leader in range(p.replicas):
         if not presumes_leadership(p, leader):
             continue
@@ -158,13 +161,13 @@ def missing_in_isr(p: Partition) -> Iterator[str]:
 
 
 def incomplete_joining(p: Partition) -> Iterator[str]:
-    """State that a replica has joined the ISR too early; only the step itself can tell which replica."""
+    """State that a replica joined the ISR too early. The state does not record which replica."""
     if p.joined_incomplete:
         yield "a replica has joined the ISR without a record below the HW of the leader that proposed it"
 
 
 def overdue(p: Partition) -> Iterator[str]:
-    """Describe each high watermark that is lower than its leader should have raised it by now."""
+    """Describe each high watermark that its leader should have raised by now."""
     for leader in range(p.replicas):
         if p.isr_change == IsrChange.ATOMIC or not presumes_leadership(p, leader):
             continue
@@ -175,7 +178,7 @@ def overdue(p: Partition) -> Iterator[str]:
 
 
 def waiting_in_vain(p: Partition) -> Iterator[str]:
-    """Describe each leader that waits forever for the response to its change of the ISR."""
+    """Describe each leader whose change of the ISR stays pending forever."""
     for leader in range(p.replicas):
         if p.isr_change == IsrChange.REQUEST and p.pending_isr[leader] and alter_partition.waits_in_vain(p, leader):
             isr = ",".join(observation.members(p.pending_isr[leader]))
@@ -183,20 +186,20 @@ def waiting_in_vain(p: Partition) -> Iterator[str]:
 
 
 def leaderless(p: Partition) -> Iterator[str]:
-    """Describe the candidates for leader in a healed partition without a leader."""
+    """Describe the replicas that could lead, if no replica leads after all faults have stopped."""
     candidates = controller.candidates(p)
     if controller.true_leader(p) == NONE and candidates:
         yield f"healed, no replica leads, though {' and '.join(observation.members(candidates))} could"
 
 
 def unequal(p: Partition) -> Iterator[str]:
-    """Describe the differences between replicas of a healed partition, if it has a leader."""
+    """Describe the differences between live replicas after all faults have stopped, if the partition has a leader."""
     if controller.leader(p) != NONE:
         yield from differing(p)
 
 
 def differing(p: Partition) -> Iterator[str]:
-    """Describe the differences between the logs and high watermarks of a healed partition."""
+    """Describe the differences between the logs and high watermarks of live replicas, after all faults have stopped."""
     for a, b in combinations([r for r in range(p.replicas) if p.up[r]], 2):
         for what, values in (("LEO", p.leo), ("HW", p.high_watermark)):
             if values[a] != values[b]:
@@ -207,9 +210,9 @@ def differing(p: Partition) -> Iterator[str]:
 
 
 def _readable_offsets(p: Partition) -> dict[int, list[int]]:
-    """Return the offsets of each record below the true leader's high watermark.
+    """Return the offsets of each record below the true leader's high watermark, by record id.
 
-    The result is empty without retries, because a record then has only one offset.
+    Returns an empty dictionary without retries, because then every record has only one offset.
     """
     leader = controller.true_leader(p)
     offsets: dict[int, list[int]] = {}
@@ -222,7 +225,7 @@ def _readable_offsets(p: Partition) -> dict[int, list[int]]:
 
 
 def _differing(p: Partition, a: int, b: int, end: int) -> Iterator[int]:
-    """Return the offsets below `end` where two logs have different records."""
+    """Yield the offsets below `end` where the logs of replicas a and b have different records."""
     return (offset for offset in range(end) if _differ(p, a, b, offset))
 
 

@@ -1,9 +1,8 @@
-"""Broker epochs (KIP-903): they show whether a follower has restarted since its leader last heard from it.
+"""Broker epochs (KIP-903): they show whether a follower has restarted since its leader last received a fetch from it.
 
 A broker gets a new broker epoch each time it registers. Fetches carry the broker epoch. An AlterPartition request
 carries the broker epoch of each member, so the controller can reject a member that has restarted and may have lost
-records. The model does not store these numbers. The model only records whether the epoch that a leader knows is
-outdated.
+records. The model does not store the numbers. It stores only whether the broker epoch that a leader knows is outdated.
 """
 
 from epochfuzz.model.kafka.controller import leader_metadata
@@ -13,9 +12,9 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Alter, State
 
 
 def note_restart(p: State, r: int) -> None:
-    """Mark each leader's knowledge of r, and each request that names r as a member, as outdated.
+    """Mark r's broker epoch as outdated: in the knowledge of each leader, and in each AlterPartition request with r.
 
-    A rejected request counts too, because it may be sent again with its old broker epochs.
+    A request that was rejected counts too, because the leader may send it again with the old broker epochs.
     """
     if tracks_incarnations(p):
         for leader in range(p.replicas):
@@ -27,10 +26,11 @@ def note_restart(p: State, r: int) -> None:
 
 
 def note_fetch(p: State, leader: int, follower: int) -> None:
-    """Note that the leader has received a fetch with the follower's current broker epoch.
+    """Record that the leader knows the follower's current broker epoch, because it has received a fetch.
 
-    Up to 3.6 the leader first checked the follower, and read its broker epoch later, when it built the request. A fetch
-    between these steps put the new broker epoch into a request that relied on the old one (KAFKA-15221).
+    Up to 3.6 a leader checked a follower first, and read its broker epoch later. If the follower restarted and fetched
+    in between, the leader's request carried the new broker epoch, although the check was about the old one
+    (KAFKA-15221).
     """
     if tracks_incarnations(p):
         p.remote_stale[leader] &= ~(1 << follower)

@@ -1,6 +1,6 @@
 """The controller: it decides the leader, the leader epoch and the ISR, and keeps one update for each leader epoch.
 
-Replicas learn the updates one at a time (`notify`) or skip to the latest (`catch_up`), see leadership.py.
+Replicas learn the updates one at a time (the event `notify`), or skip to the latest (`catch_up`); see leadership.py.
 """
 
 from epochfuzz.model.kafka.controller import eligible_leaders, leader_metadata
@@ -22,8 +22,8 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, State
 def elect(p: State, r: int) -> int:
     """Elect r leader.
 
-    A member of the ISR can always be elected. If the ISR is empty, an eligible leader replica or the last known leader
-    can be elected too. Any other live replica needs an unclean election.
+    A live member of the ISR can always be elected. If the ISR is empty, an eligible leader replica or the last known
+    leader can be elected too (KIP-966). Any other live replica needs an unclean election.
     """
     if p.controller_epoch >= p.epochs:
         return Refusal.EPOCHS_BOUND
@@ -41,9 +41,9 @@ def elect(p: State, r: int) -> int:
 def elect_member(p: State, r: int) -> int:
     """Elect r, a member of the ISR.
 
-    If the leader is down, or if there is none, ZooKeeper's controller removes all dead members from the ISR in the same
-    update. A preferred election keeps the ISR as it is. PartitionStateMachine.leaderForOffline and
-    leaderForPreferredReplica, Kafka 2.0.0.
+    If the current leader is down or there is none, ZooKeeper's controller also removes all dead members from the ISR
+    (PartitionStateMachine.leaderForOffline, Kafka 2.0.0). Otherwise this is a preferred election, which keeps the ISR
+    (leaderForPreferredReplica).
     """
     fails_over = leader(p) == NONE or not p.up[leader(p)]
     decide(p, r, live(p, isr(p)) if fails_over and p.leaderless == Leaderless.IGNORED else isr(p))
@@ -51,10 +51,10 @@ def elect_member(p: State, r: int) -> int:
 
 
 def elect_without_isr(p: State, r: int) -> int:
-    """Elect r although the ISR is empty: an eligible leader replica, or else the last known leader.
+    """Elect r although the ISR is empty: r is an eligible leader replica or the last known leader (KIP-966).
 
-    The last known leader is KIP-966's substitute for an unclean recovery that compares logs (PartitionChangeBuilder,
-    4.0).
+    If no eligible leader replica is left, KIP-966 elects the last known leader instead of comparing logs
+    (PartitionChangeBuilder, 4.0).
     """
     if p.elr >> r & 1:
         p.goals |= Goal.ELIGIBLE_REPLICA_ELECTED
@@ -66,7 +66,7 @@ def elect_without_isr(p: State, r: int) -> int:
 
 
 def replaces_isr(p: State, r: int) -> bool:
-    """Return whether the ISR is empty and r may lead, as an eligible leader replica or the last known leader."""
+    """Return whether the ISR is empty, and r is an eligible leader replica or the last known leader."""
     return isr(p) == 0 and (p.elr >> r & 1 != 0 or is_last_known(p, r))
 
 
@@ -76,7 +76,10 @@ def is_last_known(p: State, r: int) -> bool:
 
 
 def elect_uncleanly(p: State, r: int) -> int:
-    """Elect r, which is not in the ISR, while no candidate is alive; the new ISR is r alone."""
+    """Elect r, which is outside the ISR. The new ISR is r alone.
+
+    This is possible only if no replica can be elected without an unclean election.
+    """
     if not p.unclean_leader_election:
         return Refusal.UNCLEAN_ELECTION_OFF
     if candidates(p) != 0:
@@ -90,8 +93,8 @@ def elect_uncleanly(p: State, r: int) -> int:
 def expire(p: State, r: int) -> int:
     """End r's session with the controller: r loses leadership and its place in the ISR.
 
-    r may live on as a stale leader ("zombie"). In KRaft the controller fences r until it receives heartbeats again, or
-    until r restarts. The controller also fences a replica that neither leads nor is in the ISR.
+    The last member stays in the ISR, except with eligible leader replicas (KIP-966). r may be alive, and continue as a
+    stale leader ("zombie"). A KRaft controller also fences r, even if r neither leads nor is in the ISR.
     """
     if has_heartbeats(p) and p.fenced >> r & 1:
         return Refusal.IS_FENCED
@@ -108,23 +111,23 @@ def expire(p: State, r: int) -> int:
 
 
 def may_end_session(p: State, r: int) -> bool:
-    """Return whether r's session may end within the bound on leader epochs."""
+    """Return whether the bound on leader epochs allows r's session to end."""
     return p.controller_epoch < p.epochs or not takes_an_epoch(p, r)
 
 
 def takes_an_epoch(p: State, r: int) -> bool:
-    """Return whether the end of r's session opens a leader epoch.
+    """Return whether the end of r's session opens a new leader epoch.
 
-    Since KAFKA-15021 (3.6) it does so only if r leads.
+    Since KAFKA-15021 (3.6) this happens only if r leads.
     """
     return p.follower_fence_epoch == FollowerFenceEpoch.BUMPED or r == leader(p)
 
 
 def why_not_expired(p: State, r: int) -> int:
-    """Return why the end of r's session changes nothing, or APPLIED if it changes the leader or the ISR.
+    """Return why the end of r's session would change nothing, or APPLIED if it changes the leader or the ISR.
 
-    The end of the session changes something if r leads, or if r is in the ISR and is not the last member. With eligible
-    leader replicas the last member leaves the ISR too, and becomes eligible.
+    It changes nothing if r is outside the ISR, or is its last member and does not lead. With eligible leader replicas
+    (KIP-966) the last member leaves the ISR too, and becomes eligible.
     """
     if r == leader(p):
         return APPLIED
@@ -137,7 +140,7 @@ def why_not_expired(p: State, r: int) -> int:
 def end_session(p: State, r: int) -> None:
     """Take leadership from r, and remove r from the ISR.
 
-    The last member stays in the ISR if it cannot become an eligible leader replica.
+    The last member stays in the ISR, except with eligible leader replicas (KIP-966).
     """
     remaining = isr(p) & ~(1 << r)
     if remaining == 0 and not tracks_eligible_leaders(p):
@@ -151,9 +154,9 @@ def end_session(p: State, r: int) -> None:
 
 
 def end_leadership(p: State, r: int, members: int) -> None:
-    """Leave the partition without a leader, and record r as the last known leader.
+    """Leave the partition without a leader, with `members` as the ISR. r becomes the last known leader.
 
-    PartitionChangeBuilder, 4.1.1.
+    In Kafka's code this is PartitionChangeBuilder, 4.1.1.
     """
     decide(p, NONE, members)
     p.last_leader = r
@@ -162,14 +165,14 @@ def end_leadership(p: State, r: int, members: int) -> None:
 
 
 def decide(p: State, new_leader: int, members: int) -> None:
-    """Make a leader-and-ISR update (LeaderAndIsr), which opens the next leader epoch."""
+    """Make a leader-and-ISR update with a new leader epoch (LeaderAndIsr)."""
     eligible_leaders.follow_isr(p, isr(p), members)
     open_epoch(p, new_leader, members)
     begin_partition_epoch(p)
 
 
 def open_epoch(p: State, new_leader: int, members: int) -> None:
-    """Open the next leader epoch, which no replica has learned yet."""
+    """Open the next leader epoch with its leader and ISR. No replica has learned it yet."""
     p.controller_epoch += 1
     p.decided_leader[p.controller_epoch] = new_leader
     p.decided_isr[p.controller_epoch] = members
@@ -183,14 +186,14 @@ def open_epoch(p: State, new_leader: int, members: int) -> None:
 
 
 def change_isr(p: State, members: int) -> None:
-    """Change the ISR of the current update; leader and leader epoch stay."""
+    """Change the ISR in the current update, and keep its leader and leader epoch."""
     eligible_leaders.follow_isr(p, isr(p), members)
     p.decided_isr[p.controller_epoch] = members
     begin_partition_epoch(p)
 
 
 def begin_partition_epoch(p: State) -> None:
-    """Record that each leader's ISR and each request belong to an earlier partition epoch."""
+    """Begin a new partition epoch: the ISR that each leader knows, and each ISR change in flight, become outdated."""
     if tracks_partition_epoch(p):
         for r in range(p.replicas):
             p.isr_current[r] = 0
@@ -198,7 +201,7 @@ def begin_partition_epoch(p: State) -> None:
 
 
 def forget_superseded(p: State) -> None:
-    """Clear the updates that no replica can learn any more, so that states which differ only in them become equal."""
+    """Clear the updates that no replica can learn any more, so that searches treat more states as equal."""
     oldest = p.controller_epoch
     for r in range(p.replicas):
         if p.up[r]:
@@ -210,17 +213,17 @@ def forget_superseded(p: State) -> None:
 
 
 def leader(p: State) -> int:
-    """Return the leader in the current update, NONE if it names no leader."""
+    """Return the leader in the controller's current update, NONE for none."""
     return p.decided_leader[p.controller_epoch]
 
 
 def isr(p: State) -> int:
-    """Return the ISR in the current update."""
+    """Return the ISR in the controller's current update, as a set of replicas."""
     return p.decided_isr[p.controller_epoch]
 
 
 def true_leader(p: State) -> int:
-    """Return the leader that is up and knows the controller's current epoch; NONE if there is none."""
+    """Return the replica that leads the controller's current epoch, is up, and knows this; NONE if there is none."""
     r = leader(p)
     if r != NONE and p.up[r] and p.known_epoch[r] == p.controller_epoch:
         return r
@@ -241,29 +244,28 @@ def takes_for_alive(p: State, r: int) -> bool:
 
 
 def taken_for_alive(p: State, members: int) -> int:
-    """Return the replicas of a set that the controller considers alive.
+    """Return the members that the controller considers alive.
 
-    In KRaft these are the replicas whose session has not ended, even if they are down
+    In KRaft these are the members whose session has not ended, even if they are down
     (ReplicationControlManager.ineligibleReplicasForIsr).
     """
     return members & ~p.fenced if has_heartbeats(p) else live(p, members)
 
 
 def electable(p: State, members: int) -> int:
-    """Return the replicas of a set that are up, and that the controller considers alive."""
+    """Return the members that are up and registered, and that the controller considers alive."""
     return live(p, members) & ~p.fenced if has_heartbeats(p) else live(p, members)
 
 
 def candidates(p: State) -> int:
-    """Return the replicas that can lead without loss: live members of the ISR, and eligible leader replicas."""
+    """Return the replicas that may lead without an unclean election: live ISR members and eligible leaders."""
     return electable(p, isr(p) | p.elr if tracks_eligible_leaders(p) else isr(p))
 
 
 def next_decision(p: State, r: int) -> int:
-    """Return the epoch of the next update that r learns, NONE if there is none.
+    """Return the leader epoch of the next update that r can learn, NONE if there is none.
 
-    Under ZooKeeper a replica does not act on an update without a leader, as if it had never learned the update
-    (ReplicaManager.becomeLeaderOrFollower, Kafka 2.0.0).
+    Under ZooKeeper a replica ignores an update without a leader (ReplicaManager.becomeLeaderOrFollower, Kafka 2.0.0).
     """
     for epoch in range(p.known_epoch[r] + 1, p.controller_epoch + 1):
         if p.decided_leader[epoch] != NONE or p.leaderless == Leaderless.OBEYED:
@@ -272,7 +274,7 @@ def next_decision(p: State, r: int) -> int:
 
 
 def latest_decision(p: State, r: int) -> int:
-    """Return the epoch of the latest update that r learns, NONE if there is none."""
+    """Return the leader epoch of the latest update that r can learn, NONE if there is none."""
     epoch = p.controller_epoch
     while epoch > p.known_epoch[r]:
         if p.decided_leader[epoch] != NONE or p.leaderless == Leaderless.OBEYED:

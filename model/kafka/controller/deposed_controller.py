@@ -1,10 +1,9 @@
-"""The deposed controller: it still makes and sends an update, although another controller has taken over.
+"""The deposed controller: it makes and sends one more update, although another controller has taken over.
 
-The deposed controller may make one update; leadership.py describes how replicas learn the update. The result depends on
-how a controller writes. An unconditional write overwrites the state, and the new controller never sees this, so one
-leader epoch can have two leaders. A conditional write fails if the partition has changed since the fail-over. If the
-write succeeds, the new controller knows the update (KafkaZkClient.updateLeaderAndIsr, up to Kafka 2.0). Since
-KAFKA-6082 every write also checks the controller epoch, so the deposed controller's write always fails.
+The way a controller writes decides the result. An unconditional write overwrites the state, and the new controller
+never sees this, so one leader epoch can have two leaders. A conditional write fails if the partition has changed since
+the fail-over. If it succeeds, the new controller knows the update (KafkaZkClient.updateLeaderAndIsr, up to Kafka 2.0).
+Since KAFKA-6082 every write also checks the controller epoch, so the deposed controller's write always fails.
 """
 
 from epochfuzz.model.kafka.controller import controller, fail_over
@@ -30,7 +29,7 @@ def rival_elect(p: State, r: int) -> int:
 
 
 def why_not_decided(p: State) -> int:
-    """Return why the deposed controller cannot make an update, or APPLIED if it can."""
+    """Return why the deposed controller cannot write an update, or APPLIED if it can."""
     if not has_rival(p):
         return Refusal.DOES_NOT_HAPPEN
     if p.rival == Rival.ABSENT:
@@ -47,7 +46,7 @@ def why_not_decided(p: State) -> int:
 def why_not_elected(p: State, r: int) -> int:
     """Return why the deposed controller does not elect r, or APPLIED if it does.
 
-    The deposed controller decides by the leader and the ISR that it knows.
+    The deposed controller uses the leader and the ISR that it knew at the fail-over.
     """
     if not p.up[r]:
         return Refusal.IS_DOWN

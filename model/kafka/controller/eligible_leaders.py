@@ -1,8 +1,8 @@
-"""Eligible leader replicas (ELR, KIP-966): replicas that left the ISR when it became, or already was, too small.
+"""Eligible leader replicas (ELR, KIP-966): replicas outside the ISR that still have every committed record.
 
-An ISR is too small if it is smaller than min.insync.replicas. Then the high watermark does not advance, so a replica
-that left the ISR still has every committed record. Such a replica may lead when the ISR is empty, unless it may have
-lost records in an unclean shutdown. PartitionChangeBuilder.maybePopulateTargetElr.
+While the ISR is smaller than min.insync.replicas, the high watermark does not advance. So a replica that leaves such an
+ISR, or makes it that small, keeps every committed record. It may lead when the ISR is empty. It is no longer eligible
+after an unclean shutdown, because it may have lost records (PartitionChangeBuilder.maybePopulateTargetElr).
 """
 
 from epochfuzz.model.kafka.vocabulary import replica_sets
@@ -12,7 +12,7 @@ from epochfuzz.model.kafka.vocabulary.state import State
 
 
 def follow_isr(p: State, before: int, after: int) -> None:
-    """Update the eligible leader replicas as the ISR changes from `before` to `after`."""
+    """Update the eligible leader replicas when the ISR changes from `before` to `after`."""
     if not tracks_eligible_leaders(p):
         return
     if replica_sets.size(after) >= p.min_insync_replicas and p.eligible_leaders != EligibleLeaders.KEPT_ABOVE_MIN:
@@ -22,9 +22,9 @@ def follow_isr(p: State, before: int, after: int) -> None:
 
 
 def follow_registration(p: State, r: int) -> None:
-    """Remove r from the eligible leader replicas as it registers, if its shutdown was unclean.
+    """Remove r from the eligible leader replicas when it registers after an unclean shutdown.
 
-    A broker recognises a clean shutdown by the broker epoch that it wrote to disk in that shutdown.
+    A broker that shuts down cleanly writes its broker epoch to disk, and shows it when it registers.
     """
     if tracks_eligible_leaders(p):
         if not p.clean >> r & 1 and p.eligible_leaders != EligibleLeaders.KEPT_UNCLEAN:
@@ -33,6 +33,6 @@ def follow_registration(p: State, r: int) -> None:
 
 
 def note_clean_shutdown(p: State, r: int) -> None:
-    """Note that r has written its broker epoch to disk, as the last step of a clean shutdown."""
+    """Record that r has shut down cleanly: it has written its broker epoch to disk."""
     if tracks_eligible_leaders(p):
         p.clean |= 1 << r

@@ -1,9 +1,9 @@
-"""Fail-over of the controller: another broker takes over, and the old controller does not know (ZooKeeper).
+"""Fail-over of the controller: another broker takes over, and the old controller does not know it (ZooKeeper).
 
-The old controller's session with ZooKeeper has expired, for example in a long pause of its process. Until it learns
-that its session has expired, it continues to act as controller, see deposed_controller.py. There is at most one
-fail-over. The controller epoch in requests protects the replicas: a replica that has received a request of the new
-controller rejects requests of the old controller (ReplicaManager, Kafka 0.8 to 3.9).
+The old controller's session with ZooKeeper has expired, for example in a long pause of its process. It acts as
+controller until it learns this, see deposed_controller.py. There is at most one fail-over. The controller epoch in
+requests protects the replicas: a replica that has received a request of the new controller rejects requests of the old
+one (ReplicaManager, Kafka 0.8 to 3.9).
 """
 
 from epochfuzz.model.kafka.controller import controller
@@ -20,7 +20,7 @@ from epochfuzz.model.kafka.vocabulary.state import Rival, State
 
 
 def failover(p: State, r: int) -> int:
-    """Make another broker the controller. The deposed controller keeps the current update as its own state."""
+    """Make another broker the controller. The deposed controller remembers the current update."""
     if not has_rival(p):
         return Refusal.DOES_NOT_HAPPEN
     if r != 0:
@@ -37,34 +37,30 @@ def failover(p: State, r: int) -> int:
 
 
 def is_of_rival(p: State, epoch: int) -> bool:
-    """Return whether the deposed controller made the update that opened `epoch`.
-
-    The result is False for an update that bypassed the new controller, because that update has no place in the
-    sequence of epochs.
-    """
+    """Return whether the deposed controller made the update that opened `epoch`, and the new controller knows it."""
     return p.rival == Rival.HAS_DECIDED and not rival_overwrites(p) and epoch == p.rival_epoch + 1
 
 
 def note_sender(p: State, r: int, epoch: int) -> None:
-    """Note that r knows the new controller, if the update of `epoch` came from the new controller."""
+    """Record that r knows the new controller, if the new controller made the update that opened `epoch`."""
     if tells_controllers_apart(p) and p.rival != Rival.ABSENT and epoch > p.rival_epoch and not is_of_rival(p, epoch):
         p.met |= 1 << r
 
 
 def forget_sender(p: State, r: int) -> None:
-    """Forget whether r knows the new controller, because r's process dies and loses its memory."""
+    """Record that r no longer knows which controller is the new one, because r's process dies."""
     p.met &= ~(1 << r)
 
 
 def is_refused(p: State, r: int) -> bool:
-    """Return whether r rejects requests of the deposed controller."""
+    """Return whether r rejects requests of the deposed controller, because r knows the new one."""
     return tells_controllers_apart(p) and (p.met >> r & 1) != 0
 
 
 def is_moved(p: State) -> bool:
-    """Return whether the partition has changed since the fail-over, so that a conditional write fails.
+    """Return whether the deposed controller's conditional write fails, because the partition has changed.
 
-    The result is always False if the deposed controller writes unconditionally.
+    Returns False if the deposed controller writes without a condition.
     """
     if p.controller_writes == ControllerWrites.UNCONDITIONAL:
         return False

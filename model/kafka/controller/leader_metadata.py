@@ -1,11 +1,11 @@
-"""A leader's own metadata about the registrations of its followers; this metadata may be older than the controller's.
+"""A KRaft leader's own metadata about its followers' registrations. It may be older than the controller's.
 
-Since 3.3 a KRaft leader does not propose a replica for the ISR if the leader's metadata shows the replica fenced or
-shutting down. Since 3.5 the leader also requires that the replica last fetched under the broker epoch in that metadata
-(Partition.isReplicaIsrEligible). The controller checks again when the request arrives, with its own state.
+Since 3.3 a leader does not propose a replica for the ISR while its metadata shows this replica fenced or shutting down.
+Since 3.5 the replica's last fetch must also carry the broker epoch in this metadata (Partition.isReplicaIsrEligible).
+The controller checks again with its own state when the request arrives.
 
-Only the leader of the current epoch can propose. The metadata of a stale leader matters only if its high watermark
-waits for eligible replicas (lag_time.py). Otherwise the model does not keep this metadata.
+The model keeps this metadata for the leader of the current epoch, because only this leader can propose an ISR. It keeps
+a stale leader's metadata only if that leader's high watermark depends on it (lag_time.py).
 """
 
 from epochfuzz.model.kafka.vocabulary.in_force import (
@@ -19,21 +19,21 @@ from epochfuzz.model.kafka.vocabulary.state import State
 
 
 def why_not_eligible(p: State, leader: int, r: int) -> int:
-    """Return why the leader's metadata does not allow it to propose r for the ISR, or APPLIED if it does."""
+    """Return why the leader's metadata prevents it from proposing r for the ISR, or APPLIED if it does not."""
     if p.shown_fenced[leader] >> r & 1:
         return Refusal.SHOWN_FENCED
     return Refusal.SHOWN_OTHERWISE if p.shown_otherwise[leader] >> r & 1 else APPLIED
 
 
 def are_news(p: State, leader: int) -> bool:
-    """Return whether the leader's metadata does not show yet that a replica was fenced, unfenced or registered."""
+    """Return whether a follower was fenced, unfenced or registered, and the leader's metadata does not show it yet."""
     return leaders_check_eligibility(p) and (p.shown_fenced[leader] != p.fenced or p.shown_outdated[leader] != 0)
 
 
 def learn(p: State, leader: int) -> None:
-    """Update the leader's metadata from the controller's state, if the leader leads the current epoch.
+    """Update the leader's metadata about its followers from the controller's state.
 
-    A leader of an outdated epoch has read the metadata log only up to the start of the next epoch.
+    If the model keeps the metadata of stale leaders, a stale leader gets it up to the start of the next epoch.
     """
     forget(p, leader)
     if leads_current_epoch(p, leader) and leaders_check_eligibility(p):
@@ -45,7 +45,7 @@ def learn(p: State, leader: int) -> None:
 
 
 def forget(p: State, r: int) -> None:
-    """Clear r's metadata about its followers, because r no longer leads the current epoch, or reads it again."""
+    """Clear r's metadata about its followers."""
     p.shown_fenced[r] = 0
     p.shown_outdated[r] = 0
     p.shown_otherwise[r] = 0
@@ -54,7 +54,7 @@ def forget(p: State, r: int) -> None:
 
 
 def note_restart(p: State, r: int) -> None:
-    """Note that r has registered again, and that its leader's metadata does not show this yet."""
+    """Record that r has registered again, and that its leader's metadata does not show this yet."""
     if leaders_check_incarnations(p):
         for leader in range(p.replicas):
             if leads_current_epoch(p, leader):
@@ -62,12 +62,12 @@ def note_restart(p: State, r: int) -> None:
 
 
 def note_fetch(p: State, leader: int, follower: int) -> None:
-    """Note a fetch under the follower's current broker epoch. The leader's metadata may not show this epoch yet."""
+    """Record a fetch with the follower's current broker epoch. The leader's metadata may show an older one."""
     if leaders_check_incarnations(p) and leads_current_epoch(p, leader):
         shown_before = p.shown_otherwise[leader] & ~(1 << follower)
         p.shown_otherwise[leader] = shown_before | (p.shown_outdated[leader] & 1 << follower)
 
 
 def leads_current_epoch(p: State, r: int) -> bool:
-    """Return whether r presumes to lead the controller's current epoch, so that it can propose an ISR."""
+    """Return whether r leads the controller's current epoch and knows it, so that it can propose an ISR."""
     return p.known_leader[r] == r and p.known_epoch[r] == p.controller_epoch

@@ -1,1 +1,1 @@
-"""The guarantees that clients have, and the requests that still wait; no part of Kafka knows all of them."""
+"""The guarantees to clients, and the requests that wait for a response. No broker of Kafka knows all of them."""

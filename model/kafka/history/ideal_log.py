@@ -1,9 +1,9 @@
-"""The ideal log for producers that retry: the record that consumers saw at each offset. It must never change.
+"""The log as consumers saw it: the record at each offset that a consumer could read. It must never change.
 
-Without retries a record has only one offset, where it was first appended, so the set of exposed records is enough. A
-record that a producer sends again may be appended at another offset, so the guarantee is about the offset. `seen` is a
-log in the format of log.py, and `seen_end` is its end. No offset of this log is written twice. If another record
-becomes readable at an offset that consumers have read, that is a loss.
+The model needs this log only if producers retry. Without retries a record has one offset, and the set of readable
+records is enough. A record that is sent again may be appended at another offset, so the guarantee is about the offset.
+`seen` is the log in the format of log.py, and `seen_end` is its end. If another record becomes readable at an offset of
+this log, the first record is lost.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,10 @@ from epochfuzz.model.kafka.vocabulary.state import Partition, State
 
 
 def expose(p: State, r: int, start: int) -> None:
-    """Add r's records from offset `start` to its high watermark, because consumers may read them now."""
+    """Add r's records between offset `start` and its high watermark to the log that consumers saw.
+
+    Sets `seen_otherwise` if another record is already at one of these offsets.
+    """
     for offset in range(min(start, p.seen_end), p.high_watermark[r]):
         record = log.at(p.log_record[r], offset)
         if offset >= p.seen_end:
@@ -24,12 +27,12 @@ def expose(p: State, r: int, start: int) -> None:
 
 
 def is_contradicted(p: State, r: int) -> bool:
-    """Return whether r's log differs from the records that consumers saw, or they saw two records at some offset."""
+    """Return whether r's log lacks a record that consumers saw, or consumers saw two records at one offset."""
     return p.seen_otherwise != 0 or p.leo[r] < p.seen_end or log.prefix(p.seen ^ p.log_record[r], p.seen_end) != 0
 
 
 def lost(p: Partition, r: int) -> Iterator[tuple[int, int]]:
-    """Yield (offset, record) for each record that consumers saw, if r does not have it at that offset."""
+    """Yield (offset, record id) for each record that consumers saw and that r's log does not have at that offset."""
     for offset in range(p.seen_end):
         record = log.at(p.seen, offset)
         if offset >= p.leo[r] or log.at(p.log_record[r], offset) != record:

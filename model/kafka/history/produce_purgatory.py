@@ -1,12 +1,12 @@
-"""Waiting requests: with acks=all a produce request waits until the leader's high watermark is past its record.
+"""Produce requests with acks=all wait until the leader's high watermark is past their record.
 
-This is the purgatory of Kafka's DelayedProduce. Each time the high watermark rises, Kafka checks only the offset of a
-request, and whether the replica leads (Partition.checkEnoughReplicasReachOffset). So a request must end when its
-replica's leadership ends. Otherwise the request completes when another record is committed at its offset
+This models the purgatory of Kafka's DelayedProduce. When the high watermark rises, Kafka checks only the offset of a
+request, and whether the replica leads (Partition.checkEnoughReplicasReachOffset). So a request has to end when the
+replica stops leading. If it stayed, another record that is committed at its offset would complete it
 (ReplicaManager.completeDelayedOperationsWhenNotPartitionLeader).
 
 If requests fail when leadership ends, and no record is sent twice, then exactly one request waits for each record that
-the leader has appended and not committed. In this case promises.py does not need to track the requests one by one.
+the leader has appended and not committed. In this case the state needs no list of waiting requests.
 """
 
 from epochfuzz.model.kafka.storage import log
@@ -19,14 +19,14 @@ from epochfuzz.model.kafka.vocabulary.state import State
 
 
 def join(p: State, r: int, record: int) -> None:
-    """Let the producer wait for r's response. The producer stops waiting for responses to earlier requests."""
+    """Let the request for a record wait at r, and remove all earlier requests for this record."""
     if p.acks == Acks.ALL and tracks_waiting(p):
         leave(p, record)
         p.waiting[r] |= 1 << record
 
 
 def leave(p: State, record: int) -> None:
-    """Remove every waiting request with the record."""
+    """Remove every waiting request for the record."""
     for r in range(p.replicas):
         p.waiting[r] &= ~(1 << record)
 
@@ -40,9 +40,10 @@ def answer(p: State, r: int) -> None:
 
 
 def answer_producer(p: State, r: int, record: int) -> None:
-    """Acknowledge a record below r's high watermark, if the ISR is large enough now.
+    """Respond to the request for a record that is below r's high watermark.
 
-    Replicas that are proposed for the ISR count too (Partition.checkEnoughReplicasReachOffset, 2.7).
+    This acknowledges the record if the ISR has min.insync.replicas. Replicas that are proposed for the ISR count too
+    (Partition.checkEnoughReplicasReachOffset, 2.7).
     """
     if replica_sets.size(replica_sets.maximal_isr(p, r)) >= p.min_insync_replicas:
         p.acked |= 1 << record
@@ -51,7 +52,7 @@ def answer_producer(p: State, r: int, record: int) -> None:
 
 
 def fail(p: State, r: int) -> None:
-    """Fail all requests that wait at r (NOT_LEADER_OR_FOLLOWER), as r steps down or starts to lead.
+    """Fail all requests that wait at r, because r's leadership ends or begins (NOT_LEADER_OR_FOLLOWER).
 
     With PendingProduce.KEPT the requests continue to wait.
     """
@@ -62,7 +63,7 @@ def fail(p: State, r: int) -> None:
 
 
 def anywhere(p: State) -> bool:
-    """Return whether a request waits at any replica."""
+    """Return whether a produce request waits at any replica."""
     if not tracks_waiting(p):
         return False
     for r in range(p.replicas):

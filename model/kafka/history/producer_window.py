@@ -1,7 +1,7 @@
-"""The window of a producer that retries: its last two records. The producer sends the older one first.
+"""The window of a producer that retries: the two records that it sent last and may send again.
 
-This is max.in.flight.requests.per.connection=2, the smallest value that lets requests overtake one another. Every
-record before the last two is acknowledged or given up, so the producer sends only these two again.
+This models max.in.flight.requests.per.connection=2, the smallest value with which requests can overtake one another.
+All earlier records are acknowledged or given up.
 """
 
 from epochfuzz.model.kafka.storage import transactions
@@ -14,7 +14,8 @@ MOST = 2
 def has_room(p: State) -> bool:
     """Return whether the producer may send a new record.
 
-    The oldest record in a full window must be acknowledged or given up. With acks other than all there is always room.
+    With acks=all the record that leaves the window must be acknowledged or given up. With other acks there is always
+    room.
     """
     leaves = p.produced - MOST
     return p.acks != Acks.ALL or leaves < 0 or is_done(p, leaves)
@@ -28,7 +29,7 @@ def is_done(p: State, record: int) -> bool:
 def oldest_unanswered(p: State) -> int:
     """Return the record that the producer would send again next, NONE if there is none.
 
-    The result is NONE unless acks=all, because with other acks no request waits for the ISR.
+    With acks other than all the producer sends no record again.
     """
     if p.acks == Acks.ALL:
         for record in range(max(0, p.produced - MOST), p.produced):

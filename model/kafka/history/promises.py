@@ -1,7 +1,8 @@
-"""The reference model: an ideal log that never crashes and keeps every guarantee to clients.
+"""The guarantees to clients: the records that no failure may lose.
 
-A record is *exposed* once it was readable on a replica that presumed leadership, and *acked* once its producer got an
-acknowledgement. The model remembers these records through all failures, and the properties look for them on replicas.
+A record is *exposed* once consumers could read it on a replica that believed it led. It is *acked* once its producer
+got an acknowledgement. The model remembers these records through all failures, and the properties look for them on
+replicas.
 """
 
 from epochfuzz.model.kafka.history import ideal_log, produce_purgatory
@@ -13,7 +14,7 @@ from epochfuzz.model.kafka.vocabulary.state import State
 
 
 def remember_produced(p: State, r: int) -> int:
-    """Assign the next record id to a client's record at leader r. With acks=1 the record is acknowledged at once."""
+    """Assign an id to a client's new record, and return it. With acks=1 the record is acknowledged at once."""
     record = p.produced
     p.produced = record + 1
     note_offset(p, record, p.leo[r])
@@ -23,20 +24,17 @@ def remember_produced(p: State, r: int) -> int:
 
 
 def note_offset(p: State, record: int, offset: int) -> None:
-    """Note the offset of a record in the log of the leader that received it.
-
-    If a producer retries, the last leader that received the record counts; otherwise there is only one.
-    """
+    """Store the offset of a record in the log of the leader that received it. A retry replaces the offset."""
     # Four bits for each record: clear the old offset, then set the new one.
     p.record_offset = p.record_offset & ~(15 << (4 * record)) | offset << (4 * record)
 
 
 def remember_readable(p: State, r: int, start: int) -> None:
-    """Note that consumers may read r's records from `start` to its high watermark; r presumes leadership.
+    """Record that consumers may read the records of leader r from offset `start` to its high watermark.
 
-    With acks=all the waiting producers get a response: an acknowledgement if the ISR has min.insync.replicas now,
-    otherwise NOT_ENOUGH_REPLICAS_AFTER_APPEND, which ends the request. A request waits at the leader that received it
-    as long as that replica leads, in later epochs too (Partition.checkEnoughReplicasReachOffset, Kafka 0.10.2 to 2.7).
+    With acks=all their producers get a response: an acknowledgement if the ISR has min.insync.replicas,
+    NOT_ENOUGH_REPLICAS_AFTER_APPEND if it is too small. A request waits as long as the leader that received it leads,
+    also in later epochs (Partition.checkEnoughReplicasReachOffset, Kafka 0.10.2 to 2.7).
     """
     expose(p, r, start)
     if p.acks == Acks.ALL:
@@ -47,7 +45,10 @@ def remember_readable(p: State, r: int, start: int) -> None:
 
 
 def expose(p: State, r: int, start: int) -> None:
-    """Note that consumers may read r's records from `start` to its HW. r is a leader, or (KIP-392) a follower."""
+    """Record that consumers may read r's records from `start` to its high watermark.
+
+    r is a leader, or with KIP-392 a follower.
+    """
     if p.retries:
         ideal_log.expose(p, r, start)
     for offset in range(start, p.high_watermark[r]):
@@ -57,9 +58,9 @@ def expose(p: State, r: int, start: int) -> None:
 
 
 def answer_producers(p: State, r: int, start: int) -> None:
-    """Respond to the producers of the records from `start` to the high watermark of r.
+    """Respond to the producers of r's records from `start` to its high watermark.
 
-    r has appended these records itself. Markers are skipped, because the coordinator gets the responses to markers.
+    r has received these records from producers itself. The producer gets no response to a transaction's marker.
     """
     if p.led_from[r] <= p.high_watermark[r]:
         p.led_from[r] = 0
@@ -77,15 +78,15 @@ def exposed_are_lost(p: State, r: int) -> bool:
 
 
 def lost_acked(p: State, r: int) -> int:
-    """Return the acknowledged records that r lacks.
+    """Return the set of acknowledged records that r lacks.
 
-    With retries a record counts as present at any offset of r's log.
+    With retries r has a record if it is at any offset of r's log. Otherwise it must be at its own offset.
     """
     return p.acked & ~(log.records_in(p, r) if p.retries else p.standing[r])
 
 
 def note_lossy_failure(p: State) -> None:
-    """Count a power loss that has lost records; KIP-966 tolerates min.insync.replicas - 1 of these failures."""
+    """Count a power loss that lost records. KIP-966 tolerates min.insync.replicas - 1 of them."""
     if tracks_eligible_leaders(p):
         p.lossy_failures = min(p.lossy_failures + 1, p.min_insync_replicas)
         if are_void(p):
@@ -93,10 +94,10 @@ def note_lossy_failure(p: State) -> None:
 
 
 def note_unclean_recovery(p: State) -> None:
-    """Make the guarantees void when the last known leader is elected, if a failure has lost records.
+    """End the guarantees when the last known leader is elected after a failure that lost records.
 
-    Such an election needs min.insync.replicas unclean shutdowns since the last commit. KIP-966 cannot tell which of
-    these shutdowns lost records. So after a single loss, the election counts as unclean.
+    This election needs min.insync.replicas unclean shutdowns since the last commit. KIP-966 cannot tell which of them
+    lost records. So a single shutdown with lost records ends the guarantees.
     """
     if p.lossy_failures > 0:
         p.lossy_failures = p.min_insync_replicas
@@ -104,5 +105,5 @@ def note_unclean_recovery(p: State) -> None:
 
 
 def are_void(p: State) -> bool:
-    """Return whether so many failures have lost records that the contract permits the loss of committed records."""
+    """Return whether more failures have lost records than KIP-966 tolerates, so that no guarantee holds any more."""
     return tracks_eligible_leaders(p) and p.power_loss and p.lossy_failures >= p.min_insync_replicas

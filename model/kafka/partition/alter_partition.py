@@ -1,9 +1,10 @@
 """AlterPartition (KIP-497): a leader changes the ISR by a request to the controller, not by a write to ZooKeeper.
 
-The change is pending until the controller responds. Until then the leader counts both ISRs (high_watermark.py). A
-broker has one request in flight at a time, and sends the request again until it gets a response. Some responses do not
-end the pending change: it stays until the leader learns a change from metadata. Partition.submitAlterPartition,
-handleAlterPartitionUpdate and handleAlterPartitionError; DefaultAlterPartitionManager.
+The change is pending until the controller responds. Until then the leader counts the old and the proposed ISR
+(high_watermark.py). A broker has one request in flight at a time, and sends it again until it gets a response. Some
+responses leave the change pending until the leader learns the ISR from metadata. Kafka's code for this is
+Partition.submitAlterPartition, handleAlterPartitionUpdate and handleAlterPartitionError, and
+DefaultAlterPartitionManager.
 """
 
 from epochfuzz.model.kafka.controller import controller
@@ -33,11 +34,11 @@ from epochfuzz.model.kafka.vocabulary.state import Alter, State
 
 
 def why_not_proposed(p: State, leader: int) -> int:
-    """Return why the leader may not propose a change of the ISR, or APPLIED if it may.
+    """Return why the leader may not propose a change of the ISR now, or APPLIED if it may.
 
-    The leader may propose a change if no change is pending and no request is in flight. With IsrQueue.CLEARED_BY_NEWS a
-    metadata update clears the pending change, and the leader does not check for a request in flight. The leader then
-    proposes a change but sends no request (KAFKA-12686).
+    A pending change or a request in flight prevents it. With IsrQueue.CLEARED_BY_NEWS a metadata update clears the
+    pending change. The leader may then propose another change while its old request is in flight, but sends no request
+    for it (KAFKA-12686).
     """
     if p.pending_isr[leader] != 0:
         return Refusal.ISR_CHANGE_PENDING
@@ -47,7 +48,10 @@ def why_not_proposed(p: State, leader: int) -> int:
 
 
 def propose(p: State, leader: int, members: int) -> None:
-    """Propose another ISR to the controller, as the leader."""
+    """Let the leader propose `members` as the ISR, and send an AlterPartition request.
+
+    It sends no request if an earlier one is still in flight.
+    """
     p.pending_isr[leader] = members
     if p.alter[leader] == Alter.NOTHING:
         p.alter[leader] = Alter.REQUEST
@@ -80,9 +84,9 @@ def alter(p: State, r: int) -> int:
 
 
 def answer_outdated(p: State, r: int) -> None:
-    """Handle a request whose partition epoch is outdated: the controller rejects it.
+    """Reject a request whose partition epoch is outdated.
 
-    There is one exception: ZooKeeper's controller responds with success if the ISR already equals the proposal.
+    ZooKeeper's controller instead responds with success if its ISR already equals the proposal.
     """
     if p.isr_duplicate == IsrDuplicate.ANSWERED and is_made_already(p, r):
         p.alter[r] = Alter.APPLIED
@@ -98,7 +102,7 @@ def is_made_already(p: State, r: int) -> bool:
 
 
 def are_eligible(p: State, r: int) -> bool:
-    """Return whether the controller accepts all members that r proposes (KIP-841, KIP-903)."""
+    """Return whether the controller accepts every member of the ISR that r proposes (KIP-841, KIP-903)."""
     members = p.alter_isr[r]
     if p.isr_eligibility >= IsrEligibility.ALIVE and controller.taken_for_alive(p, members) != members:
         return False
@@ -109,7 +113,7 @@ def are_eligible(p: State, r: int) -> bool:
 
 
 def change_isr(p: State, r: int) -> None:
-    """Make the change that r proposes."""
+    """Change the controller's ISR to the ISR that r proposes."""
     members = p.alter_isr[r]
     added = members & ~controller.isr(p)
     note_joining(p, r, added)
@@ -120,15 +124,15 @@ def change_isr(p: State, r: int) -> None:
 
 
 def opens_epoch(p: State, r: int) -> bool:
-    """Return whether r's change opens a leader epoch, because it removes a member from the ISR."""
+    """Return whether r's change removes a member from the ISR and so opens a leader epoch (KRaft 3.3 to 3.5)."""
     return shrinking_opens_epoch(p) and controller.isr(p) & ~p.alter_isr[r] != 0
 
 
 def take_out_of_isr(p: State, r: int) -> None:
-    """Make the change that r proposes, and open a new leader epoch with r as leader.
+    """Change the ISR to the ISR that r proposes, and open a new leader epoch with r as leader.
 
-    The response names the new epoch. When the response arrives, r does not lead that epoch yet, or has learned the
-    epoch from metadata. So r ignores the response and waits for the metadata (Partition.handleAlterPartitionUpdate).
+    The response names the new epoch. When it arrives, r does not lead this epoch yet, or has learned it from metadata.
+    So r ignores the response and waits for the metadata (Partition.handleAlterPartitionUpdate).
     """
     p.goals |= Goal.ISR_SHRANK
     controller.decide(p, r, p.alter_isr[r])
@@ -166,7 +170,7 @@ def altered(p: State, r: int) -> int:
 
 
 def take_isr(p: State, leader: int) -> None:
-    """Adopt the ISR that the leader proposed (Partition.handleAlterPartitionUpdate)."""
+    """Replace the leader's ISR with the ISR that it proposed (Partition.handleAlterPartitionUpdate)."""
     p.isr[leader] = p.alter_isr[leader]
     if not p.lag_time:
         p.caught_up[leader] &= ~p.isr[leader]
@@ -179,14 +183,14 @@ def take_isr(p: State, leader: int) -> None:
 
 
 def take_back_proposal(p: State, leader: int) -> None:
-    """Withdraw the proposal after an error such as INELIGIBLE_REPLICA, or up to 3.2 OPERATION_NOT_ATTEMPTED."""
+    """Withdraw the leader's proposal after an error: INELIGIBLE_REPLICA, or up to 3.2 OPERATION_NOT_ATTEMPTED."""
     p.pending_isr[leader] = 0
     if p.isr_answer == IsrAnswer.ADVANCED:
         high_watermark.advance_leader(p, leader)
 
 
 def resend(p: State, r: int) -> int:
-    """Lose the response to r's request. r sends the request again."""
+    """Lose the response to r's AlterPartition request. r sends the request again."""
     if not requests_isr_changes(p):
         return Refusal.DOES_NOT_HAPPEN
     answer = p.alter[r]
@@ -199,12 +203,13 @@ def resend(p: State, r: int) -> int:
 
 
 def refuse(p: State, r: int) -> int:
-    """Respond to r's request with an error from a controller that is no longer active. r does not send it again.
+    """Let a controller that is no longer active reject r's AlterPartition request.
 
-    In KRaft the error is FENCED_LEADER_EPOCH (KAFKA-14154). A ZooKeeper controller responds UNKNOWN_SERVER_ERROR if its
-    session has expired. The leader then submits the request again, but AlterIsrManager drops it: it still has the first
-    request, which it removes only after the callback (KAFKA-14010). Up to 3.0 the change stays pending
-    (Partition.sendAlterIsrRequest). From 3.1.0 to 3.2.0 the leader withdraws the change (Partition.submitAlterIsr).
+    In KRaft the error is FENCED_LEADER_EPOCH, and the leader does not send the request again (KAFKA-14154). A ZooKeeper
+    controller whose session has expired responds UNKNOWN_SERVER_ERROR. The leader then submits the request again, but
+    AlterIsrManager drops it, because it removes the first request only after the callback (KAFKA-14010). Up to 3.0 the
+    change stays pending (Partition.sendAlterIsrRequest). From 3.1.0 to 3.2.0 the leader withdraws it
+    (Partition.submitAlterIsr).
     """
     if not requests_may_fail(p):
         return Refusal.DOES_NOT_HAPPEN
@@ -220,7 +225,7 @@ def refuse(p: State, r: int) -> int:
 
 
 def waits_in_vain(p: State, leader: int) -> bool:
-    """Return whether no response and no metadata update can end the leader's pending change of the ISR."""
+    """Return whether the leader's change of the ISR is pending forever: no response or update can end it."""
     if p.alter[leader] != Alter.NOTHING and p.alter_mine[leader]:
         return False
     knows_decision = p.known_epoch[leader] == p.controller_epoch
@@ -228,7 +233,7 @@ def waits_in_vain(p: State, leader: int) -> bool:
 
 
 def forget_proposal(p: State, r: int) -> None:
-    """Clear r's pending change of the ISR. A response to an earlier request no longer counts."""
+    """Clear r's pending change of the ISR, so that r ignores a response to it."""
     p.pending_isr[r] = 0
     p.alter_mine[r] = 0
 

@@ -1,12 +1,11 @@
-"""Delayed fetches: a fetch that has no records to return waits at its leader, in the purgatory of Kafka's DelayedFetch.
+"""Delayed fetches: a fetch without records to return waits at its leader, in the purgatory of Kafka's DelayedFetch.
 
-The leader completes the fetch when it appends a record, or when the wait time is over (`replica.fetch.wait.max.ms`,
-500 ms by default). If the leader steps down or dies, the fetch gets an error, which changes nothing, and the follower
-fetches again. A higher high watermark alone completes no fetch of a follower, because a follower reads up to the log
-end offset (DelayedFetch.tryComplete). In Kafka 2.4 and 2.5 a higher high watermark did complete it (until KAFKA-9952,
-2.6.0). In every release a fetch of an earlier leader epoch gets an error as soon as the high watermark rises.
+The leader responds when it appends a record, or when the wait time is over (`replica.fetch.wait.max.ms`, 500 ms by
+default). If the leader steps down or dies, the follower fetches again. A follower reads up to the log end offset, so a
+rising high watermark does not complete its fetch (DelayedFetch.tryComplete). It does so only in Kafka 2.4 and 2.5
+(KAFKA-9952). But in every release a rising high watermark ends a fetch of an earlier leader epoch with an error.
 
-With the setting `delayed_fetch` off, the leader responds to a fetch at once, as if its wait had ended.
+If the setting `delayed_fetch` is off, the leader responds at once, as if the wait time were over.
 """
 
 from epochfuzz.model.kafka.partition import flight
@@ -18,7 +17,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, State
 
 
 def expire_fetch(p: State, r: int) -> int:
-    """End the wait of r's fetch: the leader responds without records, with its current high watermark."""
+    """End the wait of r's fetch: the leader responds with its current high watermark, without records."""
     if not p.delayed_fetch:
         return Refusal.DELAYED_FETCH_OFF
     if p.flight[r] != Flight.WAITING:
@@ -29,7 +28,7 @@ def expire_fetch(p: State, r: int) -> int:
 
 
 def wait(p: State, follower: int) -> None:
-    """Let the follower's fetch wait. The leader compares the fetch's leader epoch when the wait ends."""
+    """Let the follower's fetch wait at its leader, and store the leader epoch that the fetch carries."""
     p.flight[follower] = Flight.WAITING
     p.flight_epoch[follower] = p.known_epoch[follower]
     p.flight_offset[follower] = 0
@@ -57,10 +56,10 @@ def complete(p: State, leader: int) -> None:
 
 
 def answer(p: State, leader: int, follower: int) -> None:
-    """Respond to a waiting fetch with records, or reject it because of its leader epoch (DelayedFetch.onComplete).
+    """Respond to a waiting fetch, or reject it if its leader epoch is outdated (DelayedFetch.onComplete).
 
-    The leader reads again from the fetch offset. It noted the follower's offset when the fetch arrived, and does not
-    note it again (readFromPurgatory).
+    The leader reads its log again from the fetch offset. It noted the follower's offset when the fetch arrived, and
+    does not note it again (readFromPurgatory).
     """
     if is_fenced(p, leader, follower):
         flight.discard_answer(p, follower)
@@ -72,14 +71,15 @@ def answer(p: State, leader: int, follower: int) -> None:
 
 
 def is_fenced(p: State, leader: int, follower: int) -> bool:
-    """Return whether the waiting fetch carries an earlier leader epoch than its leader knows by now (KIP-320)."""
+    """Return whether a waiting fetch carries another leader epoch than its leader has now (KIP-320)."""
     return p.fencing == Fencing.EPOCH and p.flight_epoch[follower] != p.known_epoch[leader]
 
 
 def reject_fenced(p: State, leader: int) -> None:
-    """Reject the waiting fetches that carry an earlier leader epoch, because the leader's high watermark has risen.
+    """End the waiting fetches of other leader epochs with an error, because the leader's high watermark has risen.
 
-    The leader looks at all waiting fetches then (Partition.tryCompleteDelayedRequests, DelayedFetch.tryComplete).
+    When it rises, the leader looks at all waiting fetches (Partition.tryCompleteDelayedRequests,
+    DelayedFetch.tryComplete).
     """
     for follower in range(p.replicas):
         if waits_at(p, follower) == leader and is_fenced(p, leader, follower):
@@ -87,7 +87,7 @@ def reject_fenced(p: State, leader: int) -> None:
 
 
 def fail(p: State, r: int) -> None:
-    """Reject all fetches that wait at r, which no longer leads (completeDelayedFetchOrProduceRequests)."""
+    """Reject all fetches that wait at r, because r no longer leads (completeDelayedFetchOrProduceRequests)."""
     for follower in range(p.replicas):
         if waits_at(p, follower) == r:
             flight.discard_answer(p, follower)

@@ -1,10 +1,9 @@
-"""The response in flight to a follower, which has one request at a time.
+"""The response in flight to a follower, and the checks that the follower makes when it arrives.
 
-If a follower compares the leader epoch of its request (KIP-320), it discards a response that arrives after the next
-leader-and-ISR update. Kafka up to 2.1.0 does not compare the epoch. Neither does Kafka 2.8 to 4.0.0, where the leader
-checks the log on fetch. In these releases the follower has a fetcher thread for each leader. The thread accepts the
-response that it waits for, even if the partition left the thread during the wait and came back (KAFKA-18991). The
-follower's log must still end at the fetch offset. A Fetch response does not count while the partition is truncating.
+A follower has one request at a time. With KIP-320 it compares the leader epoch of its request, and discards a response
+that arrives after the next leader-and-ISR update. Kafka up to 2.1.0, and 2.8 to 4.0.0, does not compare the epoch.
+There an old response counts if the follower still fetches from this leader at this offset, and is not truncating
+(KAFKA-18991).
 """
 
 from epochfuzz.model.kafka.partition import truncation_on_fetch
@@ -20,7 +19,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, Phase, State
 
 
 def discard_answer(p: State, follower: int) -> None:
-    """Remove the response in flight to the follower."""
+    """Clear the response in flight to the follower."""
     # All fields of the response are cleared, so that states without a response are equal.
     p.flight[follower] = Flight.NOTHING
     p.flight_count[follower] = 0
@@ -34,7 +33,7 @@ def discard_answer(p: State, follower: int) -> None:
 
 
 def carry_records(p: State, leader: int, follower: int, start: int) -> int:
-    """Send the leader's records from offset `start` on to the follower, in flight. Returns the number of records."""
+    """Send the leader's records, beginning at offset `start`, to the follower. Returns the number of records."""
     count = min(p.records_per_fetch, p.leo[leader] - start)
     p.flight[follower] = Flight.RECORDS
     p.flight_count[follower] = count
@@ -44,10 +43,9 @@ def carry_records(p: State, leader: int, follower: int, start: int) -> int:
 
 
 def is_awaited(p: State, follower: int, leader: int) -> bool:
-    """Return whether the follower has to wait for a response before it fetches from the leader.
+    """Return whether the follower has to wait for a response before it can fetch from the leader.
 
-    If responses survive updates, the follower has a fetcher thread for each leader. Then a response from another leader
-    does not count.
+    A follower with a fetcher thread for each leader waits only for a response from this leader.
     """
     if p.flight[follower] == Flight.NOTHING:
         return False
@@ -55,23 +53,22 @@ def is_awaited(p: State, follower: int, leader: int) -> bool:
 
 
 def give_up_answer(p: State, follower: int) -> None:
-    """Discard a response from another leader as the follower fetches. The follower no longer waits for it."""
+    """Discard a response from another leader, because the follower fetches from a new one."""
     if answers_survive_decisions(p):
         discard_answer(p, follower)
 
 
 def note_request(p: State, follower: int, leader: int) -> None:
-    """Note the leader that responds, and the follower's fetch offset."""
+    """Store the leader that responds, and the follower's fetch offset."""
     if answers_survive_decisions(p):
         p.flight_leader[follower] = leader
         p.flight_from[follower] = p.leo[follower]
 
 
 def outlive_decision(p: State, follower: int) -> None:
-    """Discard the response in flight as the follower learns an update, or mark the response as old.
+    """Discard the response in flight because the follower learns an update, or mark it as older than the update.
 
-    In 2.8.0 the follower has already processed a diverging response at this point, except for the truncation. If the
-    response is lost, the event `drop` comes before the update.
+    In 2.8.0 the follower has already processed a diverging response at this point, except for the truncation.
     """
     if p.flight[follower] == Flight.NOTHING:
         return
@@ -85,7 +82,7 @@ def outlive_decision(p: State, follower: int) -> None:
 
 
 def counts(p: State, follower: int) -> bool:
-    """Return whether the follower accepts the response for the request that it waits for.
+    """Return whether the follower accepts the response in flight.
 
     AbstractFetcherThread.processFetchRequest compares the fetch offset, and requires that the partition is not
     truncating. A partition with an empty epoch cache is truncating when it starts to fetch again, even if logs are
@@ -104,11 +101,11 @@ def counts(p: State, follower: int) -> bool:
 
 
 def counts_where_followers_ask(p: State, follower: int) -> bool:
-    """Return whether the response counts in a release where followers ask for the end of an epoch before they fetch.
+    """Return whether the follower accepts the response, in releases that ask for the end of an epoch before they fetch.
 
-    Until KAFKA-7786 (2.1.1) AbstractFetcherThread.maybeTruncate did not compare the leader epoch of the request. It
-    only checked that the thread has the partition. A Fetch response does not count if the partition is truncating when
-    the response arrives. In 2.1 each update starts this phase, even if the follower has no epoch to ask for.
+    Until KAFKA-7786 (2.1.1) the follower accepts the end of an epoch if its thread still has the partition, whatever
+    the leader epoch of the request is (AbstractFetcherThread.maybeTruncate). It accepts a Fetch response only if it is
+    not truncating. In 2.1 each update makes it truncate, even if it has no epoch to ask for.
     """
     if p.known_leader[follower] != p.flight_leader[follower]:
         return False

@@ -1,7 +1,7 @@
 """The high watermark (HW): the end of the records that consumers may read.
 
-A follower's HW trails the leader's HW by one fetch round trip. The follower fetches a record, and learns only from the
-next response that the record is committed. This delay is behind many of the losses that this project reproduces.
+A follower's HW lags behind the leader's by one fetch: the follower gets a record in one response, and learns in the
+next that the record is committed. This delay causes many of the losses that this project reproduces.
 """
 
 from epochfuzz.model.kafka.history import promises
@@ -24,11 +24,10 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, State
 
 
 def advance_leader(p: State, leader: int) -> None:
-    """Set HW = max(HW, min(LEO of the leader, remote LEO of every ISR member)) at the leader.
+    """Raise the leader's HW to the lowest LEO in its ISR, as far as the leader knows. The HW never falls.
 
-    With `lag_time` the minimum includes replicas outside the ISR that were caught up within the lag time. The leader
-    does this when it appends a record, receives a fetch, becomes leader, or changes the ISR. Without the max, the HW
-    could fall.
+    The leader does this when it appends a record, receives a fetch, becomes leader, or changes the ISR. With `lag_time`
+    it also waits for replicas outside the ISR that were caught up within the lag time.
     """
     lowest = lowest_leo_in_isr(p, leader)
     previous = p.high_watermark[leader]
@@ -49,14 +48,14 @@ def advance_leader(p: State, leader: int) -> None:
 
 
 def is_held(p: State, leader: int) -> bool:
-    """Return whether the committed ISR is too small to commit records (KIP-966, Partition.isUnderMinIsr)."""
+    """Return whether the ISR is too small for the HW to rise (KIP-966, Partition.isUnderMinIsr)."""
     return (
         p.high_watermark_gate == HighWatermarkGate.MIN_ISR and replica_sets.size(p.isr[leader]) < p.min_insync_replicas
     )
 
 
 def lowest_leo_in_isr(p: State, leader: int) -> int:
-    """Return the lowest LEO of the leader and of every ISR member, as far as the leader knows."""
+    """Return the lowest LEO of the leader and its ISR members, as far as the leader knows."""
     lowest = p.leo[leader]
     members = effective_isr(p, leader)
     for follower in range(p.replicas):
@@ -66,10 +65,10 @@ def lowest_leo_in_isr(p: State, leader: int) -> int:
 
 
 def effective_isr(p: State, leader: int) -> int:
-    """Return the ISR that the leader counts: with a pending change, the union of the old and the proposed ISR.
+    """Return the ISR that the leader counts for its HW: with a pending change, the union of both ISRs.
 
-    The controller may have made the change already, or may never make it (Partition.maximalIsr, KIP-497). Other choices
-    of `effective_isr` count only one of the two.
+    The controller may have made the change already, or may never make it (Partition.maximalIsr, KIP-497). Unsound
+    choices of the mechanism `effective_isr` count only one of the two.
     """
     if p.isr_change == IsrChange.ATOMIC or p.effective_isr == EffectiveIsr.COMMITTED:
         return p.isr[leader]
@@ -79,10 +78,10 @@ def effective_isr(p: State, leader: int) -> int:
 
 
 def note_position(p: State, leader: int, follower: int, offset: int) -> None:
-    """Note the follower's LEO at the leader, and evaluate the leader's HW if the LEO has changed.
+    """Store the follower's LEO at the leader, and let the leader raise its HW if this LEO is new.
 
-    Partition.updateFollowerFetchState. Without a change of the LEO, the HW stays too low if an earlier change of the
-    ISR did not raise it (KAFKA-13091). Up to Kafka 2.3 the leader evaluates its HW at every fetch.
+    A fetch from the same offset does not raise the HW, although an earlier change of the ISR may have failed to
+    (Partition.updateFollowerFetchState, KAFKA-13091). Up to Kafka 2.3 the leader evaluates its HW at every fetch.
     """
     note_caught_up(p, leader, follower, offset)
     if keeps_positions(p):
@@ -95,7 +94,7 @@ def note_position(p: State, leader: int, follower: int, offset: int) -> None:
 
 
 def has_fetched(p: State, leader: int, follower: int) -> bool:
-    """Return whether the follower has fetched from the leader in its current epoch."""
+    """Return whether the leader has received a fetch from the follower in the leader's current epoch."""
     if keeps_positions(p) and not p.fetched[leader] >> follower & 1:
         return False
     return p.remote_leos[leader, follower] != NONE
@@ -104,9 +103,9 @@ def has_fetched(p: State, leader: int, follower: int) -> bool:
 def note_caught_up(p: State, leader: int, follower: int, offset: int) -> None:
     """Mark a follower outside the ISR as possibly caught up, because of its fetch from `offset`.
 
-    In Kafka a fetch counts if it reaches the leader's present LEO, or the LEO that the leader had at the follower's
-    last fetch (Replica.updateFetchState, lastCaughtUpTimeMs). The model keeps this earlier LEO only with `lag_time`.
-    Otherwise any second fetch counts.
+    In Kafka the fetch must reach the leader's present LEO, or the LEO that the leader had at the follower's last fetch
+    (Replica.updateFetchState, lastCaughtUpTimeMs). The model stores this earlier LEO only with `lag_time`. Without it,
+    any second fetch counts.
     """
     if p.lag_time:
         lag_time.note_fetch(p, leader, follower, offset)
@@ -117,12 +116,11 @@ def note_caught_up(p: State, leader: int, follower: int, offset: int) -> None:
 
 
 def due(p: State, leader: int) -> int:
-    """Return the HW that the leader must have reached by now, even if it waits as long as its rules allow.
+    """Return the HW that the leader must have reached by now, even if it waits for all replicas that it may wait for.
 
-    More than replica.lag.time.max.ms passes before every event of the model, unless `lag_time` is on. With `lag_time` a
-    leader waits for a replica that was caught up within this time and may join the ISR
-    (Partition.maybeIncrementLeaderHW, shouldWaitForReplicaToJoinIsr). Up to 3.5 the leader also waits for a replica
-    that may not join the ISR (KAFKA-15021).
+    A leader may wait for a replica outside the ISR that was caught up within replica.lag.time.max.ms
+    (Partition.maybeIncrementLeaderHW, shouldWaitForReplicaToJoinIsr). Since KAFKA-15021 (3.6) the replica must also be
+    allowed to join the ISR.
     """
     lowest = lowest_leo_in_isr(p, leader)
     if p.lag_time:
@@ -134,14 +132,15 @@ def due(p: State, leader: int) -> int:
 
 
 def replication_position(p: State, leader: int, follower: int) -> int:
-    """Return the follower's LEO that its leader knows. It is 0 until the leader has received a fetch in this epoch."""
+    """Return the follower's LEO that its leader knows, 0 if it knows none."""
     return max(0, p.remote_leos[leader, follower])
 
 
 def advance_follower(p: State, follower: int, leader_high_watermark: int) -> None:
-    """Set HW = min(own LEO, leader's HW in the response). The HW may fall after a fail-over (KAFKA-2334).
+    """Set the follower's HW to the leader's HW in a response, but at most to its own LEO.
 
-    In Fluss the HW becomes the follower's own LEO (ReplicaFetcherThread.processFetchResultFromLocalStorage).
+    The HW may fall after a fail-over (KAFKA-2334). In Fluss the HW becomes the follower's own LEO
+    (ReplicaFetcherThread.processFetchResultFromLocalStorage).
     """
     previous = p.high_watermark[follower]
     if p.follower_high_watermark == FollowerHighWatermark.OWN_END:

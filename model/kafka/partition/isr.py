@@ -1,8 +1,9 @@
-"""In-sync replicas: the true leader shrinks the ISR when a follower lags, and expands it when a replica catches up.
+"""In-sync replicas: the leader removes a replica that lags from the ISR, and adds a replica that has caught up.
 
-A change of the ISR changes the controller's current update and keeps the leader epoch. Only in KRaft 3.3 to 3.5 a
-shrink opens a leader epoch (in_force.shrinking_opens_epoch). Up to Kafka 2.6 the leader makes the change itself, by a
-conditional write to ZooKeeper. Since KIP-497 the leader sends a request, see alter_partition.py.
+A change of the ISR keeps the leader epoch, except that a removal opens one in KRaft 3.3 to 3.5
+(in_force.shrinking_opens_epoch). Up to Kafka 2.6 the leader makes the change itself, by a conditional write to
+ZooKeeper. Since KIP-497 the leader sends a request, see alter_partition.py. Only the leader that knows the controller's
+current epoch can change the ISR.
 """
 
 from epochfuzz.model.kafka.controller import controller, leader_metadata
@@ -26,16 +27,16 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Phase, State
 
 
 def shrink(p: State, r: int) -> int:
-    """Remove r from the true leader's ISR, because r has lagged for too long (`replica.lag.time.max.ms`).
+    """Remove r from the leader's ISR, because r has lagged for too long (`replica.lag.time.max.ms`).
 
-    Returns APPLIED also if the leader only proposes the change (KIP-497).
+    Since KIP-497 the leader only proposes the change. Returns APPLIED for a proposal too, or a Refusal.
     """
     leader = controller.true_leader(p)
     return shrink_by(p, leader, r) if leader != NONE else Refusal.NO_TRUE_LEADER
 
 
 def shrink_by(p: State, leader: int, r: int) -> int:
-    """Remove r from the leader's ISR, or since KIP-497 propose its removal."""
+    """Remove r from the leader's ISR. Since KIP-497 the leader only proposes this."""
     if leader == r:
         return Refusal.LEADS
     if not p.isr[leader] >> r & 1:
@@ -51,10 +52,10 @@ def shrink_by(p: State, leader: int, r: int) -> int:
 
 
 def is_beyond_log(p: State, leader: int, r: int) -> bool:
-    """Return whether the leader has noted an offset of r beyond the leader's own log, which counts as out of sync.
+    """Return whether the leader knows a LEO of r beyond its own log. Such a replica counts as out of sync.
 
-    Partition.isFollowerOutOfSync compares for equality. An offset is beyond the log only after a diverging fetch that
-    the leader counted (KAFKA-13141).
+    Partition.isFollowerOutOfSync compares the two LEOs for equality. The LEO of r can be beyond the log only after a
+    diverging fetch whose offset the leader stored (KAFKA-13141).
     """
     if p.diverging_fetch != DivergingFetch.COUNTED:
         return False
@@ -62,7 +63,7 @@ def is_beyond_log(p: State, leader: int, r: int) -> bool:
 
 
 def note_shrunk(p: State, leader: int) -> None:
-    """Evaluate the leader's HW after it has removed a replica from its ISR, or up to 3.0 has proposed the removal."""
+    """Let the leader raise its HW after it has removed a replica from its ISR, or up to 3.0 proposed this."""
     if p.isr_change == IsrChange.ATOMIC:
         p.goals |= Goal.ISR_SHRANK
     if p.isr_change == IsrChange.ATOMIC or p.isr_answer == IsrAnswer.HIGH_WATERMARK_KEPT:
@@ -70,16 +71,16 @@ def note_shrunk(p: State, leader: int) -> None:
 
 
 def expand(p: State, r: int) -> int:
-    """Let r join the true leader's ISR, because r has caught up.
+    """Add r to the leader's ISR, because r has caught up.
 
-    Returns APPLIED also if the leader only proposes the change (KIP-497).
+    Since KIP-497 the leader only proposes the change. Returns APPLIED for a proposal too, or a Refusal.
     """
     leader = controller.true_leader(p)
     return expand_by(p, leader, r) if leader != NONE else Refusal.NO_TRUE_LEADER
 
 
 def expand_by(p: State, leader: int, r: int) -> int:
-    """Let r join the leader's ISR, or since KIP-497 propose that r joins."""
+    """Add r to the leader's ISR. Since KIP-497 the leader only proposes this."""
     if leader == r:
         return Refusal.LEADS
     if p.isr[leader] >> r & 1:
@@ -97,10 +98,10 @@ def expand_by(p: State, leader: int, r: int) -> int:
 
 
 def why_not_fetching(p: State, leader: int, r: int) -> int:
-    """Return why r does not fetch from the leader now or is not caught up, or APPLIED if r fetches and is caught up.
+    """Return why r is not caught up or does not fetch from the leader; APPLIED if there is no such reason.
 
-    This is the check before KIP-320. Since KIP-320 the leader rejects fetches of other epochs, so it checks only its
-    own bookkeeping (Partition.maybeExpandIsr), although r may be down or truncating when r joins.
+    This is the check before KIP-320. Since then the leader rejects fetches of other epochs, and checks only the LEO
+    that it has stored (Partition.maybeExpandIsr). So r may be down or truncating when it joins.
     """
     if p.known_leader[r] != leader:
         return Refusal.FOLLOWS_ANOTHER
@@ -112,8 +113,8 @@ def why_not_fetching(p: State, leader: int, r: int) -> int:
 def why_not_caught_up(p: State, leader: int, r: int) -> int:
     """Return why the leader does not consider r caught up, or APPLIED if it does.
 
-    The leader must have seen r at its high watermark, and since KAFKA-7128 at the start of its own epoch. Even with a
-    high watermark of 0, r must have fetched from the leader in this epoch.
+    r must have fetched from the leader in this epoch, at the leader's high watermark or beyond. Since KAFKA-7128 the
+    fetch must also reach the start of the leader's epoch.
     """
     if not high_watermark.has_fetched(p, leader, r):
         return Refusal.HAS_NOT_FETCHED
@@ -126,10 +127,10 @@ def why_not_caught_up(p: State, leader: int, r: int) -> int:
 
 
 def why_not_eligible(p: State, leader: int, r: int) -> int:
-    """Return why the leader does not let r join the ISR, or APPLIED if it does.
+    """Return why r may not join the ISR although it has caught up, or APPLIED if it may.
 
-    Since 3.3 a KRaft leader decides by its own metadata (leader_metadata.py). Other leaders that send a request let the
-    controller decide.
+    Since 3.3 a KRaft leader decides by its own metadata (leader_metadata.py). A leader of an older release that sends a
+    request leaves the decision to the controller.
     """
     if leaders_check_eligibility(p):
         return leader_metadata.why_not_eligible(p, leader, r)
@@ -146,7 +147,7 @@ def why_not_eligible(p: State, leader: int, r: int) -> int:
 
 
 def change(p: State, leader: int, members: int) -> int:
-    """Change the leader's ISR, or since KIP-497 propose the change.
+    """Change the leader's ISR to `members`. Since KIP-497 the leader only proposes this.
 
     Returns a Refusal if another change is pending, or if the leader does not know the current partition epoch.
     """
@@ -162,7 +163,7 @@ def change(p: State, leader: int, members: int) -> int:
 
 
 def write(p: State, leader: int, members: int) -> None:
-    """Change the leader's ISR and the ISR of the controller's current update together."""
+    """Change the leader's ISR, and the ISR in the controller's current update, to `members`."""
     alter_partition.note_joining(p, leader, members & ~p.isr[leader])
     p.isr[leader] = members
     controller.change_isr(p, members)

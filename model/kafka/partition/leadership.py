@@ -1,4 +1,4 @@
-"""Leadership: a replica handles a leader-and-ISR update (LeaderAndIsr): it leads, follows, or waits for a leader."""
+"""Leadership: a replica handles a leader-and-ISR update. It leads, follows, or waits for a leader (LeaderAndIsr)."""
 
 from epochfuzz.model.kafka.controller import controller, fail_over, leader_metadata
 from epochfuzz.model.kafka.history import produce_purgatory, promises
@@ -22,7 +22,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Phase, Rival, State
 
 
 def notify(p: State, r: int) -> int:
-    """Let r learn the next leader-and-ISR update, or changes of the ISR within the latest one."""
+    """Let r learn the next leader-and-ISR update. If there is none, r learns changes within the latest update."""
     if not p.up[r]:
         return Refusal.IS_DOWN
     epoch = controller.next_decision(p, r)
@@ -35,7 +35,7 @@ def notify(p: State, r: int) -> int:
 
 
 def catch_up(p: State, r: int) -> int:
-    """Let r learn the latest leader-and-ISR update and skip the updates before it."""
+    """Let r learn the latest leader-and-ISR update, and skip all earlier ones that r has not learned."""
     if not p.up[r]:
         return Refusal.IS_DOWN
     if p.controller_epoch - p.known_epoch[r] < 2:
@@ -49,13 +49,13 @@ def catch_up(p: State, r: int) -> int:
 
 
 def learn(p: State, r: int, epoch: int) -> None:
-    """Let r learn the update of `epoch`, which is later than the epoch that r knows."""
+    """Let r learn the controller's update that opened `epoch`."""
     fail_over.note_sender(p, r, epoch)
     adopt(p, r, epoch, p.decided_leader[epoch], p.decided_isr[epoch])
 
 
 def adopt(p: State, r: int, epoch: int, leader: int, members: int) -> None:
-    """Let r adopt an update: its epoch, its leader, and the ISR that now belongs to it."""
+    """Let r adopt a leader-and-ISR update: its epoch, its leader, and its ISR."""
     previous_leader = p.known_leader[r]
     epoch_missed = epoch > p.known_epoch[r] + 1
     flight.outlive_decision(p, r)
@@ -65,7 +65,7 @@ def adopt(p: State, r: int, epoch: int, leader: int, members: int) -> None:
 
 
 def take_role(p: State, r: int, previous_leader: int, epoch_missed: bool, members: int) -> None:
-    """Give r the role from its latest update: r leads with `members` as the ISR, follows, or waits for a leader."""
+    """Let r take its role in the latest update: it leads with `members` as the ISR, follows, or waits for a leader."""
     leader = p.known_leader[r]
     truncation_on_fetch.begin_fetching(p, r)
     if leader == r:
@@ -81,7 +81,7 @@ def take_role(p: State, r: int, previous_leader: int, epoch_missed: bool, member
 
 
 def step_down(p: State, r: int) -> None:
-    """End r's leadership: fail the requests that wait at r, and clear the state that r has as a leader."""
+    """End r's leadership: fail the requests that wait at r, and clear everything that r knows as a leader."""
     produce_purgatory.fail(p, r)
     if p.delayed_fetch:
         delayed_fetch.fail(p, r)
@@ -89,9 +89,9 @@ def step_down(p: State, r: int) -> None:
 
 
 def lead(p: State, r: int, led_before: bool, members: int) -> None:
-    """Make r lead its known epoch, with `members` as the ISR.
+    """Let r lead the epoch that it has learned, with `members` as the ISR.
 
-    `led_before`: r has led until now, without a break that r knows of.
+    `led_before`: r also led the previous epoch that it knew.
     """
     epoch = p.known_epoch[r]
     if not led_before:
@@ -115,10 +115,10 @@ def lead(p: State, r: int, led_before: bool, members: int) -> None:
 
 
 def become_leader(p: State, r: int) -> None:
-    """Become the leader of a new epoch. A high watermark beyond the log becomes 0, the start of the log.
+    """Prepare r to lead after it has followed. A high watermark beyond the log becomes 0, the start of the log.
 
-    See truncation.cut for the cause. Replica.convertHWToLocalOffsetMetadata, Kafka 1.0 to 2.3; before 1.0 Kafka set the
-    high watermark to -1, for unknown.
+    Kafka 1.0 to 2.3 does this in Replica.convertHWToLocalOffsetMetadata. Before 1.0 it set the high watermark to -1,
+    for unknown. truncation.cut can leave a high watermark beyond the log.
     """
     p.led_from[r] = p.leo[r]
     if p.high_watermark[r] > p.leo[r]:
@@ -126,11 +126,11 @@ def become_leader(p: State, r: int) -> None:
 
 
 def stay_leader(p: State, r: int, epoch_missed: bool) -> None:
-    """Continue to lead in a later epoch. Kafka's leader keeps the LEOs of its followers from the earlier epoch.
+    """Let r continue to lead in a later epoch. Kafka's leader keeps the LEOs of its followers from the earlier epoch.
 
-    All releases from 0.10.2 to trunk do this (Partition.makeLeader, isNewLeader). Some protocols of the model fix this
-    flaw. But every leader forgets when replicas outside the ISR were caught up, so these replicas have to fetch before
-    they join the ISR (Replica.resetReplicaState).
+    All releases from 0.10.2 to trunk do this (Partition.makeLeader, isNewLeader). It is a flaw, and some protocols of
+    the model have a fix. But every leader forgets when replicas outside the ISR were caught up. They have to fetch
+    again before they join the ISR (Replica.resetReplicaState).
     """
     p.goals |= Goal.LEADER_STAYED
     p.fetched[r] = 0
@@ -142,7 +142,7 @@ def stay_leader(p: State, r: int, epoch_missed: bool) -> None:
 
 
 def assign_epoch_start(p: State, r: int) -> None:
-    """Add the leader's own epoch to the epoch cache before any record of that epoch (KAFKA-7415)."""
+    """Add r's leader epoch to its epoch cache when r begins to lead, before the first record (KAFKA-7415)."""
     if p.epoch_cache == EpochCache.KAFKA_7415:
         epoch_cache.assign(p, r, p.known_epoch[r], p.leo[r])
 

@@ -1,6 +1,6 @@
 """The partition epoch: a number that rises with every change of the leader, the leader epoch or the ISR.
 
-The model does not store this number. The rules only need to know whether a leader or a request has the current one.
+The model does not store this number. It stores whether a leader or a request has the current partition epoch.
 """
 
 from epochfuzz.model.kafka.controller import controller, leader_metadata
@@ -13,10 +13,10 @@ from epochfuzz.model.kafka.vocabulary.state import State
 
 
 def learn_isr(p: State, r: int) -> int:
-    """Let leader r learn the changes within its leader epoch from the metadata log.
+    """Let leader r learn changes within its leader epoch from the metadata log.
 
-    The metadata log shows changes of the ISR, fenced replicas, and replicas that have registered again. r's own request
-    may have changed the ISR, and r may not have received the response yet.
+    These are changes of the ISR, and brokers that were fenced or registered again. r may have requested the change of
+    the ISR itself, and not have received the response yet.
     """
     if not tracks_partition_epoch(p) or p.isr_refresh == IsrRefresh.NONE or controller.true_leader(p) != r:
         return Refusal.KNOWS_LATEST_EPOCH
@@ -37,7 +37,10 @@ def learn_isr(p: State, r: int) -> int:
 
 
 def note_leaving(p: State, leader: int, leaving: int) -> None:
-    """Mark replicas that left the ISR as possibly caught up, unless the leader itself has proposed their removal."""
+    """Mark replicas that left the ISR as possibly caught up.
+
+    This leaves out replicas whose removal the leader itself has proposed, because they lagged.
+    """
     if p.lag_time:
         return
     if p.pending_isr[leader] != 0:

@@ -8,7 +8,10 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Phase, State
 
 
 def die(p: State, r: int) -> None:
-    """Clear r's memory and keep its disk. r's HW becomes the HW on disk, but at most the end of the log."""
+    """End r's process: clear its memory and keep its disk.
+
+    r's high watermark becomes the one that r would restart with: the value on disk, but at most the end of the log.
+    """
     p.up[r] = 0
     p.waiting[r] = 0
     if p.delayed_fetch:
@@ -42,7 +45,7 @@ def start(p: State, r: int) -> None:
 
 
 def write_all(p: State, r: int) -> None:
-    """Write r's log and its high watermark from memory to disk."""
+    """Write r's log and high watermark to disk."""
     if p.power_loss:
         p.flushed[r] = p.leo[r]
     if p.asynchronous_checkpoint:
@@ -50,7 +53,7 @@ def write_all(p: State, r: int) -> None:
 
 
 def forget_leadership(p: State, r: int) -> None:
-    """Clear r's state as a leader."""
+    """Clear everything that r knows as a leader: its ISR, its proposal, and the LEOs of its followers."""
     alter_partition.forget_proposal(p, r)
     p.isr[r] = 0
     p.isr_current[r] = 0

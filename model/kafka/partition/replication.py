@@ -1,8 +1,8 @@
-"""Replication: a leader appends a produced record, followers fetch it, and the responses arrive or are lost.
+"""Replication: a leader appends a record, followers fetch it, and the responses arrive or are lost.
 
-A follower has one request at a time. The response carries the leader's state at the time when the leader responded. The
-response stays in flight until it arrives or is dropped, or until the follower crashes. Under most protocols, it is also
-discarded when the follower learns an update (flight.py).
+A follower has one request at a time. The response shows the leader's state at the time of the response. It is in flight
+until it arrives, is dropped, or the follower crashes. Under most protocols the follower also discards it when it learns
+an update (flight.py).
 """
 
 from epochfuzz.model.kafka.controller import broker_epochs
@@ -26,12 +26,12 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, Phase, State
 
 
 def presumes_leadership(p: State, r: int) -> bool:
-    """Return whether r is up and believes that it leads. A stale leader believes this wrongly."""
+    """Return whether r is up and believes that it leads. A stale leader believes this too."""
     return p.known_leader[r] == r
 
 
 def serves_consumers(p: State, r: int) -> bool:
-    """Return whether consumers may read from r: a leader, or with KIP-392 any live replica."""
+    """Return whether consumers may read from r: it believes it leads, or with KIP-392 it is up."""
     return p.known_leader[r] == r or (p.follower_reads and p.up[r])
 
 
@@ -60,21 +60,21 @@ def produce(p: State, r: int) -> int:
 
 
 def why_not_sent(p: State, r: int) -> int:
-    """Return why a producer that retries does not send a new record to r, or why r rejects it; otherwise APPLIED."""
+    """Return why a producer that retries cannot send a new record to r, or why r rejects it; APPLIED if neither."""
     if not producer_window.has_room(p):
         return Refusal.TWO_IN_FLIGHT
     return idempotence.why_not_appended(p, r, p.produced)
 
 
 def append_produced(p: State, r: int, record: int) -> None:
-    """Append a record of a producer at leader r. With acks=all the request waits for the ISR."""
+    """Append a producer's record at leader r. With acks=all the request then waits for the high watermark."""
     append_as_leader(p, r, record)
     produce_purgatory.join(p, r, record)
     advance_over_appended(p, r)
 
 
 def advance_over_appended(p: State, leader: int) -> None:
-    """Evaluate the leader's high watermark after an append, and respond to the fetches that wait for records.
+    """Let the leader raise its high watermark after an append, and respond to the fetches that wait for records.
 
     Up to Kafka 2.1 the leader responds first, with the old high watermark (Partition.appendRecordsToLeader).
     """
@@ -86,15 +86,15 @@ def advance_over_appended(p: State, leader: int) -> None:
 
 
 def append_as_leader(p: State, leader: int, record: int) -> None:
-    """Append a record in the leader's own epoch."""
+    """Append a record at the leader, in the leader's current epoch."""
     epoch_cache.assign(p, leader, p.known_epoch[leader], p.leo[leader])
     log.append(p, leader, record, p.known_epoch[leader])
 
 
 def fetch(p: State, follower: int) -> int:
-    """Send the follower's request to its leader: OffsetsForLeaderEpoch while truncating, otherwise Fetch.
+    """Send the follower's request to its leader: OffsetsForLeaderEpoch if it has to truncate, otherwise Fetch.
 
-    The leader's response is in flight afterwards.
+    Afterwards the response is in flight, or with `delayed_fetch` the fetch may wait at the leader.
     """
     leader = p.known_leader[follower]
     if leader == NONE:
@@ -115,7 +115,7 @@ def fetch(p: State, follower: int) -> int:
 
 
 def answer(p: State, leader: int, follower: int) -> None:
-    """Respond as the leader, with the end offset of an epoch, with records, or with an error."""
+    """Let the leader respond to the follower: with the end offset of an epoch, with records, or with an error."""
     if p.phase[follower] != Phase.FETCHING:
         request_epoch_end(p, follower, leader)
     elif p.truncation == Truncation.ON_FETCH and truncation_on_fetch.diverges(p, leader, follower):
@@ -127,19 +127,19 @@ def answer(p: State, leader: int, follower: int) -> None:
 
 
 def is_out_of_range(p: State, leader: int, follower: int) -> bool:
-    """Return whether the leader's log lacks the fetch offset, or the epoch that the fetch carries."""
+    """Return whether the leader's log ends before the fetch offset, or lacks the epoch that the fetch carries."""
     if p.truncation == Truncation.ON_FETCH:
         return truncation_on_fetch.is_beyond(p, leader, follower)
     return p.leo[follower] > p.leo[leader]
 
 
 def is_fenced(p: State, leader: int, follower: int) -> bool:
-    """Return whether a leader rejects a request because of the leader epoch that it carries (KIP-320)."""
+    """Return whether a leader rejects a follower's request because it carries another leader epoch (KIP-320)."""
     return p.fencing == Fencing.EPOCH and p.known_epoch[follower] != p.known_epoch[leader]
 
 
 def why_fenced(p: State, leader: int, follower: int) -> int:
-    """Return why the leader rejects a request with another leader epoch, or APPLIED if it does not."""
+    """Return why the leader rejects the follower's leader epoch, or APPLIED if it does not."""
     if not is_fenced(p, leader, follower):
         return APPLIED
     p.goals |= Goal.FETCH_FENCED
@@ -148,7 +148,7 @@ def why_fenced(p: State, leader: int, follower: int) -> int:
 
 
 def request_epoch_end(p: State, follower: int, leader: int) -> None:
-    """Request the end offset of the follower's last epoch in the leader's log (OffsetsForLeaderEpoch)."""
+    """Respond to OffsetsForLeaderEpoch with the end offset of the follower's last epoch in the leader's log."""
     epoch, end = truncation.answer_epoch_request(p, leader, truncation.requested_epoch(p, follower))
     p.flight[follower] = Flight.EPOCH_END
     p.flight_epoch[follower] = epoch
@@ -156,7 +156,7 @@ def request_epoch_end(p: State, follower: int, leader: int) -> None:
 
 
 def answer_out_of_range(p: State, follower: int, leader: int) -> None:
-    """Respond with an error to a fetch from beyond the leader's LEO. The response carries the leader's LEO."""
+    """Respond to a fetch beyond the leader's log with an error. The response carries the leader's LEO."""
     p.goals |= Goal.FETCH_OUT_OF_RANGE
     if p.remote_leo_out_of_range == RemoteLeoOutOfRange.UNKNOWN:
         p.remote_leos[leader, follower] = NONE  # updateFollowerLogReadResults does not look at the error
@@ -166,11 +166,11 @@ def answer_out_of_range(p: State, follower: int, leader: int) -> None:
 
 
 def request_records(p: State, follower: int, leader: int) -> None:
-    """Handle a Fetch request: it carries the follower's LEO, and the response carries records and the leader's HW.
+    """Respond to a Fetch request with records from the follower's LEO on, and with the leader's HW.
 
-    The leader reads the records and its HW before it notes the follower's LEO. If there are no records, the request
-    waits at the leader for one. The leader reads again after the wait, so such a response has a later HW
-    (ReplicaManager.fetchMessages, DelayedFetch.onComplete).
+    The leader reads the records and its HW before it stores the follower's LEO. Without records the request waits at
+    the leader. The leader reads again after the wait, so this response has a later HW (ReplicaManager.fetchMessages,
+    DelayedFetch.onComplete).
     """
     start = p.leo[follower]
     high_watermark_read = p.high_watermark[leader]
@@ -183,7 +183,7 @@ def request_records(p: State, follower: int, leader: int) -> None:
 
 
 def receive(p: State, follower: int) -> int:
-    """Deliver the response in flight."""
+    """Deliver the response in flight to the follower, which applies it or ignores it."""
     if p.flight[follower] == Flight.NOTHING:
         return Refusal.NOTHING_IN_FLIGHT
     if delayed_fetch.waits(p, follower):
@@ -195,7 +195,7 @@ def receive(p: State, follower: int) -> int:
 
 
 def apply_answer(p: State, follower: int) -> None:
-    """Apply the response at the follower."""
+    """Apply the response in flight at the follower: append records, or truncate the log."""
     answer = p.flight[follower]
     offset = p.flight_offset[follower]
     if answer == Flight.RECORDS:
@@ -213,9 +213,8 @@ def apply_answer(p: State, follower: int) -> None:
 def apply_out_of_range(p: State, follower: int, end: int) -> None:
     """Truncate the follower's log to the leader's LEO. Up to Kafka 2.0.0 the follower's process may end instead.
 
-    Up to 2.0.0 ReplicaFetcherThread.handleOffsetOutOfRange ends the process if unclean elections are off, so that no
-    records are lost. It truncates only if the leader's log is shorter. The leader's log is always shorter unless the
-    leader has lost its own epoch (KAFKA-13207).
+    It ends if unclean elections are off, so that no records are lost (ReplicaFetcherThread.handleOffsetOutOfRange). In
+    2.8.0 the leader's log can be the longer one; then the follower does not truncate (KAFKA-13207).
     """
     if p.late_answer == LateAnswer.DIVERGING_ANY and end >= p.leo[follower]:
         return
@@ -235,13 +234,13 @@ def append_fetched(p: State, follower: int) -> None:
 
 
 def append_as_follower(p: State, follower: int, record: int, epoch: int) -> None:
-    """Append a record with the leader epoch that it was written in."""
+    """Append a fetched record at the follower, with the leader epoch in which a leader wrote it."""
     epoch_cache.assign(p, follower, epoch, p.leo[follower])
     log.append(p, follower, record, epoch)
 
 
 def drop(p: State, follower: int) -> int:
-    """Lose the response in flight."""
+    """Lose the response in flight to the follower."""
     if p.flight[follower] == Flight.NOTHING:
         return Refusal.NOTHING_IN_FLIGHT
     if delayed_fetch.waits(p, follower):

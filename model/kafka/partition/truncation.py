@@ -1,6 +1,6 @@
-"""Truncation: a follower makes its log a prefix of its leader's before it fetches.
+"""Truncation: a follower makes its log a prefix of its leader's log before it fetches.
 
-There are three rules, and each fixes a flaw of its predecessor. Up to 0.10.2 the follower truncates to its high
+There are three rules, and each fixes a flaw of the one before. Up to 0.10.2 the follower truncates to its high
 watermark. With KIP-101 it truncates to the end offset that its last epoch has on the leader. With KIP-279 it truncates
 step by step, until both logs have the epoch. Since KIP-595 the follower fetches first, see truncation_on_fetch.py.
 """
@@ -18,7 +18,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, Phase, State
 
 
 def is_due(p: State, leader_changed: bool, epoch_missed: bool) -> bool:
-    """Return whether an update makes a follower truncate. The partition's `truncate_when` is the rule."""
+    """Return whether a follower has to truncate when it learns an update. The mechanism `truncate_when` decides."""
     if p.truncation == Truncation.ON_FETCH:
         return False
     if p.truncate_when == TruncateWhen.EACH_EPOCH or leader_changed:
@@ -27,7 +27,7 @@ def is_due(p: State, leader_changed: bool, epoch_missed: bool) -> bool:
 
 
 def begin(p: State, r: int) -> None:
-    """Start to follow: r truncates to its high watermark at once, or asks the leader first."""
+    """Let r truncate to its high watermark at once, or with KIP-101 prepare to ask its leader first."""
     p.phase[r] = Phase.FETCHING
     if p.truncation == Truncation.HIGH_WATERMARK:
         cut(p, r, p.high_watermark[r])
@@ -40,26 +40,29 @@ def begin(p: State, r: int) -> None:
 def has_epoch_to_ask_for(p: State, r: int) -> bool:
     """Return whether r asks its leader for the end of an epoch before it fetches.
 
-    Until KIP-320 r asks even with an empty cache. ReplicaFetcherThread.buildLeaderEpochRequest asks for UNDEFINED_EPOCH
-    then (Kafka 0.11 to 2.0); AbstractFetcherThread fetches at once (2.1).
+    With an empty epoch cache, Kafka 0.11 to 2.0 asks for UNDEFINED_EPOCH
+    (ReplicaFetcherThread.buildLeaderEpochRequest). Since 2.1 it fetches at once (AbstractFetcherThread).
     """
     return not skips_question(p) or p.cache_size[r] > 0
 
 
 def requested_epoch(p: State, r: int) -> int:
-    """Return the epoch that r asks for: the epoch of its last cache entry."""
+    """Return the latest epoch in r's epoch cache, whose end r asks its leader for; NONE if the cache is empty."""
     return epoch_cache.latest_epoch(p, r)
 
 
 def answer_epoch_request(p: State, leader: int, epoch: int) -> tuple[int, int]:
-    """Return (epoch, end offset) in the leader's response to OffsetsForLeaderEpoch; (NONE, NONE) if undefined."""
+    """Return (epoch, end offset) that the leader responds to OffsetsForLeaderEpoch; (NONE, NONE) for undefined."""
     if p.truncation == Truncation.LEADER_EPOCH:
         return epoch_cache.end_offset_kip_101(p, leader, epoch, p.leo[leader])
     return epoch_cache.end_offset_kip_279(p, leader, epoch, p.leo[leader])
 
 
 def apply_epoch_answer(p: State, r: int, epoch: int, end: int) -> None:
-    """Truncate r's log by the partition's rule, after the response to OffsetsForLeaderEpoch."""
+    """Truncate r's log when the response to OffsetsForLeaderEpoch arrives.
+
+    If the first response is undefined, r truncates to its high watermark.
+    """
     was_cut_before = p.phase[r] == Phase.TRUNCATING_FURTHER
     p.phase[r] = Phase.FETCHING
     if end == NONE:
@@ -72,7 +75,7 @@ def apply_epoch_answer(p: State, r: int, epoch: int, end: int) -> None:
 
 
 def cut_stepwise(p: State, r: int, epoch: int, end: int) -> None:
-    """Truncate to the end of the last common epoch, or ask again for an older epoch (KIP-279)."""
+    """Truncate r's log to the end of the last epoch that both logs have, or ask again for an older epoch (KIP-279)."""
     own_epoch, own_end = epoch_cache.end_offset_kip_279(p, r, epoch, p.leo[r])
     if own_epoch == epoch:
         cut_to_lower_end(p, r, end, own_end)
@@ -85,16 +88,15 @@ def cut_stepwise(p: State, r: int, epoch: int, end: int) -> None:
 
 
 def cut_to_lower_end(p: State, r: int, end: int, own_end: int) -> None:
-    """Truncate to the lower of two end offsets of one epoch, the leader's and r's. The logs are equal up to there."""
+    """Truncate r's log to the lower of two end offsets of one epoch: the leader's `end`, and r's `own_end`."""
     cut(p, r, min(end, own_end))
 
 
 def cut(p: State, r: int, end: int) -> None:
-    """Truncate r's log to `end` if it is longer, with its epoch cache, high watermark and flushed part.
+    """Truncate r's log to `end` if it is longer, together with its epoch cache, high watermark and flushed offset.
 
-    The cache is truncated even if the log is not. An entry that starts at the LEO has no record. If it stays, the
-    follower asks for its epoch forever (KAFKA-10706). Older choices keep such entries, or a high watermark beyond the
-    log.
+    The cache is truncated even if the log is not: an entry that starts at the LEO has no record, and the follower would
+    ask for its epoch forever (KAFKA-10706). Some releases keep such entries, or a high watermark beyond the log.
     """
     is_cut = end < p.leo[r]
     if is_cut:

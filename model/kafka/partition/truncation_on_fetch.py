@@ -1,8 +1,8 @@
 """Truncation on fetch (KIP-595; Fetch version 12, Kafka 2.8): a follower fetches at once, and truncates if it must.
 
-Each fetch carries the epoch of the follower's last record. If that epoch ends before the fetch offset on the leader,
-the leader responds with the end offset in place of records. The follower truncates its log and fetches again, possibly
-with an older epoch. So a loop of fetches replaces the loop of requests in KIP-279.
+Each fetch carries the epoch of the follower's last record. If this epoch ends before the fetch offset on the leader,
+the leader responds with the end offset in place of records (a diverging response). The follower truncates its log and
+fetches again, perhaps with an older epoch. This loop of fetches replaces the requests of KIP-279.
 """
 
 from epochfuzz.model.kafka.partition import high_watermark, truncation
@@ -14,22 +14,22 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, FetchState, Flight, Sta
 
 
 def end_of_last_epoch(p: State, leader: int, follower: int) -> tuple[int, int]:
-    """Return (epoch, end offset) on the leader for the follower's last epoch, by `end_offset_kip_279`."""
+    """Return (epoch, end offset) that the leader's log has for the follower's last epoch, by KIP-279."""
     return epoch_cache.end_offset_kip_279(p, leader, epoch_cache.latest_epoch(p, follower), p.leo[leader])
 
 
 def begin_fetching(p: State, follower: int) -> None:
-    """Start a new fetch state for the partition at the follower (AbstractFetcherThread.partitionFetchState)."""
+    """Start a new fetch state for the follower (AbstractFetcherThread.partitionFetchState)."""
     if loses_last_fetched_epoch(p):
         p.fetch_state[follower] = FetchState.FRESH
 
 
 def note_response(p: State, follower: int, has_epoch: bool) -> None:
-    """Set the last fetched epoch from a response that has records or sets a new fetch offset.
+    """Store the last fetched epoch after a response with records or with a new fetch offset.
 
-    Kafka 3.5.1 to 3.6.2 also set it from a first response without records, which has no epoch. Since KAFKA-15080 such a
-    response makes a new fetch state, because the lag was empty. The fix of KAFKA-15510 keeps the epoch in this state
-    (AbstractFetcherThread.processFetchRequest).
+    Kafka 3.5.1 to 3.6.2 store it after a first response without records too, although such a response has no epoch
+    (KAFKA-15080). The fix keeps the epoch that was known before (KAFKA-15510,
+    AbstractFetcherThread.processFetchRequest).
     """
     if not loses_last_fetched_epoch(p):
         return
@@ -41,14 +41,14 @@ def note_response(p: State, follower: int, has_epoch: bool) -> None:
 
 
 def fetches_without_epoch(p: State, follower: int) -> bool:
-    """Return whether the follower's fetch carries no last fetched epoch, so that the leader compares no logs."""
+    """Return whether the follower's fetch lacks the last fetched epoch, so that the leader cannot compare the logs."""
     return loses_last_fetched_epoch(p) and p.fetch_state[follower] == FetchState.WITHOUT_EPOCH
 
 
 def diverges(p: State, leader: int, follower: int) -> bool:
     """Return whether the leader finds that the follower's log is not a prefix of its own (Partition.readRecords).
 
-    With an empty cache the follower's log is empty, and the leader has nothing to check.
+    Returns False if the fetch carries no epoch, or the follower's epoch cache is empty.
     """
     if fetches_without_epoch(p, follower):
         return False
@@ -57,7 +57,7 @@ def diverges(p: State, leader: int, follower: int) -> bool:
 
 
 def is_beyond(p: State, leader: int, follower: int) -> bool:
-    """Return whether the fetch is out of range, by its offset or by an epoch that the leader does not know."""
+    """Return whether the fetch is out of range: by its offset, or by an epoch that the leader does not know."""
     if epoch_cache.latest_epoch(p, follower) == NONE or fetches_without_epoch(p, follower):
         return p.leo[follower] > p.leo[leader]
     _, end = end_of_last_epoch(p, leader, follower)
@@ -65,9 +65,9 @@ def is_beyond(p: State, leader: int, follower: int) -> bool:
 
 
 def answer_diverging(p: State, leader: int, follower: int) -> None:
-    """Respond with the end of the follower's last epoch in the leader's log. The leader does not note the fetch offset.
+    """Respond with the end offset of the follower's last epoch in the leader's log.
 
-    In 2.8.0 the leader did note the fetch offset as the follower's LEO, after it had built the response (KAFKA-13141).
+    The leader does not store the fetch offset as the follower's LEO. In 2.8.0 it did (KAFKA-13141).
     """
     epoch, end = end_of_last_epoch(p, leader, follower)
     high_watermark_read = p.high_watermark[leader]
@@ -82,10 +82,10 @@ def answer_diverging(p: State, leader: int, follower: int) -> None:
 
 
 def apply_diverging(p: State, follower: int, epoch: int, end: int) -> None:
-    """Truncate the follower's log to the end of the last common epoch, as far as the follower can tell.
+    """Truncate the follower's log to the end of the last epoch that both logs have, as far as the follower can tell.
 
-    AbstractFetcherThread.getOffsetTruncationState. Up to 3.4.0 the follower first adopted the leader's high watermark
-    from the response, which brings no records (KAFKA-14704). The truncation then lowers the high watermark again.
+    Up to 3.4.0 the follower first adopted the leader's high watermark from the response, although the response has no
+    records (KAFKA-14704). Kafka's code for the truncation is AbstractFetcherThread.getOffsetTruncationState.
     """
     if p.diverging_high_watermark == DivergingHighWatermark.APPLIED and not is_taken(p, follower):
         high_watermark.advance_follower(p, follower, p.flight_count[follower])
@@ -98,9 +98,10 @@ def apply_diverging(p: State, follower: int, epoch: int, end: int) -> None:
 
 
 def take_before_the_cut(p: State, follower: int) -> None:
-    """Process a diverging response up to the truncation. Before the truncation the fetcher thread releases its lock.
+    """Process a diverging response except for its truncation, before the follower learns an update.
 
-    AbstractFetcherThread.processFetchRequest and truncateOnFetchResponse, Kafka 2.8.0 (KAFKA-13207).
+    In 2.8.0 the fetcher thread released its lock between these steps (AbstractFetcherThread.processFetchRequest,
+    truncateOnFetchResponse; KAFKA-13207).
     """
     if p.flight[follower] != Flight.DIVERGING or p.flight_old[follower] != 0:
         return
@@ -109,5 +110,5 @@ def take_before_the_cut(p: State, follower: int) -> None:
 
 
 def is_taken(p: State, follower: int) -> bool:
-    """Return whether the follower has learned an update since the fetcher thread processed the response."""
+    """Return whether the follower learned an update between processing the response and truncating (2.8.0)."""
     return p.late_answer == LateAnswer.DIVERGING_ANY and p.flight_old[follower] != 0

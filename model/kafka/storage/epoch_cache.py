@@ -1,8 +1,8 @@
 """The leader epoch cache: the start offset of each leader epoch, as in the file `leader-epoch-checkpoint`.
 
-Entries (epoch, start offset) are kept oldest first. `cache_size[r]` is their number, and `cache_epoch[r, i]` and
-`cache_start[r, i]` hold entry i. The functions need no other field of `p` except the mechanism `epoch_cache`. They work
-for any offsets and any number of entries.
+`cache_size[r]` is the number of r's entries. `cache_epoch[r, i]` and `cache_start[r, i]` hold entry i, the oldest
+first. The functions read no other field of `p` except the mechanism `epoch_cache`, and have no bound on offsets or
+entries.
 """
 
 from epochfuzz.model.kafka.vocabulary.mechanisms import EpochCache
@@ -10,13 +10,13 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, State
 
 
 def latest_epoch(p: State, r: int) -> int:
-    """Return the epoch of r's last entry, NONE for an empty cache."""
+    """Return the epoch of r's last entry, NONE if the cache is empty."""
     size = p.cache_size[r]
     return p.cache_epoch[r, size - 1] if size > 0 else NONE
 
 
 def assign(p: State, r: int, epoch: int, offset: int) -> None:
-    """Add an entry (epoch, offset) if it is new, by the rule of the partition's `epoch_cache`."""
+    """Add an entry (epoch, offset) by the rule of `p.epoch_cache`. An entry that is not new changes nothing."""
     if p.cache_size[r] == 0:
         add_entry(p, r, epoch, offset)
     elif p.epoch_cache == EpochCache.KAFKA_7415:
@@ -26,16 +26,16 @@ def assign(p: State, r: int, epoch: int, offset: int) -> None:
 
 
 def assign_original(p: State, r: int, epoch: int, offset: int) -> None:
-    """Add an entry unless its epoch or start offset would go backwards (Kafka 0.11 to 2.0)."""
+    """Add an entry if neither its epoch nor its start offset would go backwards (Kafka 0.11 to 2.0)."""
     last = p.cache_size[r] - 1
     if epoch > p.cache_epoch[r, last] and offset >= p.cache_start[r, last]:
         add_entry(p, r, epoch, offset)
 
 
 def assign_kafka_7415(p: State, r: int, epoch: int, offset: int) -> None:
-    """Add an entry, and remove entries whose epoch or start offset is not below its own (KAFKA-7415).
+    """Add an entry, and remove all entries whose epoch or start offset is not below the new one's (KAFKA-7415).
 
-    Nothing changes if the last entry already has the epoch and does not start later.
+    Nothing changes if the last entry has the same epoch and does not start later.
     """
     last = p.cache_size[r] - 1
     if epoch == p.cache_epoch[r, last] and offset >= p.cache_start[r, last]:
@@ -47,7 +47,7 @@ def assign_kafka_7415(p: State, r: int, epoch: int, offset: int) -> None:
 
 
 def contradicts(p: State, r: int, index: int, epoch: int, offset: int) -> bool:
-    """Return whether an entry cannot come before an entry with that epoch and start offset."""
+    """Return whether an entry's epoch or start offset is equal to the given one or above it."""
     return p.cache_epoch[r, index] >= epoch or p.cache_start[r, index] >= offset
 
 
@@ -60,7 +60,7 @@ def add_entry(p: State, r: int, epoch: int, offset: int) -> None:
 
 
 def remove_last_entry(p: State, r: int) -> None:
-    """Remove the last entry. Unused places are set to zero, so that equal caches are equal states."""
+    """Remove the last entry. Its place becomes zero, so that equal caches are equal states."""
     last = p.cache_size[r] - 1
     p.cache_epoch[r, last] = 0
     p.cache_start[r, last] = 0
@@ -68,13 +68,13 @@ def remove_last_entry(p: State, r: int) -> None:
 
 
 def truncate_from_end(p: State, r: int, end: int) -> None:
-    """Remove the entries that start at or beyond the new log end offset."""
+    """Remove the entries that start at `end` or beyond, after a truncation of the log to `end`."""
     while p.cache_size[r] > 0 and p.cache_start[r, p.cache_size[r] - 1] >= end:
         remove_last_entry(p, r)
 
 
 def last_at_or_below(p: State, r: int, epoch: int) -> int:
-    """Return the index of the last entry whose epoch is not above `epoch`; NONE if all are above."""
+    """Return the index of the last entry whose epoch is `epoch` or lower; NONE (-1) if there is none."""
     index = p.cache_size[r] - 1
     while index >= 0 and p.cache_epoch[r, index] > epoch:
         index -= 1
@@ -82,21 +82,24 @@ def last_at_or_below(p: State, r: int, epoch: int) -> int:
 
 
 def end_of_entry(p: State, r: int, index: int, leo: int) -> int:
-    """Return the end offset of an entry's epoch: the start of the next entry, or the log end offset."""
+    """Return the end offset of the entry at `index`: the start of the next entry, or `leo` for the last one."""
     return p.cache_start[r, index + 1] if index + 1 < p.cache_size[r] else leo
 
 
 def end_offset_kip_101(p: State, r: int, epoch: int, leo: int) -> tuple[int, int]:
-    """Return (NONE, end offset) of `epoch`: the start of the first epoch above it, or the LEO for the latest."""
+    """Return (NONE, end offset) of `epoch` in r's log; (NONE, NONE) if undefined (KIP-101).
+
+    The end offset is the start of the first higher epoch, or `leo` for the latest epoch.
+    """
     _, end = end_offset_kip_279(p, r, epoch, leo)
     return NONE, end
 
 
 def end_offset_kip_279(p: State, r: int, epoch: int, leo: int) -> tuple[int, int]:
-    """Return (epoch, end offset) of the largest cached epoch not above `epoch`; (NONE, NONE) if undefined.
+    """Return (epoch, end offset) of the highest cached epoch up to `epoch` in r's log (KIP-279).
 
-    The result is undefined for an epoch above the latest, although KIP-279 says otherwise
-    (LeaderEpochFileCache.endOffsetFor, 2.0).
+    Returns (NONE, NONE) for an epoch above the latest, as in every release, although KIP-279 says otherwise
+    (LeaderEpochFileCache.endOffsetFor, 2.0). `end_below_first_entry` defines the result for an epoch below the first.
     """
     if epoch == NONE or epoch > latest_epoch(p, r):
         return NONE, NONE
@@ -107,9 +110,9 @@ def end_offset_kip_279(p: State, r: int, epoch: int, leo: int) -> tuple[int, int
 
 
 def end_below_first_entry(p: State, r: int, epoch: int) -> tuple[int, int]:
-    """Return (epoch, end offset) for an epoch older than any entry.
+    """Return (epoch, end offset) for an epoch older than every entry.
 
-    The result is undefined, or since KAFKA-7415 the start of the first entry.
+    The end is the start of the first entry since KAFKA-7415. Before, the result is (NONE, NONE) for undefined.
     """
     if p.epoch_cache == EpochCache.KAFKA_7415:
         return epoch, p.cache_start[r, 0]

@@ -1,8 +1,8 @@
 """The idempotent producer (KIP-98, Kafka 0.11): a leader appends no record twice, and none before its predecessor.
 
-Record ids are the sequence numbers. A broker's knowledge of a producer is a function of its log: followers learn it
-from the records that they copy, and a truncation removes it with the records (ProducerStateManager). So the model keeps
-no state for it, except for wrong choices of the mechanism. Kafka requires acks=all for it.
+A record's id is its sequence number. A broker's knowledge of a producer follows from its log: followers learn it from
+the records that they copy, and a truncation removes it with the records (ProducerStateManager). So the model stores
+nothing for it, except for one unsound choice of the mechanism. Kafka requires acks=all for idempotence.
 """
 
 from epochfuzz.model.kafka.storage import log, transactions
@@ -15,12 +15,12 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, State, offsets
 
 
 def is_on(p: State) -> bool:
-    """Return whether requests carry sequence numbers."""
+    """Return whether producers send sequence numbers."""
     return p.retries and p.acks == Acks.ALL and p.idempotence != Idempotence.NONE
 
 
 def recognises(p: State, r: int, record: int) -> bool:
-    """Return whether leader r recognises a record as a duplicate."""
+    """Return whether leader r recognises the record as a duplicate."""
     if not is_on(p):
         return False
     if p.idempotence == Idempotence.LEADER_ONLY:
@@ -30,17 +30,17 @@ def recognises(p: State, r: int, record: int) -> bool:
 
 
 def knows(p: State, r: int, record: int) -> bool:
-    """Return whether r treats a record as appended: its log has the record, or had it before a truncation.
+    """Return whether r considers the record appended, because its log has it.
 
-    A truncated record counts only with Idempotence.KEPT_AT_TRUNCATION.
+    With Idempotence.KEPT_AT_TRUNCATION a truncated record counts too.
     """
     return log.offset_of(p, r, record) != NONE or (remembers_cut_records(p) and record < p.remembered[r])
 
 
 def why_not_appended(p: State, r: int, record: int) -> int:
-    """Return why leader r does not append a record that is new to it, or APPLIED if it does.
+    """Return why leader r cannot append the record, which its log does not have; APPLIED if it can.
 
-    The reason is that r's log lacks the previous record, or has no room.
+    The reason is that r's log lacks the previous record, or is full.
     """
     if is_on(p) and is_out_of_sequence(p, r, record):
         p.goals |= Goal.OUT_OF_ORDER_SEQUENCE
@@ -49,10 +49,11 @@ def why_not_appended(p: State, r: int, record: int) -> int:
 
 
 def is_out_of_sequence(p: State, r: int, record: int) -> bool:
-    """Return whether leader r rejects the sequence number of a record that it does not have.
+    """Return whether leader r rejects the sequence number of a record that its log does not have.
 
-    ProducerAppendInfo.checkSequence. Since KIP-360 a log may begin with any record of a producer. If such a log has the
-    next record but not this one, this record is out of sequence.
+    r rejects it if the log lacks the producer's previous record (ProducerAppendInfo.checkSequence). Since KIP-360 there
+    are two exceptions: r accepts any record of a producer that it does not know, and rejects a record if its log has
+    the next one.
     """
     if p.unknown_producer == UnknownProducer.ANY_SEQUENCE:
         if not knows_producer(p, r):
@@ -69,19 +70,19 @@ def knows_producer(p: State, r: int) -> bool:
 
 
 def has_successor(p: State, record: int) -> bool:
-    """Return whether the producer has sent the next record with the next sequence number."""
+    """Return whether the producer has sent the next sequence number already."""
     return record + 1 < p.produced and not transactions.is_over_for(p, record)
 
 
 def has_predecessor(p: State, record: int) -> bool:
-    """Return whether the record has a previous sequence number.
+    """Return whether the record follows a previous sequence number.
 
-    The first record after a completed transaction has none. An aborted transaction starts the sequence again (KIP-360).
+    The first record after a transaction does not, because an aborted transaction restarts the sequence (KIP-360).
     """
     return record > 0 and not transactions.is_over_for(p, record - 1)
 
 
 def remember_cut(p: State, r: int, end: int) -> None:
-    """Remember the producer's last sequence number, before r's log is truncated to `end`."""
+    """Store the producer's last sequence number in r's log, before r truncates its log to `end`."""
     for offset in range(end, p.leo[r]):
         p.remembered[r] = max(p.remembered[r], log.at(p.log_record[r], offset) + 1)

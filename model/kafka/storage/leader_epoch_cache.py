@@ -1,8 +1,8 @@
-"""The leader epoch cache as a class of its own, for reuse and for checks of other implementations.
+"""The leader epoch cache as a class, for reuse and to check other implementations.
 
-A `LeaderEpochCache` is one replica's cache. It runs the functions of epoch_cache.py that the model runs, without a
-bound on offsets or entries, and supports Kafka's checkpoint format. It does no input or output: it reads and writes the
-content of a `leader-epoch-checkpoint` file as text.
+A `LeaderEpochCache` is the cache of one replica. It runs the same functions as the model (epoch_cache.py), with Kafka's
+ranges of epochs and offsets. It reads and writes the content of a `leader-epoch-checkpoint` file as text, but opens no
+file.
 
     >>> cache = LeaderEpochCache([(0, 0), (1, 300), (2, 500)])
     >>> cache.end_offset_for(0, log_end_offset=800)
@@ -55,24 +55,26 @@ class LeaderEpochCache:
         return self.entries[-1][0] if self.cache_size[0] else None
 
     def assign(self, epoch: int, offset: int) -> None:
-        """Add an entry (epoch, offset) if it is new by the cache's rule. Raises ValueError for invalid numbers."""
+        """Add an entry (epoch, offset) if the cache's rule says that it is new. Raises ValueError for bad numbers."""
         _check("epoch", epoch, MAX_EPOCH)
         _check("offset", offset, MAX_OFFSET)
         epoch_cache.assign(self, 0, epoch, offset)
 
     def end_offset_for(self, epoch: int, log_end_offset: int) -> tuple[int, int]:
-        """Return (epoch, end offset) of the largest epoch not above `epoch` (KIP-279), UNDEFINED if there is none.
+        """Return (epoch, end offset) of the highest epoch up to `epoch` (KIP-279).
 
-        The latest epoch ends at the log end offset. Every other epoch ends where the next epoch starts. For an epoch
-        above the latest the result is UNDEFINED, as in every release. KIP-279's text differs: there the leader responds
-        with its latest epoch.
+        The latest epoch ends at the log end offset, and every other epoch where the next one starts. The result is
+        UNDEFINED if the cache is empty or `epoch` is above the latest. The text of KIP-279 differs: there the leader
+        responds with its latest epoch. If `epoch` is below the first epoch, the rule `kafka-7415` returns `epoch` and
+        the start of the first epoch. The rule `original` returns UNDEFINED.
         """
         return epoch_cache.end_offset_kip_279(self, 0, epoch, log_end_offset)
 
     def end_offset_for_kip_101(self, epoch: int, log_end_offset: int) -> int:
         """Return the start offset of the first epoch above `epoch`, the log end offset for the latest (KIP-101).
 
-        Returns NONE (-1) if the epoch is above all epochs in the cache, or the cache is empty.
+        Returns NONE (-1) if the cache is empty or `epoch` is above the latest. With the rule `original` it also returns
+        NONE if `epoch` is below the first.
         """
         return epoch_cache.end_offset_kip_101(self, 0, epoch, log_end_offset)[1]
 
@@ -85,7 +87,10 @@ class LeaderEpochCache:
             epoch_cache.truncate_from_end(self, 0, end_offset)
 
     def truncate_from_start(self, start_offset: int) -> None:
-        """Remove the epochs that retention has deleted, up to `start_offset`. The first epoch left starts there."""
+        """Remove the epochs that end at or before `start_offset`, after a deletion of all records below this offset.
+
+        The epoch that contains `start_offset` then starts there.
+        """
         begun = [entry for entry in self.entries if entry[1] <= start_offset]
         if not begun:
             return

@@ -1,12 +1,13 @@
 """A replica's log: the record and the leader epoch at each offset.
 
-Two words hold a log, with four bits for each offset. `log_record` has record ids, `log_epoch` has leader epochs, and
-all bits from the log end offset (LEO) on are zero. A word has room for fifteen offsets, because the sign bit stays
-clear. Rules compare, truncate and copy a log as whole words, which makes random runs and the exhaustive search fast.
+Two 64-bit integers, called words, hold a log, with four bits for each offset. `log_record` has the record ids,
+`log_epoch` the leader epochs. All bits from the log end offset (LEO) on are zero. A word has room for fifteen offsets,
+because the sign bit stays clear. Rules compare, truncate and copy whole words, which makes random runs and searches
+fast.
 
-`standing` is the set of records that are at their own offset. Without retries a record keeps the offset of its first
-append on every replica. So a record that is not in `standing` is missing from the log, or another record has its place.
-With retries a record may be appended again at another offset, and no rule reads `standing`: see ideal_log.py.
+`standing` is the set of records in the log at their own offset. Without retries a record's own offset is where a leader
+first appended it. So a record outside `standing` is missing, or another record has its place. With retries a record may
+be appended again elsewhere, and no rule reads `standing`: see ideal_log.py.
 """
 
 from epochfuzz.model.kafka.vocabulary.state import NONE, State
@@ -15,17 +16,17 @@ LAST_EPOCH = 15  # the last epoch that a record can have, because four bits hold
 
 
 def prefix(word: int, end: int) -> int:
-    """Return the part of a word below offset `end`."""
+    """Return a word with only the offsets below `end`; all other bits are zero."""
     return word & ((1 << (4 * end)) - 1)  # the mask has four bits for each offset below `end`
 
 
 def at(word: int, offset: int) -> int:
-    """Return the record id or epoch that a word has at `offset`."""
+    """Return the record id or epoch at `offset` of a word."""
     return (word >> (4 * offset)) & 15
 
 
 def append(p: State, r: int, record: int, epoch: int) -> None:
-    """Append to r's log. The caller makes sure that the log has room."""
+    """Append a record to r's log. The caller makes sure that the log has room."""
     offset = p.leo[r]
     p.log_record[r] |= record << (4 * offset)  # the bits from the LEO on are zero, so no mask is needed
     p.log_epoch[r] |= epoch << (4 * offset)
@@ -35,7 +36,7 @@ def append(p: State, r: int, record: int, epoch: int) -> None:
 
 
 def truncate(p: State, r: int, end: int) -> None:
-    """Truncate r's log to log end offset `end`; a truncation at or beyond the LEO changes nothing."""
+    """Remove the records from offset `end` on from r's log."""
     for offset in range(end, p.leo[r]):
         p.standing[r] &= ~(1 << at(p.log_record[r], offset))
     if end < p.leo[r]:
@@ -53,7 +54,7 @@ def offset_of(p: State, r: int, record: int) -> int:
 
 
 def records_in(p: State, r: int) -> int:
-    """Return the set of all records in r's log."""
+    """Return the set of records in r's log, bit i for record i. Bits 14 and 15 can be markers."""
     found = 0
     for offset in range(p.leo[r]):
         found |= 1 << at(p.log_record[r], offset)
@@ -61,12 +62,15 @@ def records_in(p: State, r: int) -> int:
 
 
 def lacks(p: State, r: int, other: int, end: int) -> bool:
-    """Return whether r's log below `end` differs from the log of another replica, which has `end` records or more."""
+    """Return whether r's log differs from another replica's log at an offset below `end`.
+
+    The other log must have at least `end` records.
+    """
     # The exclusive or of two words is zero at each offset where the logs have the same record.
     return p.leo[r] < end or prefix(p.log_record[other] ^ p.log_record[r], end) != 0
 
 
 def occupied(word: int) -> int:
-    """Return a word with 1 at each offset where `word` is not zero."""
+    """Return a word with 1 at each offset where `word` is not 0, and 0 elsewhere."""
     pairs = word | word >> 1  # fold the four bits of each offset into its lowest bit, and mask the other three
     return (pairs | pairs >> 2) & 0x111111111111111

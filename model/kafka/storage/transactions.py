@@ -1,9 +1,8 @@
-"""Transactions (KIP-98) in a log: records, followed by the marker that commits or aborts them.
+"""Transactions (KIP-98) in a log: records, followed by a marker that commits or aborts them.
 
 There is one producer with one transaction at a time. So all records after the last marker of a log belong to a
-transaction that is open in this log. Markers are records with ids of their own. No client produces a marker, and no
-guarantee covers it. A truncation restores the earlier state of the transactions, because the state follows from the log
-alone.
+transaction that is open in this log. A marker is a record with an id of its own. It comes from the coordinator, so no
+guarantee to clients covers it. A truncation also undoes the effect of markers, because only the log counts.
 """
 
 from epochfuzz.model.kafka.storage import log
@@ -15,12 +14,12 @@ from epochfuzz.model.kafka.vocabulary.state import Flight, Marker, State, Transa
 
 
 def is_marker(p: State, record: int) -> bool:
-    """Return whether a record of a log is a marker, and not a client's record."""
+    """Return whether a record in a log is the marker of a transaction."""
     return has_transactions(p) and record >= Marker.COMMIT
 
 
 def why_not_produced(p: State, r: int) -> int:
-    """Return why the producer may not send a record to r, or APPLIED if it may.
+    """Return why the producer may not send a record to r in a transaction, or APPLIED if it may.
 
     The reason is that the transaction is ending, or that r's log has no room for the record and a marker.
     """
@@ -32,19 +31,19 @@ def why_not_produced(p: State, r: int) -> int:
 
 
 def is_over_for(p: State, record: int) -> bool:
-    """Return whether the transaction of a record is over, so that the producer does not send it again."""
+    """Return whether the transaction of a record has ended, so that the producer does not send the record again."""
     return has_transactions(p) and p.transaction_records >> record & 1 == 0
 
 
 def note_produced(p: State, record: int) -> None:
-    """Add a record to the transaction; the first record begins it."""
+    """Add a new record to the current transaction, or begin a transaction with it."""
     if has_transactions(p):
         p.transaction = Transaction.OPEN
         p.transaction_records |= 1 << record
 
 
 def follow_high_watermark(p: State, leader: int, start: int) -> None:
-    """End a transaction whose marker is now below the leader's high watermark, which has risen from `start`."""
+    """End the transaction if its marker is between `start` and the leader's high watermark."""
     if not has_transactions(p):
         return
     for offset in range(max(1, start), p.high_watermark[leader]):
@@ -56,13 +55,13 @@ def follow_high_watermark(p: State, leader: int, start: int) -> None:
 
 
 def close(p: State) -> None:
-    """End the transaction; the next record begins another."""
+    """End the current transaction. The next record begins another one."""
     p.transaction = Transaction.NONE
     p.transaction_records = 0
 
 
 def is_gone(p: State) -> bool:
-    """Return whether no log and no response in flight has a record of the transaction.
+    """Return whether no log and no response in flight contains a record of the current transaction.
 
     Such a transaction needs no marker.
     """
@@ -77,10 +76,10 @@ def is_gone(p: State) -> bool:
 
 
 def last_stable_offset(p: State, r: int) -> int:
-    """Return the end of the records that a read_committed consumer may read from r (LSO).
+    """Return the last stable offset (LSO) of r: the end of the records that read_committed consumers may read.
 
-    UnifiedLog.lastStableOffset. ProducerStateManager.firstUnstableOffset counts a complete transaction as unstable
-    until its marker is replicated.
+    A transaction counts as open until its marker is replicated (UnifiedLog.lastStableOffset,
+    ProducerStateManager.firstUnstableOffset).
     """
     end = min(p.high_watermark[r], p.leo[r])
     if p.stable_offset == StableOffset.HIGH_WATERMARK:
@@ -89,9 +88,9 @@ def last_stable_offset(p: State, r: int) -> int:
 
 
 def end_of_transactions(p: State, r: int, end: int) -> int:
-    """Return the offset after the last marker below `end`, 0 if there is none.
+    """Return the offset after the last marker below `end` in r's log, 0 if there is none.
 
-    The records from there to `end` belong to a transaction without a marker below `end`.
+    The records between this offset and `end` belong to a transaction without a marker below `end`.
     """
     while end > 0 and not is_marker(p, log.at(p.log_record[r], end - 1)):
         end -= 1
@@ -99,15 +98,14 @@ def end_of_transactions(p: State, r: int, end: int) -> int:
 
 
 def is_open(p: State, r: int) -> bool:
-    """Return whether r's log ends with a record of an open transaction, not with a marker."""
+    """Return whether r's log ends with a record of an open transaction."""
     return end_of_transactions(p, r, p.leo[r]) < p.leo[r]
 
 
 def delivered(p: State, r: int) -> int:
-    """Return the records below the LSO of r that a read_committed consumer gets.
+    """Return the set of records that a read_committed consumer gets from r: those below the LSO that were not aborted.
 
-    The consumer does not get the records of aborted transactions. The broker tells the consumer which transactions are
-    aborted, from the markers in r's log (UnifiedLog.read, TransactionIndex).
+    The broker derives the aborted transactions from the markers in r's log (UnifiedLog.read, TransactionIndex).
     """
     end = last_stable_offset(p, r)
     # Read backwards, because a marker follows the records of its transaction.

@@ -24,7 +24,7 @@ class Acks(IntEnum):
 
     @property
     def text(self) -> str:
-        """The value in Kafka's own configuration."""
+        """The value as in Kafka's configuration: "0", "1" or "all"."""
         return "all" if self is Acks.ALL else str(self.value)
 
 
@@ -32,20 +32,20 @@ ACKS: dict[str, Acks] = {acks.text: acks for acks in Acks}
 
 
 class Bounds(NamedTuple):
-    """The bounds of a run: the number of records, and the number of leader epoch changes."""
+    """The bounds of a run: the largest number of records, and of changes of the leader epoch."""
 
     records: int
     epochs: int
 
     @property
     def text(self) -> str:
-        """The bounds for people to read."""
+        """The bounds as a phrase, such as `1 record and 2 epoch changes`."""
         records, epochs = self
         return f"{records} record{'s' * (records != 1)} and {epochs} epoch change{'s' * (epochs != 1)}"
 
 
 class ConfigurationError(ValueError):
-    """A configuration that no partition can have; `key` names the invalid setting."""
+    """A setting is unknown or has a value that is not allowed; `key` names the setting."""
 
     def __init__(self, key: str, message: str) -> None:
         super().__init__(message)
@@ -53,12 +53,12 @@ class ConfigurationError(ValueError):
 
 
 def _number(default: int, meaning: str, low: int, high: int) -> Any:
-    """Return a setting that is a whole number within bounds."""
+    """Declare a setting that is a whole number from `low` to `high`."""
     return field(default=default, metadata={"meaning": meaning, "low": low, "high": high})
 
 
 def _flag(meaning: str) -> Any:
-    """Return a setting that is off by default."""
+    """Declare a setting that is off by default."""
     return field(default=False, metadata={"meaning": meaning})
 
 
@@ -66,9 +66,9 @@ def _flag(meaning: str) -> Any:
 class Configuration:
     """The settings of one partition. A case file's `config` has the same keys. Raises ConfigurationError.
 
-    `records` and `epochs` are bounds of the run, not of Kafka. They limit how many records may be produced, and how
-    many times the controller may change the leader epoch. When a bound is reached, events that need more records or
-    epochs are no longer enabled. With `retries` a record may be in a log twice, so `records` also bounds each log.
+    `records` and `epochs` are bounds of the run, not of Kafka. They limit the number of records that clients produce,
+    and of changes of the leader epoch. At a bound, events that would exceed it are no longer enabled. With `retries` a
+    record may be in a log twice, so `records` also bounds each log.
 
     This is the only list of settings. The options of commands, the `config` of cases and of conformance, the constants
     of a state, and the strategy that draws configurations are derived from it.
@@ -105,7 +105,7 @@ class Configuration:
         }
 
     def changed_to(self, given: Mapping[str, Any]) -> "Configuration":
-        """Return this configuration with some settings changed, by name. Raises ConfigurationError."""
+        """Return this configuration with the given values, by name. Raises ConfigurationError."""
         unknown = sorted(given.keys() - vars(self))
         if unknown:
             raise ConfigurationError(
@@ -114,17 +114,17 @@ class Configuration:
         return replace(self, **given)
 
     def alphabet(self) -> bytes:
-        """Return the events that can be enabled, in byte order. Faults that are off have no events."""
+        """Return the events that these settings allow under some protocol, as bytes in ascending order."""
         return bytes(event for event in events.alphabet(self.replicas) if events.verb_of(event).is_set(self))
 
     @property
     def bounds(self) -> Bounds:
-        """The bounds of a run."""
+        """The bounds of a run: the settings `records` and `epochs`."""
         return Bounds(self.records, self.epochs)
 
     @property
     def least_bounds(self) -> Bounds:
-        """The least bounds that a run can have."""
+        """The lowest bounds that a run can have."""
         return Bounds(*(setting.metadata["low"] for setting in fields(self) if setting.name in Bounds._fields))
 
     def within(self, bounds: Bounds) -> "Configuration":
@@ -132,7 +132,7 @@ class Configuration:
         return replace(self, records=bounds.records, epochs=bounds.epochs)
 
     def bounded_by(self, length: int) -> "Configuration":
-        """Return this configuration with lower bounds, which still allow every schedule of `length` events."""
+        """Return this configuration with lower bounds, which still allow every schedule of up to `length` events."""
         records = max(1, min(self.records, length))
         return replace(self, records=records, epochs=min(self.epochs, length))
 
@@ -141,11 +141,14 @@ class Configuration:
         return " ".join(f"{key}={word}" for key, word in self.words().items())
 
     def words(self) -> dict[str, str]:
-        """Return the text of every setting, by the setting's key, such as {"replicas": "2", "power_loss": "false"}."""
+        """Return all settings as texts, by name, such as {"replicas": "2", "power_loss": "false"}."""
         return {setting.name: str(getattr(self, setting.name)).lower() for setting in fields(self)}
 
     def numbers(self) -> dict[str, int]:
-        """Return the number that a state has for every setting, by the setting's key."""
+        """Return all settings as ints, by name, in the form that a state stores.
+
+        With `transactions` there are at most 14 records, because two record ids are markers.
+        """
         records = min(self.records, MAX_TRANSACTIONAL_RECORDS) if self.transactions else self.records
         numbers = {key: int(value) for key, value in vars(self).items() if key != "acks"}
         return numbers | {"acks": ACKS[self.acks], "records": records}

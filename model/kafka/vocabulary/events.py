@@ -1,7 +1,7 @@
-"""The event alphabet: a verb and a replica, in one byte.
+"""Events: a verb and a replica in one byte, such as `fetch B`.
 
-A schedule is a byte string of such events. An event whose precondition does not hold is a no-op. So every byte string
-over the alphabet is a valid schedule, and stays one after any event is deleted.
+A schedule is a byte string of events. An event whose precondition does not hold has no effect. So every byte string
+over the alphabet is a valid schedule, also after any of its events is deleted.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -24,7 +24,7 @@ REPLICA_NAMES = "ABCDE"
 
 
 class Heals(Enum):
-    """The time when replicas get an event after all faults have stopped."""
+    """The phase of healing that gives replicas an event. Healing runs after all faults have stopped."""
 
     RETURN = "first of all, once"
     LEARN = "then, and in each round, until nothing is left to learn"
@@ -32,7 +32,7 @@ class Heals(Enum):
 
 
 class Effect(Enum):
-    """The effect of an event on a replica's process, or on the updates that it knows."""
+    """The effect of an event on a replica: its process starts, its process ends, or it learns an update."""
 
     STARTS = "its process starts"
     ENDS = "its process ends"
@@ -49,7 +49,7 @@ def _always(p: Any) -> bool:
 
 @dataclass(frozen=True)
 class _Verb:
-    """The declaration of a verb."""
+    """The declaration of a verb. `Verb` describes the fields."""
 
     number: int
     module: str
@@ -96,7 +96,7 @@ class Verb(IntEnum):
     is_vital: bool
 
     def __new__(cls, declared: _Verb) -> "Verb":
-        """Return a number that carries the declaration of the verb."""
+        """Create the enum member: an int, which also has the fields of the declaration."""
         verb = int.__new__(cls, declared.number)
         verb._value_ = declared.number
         for each in fields(declared):
@@ -337,11 +337,11 @@ class Verb(IntEnum):
         return self.name.lower()
 
     def is_set(self, settings: Any) -> bool:
-        """Return whether the verb's setting is on, in a configuration or in the constants of a state."""
+        """Return whether the setting that the verb needs is on. `settings` is a configuration or a state."""
         return self.setting is None or getattr(settings, self.setting) >= self.at_least
 
     def possible(self, p: Any) -> bool:
-        """Return whether the event can happen under the constants of a state."""
+        """Return whether the event can ever happen under the protocol and settings of the state."""
         return self.is_set(p) and (self.when is None or self.when(p))
 
 
@@ -356,16 +356,16 @@ if [*Verb] != [*range(len(Verb))]:
 
 
 class EventError(ValueError):
-    """A text that is not an event; the message shows the form of an event."""
+    """A text is not an event; the message shows the right form, or suggests a name."""
 
 
 def encode(verb: int, replica: int) -> int:
-    """Return the byte for `verb` on `replica` (0 is A)."""
+    """Return the event byte for a verb and a replica (0 is A)."""
     return verb << 3 | replica
 
 
 def renamed_event(event: int, names: Sequence[int]) -> int:
-    """Return an event with its replica renamed. An event of the controller names no replica and stays as it is."""
+    """Return the event at replica `names[r]` in place of r. An event of the controller stays as it is."""
     return event if verb_of(event).of_controller else event & ~7 | names[event & 7]
 
 
@@ -385,7 +385,7 @@ def event_text(event: int) -> str:
 
 
 def parse_event(text: str) -> int:
-    """Return the byte for an event text such as `fetch B`. Raises EventError."""
+    """Return the event byte for a text such as `fetch B`. Raises EventError."""
     words = text.split() if isinstance(text, str) else []
     if len(words) != 2:
         raise EventError(f"an event is a verb and a replica, such as 'fetch B'; got {text!r}")
@@ -398,25 +398,26 @@ def parse_event(text: str) -> int:
 
 
 def parse_schedule(texts: Iterable[str]) -> bytes:
-    """Return the byte string for event texts. Raises EventError for the first text that is not an event."""
+    """Return the byte string for texts such as `fetch B`. Raises EventError for the first text that is not an event."""
     return bytes(parse_event(text) for text in texts)
 
 
 def schedule_texts(schedule: bytes) -> list[str]:
-    """Return the event texts of a schedule, in order."""
+    """Return the events of a schedule as texts such as `fetch B`, in order."""
     return [event_text(event) for event in schedule]
 
 
 def alphabet(replicas: int) -> bytes:
-    """Return every event of a partition with that many replicas, in byte order."""
+    """Return every event of a partition with that many replicas, as bytes in ascending order."""
     return bytes(encode(verb, r) for verb in Verb for r in range(1 if verb.of_controller else replicas))
 
 
 def in_order(alphabet: bytes) -> bytes:
-    """Sort events in shrinking's order: events that finish something, events that begin something, then faults.
+    """Sort events by the preference of shrinking: events that finish something, that begin something, then faults.
 
     Hypothesis sorts the events of a schedule if it can. In this order responses arrive, and replicas learn updates, as
-    early as possible. So schedules that differ only in the order of independent events shrink to the same schedule.
+    early as possible. So schedules that differ only in the order of independent events usually shrink to the same
+    schedule.
     """
     order = [*PROGRESS, *(verb for verb in Verb if verb not in PROGRESS)]
     events: list[int] = sorted(alphabet, key=lambda event: order.index(verb_of(event)))

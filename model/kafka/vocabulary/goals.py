@@ -1,4 +1,4 @@
-"""Goals: coverage points. A run that misses a required goal proves little. Each goal is a bit in `goals`."""
+"""Coverage goals: steps of the protocol, such as a truncation, that a run should reach."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -48,24 +48,24 @@ def _always(p: State) -> bool:
 
 @dataclass(frozen=True)
 class _Goal:
-    """The declaration of a goal."""
+    """The declaration of a goal. `Goal` describes the fields."""
 
     number: int
     asked_for: Callable[[State], bool] | None = None
 
 
 class Goal(IntEnum):
-    """A coverage point of a schedule. The value is its bit, which a rule sets by `p.goals |= Goal.LOG_TRUNCATED`.
+    """A coverage goal. Its value is its bit, which a rule sets by `p.goals |= Goal.LOG_TRUNCATED`.
 
-    `asked_for` is a condition on the constants of a state. If it holds, the goal is required: a run has to reach it. A
-    goal without a condition is optional: epochfuzz counts and shows it, but no run has to reach it.
+    If `asked_for(p)` is true under the protocol and settings of a state, the goal is required: a run has to reach it.
+    All other goals are optional: epochfuzz counts and shows them.
     """
 
     number: int
     asked_for: Callable[[State], bool] | None
 
     def __new__(cls, declared: _Goal) -> "Goal":
-        """Return a bit that carries the declaration of the goal."""
+        """Create the enum member: an int with one bit, which also has the fields of the declaration."""
         goal = int.__new__(cls, 1 << declared.number)
         goal._value_ = 1 << declared.number
         goal.number = declared.number
@@ -156,7 +156,7 @@ class Goal(IntEnum):
 
     @property
     def text(self) -> str:
-        """The goal for people to read, such as `ISR shrank`."""
+        """The goal as a phrase, such as `ISR shrank`."""
         return self.name.lower().replace("_", " ").replace("isr", "ISR")
 
 

@@ -1,6 +1,6 @@
-"""Conditions on the constants of a state: its mechanisms and its settings.
+"""Questions about a protocol and its settings, such as whether leaders change the ISR by request.
 
-`p` is a state, or any object with the constants as attributes.
+`p` is a state, or any object with the mechanisms and settings as attributes.
 """
 
 from collections.abc import Callable
@@ -32,33 +32,30 @@ from epochfuzz.model.kafka.vocabulary.mechanisms import (
 
 
 def checks_logs_on_fetch(p: Any) -> bool:
-    """Return whether leaders compare logs at each fetch, to detect that a follower's log diverges (KIP-595)."""
+    """Return whether leaders detect at each fetch that a follower's log has diverged (KIP-595)."""
     return bool(p.truncation == Truncation.ON_FETCH)
 
 
 def answers_survive_decisions(p: Any) -> bool:
-    """Return whether a response in flight survives the updates that its follower learns.
-
-    The follower then checks the response when it arrives.
-    """
+    """Return whether a follower keeps a response in flight when it learns an update, and checks it on arrival."""
     return bool(p.late_answer != LateAnswer.SAME_EPOCH)
 
 
 def skips_question(p: Any) -> bool:
-    """Return whether a follower with an empty epoch cache does not ask for an epoch's end offset.
+    """Return whether a follower with an empty epoch cache fetches at once, without asking for the end of an epoch.
 
-    AbstractFetcherThread since 2.1. Up to 2.0 it asks for UNDEFINED_EPOCH.
+    Kafka does this since 2.1 (AbstractFetcherThread). Up to 2.0 the follower asks for UNDEFINED_EPOCH.
     """
     return bool(p.fencing == Fencing.EPOCH)
 
 
 def loses_last_fetched_epoch(p: Any) -> bool:
-    """Return whether a fetch may lack the epoch of the follower's last record, so that the leader compares no logs."""
+    """Return whether a fetch may lack the epoch of the last record, which the leader needs to compare logs."""
     return checks_logs_on_fetch(p) and p.last_fetched_epoch == LastFetchedEpoch.LOST
 
 
 def keeps_positions(p: Any) -> bool:
-    """Return whether a re-elected leader may keep its knowledge of its followers from the earlier epoch."""
+    """Return whether a leader that is elected again may keep the LEOs of its followers from the earlier epoch."""
     return bool(p.remote_leo != RemoteLeo.FORGOTTEN)
 
 
@@ -68,23 +65,24 @@ def requests_isr_changes(p: Any) -> bool:
 
 
 def requests_may_fail(p: Any) -> bool:
-    """Return whether a controller that is no longer active can end a request to change the ISR with an error."""
+    """Return whether an AlterPartition request can end with the error of a controller that is no longer active."""
     return requests_isr_changes(p) and (p.stale_controller == StaleController.FINAL or p.isr_error != IsrError.RETRIED)
 
 
 def tracks_partition_epoch(p: Any) -> bool:
-    """Return whether a leader's ISR may be outdated, although the leader knows the current leader epoch.
+    """Return whether a leader's ISR can be outdated although the leader knows the current leader epoch.
 
-    The controller may have changed the ISR, or a response is late. The partition epoch rises with every change of
-    leader, leader epoch and ISR. The rules only need to know which replicas have the latest partition epoch.
+    This happens if the controller has changed the ISR, or a response is late. Then the rules need to know which leaders
+    and requests have the latest partition epoch, which rises with every change of leader, leader epoch and ISR.
     """
     return requests_isr_changes(p) or p.follower_fence_epoch == FollowerFenceEpoch.KEPT
 
 
 def shrinking_opens_epoch(p: Any) -> bool:
-    """Return whether a leader's own request to remove a member opens a leader epoch (KRaft 3.3 to 3.5).
+    """Return whether a leader epoch begins when a leader removes a member from the ISR (KRaft 3.3 to 3.5).
 
-    PartitionChangeBuilder.triggerLeaderEpochBumpIfNeeded, until KAFKA-15021; ZooKeeper's controller never did.
+    Kafka's code for this is PartitionChangeBuilder.triggerLeaderEpochBumpIfNeeded, until KAFKA-15021. ZooKeeper's
+    controller never does it.
     """
     return requests_isr_changes(p) and has_heartbeats(p) and p.follower_fence_epoch == FollowerFenceEpoch.BUMPED
 
@@ -95,14 +93,17 @@ def leaders_check_eligibility(p: Any) -> bool:
 
 
 def leaders_check_incarnations(p: Any) -> bool:
-    """Return whether the leader also checks if the replica has registered again since its fetch (KIP-903)."""
+    """Return whether a leader also checks that a replica has not registered again since its last fetch (KIP-903).
+
+    It does this before it proposes the replica for the ISR.
+    """
     return leaders_check_eligibility(p) and tracks_incarnations(p)
 
 
 def waits_for_eligible_replicas_only(p: Any) -> bool:
-    """Return whether the HW waits for a replica outside the ISR only if it may join (KAFKA-15021, 3.6).
+    """Return whether the HW waits only for those replicas outside the ISR that may join it (KAFKA-15021, 3.6).
 
-    Otherwise the leader's high watermark waits for any replica outside the ISR that was caught up within the lag time.
+    Before 3.6 it waits for every replica outside the ISR that was caught up within the lag time.
     """
     return leaders_check_eligibility(p) and p.follower_fence_epoch == FollowerFenceEpoch.KEPT
 
@@ -113,9 +114,10 @@ def keeps_metadata_of_stale_leaders(p: Any) -> bool:
 
 
 def reads_isr_twice(p: Any) -> bool:
-    """Return whether it matters that a leader learns a change twice: from a response, then from the metadata log.
+    """Return whether the rules need to know that a leader learns an ISR change twice.
 
-    Partition.makeLeader evaluates the high watermark again, and the lag time may have passed since the response.
+    The leader learns it from a response, and again from the metadata log. Then Partition.makeLeader evaluates the high
+    watermark again, and the lag time may have passed meanwhile.
     """
     return has_lag_time(p) and leaders_check_eligibility(p)
 
@@ -123,22 +125,19 @@ def reads_isr_twice(p: Any) -> bool:
 def evaluates_at_every_fetch(p: Any) -> bool:
     """Return whether a leader evaluates its HW at every fetch, even from an unchanged offset (up to Kafka 2.3).
 
-    Partition.updateReplicaLogReadResult; Partition.updateFollowerFetchState compares the offset (2.4). A second
-    evaluation makes a difference only if the lag time may have passed since the first.
+    Since 2.4 Partition.updateFollowerFetchState compares the offset. Returns False without `lag_time`, because a second
+    evaluation then has the same result.
     """
     return bool(p.lag_time and p.remote_leo_out_of_range == RemoteLeoOutOfRange.UNKNOWN)
 
 
 def restarts_the_clock_of_all(p: Any) -> bool:
-    """Return whether a re-elected leader counts its election as the last fetch of replicas outside the ISR.
-
-    Leaders do this up to Kafka 3.2.
-    """
+    """Return whether a leader that is elected again counts its election as a fetch of every follower (up to 3.2)."""
     return not has_heartbeats(p)
 
 
 def tracks_incarnations(p: Any) -> bool:
-    """Return whether a leader knows the broker epoch under which each follower fetched (KIP-903)."""
+    """Return whether a leader knows the broker epoch in each follower's last fetch (KIP-903)."""
     return bool(p.isr_eligibility >= IsrEligibility.INCARNATION_RACY)
 
 
@@ -148,17 +147,17 @@ def has_heartbeats(p: Any) -> bool:
 
 
 def tracks_eligible_leaders(p: Any) -> bool:
-    """Return whether the controller has eligible leader replicas (KIP-966)."""
+    """Return whether the controller tracks eligible leader replicas (KIP-966)."""
     return bool(p.eligible_leaders != EligibleLeaders.NONE)
 
 
 def falls_back_to_last_known_leader(p: Any) -> bool:
-    """Return whether the controller remembers the last leader, in case no other replica can lead."""
+    """Return whether the controller may elect the last known leader, if no other replica can lead."""
     return tracks_eligible_leaders(p) and p.last_known_leader != LastKnownLeader.NONE
 
 
 def tracks_waiting(p: Any) -> bool:
-    """Return whether the state must record the waiting acks=all requests of each replica.
+    """Return whether the state must list the acks=all requests that wait at each replica.
 
     Otherwise exactly one request waits for each record that a leader has appended and not committed.
     """
@@ -166,12 +165,12 @@ def tracks_waiting(p: Any) -> bool:
 
 
 def remembers_cut_records(p: Any) -> bool:
-    """Return whether a replica treats truncated records as if its log still had them."""
+    """Return whether a replica treats truncated records as duplicates, as if its log still had them."""
     return bool(p.retries and p.idempotence == Idempotence.KEPT_AT_TRUNCATION)
 
 
 def retries(p: Any) -> bool:
-    """Return whether a producer sends an unacknowledged record again."""
+    """Return whether the producer sends an unacknowledged record again."""
     return bool(p.retries)
 
 
@@ -181,7 +180,7 @@ def has_consumer(p: Any) -> bool:
 
 
 def has_rival(p: Any) -> bool:
-    """Return whether there may be two controllers: a new one, and the deposed one, which does not know."""
+    """Return whether the controller may fail over, while the deposed controller does not know it."""
     return bool(p.controllers > 1)
 
 
@@ -191,7 +190,7 @@ def rival_decides(p: Any) -> bool:
 
 
 def rival_overwrites(p: Any) -> bool:
-    """Return whether the deposed controller's update bypasses the new controller."""
+    """Return whether the deposed controller's update goes unnoticed by the new controller."""
     return has_rival(p) and p.controller_writes == ControllerWrites.UNCONDITIONAL
 
 
@@ -201,12 +200,12 @@ def tells_controllers_apart(p: Any) -> bool:
 
 
 def has_lag_time(p: Any) -> bool:
-    """Return whether time passes in `lapse` only, and not before every event."""
+    """Return whether replica.lag.time.max.ms passes only in the event `lapse`, and not before every event."""
     return bool(p.lag_time)
 
 
 def tracks_caught_up(p: Any) -> bool:
-    """Return whether the state must record the followers that a leader has seen caught up."""
+    """Return whether the state must list the followers that were caught up recently, for each leader."""
     return requests_isr_changes(p) or has_lag_time(p)
 
 
@@ -216,12 +215,12 @@ def has_delayed_fetch(p: Any) -> bool:
 
 
 def answers_delayed_fetches_first(p: Any) -> bool:
-    """Return whether a leader that appends responds to waiting fetches before it evaluates its HW (up to 2.1)."""
+    """Return whether a leader responds to waiting fetches after an append before it raises its HW (up to 2.1)."""
     return bool(p.registration == Registration.RESUME)
 
 
 def has_transactions(p: Any) -> bool:
-    """Return whether records are produced in transactions."""
+    """Return whether the producer writes its records in transactions."""
     return bool(p.transactions)
 
 
@@ -250,11 +249,11 @@ _APPLIES: dict[str, Callable[[Any], bool]] = {
 
 
 def applies(mechanism: str, p: Any) -> bool:
-    """Return whether a mechanism makes any difference with the constants of `p`."""
+    """Return whether a mechanism has any effect under the protocol and settings of `p`."""
     return mechanism not in _APPLIES or _APPLIES[mechanism](p)
 
 
 def choices_of(mechanism: str, p: Any) -> list[Choice]:
-    """Return the choices of a mechanism that have different effects with the constants of `p`."""
+    """Return the choices of a mechanism that differ in their effect under the protocol and settings of `p`."""
     diverging_any = LateAnswer.DIVERGING_ANY
     return [each for each in MECHANISMS[mechanism] if each is not diverging_any or checks_logs_on_fetch(p)]

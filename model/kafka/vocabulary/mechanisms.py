@@ -1,24 +1,25 @@
-"""Mechanisms: the differences between designs and releases of the protocol. You can choose each of them separately.
+"""Mechanisms: the differences between designs and releases of Kafka's replication protocol.
 
-A mechanism is declared once, as the enumeration of its choices. The oldest or worst choice is the first, and the sound
-choice is the last. The rules compare the constants of a state with the choices: `p.fencing == Fencing.EPOCH`.
+Each mechanism is an enumeration of its choices. The oldest or worst choice is the first, and the sound choice is the
+last. You can choose each mechanism separately. Rules compare the constants of a state with the choices: `p.fencing ==
+Fencing.EPOCH`.
 """
 
 from enum import IntEnum
 
 
 class Choice(IntEnum):
-    """A choice of a mechanism, with its meaning in one line.
+    """A choice of a mechanism, with its `meaning` in one line.
 
-    `told_by` lists the issues and KIPs that report the failures of an unsound choice. If there is no report, and only
-    this project suspects the choice, `told_by` contains the project's page that gives the reason.
+    `told_by` lists the KIPs and issues that report the failures of an unsound choice. If nobody has reported any, it
+    lists the page of this project that shows them.
     """
 
     meaning: str
     told_by: tuple[str, ...]
 
     def __new__(cls, number: int, meaning: str, *told_by: str) -> "Choice":
-        """Return a number that carries its meaning."""
+        """Create the enum member: an int, which also has a meaning and a list of issues."""
         choice = int.__new__(cls, number)
         choice._value_ = number
         choice.meaning = meaning
@@ -26,10 +27,7 @@ class Choice(IntEnum):
         return choice
 
     def __eq__(self, other: object) -> bool:
-        """Return whether `other` is this choice, or a plain number with the value of this choice.
-
-        States have plain numbers.
-        """
+        """Return whether `other` is this choice, or a plain int with its value. A state stores plain ints."""
         if isinstance(other, Choice):
             return self is other
         return int(self) == other
@@ -38,12 +36,12 @@ class Choice(IntEnum):
 
     @property
     def text(self) -> str:
-        """The name in the text of a protocol: `leader_epoch`, or `kafka-7415` for a choice named after an issue."""
+        """The name of the choice in the text of a protocol, such as `leader_epoch` or `kafka-7415`."""
         return self.name.lower().replace("kafka_", "kafka-")
 
 
 class Truncation(Choice):
-    """The point where a follower truncates its log when it starts to follow."""
+    """The place where a follower truncates its log when it starts to follow."""
 
     HIGH_WATERMARK = (
         0,
@@ -63,7 +61,7 @@ class Truncation(Choice):
 
 
 class TruncateWhen(Choice):
-    """The leader-and-ISR updates, with another replica as leader, that make a replica truncate."""
+    """The leader-and-ISR updates that make a follower truncate its log."""
 
     LEADER_CHANGED = 0, "another leader than before; a restart counts as a change", "KAFKA-7164"
     LEADER_CHANGED_OR_EPOCH_MISSED = (
@@ -75,14 +73,14 @@ class TruncateWhen(Choice):
 
 
 class EpochCache(Choice):
-    """The time when the leader epoch cache gets an entry, and the result of a lookup below its first entry."""
+    """The moment when the leader epoch cache gets an entry, and the result of a lookup below its first entry."""
 
     ORIGINAL = 0, "at the first append of an epoch; a lookup below the first entry is undefined", "KAFKA-7415"
     KAFKA_7415 = 1, "also on becoming leader; a lookup below the first entry returns the start of that entry"
 
 
 class Fencing(Choice):
-    """Selects whether the leader checks the follower's leader epoch in requests between replicas."""
+    """Selects whether a leader rejects a follower's request that carries another leader epoch."""
 
     NONE = 0, "a leader answers requests of any epoch", "KAFKA-6880", "KAFKA-7395", "KIP-320"
     EPOCH = 1, "a leader rejects requests of another epoch than its own (KIP-320)"
@@ -96,7 +94,7 @@ class IsrExpansion(Choice):
 
 
 class RemoteLeo(Choice):
-    """A re-elected leader's knowledge of its followers, if it knows of no other leader in between."""
+    """The LEOs of followers that a leader keeps from an earlier epoch when it is elected again."""
 
     KEPT = (
         0,
@@ -118,7 +116,7 @@ class Leaderless(Choice):
 
 
 class Registration(Choice):
-    """The reaction of the controller to a replica that returns before its failure was noticed."""
+    """The controller's reaction to a broker that returns before the controller has noticed its failure."""
 
     RESUME = 0, "none: the replica resumes its role in the same epoch (KAFKA-7235)", "KAFKA-7235", "KIP-380"
     FENCED = 1, "the replica counts as failed first: it loses leadership and its place in the ISR (KIP-380)"
@@ -136,7 +134,7 @@ class CacheTruncation(Choice):
 
 
 class HighWatermarkTruncation(Choice):
-    """Selects whether a truncation below the high watermark lowers it."""
+    """Selects whether a follower that truncates its log below its high watermark lowers the high watermark."""
 
     KEPT = (
         0,
@@ -154,14 +152,14 @@ class OutOfRange(Choice):
 
 
 class RemoteLeoOutOfRange(Choice):
-    """The leader's note about a follower whose fetch was out of range."""
+    """The value that a leader stores as a follower's LEO after an out-of-range fetch."""
 
     UNKNOWN = 0, "that the follower's LEO is unknown (up to Kafka 2.3)"
     AS_IT_WAS = 1, "nothing"
 
 
 class LateAnswer(Choice):
-    """The treatment of a response in flight when its follower learns a leader-and-ISR update."""
+    """The treatment of a response in flight to a follower that learns a leader-and-ISR update."""
 
     DIVERGING_ANY = (
         0,
@@ -190,14 +188,14 @@ class LastFetchedEpoch(Choice):
 
 
 class DivergingFetch(Choice):
-    """The leader's note about a follower whose fetch shows that their logs diverge."""
+    """The value that a leader stores as a follower's LEO after a fetch that shows diverging logs."""
 
     COUNTED = 0, "its fetch offset, as if the logs were equal below it (KAFKA-13141)", "KAFKA-13141"
     IGNORED = 1, "nothing"
 
 
 class DivergingHighWatermark(Choice):
-    """The follower's use of the high watermark in a diverging response."""
+    """The follower's use of the leader's high watermark in a response that says that the logs diverge."""
 
     APPLIED = 0, "it adopts the high watermark before it truncates its log (KAFKA-14704)", "KAFKA-14704"
     IGNORED = 1, "nothing"
@@ -226,7 +224,7 @@ class IsrVersion(Choice):
 
 
 class IsrAnswer(Choice):
-    """Selects whether a leader evaluates its high watermark again at the response to its change of the ISR."""
+    """Selects whether a leader raises its high watermark when it gets the response to its change of the ISR."""
 
     HIGH_WATERMARK_KEPT = 0, "no (KAFKA-13091)", "KAFKA-13091"
     ADVANCED_WHEN_APPLIED = (
@@ -249,7 +247,7 @@ class IsrQueue(Choice):
 
 
 class IsrDuplicate(Choice):
-    """The controller's response to a change of the ISR that it has already made."""
+    """The controller's response to a change of the ISR that it has made before."""
 
     REFUSED = 0, "an error, because the partition epoch has changed (KRaft)", "KAFKA-14144"
     ANSWERED = 1, "success (ZooKeeper's controller)"
@@ -270,7 +268,7 @@ class StaleController(Choice):
 
 
 class IsrError(Choice):
-    """The reaction of a leader to an unexpected error in the response to its change of the ISR."""
+    """The reaction of a leader to an unexpected error in response to its change of the ISR."""
 
     STUCK = (
         0,
@@ -309,7 +307,7 @@ class HighWatermarkGate(Choice):
 
 
 class EligibleLeaders(Choice):
-    """Selects whether the controller tracks replicas that left the ISR with every committed record: the ELR."""
+    """Selects whether the controller tracks eligible leaders: replicas outside the ISR with every committed record."""
 
     NONE = 0, "no", "KIP-966"
     KEPT_UNCLEAN = 1, "yes, even a replica that may have lost its log in an unclean shutdown", "KIP-966"
@@ -318,7 +316,7 @@ class EligibleLeaders(Choice):
 
 
 class LastKnownLeader(Choice):
-    """Selects whether the controller elects the last leader again if the ISR and the ELR are empty."""
+    """Selects whether the controller elects the last leader again if no ISR member or eligible leader is left."""
 
     NONE = 0, "no", "KIP-966"
     UNCHECKED = 1, "yes, even if it is down (KAFKA-19522)", "KAFKA-19522"
@@ -326,14 +324,14 @@ class LastKnownLeader(Choice):
 
 
 class PendingProduce(Choice):
-    """The treatment of waiting acks=all requests when their leader learns that it no longer leads."""
+    """The fate of waiting acks=all requests when their leader learns that it no longer leads."""
 
     KEPT = 0, "they keep waiting, until it leads again and its high watermark has passed them"
     FAILED = 1, "they fail: NOT_LEADER_OR_FOLLOWER, for the client to try again"
 
 
 class Idempotence(Choice):
-    """The way a leader distinguishes a record that a client sends again from a new one."""
+    """The way a leader recognises a record that a producer sends again."""
 
     NONE = 0, "it does not, and appends it again", "KIP-98"
     LEADER_ONLY = 1, "by the records that it appended in its own epoch, without those that it copied as a follower"
@@ -346,7 +344,7 @@ class Idempotence(Choice):
 
 
 class UnknownProducer(Choice):
-    """The sequence number that a leader accepts from a producer without a record in its log."""
+    """The first sequence number that a leader accepts from a producer without a record in its log."""
 
     ANY_SEQUENCE = 0, "any: the records before it may have been deleted (KIP-360, since Kafka 2.5)", "KAFKA-8710"
     FIRST_SEQUENCE = 1, "the first one only: UNKNOWN_PRODUCER_ID for any other (up to Kafka 2.4)"
@@ -365,7 +363,7 @@ class ConsumerPosition(Choice):
 
 
 class ControllerWrites(Choice):
-    """A controller's check when it writes an update, because another controller may have taken over."""
+    """A controller's check before it writes an update, because another controller may have taken over."""
 
     UNCONDITIONAL = 0, "none: it overwrites the other controller's update, and the other controller never learns this"
     VERSIONED = 1, "that the partition is as it knows it: a conditional write (up to Kafka 2.0)", "KAFKA-6082"
@@ -373,14 +371,14 @@ class ControllerWrites(Choice):
 
 
 class ControllerRequests(Choice):
-    """The controllers' requests that a replica obeys."""
+    """The controllers whose requests a replica obeys."""
 
     ANY = 0, "all requests of a later leader epoch"
     CONTROLLER_EPOCH = 1, "likewise, except requests of a controller older than the latest that it knows"
 
 
 class StableOffset(Choice):
-    """The end of the records that a read_committed consumer may read: the last stable offset."""
+    """The last stable offset: the end of the records that a read_committed consumer may read."""
 
     HIGH_WATERMARK = 0, "up to the high watermark, even within an open transaction", "KIP-98"
     FIRST_OPEN = 1, "up to the first record of a transaction that has no marker in the log", "KIP-98"
@@ -440,6 +438,6 @@ ALTERNATIVES = frozenset({"leaderless", "isr_change", "isr_duplicate", "isr_refr
 
 
 def sound_choices(mechanism: str) -> tuple[Choice, ...]:
-    """Return the choices of a mechanism that break nothing if all other mechanisms are sound: usually the last one."""
+    """Return the choices of a mechanism that break no property while all other mechanisms are sound."""
     *_, last = MECHANISMS[mechanism]
     return (Truncation.LEADER_EPOCH_STEPWISE, Truncation.ON_FETCH) if last is Truncation.ON_FETCH else (last,)

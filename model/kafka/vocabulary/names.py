@@ -5,9 +5,9 @@ from collections.abc import Iterable
 
 
 def nearest(word: str, names: Iterable[str], all_of_them: str = "there is") -> str:
-    """Return a suggestion for a wrong name: the nearest name, or a list such as `the events are produce, fetch`.
+    """Return a suggestion for a wrong name, such as `did you mean 'fetch'?`.
 
-    `all_of_them` is the beginning of the list.
+    If no name is similar, returns the list of all names, with `all_of_them` in front: `the events are produce, fetch`.
     """
     known = list(names)
     close = difflib.get_close_matches(word, known, n=1)

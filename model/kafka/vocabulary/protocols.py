@@ -1,8 +1,8 @@
-"""Protocols: a choice for every mechanism.
+"""Protocols: a protocol has one choice for every mechanism of Kafka's replication.
 
-A reference design ("generation") is a design with its fixes, as its KIP intended it. The declaration of a reference
-design lists its changes to the previous design. A release is a protocol that shipped, with its flaws. The declaration
-of a release lists its differences from its reference design.
+A reference design, such as `kip-320`, is a protocol as its KIP intended it, with all fixes. It is declared by its
+changes to the previous design. A release, such as `kafka-2.6.1`, is a protocol as it shipped, with its flaws. It is
+declared by its differences from a reference design.
 """
 
 from collections.abc import Iterable
@@ -64,14 +64,14 @@ if TYPE_CHECKING:
 
 
 class ProtocolError(ValueError):
-    """A text that does not name a protocol; the message lists the names."""
+    """A text does not name a protocol, mechanism or choice; the message suggests names."""
 
 
 @dataclass(frozen=True, order=True)
 class Protocol:
-    """A name, and a choice for each of MECHANISMS, in their order.
+    """A name, and one choice for each of MECHANISMS, in their order.
 
-    `defect` is 0 except for mutants, protocols with a wrong rule (harness/lab/mutants).
+    `defect` is the number of a mutant, a deliberate mistake in the rules (harness/lab/mutants); 0 for none.
     """
 
     name: str
@@ -80,12 +80,12 @@ class Protocol:
 
     @property
     def is_named(self) -> bool:
-        """True for a reference design, a release or a version, without replaced mechanisms and without a mutant."""
+        """True for a reference design, release or version; False with replaced mechanisms or a mutant."""
         return ":" not in self.name
 
     @property
     def model(self) -> "Model":
-        """Kafka's model. It is imported late, because its modules import this one."""
+        """Kafka's model, which is imported at the first use, because its modules import this module."""
         kafka: Model = import_module("epochfuzz.model.kafka.kafka_model").KAFKA
         return kafka
 
@@ -94,25 +94,28 @@ class Protocol:
         return list(MECHANISMS[mechanism])[self.numbers()[mechanism]]
 
     def has(self, choices: Iterable[str]) -> bool:
-        """Return whether the protocol makes all given choices. A choice is a text such as `fencing=none`."""
+        """Return whether the protocol makes all the given choices, such as `fencing=none`. Raises ProtocolError."""
         return self.choices == self.with_choices(**dict(choice.split("=", 1) for choice in choices)).choices
 
     def numbers(self) -> dict[str, int]:
-        """Return the number that a state has for each choice, by mechanism."""
+        """Return the number of the choice for each mechanism, by the mechanism's name."""
         return dict(zip(MECHANISMS, self.choices, strict=True))
 
     @property
     def constants(self) -> SimpleNamespace:
-        """An object with an attribute for each mechanism: the number of this protocol's choice."""
+        """The numbers of the choices as attributes, such as `constants.fencing`."""
         return SimpleNamespace(**self.numbers())
 
     def changed(self, name: str, *changes: Choice) -> "Protocol":
-        """Return a protocol with another name and some other choices."""
+        """Return a protocol with the given name and choices. All other choices stay."""
         numbers = self.numbers() | {mechanism_of(choice): int(choice) for choice in changes}
         return replace(self, name=name, choices=tuple(numbers.values()))
 
     def with_choices(self, **choices: str) -> "Protocol":
-        """Return a copy with some mechanisms replaced and a name that lists them. Raises ProtocolError."""
+        """Return a protocol with some choices replaced, such as `fencing="none"`. Raises ProtocolError.
+
+        Its name lists them: `kip-320:fencing=none`.
+        """
         if not choices:
             return self
         suffix = ",".join(f"{mechanism}={choice}" for mechanism, choice in choices.items())
@@ -121,7 +124,7 @@ class Protocol:
 
 
 def mechanism_of(choice: Choice) -> str:
-    """Return the name of the mechanism that a choice belongs to."""
+    """Return the name of a choice's mechanism."""
     return _MECHANISMS[type(choice)]
 
 
@@ -129,7 +132,7 @@ _MECHANISMS = {choices: name for name, choices in MECHANISMS.items()}
 
 
 def choice_texts(mechanism: str) -> list[str]:
-    """Return the choices of a mechanism as protocol texts name them, the oldest first."""
+    """Return the names of a mechanism's choices, such as `none` and `epoch` for `fencing`, the oldest first."""
     return [choice.text for choice in MECHANISMS[mechanism]]
 
 
@@ -143,10 +146,9 @@ def _parse_choice(mechanism: str, text: str) -> Choice:
 
 
 def ablations(protocol: Protocol, settings: Configuration) -> list[Protocol]:
-    """Return the protocols that switch one mechanism back to an earlier choice.
+    """Return all protocols that differ from the given one by a single, earlier choice.
 
-    There is a protocol for each earlier choice of each mechanism that applies. Mechanisms without a wrong choice are
-    left out, because their earlier choices are as good as the later ones.
+    Mechanisms without any effect under these settings are left out, and so are mechanisms whose choices are all sound.
     """
     constants = SimpleNamespace(**protocol.numbers(), **settings.numbers())
     return [
@@ -335,7 +337,7 @@ def parse_protocol(text: str) -> Protocol:
 
 
 def _named(name: str) -> Protocol:
-    """Return the protocol with a name. If the name is a version of Kafka, the protocol keeps this name."""
+    """Return the protocol with a name. A version of Kafka gets the protocol of its release, and keeps its name."""
     if name in NAMED:
         return NAMED[name]
     if not name.startswith(versions.PREFIX):

@@ -1,24 +1,25 @@
-"""Refusals: reasons why an event is not enabled. Each stands for a precondition of a rule that does not hold.
+"""Refusals: the reasons why an event is not enabled. Each names a precondition that does not hold.
 
-A rule returns a Refusal, and APPLIED if the event was enabled. A function `why_not_*` returns a Refusal too, and
-APPLIED (0) if nothing prevents the step. Preconditions are written only in the rules. Other code looks up the sentence
-of a Refusal.
+A rule returns a Refusal, or APPLIED (0) if the event was enabled. A function `why_not_*` also returns a Refusal, or
+APPLIED if nothing prevents the step. Preconditions are written only in the rules. Other code looks up a Refusal's
+sentence.
 """
 
 from enum import IntEnum
 
 
 class Refusal(IntEnum):
-    """A reason and its sentence. harness/trace/refusal.py fills in the names in braces.
+    """A reason why an event is not enabled, with a `sentence` for people.
 
-    `is_bound`: a bound of the run prevents the event, and a partition without bounds might allow it.
+    harness/trace/refusal.py puts names in place of the braces in the sentence. `is_bound`: only a bound of the run
+    prevents the event.
     """
 
     sentence: str
     is_bound: bool
 
     def __new__(cls, number: int, sentence: str, is_bound: bool = False) -> "Refusal":
-        """Return a number that carries its sentence."""
+        """Create the enum member: an int, which also has a sentence."""
         refusal = int.__new__(cls, number)
         refusal._value_ = number
         refusal.sentence = sentence

@@ -14,7 +14,7 @@ def size(replica_set: int) -> int:
 
 
 def maximal_isr(p: State, leader: int) -> int:
-    """Return the leader's ISR and its proposed ISR together.
+    """Return the union of the leader's ISR and the ISR that it has proposed.
 
     The controller may have made the change already (KIP-497).
     """

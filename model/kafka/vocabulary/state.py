@@ -1,4 +1,4 @@
-"""The state of a partition: its table of fields, in the form that model/core/fields.py defines."""
+"""The state of a partition: the table of all its fields (model/core/fields.py)."""
 
 from enum import Enum, IntEnum
 from functools import lru_cache
@@ -50,7 +50,10 @@ State = Any
 
 
 class Phase(IntEnum):
-    """The next step of a follower. A replica without a leader stays in FETCHING, so that equal states are equal."""
+    """The phase of a follower: it fetches, or it asks its leader for the offset to truncate to.
+
+    A replica without a leader is in FETCHING, so that equal states are equal.
+    """
 
     FETCHING = 0
     TRUNCATING = 1
@@ -69,7 +72,7 @@ class Flight(IntEnum):
 
 
 class FetchState(IntEnum):
-    """The last fetched epoch in a follower's fetch state (PartitionFetchState.lag and lastFetchedEpoch)."""
+    """The epoch that a follower's next fetch carries (PartitionFetchState.lag and lastFetchedEpoch)."""
 
     FRESH = 0  # the epoch of its last record; no response has come yet, so the lag is empty
     WITH_EPOCH = 1  # the epoch of its last record, and the lag is known
@@ -88,14 +91,14 @@ class Alter(IntEnum):
 
 
 class Marker(IntEnum):
-    """The record ids that mark the end of a transaction in a log."""
+    """The record ids of the markers that end a transaction in a log."""
 
     COMMIT = 14
     ABORT = 15
 
 
 class Rival(IntEnum):
-    """The state of the deposed controller after a fail-over; there is at most one fail-over."""
+    """The state of the deposed controller after a fail-over. There is at most one fail-over."""
 
     ABSENT = 0
     DEPOSED = 1  # it does not know, and may make one update
@@ -103,7 +106,7 @@ class Rival(IntEnum):
 
 
 class Transaction(IntEnum):
-    """The state of the transaction; there is one producer, with one transaction at a time."""
+    """The state of the current transaction. There is one producer, with one transaction at a time."""
 
     NONE = 0
     OPEN = 1
@@ -112,12 +115,12 @@ class Transaction(IntEnum):
 
 
 class Holds(Enum):
-    """The range of an element of a field, from the least to the greatest value under the constants of a state."""
+    """The range of a field's elements. It may depend on constants of a state, such as the number of replicas."""
 
     names: Names
 
     def __new__(cls, text: str, names: Names) -> "Holds":
-        """Return a range that carries the kind of replicas that its values name."""
+        """Create the enum member: a range, with the kind of replicas that its values refer to."""
         holds = object.__new__(cls)
         holds._value_ = text
         holds.names = names
@@ -147,7 +150,7 @@ class Holds(Enum):
         return self is Holds.FLAG
 
     def bounds(self, p: State) -> tuple[int, int]:
-        """Return the (least, greatest) value of an element."""
+        """Return the (least, greatest) value of an element, given the constants of `p`."""
         return {
             Holds.FLAG: (0, 1),
             Holds.CHOICE: (0, 3),
@@ -179,7 +182,7 @@ def _greatest_record(p: State) -> int:
 
 
 def _word(size: int, greatest: int) -> int:
-    """Return a word with a number in each of `size` places of four bits."""
+    """Return an int with the number `greatest` in each of `size` places of four bits."""
     return sum(greatest << 4 * place for place in range(size))
 
 
@@ -192,7 +195,8 @@ _R = (REPLICA,)
 
 
 def _cache_is_read(p: State) -> bool:
-    return bool(p.truncation != Truncation.HIGH_WATERMARK)
+    # A leader also answers a consumer's OffsetsForLeaderEpoch from the cache.
+    return bool(p.truncation != Truncation.HIGH_WATERMARK or _consumer_epochs_are_read(p))
 
 
 def _records_have_one_offset(p: State) -> bool:
@@ -342,14 +346,17 @@ TABLE = Table(VARIABLES, CONSTANTS)
 
 
 class Partition(Interpreted):
-    """The interpreted form of a state."""
+    """The state of a partition as a Python object, for rules that run interpreted."""
 
     __slots__ = TABLE.names
     table = TABLE
 
 
 def initial(protocol: Protocol, settings: Configuration) -> Partition:
-    """Return the initial state: all replicas are up, in the ISR and know epoch 0, A leads, and logs are empty."""
+    """Return the initial state of a partition: replica A leads epoch 0, and all logs are empty.
+
+    All replicas are up, in the ISR, and know epoch 0.
+    """
     return _initial(protocol, settings).copy()
 
 

@@ -1,7 +1,7 @@
-"""The released versions of Kafka, each with its protocol.
+"""The released versions of Kafka, and the release in protocols.py that stands for each.
 
-A release in protocols.py stands for all versions with the same replication protocol. You can name any version, such as
-`kafka-4.3.1`. You can also name a line, such as `kafka-3.2` or `kafka-0.11`, which stands for its newest version.
+A release stands for all versions with the same replication protocol. A name can be a version, such as `kafka-4.3.1`, or
+a line of versions, such as `kafka-3.2` or `kafka-0.11`, which means the newest version of the line.
 """
 
 from collections.abc import Sequence
@@ -46,7 +46,7 @@ _RELEASE_OF = {version: release for release, versions in _RELEASED.items() for v
 
 
 class UnknownVersion(ValueError):
-    """A text that is not a known version; the message lists the known ones."""
+    """A name is not a version of Kafka that epochfuzz knows; the message suggests versions."""
 
 
 def released(release: str) -> list[str]:
@@ -55,7 +55,7 @@ def released(release: str) -> list[str]:
 
 
 def version_of(name: str) -> str:
-    """Return the version that a name such as `kafka-3.2` means: the newest of its line. Raises UnknownVersion."""
+    """Return the version that a name means, such as 3.2.3 for `kafka-3.2`. Raises UnknownVersion."""
     wanted = _numbers(name.removeprefix(PREFIX))
     if len(wanted) < 2:
         raise UnknownVersion(f"{name!r} is not a version of Kafka; name one, such as kafka-4.3.1 or kafka-4.3")
@@ -71,15 +71,15 @@ def version_of(name: str) -> str:
 
 
 def release_of(name: str) -> str:
-    """Return the name of the release that a version such as `kafka-4.3.1` stands for. Raises UnknownVersion."""
+    """Return the release that stands for a version, such as `kafka-4.1` for `kafka-4.3.1`. Raises UnknownVersion."""
     return _RELEASE_OF[version_of(name)]
 
 
 def meaning(name: str) -> str | None:
-    """Return a sentence that names the release of a version such as `kafka-4.3.1`, None for other names.
+    """Return a sentence that tells which release stands for a version such as `kafka-4.3.1`.
 
-    A colon and replaced mechanisms may follow the name. The name of a release has no sentence, because it stands
-    for itself. Raises UnknownVersion.
+    Replaced mechanisms may follow the name, after a colon. Returns None for the name of a release or of another
+    protocol. Raises UnknownVersion.
     """
     base = name.partition(":")[0]
     if base in _RELEASED or not base.startswith(PREFIX):
@@ -91,14 +91,17 @@ def meaning(name: str) -> str | None:
 
 
 def otherwise(name: str) -> str | None:
-    """Return the difference of a version from its protocol, None if there is none. Raises UnknownVersion."""
+    """Return the difference between a version and the release that stands for it; None if there is none.
+
+    Raises UnknownVersion.
+    """
     return _OTHERWISE.get(version_of(name))
 
 
-def span(release: str) -> str:
-    """Return the versions of a release in a few words: `3.7.0 to 3.9.0, 4.0.0`."""
+def span(*releases: str) -> str:
+    """Return the versions that one or more releases stand for, such as `3.7.0 to 3.9.0, 4.0.0`."""
     everything = sorted(map(_numbers, _RELEASE_OF))
-    places = [everything.index(_numbers(version)) for version in released(release)]
+    places = sorted(everything.index(_numbers(version)) for release in releases for version in released(release))
     runs: list[list[int]] = []
     for place in places:
         if runs and runs[-1][-1] == place - 1:
@@ -110,7 +113,7 @@ def span(release: str) -> str:
 
 
 def _nearest_line(wanted: tuple[int, ...], known: Sequence[tuple[int, ...]]) -> str:
-    """Return a text that lists the known versions in the line of an unknown version, or all lines."""
+    """Return a text with the known versions in the line of an unknown version, or else with all lines."""
     line = [version for version in known if version[: len(wanted) - 1] == wanted[:-1]]
     if len(wanted) > 2 and line:
         return f"of that line there are {', '.join(map(_text, line))}"
@@ -119,7 +122,7 @@ def _nearest_line(wanted: tuple[int, ...], known: Sequence[tuple[int, ...]]) -> 
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    """Return the numbers of a version, an empty tuple for any other text."""
+    """Return the numbers in a version; an empty tuple if the text is not a version."""
     parts = version.split(".")
     return tuple(map(int, parts)) if all(part.isdecimal() and part.isascii() for part in parts) else ()
 

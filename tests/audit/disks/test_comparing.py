@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.audit.disks.disk_sets import losses, on_disk
 from tests.audit.disks.test_disk_files import batch, segment
 
@@ -106,3 +108,91 @@ def test_a_replica_that_knows_a_later_epoch_was_not_committed_before_it(tmp_path
     replica(tmp_path, 2, [batch(0, 1, 5), batch(5, 2, 10)], [(1, 0), (2, 5)], 12)
 
     assert losses(on_disk(tmp_path)) == [("t-0", 5, 11)]
+
+
+def test_with_tiered_storage_the_local_segments_are_compared(tmp_path):
+    epochs = [(0, 0), (1, 10)]
+    replica(tmp_path, 1, [batch(20, 1, 5), batch(25, 1, 5)], epochs, 28, base=20)
+    replica(tmp_path, 2, [batch(20, 1, 5), batch(25, 3, 2)], [*epochs, (3, 25)], 27, base=20)
+    audit = on_disk(tmp_path)
+
+    assert losses(audit) == [("t-0", 25, 27)]
+    assert any("older segments are in tiered storage, or are missing" in gap for gap in audit.gaps)
+
+
+def test_a_follower_that_took_only_the_local_segments_of_its_leader_has_lost_nothing(tmp_path):
+    replica(tmp_path, 1, [batch(0, 0, 10), batch(10, 1, 10)], [(0, 0), (1, 10)], 20)
+    replica(tmp_path, 2, [batch(20, 1, 5), batch(25, 3, 5)], [(0, 0), (1, 10), (3, 25)], 30, base=20)
+
+    assert on_disk(tmp_path).findings == []
+
+
+@pytest.mark.parametrize("name", ["0.log.deleted", "0.log.swap", "0.log.cleaned", "0.index.deleted"])
+def test_files_that_kafka_no_longer_reads_do_not_matter(tmp_path, name):
+    committed_up_to_8_and_replaced_from_5(tmp_path)
+    (tmp_path / "broker-1" / "t-0" / f"{0:019d}{name}").write_bytes(batch(0, 0, 3))
+
+    assert losses(on_disk(tmp_path)) == [("t-0", 5, 7)]
+
+
+@pytest.mark.parametrize("ending", ["delete", "stray", "future"])
+def test_a_replica_that_the_broker_has_set_aside_is_a_gap(tmp_path, ending):
+    committed_up_to_8_and_replaced_from_5(tmp_path)
+    own = tmp_path / "broker-1" / "t-0"
+    own.rename(own.with_name(f"t-0.{'ab' * 16}-{ending}"))
+    audit = on_disk(tmp_path)
+
+    assert audit.findings == []
+    assert any("was set aside by the broker" in gap for gap in audit.gaps) == (ending != "future")
+
+
+def test_a_stale_copy_in_another_directory_of_the_same_broker_is_no_loss(tmp_path):
+    whole, epochs = [batch(0, 1, 5), batch(5, 3, 5)], [(1, 0), (3, 5)]
+    replica(tmp_path, 1, whole, epochs, 10)
+    replica(tmp_path, 2, whole, epochs, 10)
+    replica(tmp_path / "second", 1, [batch(0, 1, 5), batch(5, 1, 2)], [(1, 0)], 0)
+    audit = on_disk(tmp_path)
+
+    assert audit.findings == []
+    assert any("has offsets 5 to 6 of leader epoch 1" in gap for gap in audit.gaps)
+
+
+@pytest.mark.parametrize("codec", [1, 2, 3, 4, 0x10, 0x30])
+def test_packed_and_transactional_batches_are_compared_as_others(tmp_path, codec):
+    def marked(data: bytes) -> bytes:
+        return data[:21] + codec.to_bytes(2, "big") + data[23:]
+
+    replica(tmp_path, 1, [marked(batch(0, 1, 5)), marked(batch(5, 1, 5))], [(1, 0)], 8)
+    replica(tmp_path, 2, [marked(batch(0, 1, 5)), batch(5, 3, 2)], [(1, 0), (3, 5)], 7)
+
+    assert losses(on_disk(tmp_path)) == [("t-0", 5, 7)]
+
+
+@pytest.mark.parametrize("more", [bytes(4096), b""])
+def test_zeros_and_empty_segments_that_a_crash_leaves_do_not_matter(tmp_path, more):
+    committed_up_to_8_and_replaced_from_5(tmp_path)
+    own = tmp_path / "broker-1" / "t-0"
+    with (own / f"{0:020d}.log").open("ab") as file:
+        file.write(more)
+    segment(own, base=10)
+
+    assert losses(on_disk(tmp_path)) == [("t-0", 5, 7)]
+
+
+def test_offsets_that_compaction_has_removed_are_not_lost(tmp_path):
+    replica(tmp_path, 1, [batch(0, 1, 5), batch(8, 1, 2)], [(1, 0)], 10)
+    replica(tmp_path, 2, [batch(0, 1, 5), batch(5, 1, 5), batch(10, 3, 2)], [(1, 0), (3, 10)], 12)
+    (tmp_path / "broker-1" / "cleaner-offset-checkpoint").write_text("0\n1\nt 0 8\n")
+    audit = on_disk(tmp_path)
+
+    assert (audit.findings, audit.gaps) == ([], [])
+
+
+@pytest.mark.parametrize(
+    "meta", ["version=0\nbroker.id=1\n", "node.id = 1\ncluster.id = c\n", "version=1\r\nnode.id=1\r\n"]
+)
+def test_meta_properties_of_every_version_name_the_broker(tmp_path, meta):
+    committed_up_to_8_and_replaced_from_5(tmp_path)
+    (tmp_path / "broker-1" / "meta.properties").write_text(meta)
+
+    assert on_disk(tmp_path).brokers == {1, 2}

@@ -61,7 +61,7 @@ def test_disks_of_two_clusters_are_rejected(epochfuzz, tmp_path):
     ended = epochfuzz("audit", unpacked(LOST, tmp_path / "1"), unpacked(KEPT, tmp_path / "2"))
 
     assert ended.code == 2
-    assert "these are disks of 2 clusters" in ended.err
+    assert "the disks belong to 2 clusters" in ended.err
 
 
 def test_nothing_is_written_into_a_data_directory(epochfuzz, tmp_path):
@@ -83,7 +83,8 @@ def test_a_replica_whose_disk_is_missing_is_a_gap(epochfuzz, tmp_path, missing):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"), [("", "server.log is empty"), ("replicas: 3\n", "no line of 1 file is of a Kafka broker")]
+    ("text", "said"),
+    [("", "server.log is empty"), ("replicas: 3\n", "audit found no line of a Kafka broker in 1 file")],
 )
 def test_a_file_without_a_brokers_line_is_a_gap_next_to_disks(epochfuzz, tmp_path, text, said):
     (tmp_path / "server.log").write_text(text)

@@ -85,13 +85,13 @@ def test_a_checkpoint_is_read_in_the_form_in_which_kafka_writes_it(tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("1\n0\n", "line 1 is not the version 0"),
-        ("0\nx\n", "line 2 is not the number"),
-        ("0\n2\n0 0\n", "line 2 announces 2 entries, and 1 lines follow"),
-        ("0\n1\n0 0", "line 2 announces 1 entries, and 0 lines follow"),
-        ("0\n1\n0 9223372036854775808\n", "line 3: '9223372036854775808' is not a number from 0"),
-        ("0\n2\n3 10\n2 20\n", "line 4 goes back"),
-        ("0\n" + "9" * 5000 + "\n", "line 2 is not the number"),
+        ("1\n0\n", "line 1 must be the version, 0"),
+        ("0\nx\n", "line 2 must be the number"),
+        ("0\n2\n0 0\n", "line 2 promises 2 entries, but 1 lines follow"),
+        ("0\n1\n0 0", "line 2 promises 1 entries, but 0 lines follow"),
+        ("0\n1\n0 9223372036854775808\n", "line 3 must have a number from 0 to 9223372036854775807"),
+        ("0\n2\n3 10\n2 20\n", "line 4 has a lower epoch or offset"),
+        ("0\n" + "9" * 5000 + "\n", "line 2 must be the number"),
     ],
 )
 def test_any_other_text_is_no_checkpoint(tmp_path, text, said):

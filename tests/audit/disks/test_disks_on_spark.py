@@ -69,5 +69,5 @@ def test_disks_that_have_changed_are_another_audit(spark, tmp_path):
     with (data / "A" / "t-0" / f"{0:020d}.log").open("ab") as segment:
         segment.write(b"x")
 
-    with pytest.raises(AuditError, match="holds an audit of other files"):
+    with pytest.raises(AuditError, match="holds an audit with other files"):
         on_spark.run(spark, str(tmp_path / "out"), replace(request), quiet)

@@ -49,14 +49,14 @@ def test_dumps_that_name_no_broker_show_no_loss_and_say_why(dumps):
     audit = on_disk(dumps)
 
     assert losses(audit) == []
-    assert any("does not name its broker: put the broker's meta.properties" in gap for gap in audit.gaps)
+    assert any("does not name its broker; copy the broker's meta.properties" in gap for gap in audit.gaps)
 
 
 def test_metadata_that_were_not_decoded_are_a_gap(dumps):
     file = dumps / "controller" / "metadata.txt"
     file.write_text("".join(line for line in file.read_text().splitlines(True) if not line.startswith("|")))
 
-    assert any("dump it with --cluster-metadata-decoder" in gap for gap in on_disk(dumps).gaps)
+    assert any("dump the log with --cluster-metadata-decoder" in gap for gap in on_disk(dumps).gaps)
 
 
 @pytest.mark.parametrize(

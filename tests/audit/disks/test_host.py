@@ -54,7 +54,7 @@ def test_disks_alone_are_inconclusive_for_the_packed_audit_too(packed, tmp_path)
     assert ended.stdout.startswith("inconclusive: ")
 
 
-WRONG = [("missing", "there is no such file"), ("s3://bucket/logs", "is a URL, and this reads only files")]
+WRONG = [("missing", "there is no such file"), ("s3://bucket/logs", "is a URL, but audit.pyz reads only files")]
 
 
 @pytest.mark.parametrize(("path", "said"), WRONG)
@@ -80,6 +80,6 @@ def test_a_python_that_is_too_old_is_one_message(packed):
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 
     assert (ended.returncode, ended.stdout) == (2, "")
-    assert ended.stderr.startswith("audit.pyz: needs Python 3.11 or later, and ")
-    assert " is 3.9: run it with a later one" in ended.stderr
+    assert ended.stderr.startswith("audit.pyz: needs Python 3.11 or later, but ")
+    assert " is 3.9; run it with a later Python" in ended.stderr
     assert "Traceback" not in ended.stderr

@@ -33,10 +33,10 @@ org.apache.spark.SparkException: Job aborted
         (WORKER_FAILED.format(error="ValueError: no"), "ValueError: no"),
         (
             WORKER_FAILED.format(error="ModuleNotFoundError: No module named 'numba'"),
-            "a worker lacks numba; install what epochfuzz depends on wherever executors run",
+            "a worker lacks numba; install the dependencies of epochfuzz on each machine with executors",
         ),
         ("[SOME_CONDITION] a message\nmore", "[SOME_CONDITION] a message"),
-        ("", "it gives no reason"),
+        ("", "Spark gives no reason"),
     ],
 )
 def test_the_innermost_reason_is_told(text, told):
@@ -56,7 +56,7 @@ def test_a_missing_java_is_named_with_the_command_that_installs_it(monkeypatch, 
 
 @pytest.mark.parametrize("where", [{"remote": "sc://127.0.0.1:9"}, {"master": "spark://127.0.0.1:9"}])
 def test_a_server_that_does_not_answer_is_named(where):
-    with pytest.raises(CampaignError, match=r"no Spark server answers at 127\.0\.0\.1:9: "):
+    with pytest.raises(CampaignError, match=r"no Spark server accepts connections at 127\.0\.0\.1:9: "):
         open_session(**where)
 
 
@@ -66,7 +66,7 @@ def test_a_master_that_does_not_understand_this_pyspark_is_named(tmp_path):
         "ERROR StandaloneSchedulerBackend: Application has been killed. Reason: All masters are unresponsive!\n"
     )
     told = session._complaint(RuntimeError("Cannot call methods on a stopped SparkContext."), log)
-    assert f"the master accepts no driver of PySpark {pyspark.__version__}: start one of the same version" in told
+    assert f"the master rejects drivers of PySpark {pyspark.__version__}; start a master of the same version" in told
 
 
 def test_spark_writes_to_its_log_and_nothing_else(capfd):
@@ -74,3 +74,37 @@ def test_spark_writes_to_its_log_and_nothing_else(capfd):
         os.system("echo out; echo err >&2")
     os.system("echo after")
     assert capfd.readouterr() == ("after\n", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("conform", "--campaign", "c", "--", "no-such-command"), "cannot run 'no-such-command': no such command"),
+        (
+            ("conform", "--campaign", "c", "--master", "local[1]", "--", "no-such-command"),
+            "cannot run 'no-such-command': no such command on this machine",
+        ),
+        (
+            ("explore", "--resume", "empty"),
+            "--resume: empty holds no search; `epochfuzz explore --out empty` starts one",
+        ),
+        (("campaign", "resume", "empty"), "empty holds no campaign; `epochfuzz campaign run --out"),
+    ],
+)
+def test_wrong_input_ends_a_command_before_spark_starts(epochfuzz, monkeypatch, tmp_path, words, told):
+    def starts(*where):
+        raise AssertionError("Spark starts")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("SPARK_REMOTE", raising=False)
+    monkeypatch.setattr(session, "opened", starts)
+    (tmp_path / "empty").mkdir()
+    ended = epochfuzz(*words)
+    assert ended.code == 2
+    assert told in ended.err
+
+
+def test_a_command_that_only_the_workers_have_is_not_looked_for_on_the_driver(epochfuzz, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    ended = epochfuzz("conform", "--campaign", "c", "--master", "spark://127.0.0.1:9", "--", "no-such-command")
+    assert "no such command on this machine" not in ended.err

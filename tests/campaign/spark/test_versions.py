@@ -85,14 +85,14 @@ def test_a_spark_connect_server_of_another_major_version_is_refused_before_anyth
     builder = SimpleNamespace(remote=lambda at: SimpleNamespace(getOrCreate=lambda: other))
     monkeypatch.setattr(session, "_require_any", lambda servers: None)
     monkeypatch.setattr("pyspark.sql.SparkSession.builder", builder)
-    told = rf"server is Spark 3\.5\.7, and this is PySpark {pyspark.__version__}: pip install 'pyspark==3\.5"
+    told = rf"server is Spark 3\.5\.7, and this is PySpark {pyspark.__version__}; run `pip install 'pyspark==3\.5"
     with pytest.raises(CampaignError, match=told), session.opened(remote="sc://127.0.0.1:9"):
         pass
     assert stopped == ["stopped"]
 
 
 def test_a_spark_connect_server_that_is_too_old_is_refused_and_any_minor_version_of_ours_is_not():
-    with pytest.raises(CampaignError, match=r"server is Spark 3\.4\.1: start one of Spark 3\.5 or newer"):
+    with pytest.raises(CampaignError, match=r"server is Spark 3\.4\.1; start a server of Spark 3\.5 or newer"):
         versions.require_server("3.4.1")
     versions.require_server(f"{pyspark.__version__.partition('.')[0]}.9.0-vendor-1")
 
@@ -106,7 +106,8 @@ def test_a_spark_home_of_another_spark_is_named(monkeypatch, tmp_path, version):
         versions.require_home()
     else:
         told = (
-            rf"SPARK_HOME is {tmp_path}, Spark 3\.5\.2-amzn-1, .*unset SPARK_HOME, or pip install 'pyspark==3\.5\.\*'"
+            rf"SPARK_HOME is {tmp_path}, Spark 3\.5\.2-amzn-1, .*"
+            r"unset SPARK_HOME, or run `pip install 'pyspark==3\.5\.\*'"
         )
         with pytest.raises(CampaignError, match=told), session.opened():
             pass

@@ -1,6 +1,7 @@
 """Nothing is lost: a campaign that was disturbed ends as one that was not."""
 
 import shutil
+import socket
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -13,6 +14,7 @@ from pyspark.errors import PythonException
 from epochfuzz.harness.campaign.run import campaign as campaigns
 from epochfuzz.harness.campaign.run import waves
 from epochfuzz.harness.campaign.run.campaign import Campaign
+from epochfuzz.harness.campaign.store import directory as stores
 from epochfuzz.harness.campaign.store.directory import CampaignDirectory
 from epochfuzz.harness.campaign.store.errors import CampaignError, sentence
 from epochfuzz.harness.campaign.store.local_tables import LocalTables
@@ -121,8 +123,22 @@ def test_a_directory_that_cannot_be_written_is_named(spark, tmp_path):
 
 
 def test_a_file_system_that_spark_does_not_know_is_named(spark):
-    with pytest.raises(CampaignError, match='nowhere://c cannot be read: No FileSystem for scheme "nowhere"'):
+    told = r'nowhere://c cannot be read: Spark has no connector for it \(No FileSystem for scheme "nowhere"\); add one'
+    with pytest.raises(CampaignError, match=told):
         start(spark, "nowhere://c", parameters())
+
+
+def test_storage_without_its_connector_is_named(spark):
+    with pytest.raises(CampaignError, match="s3a://bucket/c cannot be read: Spark has no connector for it"):
+        start(spark, "s3a://bucket/c", parameters())
+
+
+def test_storage_that_does_not_respond_is_named_within_seconds(spark, monkeypatch):
+    monkeypatch.setattr(stores, "_PATIENCE", 2.0)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        uri = f"hdfs://127.0.0.1:{silent.getsockname()[1]}/c"
+        with pytest.raises(CampaignError, match=f"{uri} did not respond within 2 s; check the address"):
+            start(spark, uri, parameters())
 
 
 def test_a_name_that_spark_would_take_for_a_pattern_is_refused(spark):
@@ -195,22 +211,22 @@ def test_blocks_of_another_campaign_are_refused(spark, undisturbed, tmp_path):
 @pytest.mark.parametrize(
     ("changed", "complaint"),
     [
-        ({"engine": "walks"}, "unknown engine 'walks'; the engines are walk, hypothesis, conformance"),
-        ({"engine": None}, "unknown engine None"),
-        ({"block": 0}, "block is 0"),
-        ({"block": None}, "block: no value"),
-        ({"schedules": -5}, "schedules is -5"),
-        ({"seconds": float("nan")}, "seconds is nan"),
-        ({"stable": 1.5}, "stable is 1.5"),
-        ({"seed": -1}, "seed is -1"),
-        ({"machine": "a:B"}, "machine is 'a:B'"),
+        ({"engine": "walks"}, "engine must be one of walk, hypothesis, conformance, tours, cluster; got 'walks'"),
+        ({"engine": None}, "tours, cluster; got None"),
+        ({"block": 0}, "block must be at least 1; got 0"),
+        ({"block": None}, "block must have a value"),
+        ({"schedules": -5}, "schedules must be at least 1; got -5"),
+        ({"seconds": float("nan")}, "seconds must be more than 0; got nan"),
+        ({"stable": 1.5}, "stable must be between 0 and 1; got 1.5"),
+        ({"seed": -1}, "seed must be from 0 to 2**63 - 1; got -1"),
+        ({"machine": "a:B"}, "machine must be absent without engine hypothesis; got 'a:B'"),
         ({"protocols": []}, "protocols is empty"),
         ({"protocols": ["kip-1"]}, "unknown protocol 'kip-1'"),
         ({"schedules": None}, "schedules, seconds and stable are all missing"),
-        ({"colour": "red"}, "colour: unknown parameter"),
+        ({"colour": "red"}, "this version has no parameter colour"),
         ({"configuration": {"replicas": 9}}, "replicas must be from 2 to 5; got 9"),
-        ({"configuration": {"replicas": 2, "racks": 3}}, "configuration.racks: unknown parameter"),
-        ({"version": "9.9", "colour": "red"}, "written by epochfuzz 9.9, and this is epochfuzz "),
+        ({"configuration": {"replicas": 2, "racks": 3}}, "this version has no setting racks"),
+        ({"version": "9.9", "colour": "red"}, "written by epochfuzz 9.9, but this is epochfuzz "),
     ],
 )
 def test_parameters_that_cannot_be_used_are_named_with_their_file(undisturbed, tmp_path, changed, complaint):

@@ -28,7 +28,7 @@ def test_frames_that_arrive_in_pieces_come_out_whole() -> None:
 
 def test_what_is_no_frame_is_refused() -> None:
     for announced in ("ffffffff", "7fffffff"):
-        with pytest.raises(FrameError, match="a frame of"):
+        with pytest.raises(FrameError, match="the frame has"):
             Frames().feed(bytes.fromhex(announced))
 
 

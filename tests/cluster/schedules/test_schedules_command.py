@@ -80,10 +80,13 @@ def test_fuzz_ends_in_time_and_keeps_what_it_finds(plays: Any, epochfuzz: Any, t
     [
         (("replay", "none.yaml"), "none.yaml"),
         (("replay", M1, "--kafka-home", "no-such-directory"), "no-such-directory is not a directory"),
-        (("replay", M1, "--kafka-home", "tests"), "this directory has no Kafka"),
-        (("replay", M1, "--release", "trunk"), "a release has a name such as 4.3.1; got 'trunk'"),
+        (("replay", M1, "--kafka-home", "tests"), "has no Kafka, because libs/kafka_2.13-VERSION.jar is missing"),
+        (("replay", M1, "--release", "trunk"), "the release must have a name such as 4.3.1; got 'trunk'"),
         (("fuzz", "--for", "soon"), "--for: a duration is a number and s, m or h"),
-        (("fuzz", "--for", "1s", "--kafka-home", "tests"), "this directory has no Kafka"),
+        (
+            ("fuzz", "--for", "1s", "--kafka-home", "tests"),
+            "has no Kafka, because libs/kafka_2.13-VERSION.jar is missing",
+        ),
         (("fuzz", "--for", "1s", "--replicas", "4"), "--replicas must be from 2 to 3; got '4'"),
     ],
     ids=lambda words: " ".join(words) if isinstance(words, tuple) else "",
@@ -102,7 +105,7 @@ def test_a_directory_of_an_earlier_replay_is_not_written_over(
     (tmp_path / "cluster-1").mkdir()
     ended = epochfuzz("cluster", "replay", M1, "--out", tmp_path)
     assert ended.code == 2
-    assert "cluster-1 is there already; name another directory, or remove it" in ended.err
+    assert "cluster-1 already exists; name another directory, or remove it" in ended.err
 
 
 def test_a_directory_that_cannot_be_made_is_one_message(plays: Any, epochfuzz: Any, tmp_path: Path) -> None:

@@ -14,9 +14,8 @@ from epochfuzz.harness.conform.run.run import Conformance
 from epochfuzz.harness.views import transitions
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
-from tests.conform.running import REFERENCE, SUBJECT
+from tests.conform.running import REFERENCE, SUBJECT, WRONG
 
-WRONG = (sys.executable, "-m", "tests.conform.wrong")
 SMALL = ("--exhaustive", "--epochs", "1")
 N = 2_700
 

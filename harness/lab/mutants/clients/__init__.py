@@ -1,1 +1,1 @@
-"""Declare mutants with mistakes in the responses to clients."""
+"""Mutants with mistakes in the responses to clients."""

@@ -1,4 +1,4 @@
-"""Declare mutants of acknowledgements: the producer gets its response before its record is safe."""
+"""Mutants of acknowledgements: the producer gets its response before its record is safe."""
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.history import promises

@@ -1,4 +1,4 @@
-"""Declare mutants of how brokers serve clients, and of a consumer's position."""
+"""Mutants of brokers that serve clients, and of a consumer's position."""
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.clients import consumer

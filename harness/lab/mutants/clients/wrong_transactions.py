@@ -1,4 +1,4 @@
-"""Declare mutants of transactions: their ends, their markers, and the knowledge of leaders and consumers."""
+"""Mutants of transactions: their ends, their markers, and the limits of reading for consumers."""
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.clients import coordinator

@@ -1,1 +1,1 @@
-"""Declare mutants of the checks: properties that miss a violation."""
+"""Mutants of the checks themselves: properties that miss a violation."""

@@ -1,6 +1,6 @@
-"""Declare mutants of the checks: a forgotten guarantee, or an unseen violation.
+"""Mutants of the checks themselves: a forgotten guarantee, or an unseen violation.
 
-Only the schedules of a protocol with a known flaw distinguish these mutants from the correct checks.
+Only a protocol with a known flaw can show them, because the correct checks must report a violation.
 """
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of

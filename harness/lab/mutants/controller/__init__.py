@@ -1,1 +1,1 @@
-"""Declare mutants of controllers and of their knowledge of brokers."""
+"""Mutants of controllers, and of their knowledge of brokers."""

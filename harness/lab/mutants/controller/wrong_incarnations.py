@@ -1,4 +1,4 @@
-"""Declare mutants of returning brokers (KIP-841, KIP-903): the conditions for such a broker to join the ISR."""
+"""Mutants of KIP-841 and KIP-903: the conditions under which a restarted broker may join the ISR."""
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.controller import broker_epochs

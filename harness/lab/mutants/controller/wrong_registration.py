@@ -1,4 +1,4 @@
-"""Declare mutants of registration and fencing (KIP-380, KRaft): the roles that a returning broker loses."""
+"""Mutants of registration and fencing (KIP-380, KRaft): the roles that a restarted broker loses."""
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.broker import registration

@@ -1,1 +1,1 @@
-"""Declare mutants of leadership, replication, truncation and the ISR."""
+"""Mutants of leadership, replication, truncation and the ISR."""

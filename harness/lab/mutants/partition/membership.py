@@ -1,4 +1,4 @@
-"""Declare mutants of membership: in the ISR, in elections, and in notifications."""
+"""Mutants of the ISR and of elections: a wrong replica is a member, or is elected."""
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.controller import controller

@@ -1,4 +1,4 @@
-"""Declare mutants of recovery: in the state that a replica writes to disk, and in the state after its restart."""
+"""Mutants of recovery: mistakes in the state that a replica writes to disk, or in the state after its restart."""
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.broker import faults

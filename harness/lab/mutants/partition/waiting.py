@@ -1,4 +1,4 @@
-"""Declare mutants of waiting: for followers that lag or have just caught up, and of fetches in the purgatory."""
+"""Mutants of waiting: for followers that lag or have just caught up, and of fetches in the purgatory."""
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.partition import delayed_fetch, high_watermark, isr, lag_time

@@ -1,4 +1,4 @@
-"""Declare mutants of replication: fetched and appended records, fencing, and the high watermark."""
+"""Mutants of replication: fetched and appended records, fencing, and the high watermark."""
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.partition import high_watermark, replication

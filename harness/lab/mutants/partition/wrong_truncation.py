@@ -1,4 +1,4 @@
-"""Declare mutants of truncation: when a follower truncates its log, and to which offset."""
+"""Mutants of truncation: a follower truncates at the wrong time, or to the wrong offset."""
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.partition import truncation

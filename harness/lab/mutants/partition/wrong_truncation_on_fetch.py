@@ -1,4 +1,4 @@
-"""Declare mutants of truncation on fetch (KIP-595): the leader's response, and the follower's truncation."""
+"""Mutants of truncation on fetch (KIP-595): the leader's response, and the follower's truncation."""
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.partition import high_watermark, truncation, truncation_on_fetch

@@ -1,1 +1,1 @@
-"""Declare mutants of a replica's storage."""
+"""Mutants of a replica's storage."""

@@ -6,16 +6,18 @@ The query also contains the schedules that the user has abandoned for another sc
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import parse_qs, urlencode
 
-from epochfuzz.harness.cli.drawing import MOST_EVENTS
+from epochfuzz.harness.text.slug import SLUG
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration, ConfigurationError
 from epochfuzz.model.kafka.vocabulary.events import EventError, parse_schedule, schedule_texts
 from epochfuzz.model.kafka.vocabulary.names import nearest
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, Protocol, ProtocolError, parse_protocol
 
+MOST_EVENTS = 500  # a longer drawing is unreadable, and a browser needs seconds to show it
 MOST_PROTOCOLS = 24
 MOST_BRANCHES = 8  # if there are more, the oldest branches are dropped
+MOST_CHARACTERS = 1 << 16  # of a query, as in the requests that Python's server accepts
 
 _SETTINGS = vars(Configuration())
 _KEYS = ("case", "protocol", *_SETTINGS, "events", "step", "branch")
@@ -85,6 +87,13 @@ class Position:
         return replace(self, events=events, step=step, branches=tuple(left[:MOST_BRANCHES]))
 
 
+def parse_query(query: str) -> Position:
+    """Return the position of an address, given as the text after the question mark. Raises BadPosition."""
+    if len(query) > MOST_CHARACTERS:
+        raise BadPosition(f"{len(query):,} characters are too many for an address; the most is {MOST_CHARACTERS:,}")
+    return parse(parse_qs(query, keep_blank_values=True))
+
+
 def parse(query: Mapping[str, Iterable[str]]) -> Position:
     """Return the position of an address, given as lists of values by key. Empty values are ignored.
 
@@ -104,7 +113,7 @@ def parse(query: Mapping[str, Iterable[str]]) -> Position:
             events=events,
             step=_step(given.get("step", []), len(events)),
             branches=tuple(_events([branch]) for branch in given.get("branch", [])[:MOST_BRANCHES]),
-            case="".join(given.get("case", [])),
+            case=_case(given.get("case", [])),
         )
     except (ProtocolError, EventError, ConfigurationError) as error:
         raise BadPosition(str(error)) from None
@@ -135,6 +144,13 @@ def _step(texts: list[str], length: int) -> int:
     if not (texts[0].isascii() and texts[0].isdigit() and len(texts[0]) <= 4 and int(texts[0]) <= length + 1):
         raise BadPosition(f"step must be a whole number from 0 to {length}; got {texts[0]!r}")
     return int(texts[0])
+
+
+def _case(texts: list[str]) -> str:
+    name = "".join(texts)
+    if name and not SLUG.fullmatch(name):
+        raise BadPosition(f"case must be lower-case words joined by '-'; got {name!r}")
+    return name
 
 
 def _setting(key: str, text: str) -> Any:

@@ -8,7 +8,6 @@ import bz2
 import codecs
 import io
 import lzma
-import re
 import tarfile
 import tempfile
 import zipfile
@@ -18,8 +17,8 @@ from dataclasses import dataclass
 from typing import IO, Any, Protocol
 
 from epochfuzz.harness.audit.errors import AuditError
+from epochfuzz.harness.audit.unpacking.forms import BEGINNINGS, SNIFFED, TEXT, WIDE, form_of
 
-SNIFFED = 8192  # number of first bytes from which the form is determined
 _BUFFER = 1 << 16
 _DEEPEST = 5  # greatest depth of nested packings
 _MEMBERS = 100_000
@@ -28,22 +27,7 @@ _HARMLESS = 1 << 29  # bytes to which every file may unpack
 _PIECE = 1 << 14  # number of packed bytes that are read at a time
 _SPOOLED = 1 << 26  # a zip archive inside an archive is kept in memory up to this number of bytes
 
-TEXT = "text"
-WIDE = ("utf-16-le", "utf-16-be")
-_MAGIC = {
-    b"\x1f\x8b": "gzip",
-    b"\xfd7zXZ\0": "xz",
-    b"BZh": "bzip2",
-    b"\x28\xb5\x2f\xfd": "zstd",
-    b"PK\x03\x04": "zip",
-    b"PK\x05\x06": "zip",
-}
-_BEGINNINGS = {form: magic for magic, form in _MAGIC.items()}
-_OTHERS = {b"7z\xbc\xaf\x27\x1c": "7z", b"Rar!": "rar", b"\x04\x22\x4d\x18": "lz4", b"\x1f\x9d": "compress"}
-_TAR = (257, b"ustar")
-_CONTROL = bytes(set(range(32)) - set(b"\0\t\n\r\f\x1b\b"))
-_DATA = re.compile(r"\d{20}\.(?:log|index|timeindex|txnindex|snapshot|checkpoint)(?:\.deleted)?")
-
+_WINDOW, _ZEROS = 256, 5  # in so many bytes of UTF-16, at least one in five is zero, because Kafka writes ASCII
 UNPACKING_ERRORS = (OSError, EOFError, zlib.error, lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile, ValueError)
 
 
@@ -60,69 +44,26 @@ class Member:
     problem: str | None = None
 
 
-def form_of(head: bytes, name: str) -> tuple[str, str | None]:
-    """Determine the form of a file from its first bytes. Also returns the reason if it can't be read, or None."""
-    for magic, form in _MAGIC.items():
-        if head.startswith(magic):
-            return form, None
-    if head[_TAR[0] : _TAR[0] + len(_TAR[1])] == _TAR[1]:
-        return "tar", None
-    for magic, called in _OTHERS.items():
-        if head.startswith(magic):
-            return called, f"is packed by {called}, which audit cannot unpack: unpack it first"
-    if _DATA.fullmatch(name.rpartition("/")[2]):
-        return "data", "is not text: it belongs to a data directory of Kafka's"
-    wide = _wide(head)
-    if wide:
-        return wide, None
-    return (TEXT, None) if _is_text(head) else ("", "is not text in UTF-8 or UTF-16")
-
-
-def _wide(head: bytes) -> str | None:
-    if head.startswith(codecs.BOM_UTF16_LE):
-        return WIDE[0]
-    if head.startswith(codecs.BOM_UTF16_BE):
-        return WIDE[1]
-    even, odd = head[0::2].count(0), head[1::2].count(0)
-    half = len(head) // 2
-    if half < 4:
-        return None
-    return (
-        WIDE[0]
-        if odd > 0.7 * half and even < 0.1 * half
-        else WIDE[1]
-        if even > 0.7 * half and odd < 0.1 * half
-        else None
-    )
-
-
-def _is_text(head: bytes) -> bool:
-    """Return whether bytes are text, apart from holes of NULs and some damage."""
-    written = head.replace(b"\0", b"")
-    if not written:  # only NULs so far, but text may follow
-        return True
-    control = len(written) - len(written.translate(None, _CONTROL))
-    foreign = written.decode(errors="replace").count("�")
-    scattered = head.count(b"\0") - _longest_hole(head)
-    return control * 10 <= len(written) and foreign * 3 <= len(written) and scattered * 10 <= len(head)
-
-
-def _longest_hole(head: bytes) -> int:
-    return sum(len(hole) for hole in re.findall(rb"\0{16,}", head))
-
-
 class UnpackedBytes:
-    """The number of bytes that a file may unpack to."""
+    """The number of bytes and of files that a packed file may unpack to."""
 
     def __init__(self, packed: int) -> None:
         self._left = max(_HARMLESS, packed * _RATIO)
-        self.members = _MEMBERS
+        self._files = _MEMBERS
 
     def take(self, size: int) -> None:
         """Count unpacked bytes. Raises Damaged if there are too many."""
         self._left -= size
         if self._left < 0:
-            raise Damaged(f"it unpacks to more than {_RATIO} times its size, as a bomb does; the rest was left out")
+            raise Damaged(
+                f"it unpacks to more than {_RATIO} times its size, so audit left out the rest; unpack it first"
+            )
+
+    def take_file(self) -> None:
+        """Count a file of an archive. Raises Damaged if there are too many."""
+        self._files -= 1
+        if self._files < 0:
+            raise Damaged(f"it has more than {_MEMBERS:,} files, so audit left out the rest; unpack it first")
 
 
 def members(name: str, content: IO[bytes], budget: UnpackedBytes, depth: int = _DEEPEST) -> Iterator[Member]:
@@ -138,7 +79,7 @@ def members(name: str, content: IO[bytes], budget: UnpackedBytes, depth: int = _
         elif form in WIDE:
             yield Member(name, io.BufferedReader(_Narrowed(stream, form), _BUFFER))
         elif depth == 0:
-            yield Member(name, None, f"is packed more than {_DEEPEST} times, and was not unpacked")
+            yield Member(name, None, f"is packed more than {_DEEPEST} times; unpack it first")
         elif form == "tar":
             yield from _of_tar(name, stream, budget, depth - 1)
         elif form == "zip":
@@ -166,14 +107,12 @@ def reason(error: Exception) -> str:
 def _of_tar(name: str, stream: IO[bytes], budget: UnpackedBytes, depth: int) -> Iterator[Member]:
     with tarfile.open(fileobj=stream, mode="r|", errors="backslashreplace") as archive:
         for info in archive:
-            budget.members -= 1
-            if budget.members < 0:
-                raise Damaged(f"it has more than {_MEMBERS:,} files; the rest was left out")
+            budget.take_file()
             inside = f"{name}/{shown(info.name)}"
             if info.isdir():
                 continue
             if not info.isreg():
-                yield Member(inside, None, "is a link or a device, and was not read")
+                yield Member(inside, None, "is a link or a device, so audit did not read it")
                 continue
             content = archive.extractfile(info)
             assert content is not None
@@ -183,14 +122,12 @@ def _of_tar(name: str, stream: IO[bytes], budget: UnpackedBytes, depth: int) -> 
 def _of_zip(name: str, stream: IO[bytes], budget: UnpackedBytes, depth: int) -> Iterator[Member]:
     with _seekable(stream, budget) as whole, zipfile.ZipFile(whole) as archive:
         for info in archive.infolist():
-            budget.members -= 1
-            if budget.members < 0:
-                raise Damaged(f"it has more than {_MEMBERS:,} files; the rest was left out")
+            budget.take_file()
             inside = f"{name}/{shown(info.filename)}"
             if info.is_dir():
                 continue
             if info.flag_bits & 1:
-                yield Member(inside, None, "is encrypted: unpack it first")
+                yield Member(inside, None, "is encrypted; unpack it first")
                 continue
             try:
                 content = archive.open(info)
@@ -236,7 +173,7 @@ class _Stream(io.RawIOBase):
             except UNPACKING_ERRORS as error:
                 self._error = error
                 continue
-            if not self._made:
+            if not self._made and self._error is None:
                 return 0
         size = min(len(buffer), len(self._made))
         buffer[:size] = self._made[:size]
@@ -296,9 +233,20 @@ class _Narrowed(_Stream):
     def _piece(self) -> bytes:
         while True:
             piece = self._content.read(1 << 16)
-            made = self._decoder.decode(piece, final=not piece).encode("utf-8", "replace")
-            if made or not piece:
+            whole = _wide_part(piece)
+            if whole < len(piece):
+                self._error = Damaged("another encoding than UTF-16 begins within it")
+            made = self._decoder.decode(piece[:whole], final=not piece).encode("utf-8", "replace")
+            if made or not piece or self._error is not None:
                 return made
+
+
+def _wide_part(piece: bytes) -> int:
+    """Return the number of bytes that are UTF-16. Another program may have appended to the file."""
+    for start in range(0, len(piece) - _WINDOW, _WINDOW):
+        if piece.count(0, start, start + _WINDOW) * _ZEROS < _WINDOW:
+            return next(i for i in range(start, len(piece), 2) if 0 not in piece[i : i + 2])
+    return len(piece)
 
 
 class _Decompressor(Protocol):
@@ -336,14 +284,14 @@ class _Unpacked(_Stream):
             if not self._packed and not more and self._decompressor is not None:
                 more = self._content.read(_PIECE)
                 if not more:
-                    raise Damaged("it ends too early: it was cut")
+                    raise Damaged("its end is missing")
                 self._packed = more
 
     def _begins(self) -> bool:
         """Begin the next packed stream. Returns False at the end of the file, even if it is padded with zeros."""
         while len(self._packed) < 6 and (more := self._content.read(_PIECE)):
             self._packed += more
-        if self._count and not self._packed.startswith(_BEGINNINGS[self._form]):
+        if self._count and not self._packed.startswith(BEGINNINGS[self._form]):
             while not self._packed.strip(b"\0"):
                 self._packed = self._content.read(1 << 16)
                 if not self._packed:
@@ -429,7 +377,7 @@ def _gzip_header(data: bytes) -> int | None:
     if len(data) < 10:
         return None
     if data[2] != 8:
-        raise Damaged("its method of compression is not known")
+        raise Damaged("its compression method is unknown")
     flags, at = data[3], 10
     if flags & 4:
         if len(data) < at + 2:
@@ -440,7 +388,7 @@ def _gzip_header(data: bytes) -> int | None:
             end = data.find(b"\0", at)
             if end < 0:
                 if len(data) > 1 << 16:
-                    raise Damaged("its header never ends")
+                    raise Damaged("its header has no end")
                 return None
             at = end + 1
     at += 2 if flags & 2 else 0
@@ -456,7 +404,7 @@ def _zstd() -> _Decompressor:
             import zstandard
         except ImportError:
             raise AuditError(
-                "is packed by zstd, which needs Python 3.14 or the package zstandard: run `pip install zstandard`, or"
+                "is packed by zstd, which needs Python 3.14 or the package zstandard; run `pip install zstandard`, or"
                 " unpack the file first"
             ) from None
         return _Unzstd(zstandard.ZstdDecompressor().decompressobj(), zstandard.ZstdError)

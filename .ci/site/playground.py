@@ -1,0 +1,115 @@
+"""The playground: `epochfuzz play` as static files, run by Pyodide in the reader's browser.
+
+Pyodide comes from its npm package, pinned by version and hash. Its archive stays in build/pyodide. Without npm, or
+without a connection, the site has no playground.
+"""
+
+import base64
+import hashlib
+import io
+import json
+import shutil
+import subprocess
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Iterable, Iterator
+from importlib.metadata import distribution
+from pathlib import Path
+
+from epochfuzz.harness.cases.case import Case
+from epochfuzz.harness.environment.bare_imports import imported_files
+from epochfuzz.harness.links.position import Position
+from epochfuzz.harness.play.browser import STORIES
+from epochfuzz.harness.play.pages import POLICY, Pages
+from epochfuzz.harness.play.stories import stories_of
+
+_ROOT = Path(__file__).resolve().parents[2]
+_SOURCE = _ROOT / "src"
+_ARCHIVES = _ROOT / "build" / "pyodide"
+
+_VERSION = "314.0.7"
+_HASH = "sha512-0YvXxEhfEdpLfb/XkM2BFAeMROq0iMUX2bzzH9pOttyMcWkwq+HbE5uyuGD82LN7y2q+SNvi/6V5JEsOlD2R1A=="
+_OF_PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
+
+# WebAssembly is compiled from bytes. The worker starts from a blob, which imports a file of the site.
+_POLICY = f"{POLICY}; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self' blob:"
+_LIBRARIES = ("jinja2", "markupsafe")  # only their Python code
+_READ = (
+    "play/templates/play.html",
+    "play/templates/mistake.html",
+    "views/drawings/figures.css",
+    "views/report/templates/scene.html",
+    "views/report/templates/tables.html",
+)
+
+
+class NoPyodide(Exception):
+    """Pyodide is not available. The message says why."""
+
+
+def files(cases: Iterable[Case]) -> Iterator[tuple[str, bytes]]:
+    """Yield the path, below the playground's directory, and the content of each file. Raises NoPyodide."""
+    archive = _archive()
+    pages = Pages(Position())
+    for name in ("play.css", "play.js", "browser.js", "worker.js"):
+        yield name, pages.file(name).encode()
+    python = packed(cases)
+    yield "epochfuzz.zip", python
+    version = hashlib.sha256(python).hexdigest()[:16]
+    yield "index.html", pages.file("site.html", policy=_POLICY, version=version).encode()
+    with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
+        for name in _OF_PYODIDE:
+            member = tar.extractfile(f"package/{name}")
+            assert member is not None, name
+            yield f"pyodide/{name}", member.read()
+
+
+def _archive() -> bytes:
+    """Return the npm package of Pyodide. Raises NoPyodide."""
+    file = _ARCHIVES / f"pyodide-{_VERSION}.tgz"
+    if not file.exists():
+        npm = shutil.which("npm")
+        if npm is None:
+            raise NoPyodide("npm is not installed")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        command = [npm, "pack", "--silent", "--pack-destination", str(file.parent), f"pyodide@{_VERSION}"]
+        ended = subprocess.run(command, cwd=file.parent, stdout=subprocess.DEVNULL, check=False)
+        if ended.returncode != 0 or not file.exists():
+            raise NoPyodide("npm did not deliver Pyodide")
+    content = file.read_bytes()
+    digest = base64.b64encode(hashlib.sha512(content).digest()).decode()
+    if f"sha512-{digest}" != _HASH:
+        raise SystemExit(f"{file}: its hash is sha512-{digest}, and {_HASH} is pinned; remove the file")
+    return content
+
+
+def packed(cases: Iterable[Case]) -> bytes:
+    """Return a zip archive of everything that the worker imports, with the stories of the cases."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in sorted(_contents(cases)):
+            archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)  # with the same date in every build
+    return packed.getvalue()
+
+
+def _contents(cases: Iterable[Case]) -> Iterator[tuple[str, bytes]]:
+    with tempfile.TemporaryDirectory() as directory:
+        libraries = Path(directory)
+        for name in _LIBRARIES:
+            for path in distribution(name).files or ():
+                if path.suffix == ".py" or "licenses" in path.parts:
+                    content = path.read_binary()
+                    yield path.as_posix(), content
+                    copy = libraries / path
+                    copy.parent.mkdir(parents=True, exist_ok=True)
+                    copy.write_bytes(content)
+        for file in imported_files("epochfuzz.harness.play.browser", _SOURCE, [libraries]):
+            yield file.relative_to(_SOURCE).as_posix(), file.read_bytes()
+    for name in _READ:
+        yield f"epochfuzz/harness/{name}", (_SOURCE / "epochfuzz" / "harness" / name).read_bytes()
+    yield f"epochfuzz/harness/play/{STORIES}", json.dumps(_stories(cases)).encode()
+
+
+def _stories(cases: Iterable[Case]) -> dict[str, tuple[str, str]]:
+    return {case: (story.query, story.why) for case, story in stories_of(cases).items()}

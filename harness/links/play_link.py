@@ -1,0 +1,44 @@
+"""Link to a position in `play`: on the site that the user names, or on this machine.
+
+`play_url` in `[tool.epochfuzz]` of pyproject.toml, or the environment variable, names the playground of a site.
+"""
+
+import os
+from collections.abc import Iterable
+
+from epochfuzz.harness.links.position import MOST_EVENTS, MOST_PROTOCOLS, Position
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
+from epochfuzz.strategies.project import checked_play_url, project
+
+HOST = "127.0.0.1"
+PORT = 8320
+LOCAL = f"http://{HOST}:{PORT}/"  # `epochfuzz play` without --port
+VARIABLE = "EPOCHFUZZ_PLAY_URL"
+
+
+def play_link(
+    protocols: Iterable[Protocol], settings: Configuration, events: bytes, step: int = 0, case: str = ""
+) -> str | None:
+    """Return the address of a step of a schedule in `play`; None if the schedule is too long for `play`.
+
+    Only the first protocols fit side by side. `case` is the id of the case that has the schedule. Raises ProjectError.
+    """
+    if len(events) > MOST_EVENTS:
+        return None
+    shown = tuple(dict.fromkeys(protocols))[:MOST_PROTOCOLS]
+    return f"{base_address()}?{Position(shown, settings, events, step, case=case).query()}"
+
+
+def base_address() -> str:
+    """Return the address of the playground: of the variable, or else of the project, or else of `epochfuzz play`.
+
+    Raises ProjectError.
+    """
+    return address_in_environment() or project().play_url or LOCAL
+
+
+def address_in_environment() -> str:
+    """Return the address in the environment variable, or an empty text. Raises ProjectError."""
+    given = os.environ.get(VARIABLE)
+    return checked_play_url(given, VARIABLE) if given else ""

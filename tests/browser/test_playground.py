@@ -1,0 +1,177 @@
+"""The playground of the site in a real browser: static files, no server that computes, and no other origin."""
+
+import threading
+import time
+import zlib
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from epochfuzz.harness.cases.bundled import bundled_cases
+from epochfuzz.harness.cases.case import load_case
+from epochfuzz.harness.cases.verdict import judge
+from epochfuzz.harness.links.position import Position
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
+from tests.browser.watching import watched
+from tests.documents.playground import playground
+
+M1_LOSS = load_case("m1-loss")
+PROTOCOLS = ("hw", "kip-101")
+START = Position(tuple(map(parse_protocol, PROTOCOLS)), M1_LOSS.settings, M1_LOSS.events, case="m1-loss")
+
+expect.set_options(timeout=60_000)  # Python starts in the browser, and the machine may have more to do
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *arguments: Any) -> None:
+        """Log nothing."""
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The playground below the root of a site, served as files by this process."""
+    root = tmp_path_factory.mktemp("site")
+    try:
+        for name, content in playground.files(bundled_cases()):
+            file = root / "docs" / "play" / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content)
+    except playground.NoPyodide as error:
+        pytest.skip(str(error))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(root)))
+    serving = threading.Thread(target=server.serve_forever)
+    serving.start()
+    yield f"http://127.0.0.1:{server.server_port}/docs/play/"
+    server.shutdown()
+    serving.join()
+    server.server_close()
+
+
+@pytest.fixture(scope="module")
+def page(browser: Browser, address: str) -> Iterator[Page]:
+    """A page of which anything that goes wrong in it, or any request to elsewhere, fails the tests."""
+    with watched(browser, lambda request: is_own(request.url, address)) as (page, troubles):
+        yield page
+        assert troubles == []
+
+
+def is_own(url: str, address: str) -> bool:
+    return url.startswith((address, "blob:", "data:"))
+
+
+def fingerprints(page: Page) -> list[str | None]:
+    return [each.get_attribute("data-fingerprint") for each in page.locator(".verdicts [data-fingerprint]").all()]
+
+
+def test_m1_loss_has_the_fingerprints_of_replay_under_both_protocols(page: Page, address: str) -> None:
+    page.goto(f"{address}?{START.query()}")
+    expect(page.locator("output")).to_have_text("step 0 of 25")
+    assert fingerprints(page) == [each.run.fingerprint for each in judge(M1_LOSS, PROTOCOLS).verdicts.values()]
+    assert "The first scenario of KIP-101" in page.locator("#story").inner_text()
+
+
+def test_every_step_is_reached_by_key_and_the_address_follows(page: Page, address: str) -> None:
+    page.goto(f"{address}?{START.query()}")
+    expect(page.locator("output")).to_have_text("step 0 of 25")
+    for step in range(1, 26):
+        page.keyboard.press("ArrowRight")
+        expect(page.locator("output")).to_have_text(f"step {step} of 25")
+        assert page.url == f"{address}?{START.at(step).query()}"
+    page.keyboard.press("Home")
+    page.click("#parting a")
+    expect(page.locator("#step h2")).to_contain_text("12 notify B")
+    expect(page.locator(".pane").first).to_contain_text("B truncates m1: its high watermark was 1")
+    expect(page.locator(".pane").last).to_contain_text("B keeps m1")
+
+
+def test_another_event_is_computed_in_the_browser_and_back_leads_back(page: Page, address: str) -> None:
+    page.goto(f"{address}?{START.at(15).query()}")
+    expect(page.locator("output")).to_have_text("step 15 of 25")
+    page.click("#restart-A")
+    expect(page.locator("#step h2")).to_have_text("16 restart A")
+    page.go_back()
+    expect(page.locator("output")).to_have_text("step 15 of 25")
+    page.reload()
+    expect(page.locator("output")).to_have_text("step 15 of 25")
+
+
+def test_a_newcomer_finds_the_stories_and_starts_one_with_the_keyboard(page: Page, address: str) -> None:
+    page.goto(address)
+    stories = page.locator("#beginnings a")
+    expect(stories).to_have_text(["Two rounds of fetch", "A committed record is lost", "Two logs diverge"])
+    stories.nth(1).focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_have_text("m1-loss")
+    assert page.url == f"{address}?{START.query()}"
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("case=<script>alert(1)</script>", "case must be lower-case words joined by '-'"),
+        ("protocol=kip-32", "unknown protocol 'kip-32'; did you mean 'kip-320'?"),
+        ("events=" + ",".join(["produce+A"] * 501), "501 events are too many to draw"),
+    ],
+)
+def test_a_hostile_address_gets_a_message_and_a_way_back(page: Page, address: str, query: str, said: str) -> None:
+    page.goto(f"{address}?{query}")
+    expect(page.locator("#mistake")).to_contain_text(said)
+    page.click("text=start over")
+    expect(page.locator("#beginnings")).to_be_visible()
+
+
+def test_neither_the_page_nor_its_worker_may_ask_another_origin(browser: Browser, address: str) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(address)
+    expect(page.locator("#beginnings")).to_be_visible()
+    ask = "fetch('http://127.0.0.1:1/').then(() => 'asked', (error) => String(error))"
+    refused: list[str] = []
+    page.on("console", lambda message: refused.append(message.text))
+    page.evaluate(ask)
+    page.workers[0].evaluate(ask)
+    page.wait_for_timeout(200)
+    assert len([each for each in refused if "Content Security Policy" in each]) >= 2, refused
+    context.close()
+
+
+@pytest.mark.parametrize("width", [400, 1280, 1600])
+def test_nothing_is_wider_than_the_window(page: Page, address: str, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    for query in (START.at(12).query(), ""):
+        page.goto(f"{address}?{query}")
+        expect(page.locator("#choices")).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+    page.set_viewport_size({"width": 1280, "height": 900})
+
+
+def seconds_of(visit: Page, address: str) -> float:
+    begun = time.monotonic()
+    visit.goto(f"{address}?{START.query()}")
+    expect(visit.locator("output")).to_have_text("step 0 of 25")
+    return time.monotonic() - begun
+
+
+def test_a_second_visit_shows_its_first_page_before_python_has_started(browser: Browser, address: str) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    seconds_of(page, address)
+    assert seconds_of(page, address) < 2
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("output")).to_have_text("step 1 of 25")
+    context.close()
+
+
+@pytest.mark.slow  # a machine that has more to do needs longer
+def test_a_first_visit_shows_the_first_step_within_ten_seconds(browser: Browser, address: str) -> None:
+    context = browser.new_context()
+    assert seconds_of(context.new_page(), address) < 10
+    context.close()
+
+
+def test_the_files_are_at_most_15_megabytes_compressed(address: str) -> None:
+    assert sum(len(zlib.compress(content)) for _, content in playground.files(bundled_cases())) < 15_000_000
