@@ -115,7 +115,7 @@ class ClientSubject:
             await self._listeners.replace(cluster)
         self._sent = 0
         self._awaited = set()
-        is_idempotent = idempotence.is_on(p)
+        is_idempotent = bool(idempotence.is_on(p))  # the rule returns a number if it is compiled
         report = await self._client.follow(orders.reset(cluster.bootstrap, _TOPIC, acks, idempotent=is_idempotent))
         self._client.forget()
         if "error" in report:

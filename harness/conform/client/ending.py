@@ -4,6 +4,7 @@ from epochfuzz.harness.conform.client.client_process import ClientProcess
 from epochfuzz.harness.conform.protocol.discrepancy import Discrepancy, DiscrepancyKind, SubjectFailed
 from epochfuzz.harness.serve.served_cluster import ServedCluster
 from epochfuzz.model.kafka.vocabulary import replica_sets
+from epochfuzz.model.kafka.vocabulary.configuration import Acks
 from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES
 from epochfuzz.model.kafka.vocabulary.state import NONE
 
@@ -31,7 +32,7 @@ def check_end(cluster: ServedCluster, client: ClientProcess, sent: int, complain
     partition = cluster.partition
     p, leader = partition.state, partition.leader()
     acked = {payload.text for number, payload in enumerate(partition.payloads) if p.acked >> number & 1}
-    if early := sorted(client.acked - acked):
+    if p.acks != Acks.NONE and (early := sorted(client.acked - acked)):
         raise GuaranteeBroken("no-acked-loss", f"the client reports {_list(early)} as acknowledged, and no leader did")
     if skipped := _skipped(cluster, client):
         where = f"offset {_position(cluster, leader)} of {REPLICA_NAMES[leader]}'s log"
@@ -48,9 +49,18 @@ def check_end(cluster: ServedCluster, client: ClientProcess, sent: int, complain
 
 
 def _is_absent(cluster: ServedCluster) -> bool:
-    """Return whether there is a leader, and no consumer has fetched there."""
+    """Return whether there is a leader, and no consumer has fetched there or from a follower that it may read from."""
     leader = cluster.partition.leader()
-    return leader != NONE and (cluster.last_fetch is None or cluster.last_fetch.replica != leader)
+    return leader != NONE and not _follows(cluster, leader)
+
+
+def _follows(cluster: ServedCluster, leader: int) -> bool:
+    """Return whether the latest Fetch request of a consumer came to the leader, or to a read replica (KIP-392)."""
+    p, last = cluster.partition.state, cluster.last_fetch
+    if last is None:
+        return False
+    reads_there = p.follower_reads and p.up[last.replica] and p.known_leader[last.replica] == leader
+    return last.replica == leader or bool(reads_there)
 
 
 def _unreported(cluster: ServedCluster, client: ClientProcess, sent: int) -> list[str]:
@@ -81,9 +91,8 @@ def _skipped(cluster: ServedCluster, client: ClientProcess) -> list[str]:
 
 
 def _position(cluster: ServedCluster, leader: int) -> int:
-    """Return the consumer's fetch offset at the leader, 0 if it does not fetch there."""
-    last = cluster.last_fetch
-    return last.offset if last is not None and last.replica == leader else 0
+    """Return the offset of the consumer's latest Fetch request, 0 if it has not followed the leader."""
+    return cluster.last_fetch.offset if cluster.last_fetch is not None and _follows(cluster, leader) else 0
 
 
 def _values(cluster: ServedCluster, leader: int) -> list[str]:
