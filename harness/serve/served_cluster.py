@@ -83,6 +83,10 @@ class ServedCluster:
             return NONE, NONE
         return r, int(p.known_epoch[r])
 
+    def is_up_to_date(self, role: ClientRole) -> bool:
+        """Return whether clients of the role have received the present leader, or have not asked for metadata yet."""
+        return self.told.get(role, self.leader_for(role)) == self.leader_for(role)
+
     def is_elsewhere(self, role: ClientRole, r: int) -> bool:
         """Return whether metadata name another leader than r to clients of the role."""
         return self.shown.get(role, r) != r and self.leader_for(role)[0] != NONE

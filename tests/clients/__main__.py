@@ -48,7 +48,7 @@ def main() -> int:
 def tested(library: Library, command: Sequence[str], cases: Sequence[Case]) -> list[Verdict]:
     """Run all cases on a library, with a counter on standard error."""
     done: list[Verdict] = []
-    for verdict in verdicts.verdicts(library, command, cases):
+    for verdict in verdicts.verdicts(command, cases):
         done.append(verdict)
         print(f"\r{library.title}: {len(done)} of {len(cases)} cases", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)

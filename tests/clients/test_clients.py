@@ -1,6 +1,7 @@
 """Client libraries under test: each case is the verdict on a released version, see docs/how-to/test-your-client.md."""
 
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -16,6 +17,7 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
+CASES = Path(__file__).parent / "cases"
 KIP_360 = "kafka-2.6.1"  # a new leader accepts the next record of a producer that it does not know
 PATIENCE = 5.0
 LIBRARIES = {"librdkafka": "confluent_kafka", "kafka_python": "kafka", "asyncio_kafka": "aiokafka"}
@@ -37,9 +39,9 @@ def run(command: list[str], schedule: bytes, settings: Configuration, patience: 
 
 
 def of_case(name: str, library: str, *flags: str) -> list[tuple[str | None, int]]:
-    """Return the properties that a client breaks in a bundled case, each with the number of events until then."""
+    """Return the properties that a client breaks in a case, each with the number of events until then."""
     pytest.importorskip(LIBRARIES[library])
-    case = load_case(name)
+    case = load_case(CASES / f"{name}.yaml" if (CASES / f"{name}.yaml").exists() else name)
     driven = run(["-m", f"tests.clients.{library}", *flags], case.events, case.settings)
     return [(each.fault.field, len(each.sent)) for each in driven.sightings[:1]]
 
@@ -80,6 +82,29 @@ def test_a_client_that_never_connects_is_no_success() -> None:
 def test_an_acknowledgement_that_no_broker_gave_is_a_broken_guarantee() -> None:
     kind, sentence = fault_of(FAKE % 'report["acked"] = ["m0"]', "fetch B")
     assert (kind, sentence.split(": ")[0]) == (DiscrepancyKind.PROMISE, "no-acked-loss is broken")
+
+
+def test_with_acks_0_a_client_may_report_what_no_broker_acknowledged() -> None:
+    program = FAKE % 'report["acked"] = ["m0"]'
+    driven = run(["-c", program], parse_schedule(["fetch B"]), Configuration(acks="0"), patience=0.3)
+    assert [each.fault.kind for each in driven.sightings] == [DiscrepancyKind.TIMEOUT]
+
+
+def test_the_order_says_false_to_a_client_with_acks_1_that_is_not_idempotent() -> None:
+    statement = "assert order['op'] != 'reset' or order['idempotent'] is False"
+    driven = run(["-c", FAKE % statement], parse_schedule(["fetch B"]), Configuration(acks="1"), patience=0.3)
+    assert [each.fault.kind for each in driven.sightings] == [DiscrepancyKind.TIMEOUT]
+
+
+def test_a_consumer_that_reads_from_a_follower_at_the_end_is_no_absent_consumer() -> None:
+    assert of_case("kip-392-read-from-a-follower", "librdkafka") == []
+
+
+def test_the_producer_learns_the_new_leader_before_it_sends_the_next_record() -> None:
+    case = load_case(CASES / "kip-320-end-of-an-older-epoch.yaml")
+    pytest.importorskip(LIBRARIES["librdkafka"])
+    driven = run(["-m", "tests.clients.librdkafka"], case.events, case.settings)
+    assert all(applied for applied, _ in driven.answers)
 
 
 @pytest.mark.parametrize(

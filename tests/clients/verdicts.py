@@ -1,8 +1,10 @@
 """The verdicts of client libraries on cases, and the table of `make clients`."""
 
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
 from rich.table import Table
@@ -11,7 +13,8 @@ from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.cases.corpus import load_corpus
 from epochfuzz.harness.conform.client.client_subject import ClientSubject
 from epochfuzz.harness.conform.oracle.judge import JudgedBy
-from epochfuzz.harness.conform.run.drive import ConformanceFailure, Setting, drive
+from epochfuzz.harness.conform.protocol.discrepancy import SubjectUnable
+from epochfuzz.harness.conform.run.drive import ConformanceFailure, Driven, Setting, drive
 from epochfuzz.harness.serve.settings import settings_for_clients
 from epochfuzz.harness.trace.replay import replay
 from epochfuzz.model.kafka.vocabulary.events import schedule_texts
@@ -29,20 +32,45 @@ class Verdict:
     """The result of a case on a library.
 
     `failure` is the failure that two processes in a row have shown, None if there is none. `is_unstable` says that the
-    second process did not repeat the failure. `seconds` is the time of the first run.
+    second process did not repeat the failure. `missed` counts the events that did not happen in the first run, because
+    the client did not send the request. `unable` is the client's reason why it cannot run with the case's settings, or
+    an empty text. `seconds` is the time of the first run.
     """
 
     case: Case
     failure: ConformanceFailure | None
     is_unstable: bool
+    missed: int
     seconds: float
+    unable: str = ""
+
+    @property
+    def kind(self) -> "Kind":
+        """The column of the table that counts the verdict."""
+        if self.unable:
+            return Kind.NOT_RUN
+        if self.failure is None:
+            return Kind.MISSED if self.missed else Kind.OK
+        return Kind.UNSTABLE if self.is_unstable else Kind.FAILS
 
     @property
     def mark(self) -> str:
-        """The text of the verdict's cell: the broken property, or the kind of failure."""
-        if self.failure is None:
-            return "ok"
-        return "unstable" if self.is_unstable else self.failure.fault.field or self.failure.fault.kind.value
+        """The text of the verdict's cell: for a failure, the broken property or the kind of failure."""
+        if self.failure is not None and self.kind is Kind.FAILS:
+            return self.failure.fault.field or self.failure.fault.kind.value
+        return (
+            f"{self.missed} of {len(self.case.events)} events missed" if self.kind is Kind.MISSED else self.kind.value
+        )
+
+
+class Kind(StrEnum):
+    """The kinds of verdicts, in the order of the columns."""
+
+    OK = "ok"
+    FAILS = "fails"
+    UNSTABLE = "unstable"
+    MISSED = "events missed"
+    NOT_RUN = "not run"
 
 
 def client_cases() -> list[Case]:
@@ -60,37 +88,49 @@ def _is_for_clients(case: Case) -> bool:
     return all(step.applied for step in steps)
 
 
-def verdicts(library: Library, command: Sequence[str], cases: Sequence[Case]) -> Iterator[Verdict]:
-    """Yield the verdict of each case. A failure is repeated on a new process before it is reported."""
-    for case in cases:
-        started = time.monotonic()
-        first = failure_of(command, case)
-        seconds = time.monotonic() - started
-        again = None if first is None else failure_of(command, case)
-        is_unstable = first is not None and (again is None or not again.repeats(first))
-        yield Verdict(case, first, is_unstable, seconds)
-
-
-def failure_of(command: Sequence[str], case: Case) -> ConformanceFailure | None:
-    """Run a case on a client, and return its first failure."""
-    setting = Setting(PROTOCOL, settings_for_clients(case.settings), JudgedBy.PROMISES, is_client=True)
+def verdicts(command: Sequence[str], cases: Sequence[Case]) -> Iterator[Verdict]:
+    """Yield the verdict of a client on each case. A failure is repeated on a new process before it is reported."""
     with ClientSubject(command, PATIENCE) as subject:
-        return next(iter(drive(subject, case.events, setting).sightings), None)
+        for case in cases:
+            started = time.monotonic()
+            try:
+                driven = run(subject, case)
+            except SubjectUnable as error:
+                yield Verdict(case, None, False, 0, time.monotonic() - started, str(error))
+                continue
+            seconds = time.monotonic() - started
+            failure = next(iter(driven.sightings), None)
+            missed = sum(not applied for applied, _ in driven.answers)
+            yield Verdict(case, failure, failure is not None and not _repeats(command, case, failure), missed, seconds)
+
+
+def _repeats(command: Sequence[str], case: Case, failure: ConformanceFailure) -> bool:
+    with ClientSubject(command, PATIENCE) as subject:
+        return any(map(failure.repeats, run(subject, case).sightings))
+
+
+def run(subject: ClientSubject, case: Case) -> Driven:
+    """Run a case on a client."""
+    setting = Setting(PROTOCOL, settings_for_clients(case.settings), JudgedBy.PROMISES, is_client=True)
+    return drive(subject, case.events, setting)
 
 
 def table(found: dict[Library, list[Verdict]], skipped: dict[Library, str]) -> Table:
     """Return the table: a row for each library with counts of its verdicts, or with the reason why it is skipped."""
-    made = Table("library", "cases", "ok", "fails", "unstable", "s per case")
-    for library in [*found, *skipped]:
-        if library in skipped:
-            made.add_row(library.name, "skipped", skipped[library])
-            continue
-        marks = [verdict.mark for verdict in found[library]]
-        ok, unstable = marks.count("ok"), marks.count("unstable")
-        seconds = sum(verdict.seconds for verdict in found[library]) / len(marks)
-        counts = (len(marks), ok, len(marks) - ok - unstable, unstable)
-        made.add_row(library.title, *map(str, counts), f"{seconds:.1f}")
+    made = Table("library", "cases", *(kind.value for kind in Kind), "s per case")
+    for library, of_library in found.items():
+        made.add_row(library.title, *_counts(of_library))
+    for library, reason in skipped.items():
+        made.add_row(f"{library.name}: skipped, because {reason}")
     return made
+
+
+def _counts(of_library: Sequence[Verdict]) -> Iterator[str]:
+    """Yield the cells of a library's row."""
+    kinds = Counter(verdict.kind for verdict in of_library)
+    yield str(len(of_library))
+    yield from (str(kinds[kind]) for kind in Kind)
+    yield f"{sum(verdict.seconds for verdict in of_library) / len(of_library):.1f}"
 
 
 def by_case(found: dict[Library, list[Verdict]]) -> Table:

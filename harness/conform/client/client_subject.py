@@ -142,6 +142,8 @@ class ClientSubject:
         has_come = await self._while_polling(client_events.steer(self._listeners, event))
         if has_come:
             if verb is Verb.PRODUCE and self._sent == cluster.partition.state.produced:
+                # A request to the former leader would get its response after those of the records before.
+                await self._poll_until(lambda: cluster.is_up_to_date(ClientRole.PRODUCER), _REPORTING)
                 await self._client.follow(orders.send(f"m{self._sent}"))
                 self._sent += 1
             read, position = len(self._client.read), self._position
