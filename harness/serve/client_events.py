@@ -3,7 +3,7 @@
 from typing import Final
 
 from epochfuzz.harness.serve.listeners import Listeners
-from epochfuzz.harness.serve.served_cluster import ClientRole, ServedCluster
+from epochfuzz.harness.serve.served_cluster import ClientRole, LastFetch, ServedCluster
 from epochfuzz.harness.trace import refusal
 from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, Verb, replica_of, verb_of
 
@@ -53,12 +53,17 @@ async def steer(listeners: Listeners, event: int) -> None:
 async def happened(cluster: ServedCluster, event: int, passed: int) -> None:
     """Wait until the request of an event has come. `passed` is the gate's counter from before the event.
 
-    `refresh` has happened as soon as the consumer fetches from the new leader.
+    `refresh` has happened as soon as the consumer fetches from the new leader, from an offset in the leader's log. A
+    consumer that is out of range resets its position first.
     """
     r = replica_of(event)
     if verb_of(event) is Verb.REFRESH:
-        while cluster.last_fetch is None or cluster.last_fetch.replica != r:
+        while cluster.last_fetch is None or not _is_valid(cluster, cluster.last_fetch, r):
             await cluster.partition.change()
     else:
         while cluster.gate.passed == passed:
             await cluster.partition.change()
+
+
+def _is_valid(cluster: ServedCluster, last: LastFetch, r: int) -> bool:
+    return last.replica == r and 0 <= last.offset <= cluster.partition.state.leo[r]

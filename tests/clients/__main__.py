@@ -22,9 +22,9 @@ def main() -> int:
     """Test the named libraries, by default all of them, and print the results."""
     parser = argparse.ArgumentParser(prog="python -m tests.clients", description=__doc__)
     names = ", ".join(dict.fromkeys(library.name for library in libraries()))
-    parser.add_argument("library", nargs="*", help=f"the start of a name, in any case: {names}; default: all")
+    parser.add_argument("library", nargs="*", help=f"a part of a name, such as java: {names}; default: all")
     given = [name.lower() for name in parser.parse_args().library]
-    chosen = [each for each in libraries() if not given or any(each.name.lower().startswith(name) for name in given)]
+    chosen = [each for each in libraries() if not given or any(name in each.name.lower() for name in given)]
     if not chosen:
         parser.error(f"there is no library {', '.join(given)}; there are {names}")
     out = Console(width=None if sys.stdout.isatty() else 200, highlight=False, soft_wrap=True, markup=False)

@@ -100,7 +100,9 @@ def libraries() -> list[Library]:
         Library("kafka-python", _version("kafka-python"), partial(_python, "kafka_python", "kafka-python")),
         Library("franz-go", franz_version, franz),
         Library("franz-go", franz_version, franz, assigns=True),
-        Library("Sarama", _required("github.com/IBM/sarama "), partial(_go, "sarama")),
+        Library(
+            "Sarama", _required("github.com/IBM/sarama "), partial(_go, "sarama"), issue="IBM/sarama#2365, KIP-320"
+        ),
     ]
     for release in ("3.9.2", "4.3.1"):
         for assigns in (False, True):
