@@ -38,7 +38,7 @@ async def steer(listeners: Listeners, event: int) -> None:
     """
     cluster, verb, r = listeners.cluster, verb_of(event), replica_of(event)
     if verb is not Verb.CONSUME:
-        cluster.shown[ROLES[verb]] = r
+        cluster.show(ROLES[verb], r)
     if verb is Verb.REFRESH:
         cluster.last_fetch = None  # the consumer's next Fetch request shows its new position
         while cluster.told.get(ClientRole.CONSUMER) != cluster.leader_for(ClientRole.CONSUMER):

@@ -53,15 +53,6 @@ class Verdict:
             return Kind.MISSED if self.missed else Kind.OK
         return Kind.UNSTABLE if self.is_unstable else Kind.FAILS
 
-    @property
-    def mark(self) -> str:
-        """The text of the verdict's cell: for a failure, the broken property or the kind of failure."""
-        if self.failure is not None and self.kind is Kind.FAILS:
-            return self.failure.fault.field or self.failure.fault.kind.value
-        return (
-            f"{self.missed} of {len(self.case.events)} events missed" if self.kind is Kind.MISSED else self.kind.value
-        )
-
 
 class Kind(StrEnum):
     """The kinds of verdicts, in the order of the columns."""
@@ -69,7 +60,7 @@ class Kind(StrEnum):
     OK = "ok"
     FAILS = "fails"
     UNSTABLE = "unstable"
-    MISSED = "events missed"
+    MISSED = "missed"
     NOT_RUN = "not run"
 
 
@@ -134,18 +125,24 @@ def _counts(of_library: Sequence[Verdict]) -> Iterator[str]:
 
 
 def by_case(found: dict[Library, list[Verdict]]) -> Table:
-    """Return the verdict of each library on each case: a row for each case, a column for each library."""
+    """Return the verdict of each library on each case: a row for each case, a column for each library.
+
+    The last row counts the cases that are ok for all libraries.
+    """
     made = Table("case", *(library.title for library in found))
-    for verdicts_on_case in zip(*found.values(), strict=True):
-        made.add_row(verdicts_on_case[0].case.id, *(verdict.mark for verdict in verdicts_on_case))
+    rows = [*zip(*found.values(), strict=True)]
+    different = [row for row in rows if any(verdict.kind is not Kind.OK for verdict in row)]
+    for row in different:
+        made.add_row(row[0].case.id, *(verdict.kind.value for verdict in row))
+    made.add_row(f"{len(rows) - len(different)} other cases", *(Kind.OK.value for _ in found))
     return made
 
 
 def evidence(found: dict[Library, list[Verdict]]) -> Iterator[str]:
-    """Yield for each failure its reproducer and the report of it."""
+    """Yield for each failure the sentence, the report of it, and the reproducer."""
     for library, of_library in found.items():
         for verdict in of_library:
             if verdict.failure is not None:
-                events = ", ".join(schedule_texts(verdict.failure.sent))
                 known = library.issues.get(verdict.case.id, library.issue) or "we know no report"
-                yield f"{library.title}, {verdict.case.id}: {verdict.failure.fault.sentence} ({known}): {events}"
+                yield f"{library.title}, {verdict.case.id}: {verdict.failure.fault.sentence} ({known})"
+                yield f"    {', '.join(schedule_texts(verdict.failure.sent))}"

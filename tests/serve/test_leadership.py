@@ -6,7 +6,7 @@ from kio.schema.errors import ErrorCode
 
 from epochfuzz.harness.serve.messages import ServedApi
 from epochfuzz.harness.serve.served_cluster import ClientRole, ServedCluster
-from tests.serve.asking import TOPIC, ask, cluster, epoch_end_asked, fetched, only
+from tests.serve.asking import TOPIC, ask, cluster, epoch_end_asked, fetched, happen, only
 from tests.serve.test_consuming import append, written
 
 LATEST, EARLIEST, TIMESTAMP = -1, -2, 1_700_000_000_000
@@ -43,10 +43,19 @@ def test_metadata_name_the_leader_of_the_latest_epoch() -> None:
 
 def test_metadata_name_the_leader_that_the_schedule_shows() -> None:
     served = cluster("elect B", "notify B")
-    served.shown[ClientRole.PRODUCER] = 0
+    served.show(ClientRole.PRODUCER, 0)
     assert (leader(served).leader_id, leader(served).leader_epoch) == (0, 0)
     ask(served, 0, ServedApi.FETCH, **fetched(0))  # from now on this client is a consumer
     assert leader(served).leader_id == 1
+
+
+def test_metadata_name_the_leader_epoch_that_the_schedule_shows() -> None:
+    served = cluster()
+    served.show(ClientRole.PRODUCER, 0)
+    happen(served, "elect B", "notify B", "elect A", "notify A", "notify A")
+    assert (leader(served).leader_id, leader(served).leader_epoch) == (0, 0)
+    served.show(ClientRole.PRODUCER, 0)
+    assert (leader(served).leader_id, leader(served).leader_epoch) == (0, 2)
 
 
 def test_metadata_name_no_leader_while_no_replica_leads() -> None:

@@ -65,7 +65,7 @@ def test_a_leader_rejects_a_record_while_the_isr_is_too_small() -> None:
 
 def test_a_leader_that_metadata_do_not_name_rejects_a_record() -> None:
     served = cluster("elect B", "notify B")
-    served.shown[ClientRole.PRODUCER] = 1
+    served.show(ClientRole.PRODUCER, 1)
     assert code(served, batch("m0"), r=0) is ErrorCode.not_leader_or_follower
     assert log(served, 0) == []
 
@@ -93,6 +93,29 @@ def test_a_waiting_record_that_is_sent_again_is_appended_once() -> None:
 
     assert asyncio.run(twice()) == [ErrorCode.none] * 2
     assert log(served, 0) == [(0, "m0")]
+
+
+def test_a_request_that_the_gate_holds_also_holds_the_next_request_of_its_producer() -> None:
+    """Kafka's broker handles the requests of a connection in their order."""
+    served = cluster("elect B", "notify B", protocol="kafka-2.6.1", is_free=False)
+    served.show(ClientRole.PRODUCER, 0)
+
+    async def both_at_b() -> list[tuple[int, str]]:
+        served.partition.wake()
+        fields = [produced(batch(f"m{number}", number)) for number in range(2)]
+        served.gate.open(Verb.PRODUCE, 0)
+        asked = [asyncio.create_task(response_to(served, 0, ServedApi.PRODUCE, 9, **fields[0]))]
+        await asyncio.sleep(0.01)
+        served.show(ClientRole.PRODUCER, 1)
+        served.gate.open(Verb.PRODUCE, 1)  # for m1, but m0 is sent again before it
+        asked += [asyncio.create_task(response_to(served, 1, ServedApi.PRODUCE, 9, **each)) for each in fields]
+        await asyncio.sleep(0.01)
+        held = log(served, 1)
+        for each in asked:
+            each.cancel()
+        return held
+
+    assert asyncio.run(both_at_b()) == []
 
 
 def test_a_record_that_a_new_producer_id_sends_again_is_appended_again() -> None:

@@ -135,9 +135,8 @@ class ClientSubject:
         assert self._listeners is not None
         cluster, verb, passed = self._cluster, verb_of(event), self._cluster.gate.passed
         if verb is Verb.REFRESH:
-            cluster.shown[ClientRole.CONSUMER] = replica_of(
-                event
-            )  # a consumer that restarts now knows no earlier leader
+            # A consumer that restarts now knows no earlier leader.
+            cluster.show(ClientRole.CONSUMER, replica_of(event))
             await self._client.follow(orders.refresh())
         has_come = await self._while_polling(client_events.steer(self._listeners, event))
         if has_come:

@@ -31,7 +31,7 @@ async def produce(cluster: ServedCluster, r: int, request: ClientRequest) -> dic
             elif _ACKS.get(request.body.acks) != cluster.partition.state.acks:
                 code, offset = ErrorCode.invalid_required_acks, NONE
             else:
-                code, offset = await _appended(cluster, r, part.records or b"")
+                code, offset = await _appended(cluster, r, request.client, part.records or b"")
             cluster.acknowledged += code is ErrorCode.none
             message = _FULL if code is ErrorCode.policy_violation else None
             parts.append(
@@ -42,18 +42,19 @@ async def produce(cluster: ServedCluster, r: int, request: ClientRequest) -> dic
     return None if request.body.acks == 0 else {"responses": responses}
 
 
-async def _appended(cluster: ServedCluster, r: int, data: bytes) -> tuple[ErrorCode, int]:
+async def _appended(cluster: ServedCluster, r: int, client: str, data: bytes) -> tuple[ErrorCode, int]:
     """Append a batch. Returns the error code, and the offset of the first record (NONE for an error)."""
     try:
         records = sent_records(data)
     except BatchError as error:
         return error.code, NONE
     numbers = []
-    for sent in records:
-        refusal, number = await _append(cluster, r, sent)
-        if refusal is not APPLIED:
-            return CODES[refusal], NONE
-        numbers.append(number)
+    async with cluster.turn(client, r):
+        for sent in records:
+            refusal, number = await _append(cluster, r, sent)
+            if refusal is not APPLIED:
+                return CODES[refusal], NONE
+            numbers.append(number)
     offset = cluster.partition.offset_of(r, numbers[0])
     for number in numbers:
         code = await _acknowledgement(cluster, r, number)
