@@ -27,7 +27,7 @@ def main() -> int:
     chosen = [each for each in libraries() if not given or any(name in each.name.lower() for name in given)]
     if not chosen:
         parser.error(f"there is no library {', '.join(given)}; there are {names}")
-    out = Console(width=None if sys.stdout.isatty() else 200, highlight=False, soft_wrap=True, markup=False)
+    out = Console(width=None if sys.stdout.isatty() else 240, highlight=False, soft_wrap=True, markup=False)
     found: dict[Library, list[Verdict]] = {}
     skipped: dict[Library, str] = {}
     cases = verdicts.client_cases()
