@@ -86,8 +86,8 @@ def summary(conformance: Conformance, plan: Plan) -> Iterator[str]:
     if conformance.schedules:
         estimate = _chance(conformance)
         yield (
-            f"One more such schedule shows a new kind of finding with probability {estimate.probability:.1e}"
-            f" ({CONFIDENCE:.0%} interval: {estimate.low:.1e} to {estimate.high:.1e})"
+            f"One more such schedule shows a new kind of finding with probability {estimate.probability:.2g}"
+            f" ({CONFIDENCE:.0%} interval: {estimate.low:.2g} to {estimate.high:.2g})"
         )
     if conformance.given_up:
         yield "Not all schedules were run: too few replies could be checked."
