@@ -15,7 +15,7 @@ FINDING = .venv/bin/epochfuzz cluster run re-elected-leader --out build/finding-
 RELEASE = 4.3.1
 FINDING_TEST = mvn --quiet --batch-mode --strict-checksums --file tests/cluster/finding/pom.xml -Dkafka.version=$(RELEASE)
 
-.PHONY: fuzz check test slow newest-hypothesis kafka kafka-exhaustive systems finding finding-test disks audit.pyz site clean system
+.PHONY: fuzz check test slow newest-hypothesis kafka kafka-exhaustive systems clients finding finding-test disks audit.pyz site clean system
 .DELETE_ON_ERROR:
 
 fuzz: .venv/installed
@@ -54,6 +54,11 @@ kafka: .venv/installed
 # out, and it is said what to install; jars and modules are fetched once. SYSTEM=fluss runs those alone.
 systems: .venv/installed
 	.venv/bin/python -m tests.systems $(SYSTEM)
+
+# Client libraries against the model: a table of librdkafka, aiokafka, kafka-python, franz-go, Sarama and Kafka's Java
+# client. A library whose toolchain is missing is a row that says what to install. LIBRARY=franz-go tests only that one.
+clients: .venv/installed
+	.venv/bin/python -m tests.clients $(LIBRARY)
 
 # Every transition of the model with 2 replicas, 1 record and 2 epoch changes, on Kafka's own code of each release:
 # minutes up to 2.6, hours from 3.4 on. FOR=10m plays so long on each; the next time goes on from there.

@@ -84,6 +84,12 @@ class SparkCommand(Command):
     extra = "spark"
 
 
+class ClientCommand(Command):
+    """A command that speaks Kafka's protocol to clients."""
+
+    extra = "client"
+
+
 class ClusterCommand(Command):
     """A command that needs a Kafka client library."""
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from epochfuzz.harness.cli.environment.standard_streams import usable_standard_streams
-from epochfuzz.harness.cli.help import Command, Group, SparkCommand
+from epochfuzz.harness.cli.help import ClientCommand, Command, Group, SparkCommand
 from epochfuzz.harness.cli.output import INTERRUPTED, BadInput, Exit, complaints, end_broken_pipe
 from epochfuzz.harness.environment.extras import MissingExtra
 from epochfuzz.harness.environment.version import epochfuzz_version
@@ -28,12 +28,14 @@ Examples:
 - `epochfuzz replay m1-loss --trace` shows one, step by step
 - `epochfuzz explain no-committed-loss` explains a name
 """
-# The commands, grouped by purpose, in the order in which users meet them. Each command has a module of the same name,
-# which is imported on demand. The module has a function of that name or, for None, an application with subcommands.
+# The commands, grouped by purpose, in the order in which users meet them. Each command has a module of the same name in
+# harness/commands or in a folder below, which is imported on demand. The module has a function of that name or, for
+# None, an application with subcommands.
 _PANELS: dict[str, dict[str, type[Command] | None]] = {
     "Test something of yours": {
         "new-adapter": Command,
         "conform": Command,
+        "serve": ClientCommand,
         "cluster": None,
         "audit": Command,
         "skill": Command,
@@ -56,7 +58,7 @@ _PANELS: dict[str, dict[str, type[Command] | None]] = {
     "See how good epochfuzz is": {"bench": SparkCommand, "selftest": Command},
 }
 _COMMANDS = {name: kind for panel in _PANELS.values() for name, kind in panel.items()}
-_FOLDERS = {"new-adapter": "adapters.", "skill": "adapters."}  # commands whose module is in a folder of its own
+_FOLDERS = {"new-adapter": "adapters.", "skill": "adapters.", "play": "servers.", "serve": "servers."}
 
 
 class _Commands(Group):

@@ -86,7 +86,7 @@ def needs(extra: str) -> Callable[[Any], Any]:
     """
 
     def check(value: Any) -> Any:
-        if value is not None:
+        if value:
             extras.require(extra)
         return value
 

@@ -31,9 +31,19 @@ _ATTEMPTS_OF_SLOW = 300  # runs to shrink the findings of a slow adapter, if --c
 
 _OF_SCHEDULES = ("schedules", "seed", "selection", "corpus")
 _OF_TOURS = ("refused",)
+_SCHEDULES_FOR_CLIENTS = 100  # a client needs about a second for each
 
 
 Command = Annotated[list[str], typer.Argument(help="The command that speaks the conformance protocol, after --.")]
+OfClient = Annotated[
+    bool,
+    typer.Option(
+        "--client",
+        callback=options.needs("client"),
+        help="The command is a Kafka client, which follows orders and connects to a served model. Implies --judge"
+        " promises; 100 schedules if --schedules is left out.",
+    ),
+]
 Judge = Annotated[
     JudgedBy,
     typer.Option("--judge", help="Check against the model, field by field, or only the guarantees to clients."),
@@ -98,6 +108,7 @@ def conform(
     context: typer.Context,
     command: Command,
     protocol: options.Protocols = ["kip-320"],  # noqa: B006 - typer only reads the default
+    client: OfClient = False,
     judge: Judge = JudgedBy.LOCKSTEP,
     schedules: Schedules = 2_000,
     seed: options.Seed = None,
@@ -128,6 +139,7 @@ def conform(
     - `epochfuzz conform --selection coverage --replicas 3 -- ./my-broker --conformance`
     - `epochfuzz conform --processes-for 2000 -- java -jar my-subject.jar`
     - `epochfuzz conform --exhaustive --refused --for 10m -- ./my-broker --conformance`
+    - `epochfuzz conform --client --replicas 3 -- python -m tests.clients.librdkafka`
     - `epochfuzz conform --campaign build/tonight --schedules 1000000 --seed 7 -- /usr/local/bin/my-subject`
     - `epochfuzz conform --campaign build/all --exhaustive --records 2 -- /usr/local/bin/my-subject`
     """
@@ -142,6 +154,10 @@ def conform(
 def _request(context: typer.Context, settings: Configuration) -> ConformRequest:
     """Return the request of the options. Raises BadInput for options that exclude each other."""
     given, named = options.given(context), context.params
+    if named["client"]:
+        options.refuse_with(context, ("exhaustive",), "--client")
+        if "judge" in given and named["judge"] is not JudgedBy.PROMISES:
+            raise BadInput("--client needs --judge promises, because clients differ from the model in details")
     if named["exhaustive"]:
         options.refuse_with(context, _OF_SCHEDULES, "--exhaustive")
         if named["campaign"] is not None and named["for_"] is not None:
@@ -191,7 +207,13 @@ def _plan(context: typer.Context, settings: Configuration, asked: ConformRequest
     from epochfuzz.harness.conform.run.kept_runner import request
     from epochfuzz.harness.conform.run.plan import Plan
     from epochfuzz.harness.jobs.unfinished import ProgressError
+    from epochfuzz.harness.serve.settings import settings_for_clients
 
+    judged_by, schedules = named["judge"], named["schedules"]
+    if named["client"]:
+        judged_by, settings = JudgedBy.PROMISES, settings_for_clients(settings)
+        if "schedules" not in options.given(context):
+            schedules = _SCHEDULES_FOR_CLIENTS
     processes_for = named["processes_for"]
     if asked.exhaustive and "processes_for" not in options.given(context):
         processes_for = TOURS_FOR
@@ -199,15 +221,16 @@ def _plan(context: typer.Context, settings: Configuration, asked: ConformRequest
         command=tuple(named["command"]),
         protocols=protocols,
         settings=_small(context, settings) if asked.exhaustive else settings,
-        schedules=0 if asked.exhaustive else named["schedules"],
+        schedules=0 if asked.exhaustive else schedules,
         seed=0,
         cases=cases,
-        judged_by=named["judge"],
+        judged_by=judged_by,
         patience=named["timeout"],
         max_failures=named["max_failures"],
         processes_for=processes_for,
         known=known,
-        selection=named["selection"] or selection_for(named["judge"]),
+        selection=named["selection"] or selection_for(judged_by),
+        is_client=named["client"],
     )
     if asked.exhaustive:
         return plan

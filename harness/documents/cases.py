@@ -169,6 +169,14 @@ class CorpusAdd(TypedDict):
     known: dict[str, str]
 
 
+class Serve(TypedDict):
+    """The served brokers: their addresses, as `bootstrap.servers` of a client, the topic and the protocol."""
+
+    bootstrap: str
+    topic: str
+    protocol: str
+
+
 class Play(TypedDict):
     """The JSON document that `play --json` prints: the address to open in a browser, and the protocols."""
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 # For each extra of pyproject.toml: its purpose, and the modules that it installs.
 EXTRAS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "spark": ("this runs on Spark", ("pandas", "pyarrow", "pyspark", "scipy")),
+    "client": ("this speaks Kafka's protocol to clients", ("kio",)),
     "cluster": ("this talks to Kafka by its clients", ("confluent_kafka",)),
     "report": ("the report of a run has plots and estimates", ("pygal", "scipy")),
 }

@@ -36,6 +36,7 @@ DOCUMENTS: dict[str, Any] = {
     "replay": cases.Replay | cases.Reruns | searches.OwnReplay,
     "report": cases.Report,
     "selftest": measures.Selftest,
+    "serve": cases.Serve,
     "shrink": cases.Shrink | searches.OwnShrink,
     "skill": cases.Skill,
 }

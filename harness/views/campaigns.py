@@ -54,7 +54,7 @@ def status_lines(status: CampaignStatus) -> Iterator[str]:
         estimate = so_far.estimate
         yield (
             "One more such schedule shows a new situation or kind of failure with probability"
-            f" {estimate.probability:.1e} ({CONFIDENCE:.0%} interval: {estimate.low:.1e} to {estimate.high:.1e})"
+            f" {estimate.probability:.2g} ({CONFIDENCE:.0%} interval: {estimate.low:.2g} to {estimate.high:.2g})"
         )
 
 

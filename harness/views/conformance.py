@@ -14,6 +14,7 @@ from rich.text import Text
 from epochfuzz.harness.cases.case import log_texts
 from epochfuzz.harness.cases.verdict import differences
 from epochfuzz.harness.conform.oracle import met
+from epochfuzz.harness.conform.oracle.client_guarantees import CLIENT_PROPERTIES
 from epochfuzz.harness.conform.oracle.judge import FIELDS, OWN, JudgedBy, meant
 from epochfuzz.harness.conform.oracle.lockstep import LockStep, beside, is_from_reset, ordered
 from epochfuzz.harness.conform.oracle.next_event import NextEvent, next_event
@@ -85,8 +86,8 @@ def summary(conformance: Conformance, plan: Plan) -> Iterator[str]:
     if conformance.schedules:
         estimate = _chance(conformance)
         yield (
-            f"One more such schedule shows a new kind of finding with probability {estimate.probability:.1e}"
-            f" ({CONFIDENCE:.0%} interval: {estimate.low:.1e} to {estimate.high:.1e})"
+            f"One more such schedule shows a new kind of finding with probability {estimate.probability:.2g}"
+            f" ({CONFIDENCE:.0%} interval: {estimate.low:.2g} to {estimate.high:.2g})"
         )
     if conformance.given_up:
         yield "Not all schedules were run: too few replies could be checked."
@@ -306,7 +307,8 @@ def _properties(plan: Plan) -> list[str]:
     if plan.judged_by is not JudgedBy.PROMISES:
         return []
     permitted = properties.permitted(plan.settings)
-    return [name for name in properties.applying(*_starts(plan)) if name not in permitted]
+    applying = CLIENT_PROPERTIES if plan.is_client else properties.applying(*_starts(plan))
+    return [name for name in applying if name not in permitted]
 
 
 def _share(conformance: Conformance, plan: Plan) -> str:

@@ -228,7 +228,7 @@ def test_a_run_says_how_likely_a_new_finding_is(epochfuzz: Any) -> None:
     ended = epochfuzz("conform", *FEW, "--json", "--", *REFERENCE)
     assert (ended.json["estimate"]["schedules"], ended.json["estimate"]["alone"]) == (10, 0)
     assert (
-        "One more such schedule shows a new kind of finding with probability 0.0e+00 (95% interval: 0.0e+00 to 2.8e-01)"
+        "One more such schedule shows a new kind of finding with probability 0 (95% interval: 0 to 0.28)"
     ) in " ".join(ended.err.split())
 
 

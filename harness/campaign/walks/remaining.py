@@ -42,8 +42,8 @@ def remaining_lines(outcome: ScheduleOutcome) -> Iterator[str]:
             " reach with two records and two elections were not met"
         )
     yield (
-        f"One more such schedule shows a new situation or kind of failure with probability {estimate.probability:.1e}"
-        f" ({CONFIDENCE:.0%} interval: {estimate.low:.1e} to {estimate.high:.1e})"
+        f"One more such schedule shows a new situation or kind of failure with probability {estimate.probability:.2g}"
+        f" ({CONFIDENCE:.0%} interval: {estimate.low:.2g} to {estimate.high:.2g})"
     )
     if outcome.stopped_unstable:
         yield f"not stable, because the interval reaches above {outcome.parameters.stable:g}; run longer"

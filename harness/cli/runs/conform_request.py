@@ -87,7 +87,7 @@ def _words(plan: "Plan", known: Path | None, settings: list[str], processes_for:
     words = ["epochfuzz", "conform"]
     for protocol in plan.protocols:
         words += ["--protocol", protocol.name]
-    words += settings
+    words += [*settings, *(["--client"] if plan.is_client else [])]
     if plan.judged_by is not JudgedBy.LOCKSTEP:
         words += ["--judge", plan.judged_by]
     if plan.max_failures is not None:

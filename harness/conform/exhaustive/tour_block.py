@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from epochfuzz.harness.conform.exhaustive.graph import Tour
 from epochfuzz.harness.conform.exhaustive.playing import play, within_bounds
 from epochfuzz.harness.conform.protocol.discrepancy import JUDGED, DiscrepancyKind
-from epochfuzz.harness.conform.protocol.subject import CommandSubject
+from epochfuzz.harness.conform.protocol.subject import Answering, CommandSubject
 from epochfuzz.harness.conform.run.block import Block, BlockResult, Trial
 from epochfuzz.harness.conform.run.drive import Driven, Setting
 from epochfuzz.harness.conform.run.plan import Plan
@@ -68,8 +68,9 @@ class TourBlock(Block):
         """Return an empty result for the block's test sequences."""
         return TourResult(until=self.until, share=self.share, bound=set(self.bound))
 
-    def run(self, subject: CommandSubject, trial: Trial) -> Driven:
+    def run(self, subject: Answering, trial: Trial) -> Driven:
         """Play one test sequence. Raises SubjectUnable and CommandError."""
+        assert isinstance(subject, CommandSubject)  # clients play no test sequences
         return play(subject, trial.events, Setting(self.protocol, trial.settings, self.judged_by, every_refusal=True))
 
     def progress(self, result: BlockResult) -> str:
@@ -151,5 +152,5 @@ def tour_block(plan: Plan, protocol: Protocol, tours: Iterable[tuple[int, Tour]]
             TourTrial(tour.events, plan.settings, known=plan.known, tour=number, edges=tour.edges, applies=tour.applies)
         )
     return TourBlock(
-        plan.command, plan.patience, protocol, plan.judged_by, tuple(trials), plan.max_failures, frozenset(bound)
+        plan.command, plan.patience, protocol, plan.judged_by, tuple(trials), plan.max_failures, bound=frozenset(bound)
     )

@@ -176,14 +176,14 @@ def event_request(event: str) -> bytes:
 
 def parse_reset_reply(line: bytes) -> ResetReply:
     """Return the reply to a reset from its line. Raises MalformedReply."""
-    reply: ResetReply = _parse(_RESET_REPLY, line)
+    reply: ResetReply = parse(_RESET_REPLY, line)
     check_verbs(reply.get("events", []))
     return reply
 
 
 def parse_event_reply(line: bytes) -> EventReply:
     """Return the reply to an event from its line. Raises MalformedReply."""
-    reply: EventReply = _parse(_EVENT_REPLY, line)
+    reply: EventReply = parse(_EVENT_REPLY, line)
     return reply
 
 
@@ -201,7 +201,7 @@ def check_observation(shown: Any) -> Observation:
 
 def parse_observation(text: str | bytes) -> Observation:
     """Return an observation from its JSON text. Raises MalformedReply."""
-    parsed: Observation = _parse(_OBSERVATION, text)
+    parsed: Observation = parse(_OBSERVATION, text)
     return parsed
 
 
@@ -225,7 +225,8 @@ def _line(message: ResetRequest | EventRequest) -> bytes:
     return json.dumps(message).encode() + b"\n"
 
 
-def _parse(adapter: TypeAdapter[Any], text: str | bytes) -> Any:
+def parse(adapter: TypeAdapter[Any], text: str | bytes) -> Any:
+    """Return the value in a JSON text, as an object of the adapter's type. Raises MalformedReply."""
     try:
         parsed = adapter.validate_json(text)
     except ValidationError as error:

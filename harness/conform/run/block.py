@@ -12,8 +12,9 @@ from epochfuzz.harness.conform.oracle.judge import JudgedBy
 from epochfuzz.harness.conform.oracle.known import Known, reason
 from epochfuzz.harness.conform.oracle.stability import changed
 from epochfuzz.harness.conform.protocol.discrepancy import JUDGED, Discrepancy, DiscrepancyKind, SubjectUnable
-from epochfuzz.harness.conform.protocol.subject import CommandSubject
+from epochfuzz.harness.conform.protocol.subject import Answering
 from epochfuzz.harness.conform.run.drive import ConformanceFailure, Driven, Exercise, Setting, drive
+from epochfuzz.harness.conform.run.subjects import command_subject
 from epochfuzz.harness.trace import causes
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
@@ -55,16 +56,20 @@ class Block:
     judged_by: JudgedBy
     trials: tuple[Trial, ...]
     max_failures: int | None = None
+    is_client: bool = False
 
     def result(self) -> "BlockResult":
         """Return an empty result, which `run_block` fills."""
         return BlockResult()
 
-    def run(self, subject: CommandSubject, trial: Trial) -> Driven:
-        """Run one schedule on the adapter, and return the record of the run. Raises SubjectUnable and CommandError."""
-        setting = Setting(self.protocol, trial.settings, self.judged_by)
+    def run(self, subject: Answering, trial: Trial) -> Driven:
+        """Run one schedule on the adapter, and return the record of the run. Raises SubjectUnable and CommandError.
+
+        Clients are not run twice, because the time of their reports differs from run to run.
+        """
+        setting = Setting(self.protocol, trial.settings, self.judged_by, is_client=self.is_client)
         driven = drive(subject, trial.events, setting)
-        is_sampled = trial.number is not None and trial.number % _TWICE == 0
+        is_sampled = not self.is_client and trial.number is not None and trial.number % _TWICE == 0
         if self.judged_by is JudgedBy.PROMISES and is_sampled and not driven.sightings:
             driven.sightings += changed(driven, drive(subject, trial.events, setting))
         return driven
@@ -178,7 +183,7 @@ def run_block(
     """
     result = block.result() if result is None else result
     report("starting the adapter")
-    with CommandSubject(block.command, block.patience) as subject:
+    with command_subject(block.command, block.patience, is_client=block.is_client) as subject:
         for trial in filter(result.wants, block.trials):
             try:
                 result.add(trial, block.protocol, block.run(subject, trial))

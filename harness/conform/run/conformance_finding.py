@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from epochfuzz.harness.conform.oracle.known import reason
 from epochfuzz.harness.conform.protocol.discrepancy import JUDGED, Discrepancy, DiscrepancyKind, SubjectUnable
 from epochfuzz.harness.conform.protocol.process import CommandError
-from epochfuzz.harness.conform.protocol.subject import CommandSubject
+from epochfuzz.harness.conform.protocol.subject import Answering
 from epochfuzz.harness.conform.run.attempts import MOST_SECONDS, shrink
 from epochfuzz.harness.conform.run.block import FailedTrial, Trial
 from epochfuzz.harness.conform.run.drive import Answers, ConformanceFailure, Setting, drive
@@ -63,7 +63,7 @@ def conformance_finding(
     If the failure does not repeat, the finding says that the system under test is unstable.
     """
     is_tour = failed.trial.tour is not None
-    setting = Setting(protocol, failed.trial.settings, plan.judged_by, every_refusal=is_tour)
+    setting = Setting(protocol, failed.trial.settings, plan.judged_by, every_refusal=is_tour, is_client=plan.is_client)
     sighting, answers = _confirmed(plan, setting, failed.sighting)
     is_shrunk = True
     if sighting.fault.kind is not DiscrepancyKind.UNSTABLE and sighting.sent:
@@ -93,7 +93,7 @@ def _in_plain_configuration(
     plain = replace(setting, settings=replace(plan.settings, replicas=replicas))
     if plain == setting:
         return setting, sighting
-    with CommandSubject(plan.command, _shrinking_patience(plan, sighting)) as subject:
+    with plan.subject(_shrinking_patience(plan, sighting)) as subject:
         found = _alike(_sightings(subject, sighting.sent, plain), sighting)
     return (setting, sighting) if found is None else (plain, found)
 
@@ -106,7 +106,7 @@ def _confirmed(plan: Plan, setting: Setting, sighting: ConformanceFailure) -> tu
     if sighting.fault.kind is DiscrepancyKind.TIMEOUT and not sighting.sent:
         return sighting, []  # a fresh process failed to start within its time limit, so don't wait again
     try:
-        with CommandSubject(plan.command, plan.patience) as subject:
+        with plan.subject(plan.patience) as subject:
             again = drive(subject, sighting.sent, setting)
     except (SubjectUnable, CommandError) as error:
         return _unstable(sighting, f"the system under test cannot run it: {error}"), []
@@ -135,7 +135,7 @@ def _shrunk(
     `flaw` is the reason why the failure was expected, or None. An unexpected failure does not become an expected one.
     """
     healing = sighting.fault.field == "convergence"
-    with CommandSubject(plan.command, _shrinking_patience(plan, sighting)) as subject:
+    with plan.subject(_shrinking_patience(plan, sighting)) as subject:
 
         def attempt(schedule: bytes) -> ConformanceFailure | None:
             has_a_past = subject.is_running
@@ -154,9 +154,7 @@ def _shrunk(
         return shrink(sighting, attempt, setting.alphabet(), setting.enabled, seconds)
 
 
-def _sightings(
-    subject: CommandSubject, schedule: bytes, setting: Setting, healing: bool = True
-) -> list[ConformanceFailure]:
+def _sightings(subject: Answering, schedule: bytes, setting: Setting, healing: bool = True) -> list[ConformanceFailure]:
     """Run a schedule and return its failures.
 
     Returns an empty list if the adapter no longer supports the configuration or cannot start.

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
+from epochfuzz.harness.conform.oracle.client_guarantees import ClientGuarantees
 from epochfuzz.harness.conform.oracle.healing import heal
 from epochfuzz.harness.conform.oracle.judge import FIELDS, Judge, JudgedBy, fields_of
 from epochfuzz.harness.conform.oracle.lockstep import LockStep
@@ -93,19 +94,22 @@ class Driven:
 class Setting:
     """The protocol, the configuration and the oracle for running schedules.
 
-    With `every_refusal`, the oracle sends every event that is not enabled (LockStep).
+    With `every_refusal`, the oracle sends every event that is not enabled (LockStep). With `is_client`, the system
+    under test is a client, and the model plays its brokers.
     """
 
     protocol: Protocol
     settings: Configuration
     judged_by: JudgedBy
     every_refusal: bool = False
+    is_client: bool = False
 
     def judge(self) -> Judge:
         """Return a new oracle for one schedule."""
         if self.judged_by is JudgedBy.LOCKSTEP:
             return LockStep(self.protocol, self.settings, every_refusal=self.every_refusal)
-        return Promises(self.protocol, self.settings)
+        guarantees = ClientGuarantees if self.is_client else Promises
+        return guarantees(self.protocol, self.settings)
 
     def alphabet(self) -> bytes:
         """Return the events that can be enabled, in byte order."""

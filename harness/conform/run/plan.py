@@ -2,16 +2,21 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.conform.oracle.judge import JudgedBy
 from epochfuzz.harness.conform.oracle.known import Known, of_document
-from epochfuzz.harness.conform.protocol.subject import PATIENCE
+from epochfuzz.harness.conform.protocol.subject import PATIENCE, CommandSubject
 from epochfuzz.harness.conform.run.block import Block, Trial
 from epochfuzz.harness.conform.run.selection import Selection, schedule
+from epochfuzz.harness.conform.run.subjects import command_subject
+from epochfuzz.harness.serve.settings import settings_for_clients
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol, parse_protocol
+
+if TYPE_CHECKING:
+    from epochfuzz.harness.conform.client.client_subject import ClientSubject
 
 BLOCK = 50  # schedules per process: enough that its start costs little, and few enough to divide them among jobs
 
@@ -35,6 +40,7 @@ class Plan:
     processes_for: int = BLOCK  # schedules per adapter process
     known: tuple[Known, ...] = ()  # known differences, which do not count as failures
     selection: Selection = Selection.RANDOM
+    is_client: bool = False  # whether the command is a client, which follows orders
 
     @property
     def blocks(self) -> int:
@@ -60,7 +66,12 @@ class Plan:
 
     def case_trial(self, case: Case) -> Trial:
         """Return a case as a trial."""
-        return Trial(case.events, case.settings, case=case.id, known=self.known)
+        settings = settings_for_clients(case.settings) if self.is_client else case.settings
+        return Trial(case.events, settings, case=case.id, known=self.known)
+
+    def subject(self, patience: float) -> "CommandSubject | ClientSubject":
+        """Return the system under test. `patience` is the time limit for a reply, in seconds."""
+        return command_subject(self.command, patience, is_client=self.is_client)
 
     def _drawn(self, protocol: Protocol, number: int) -> bytes:
         return schedule(self.selection, protocol, self.settings, self.seed, number)
@@ -68,7 +79,7 @@ class Plan:
     def block_of(self, protocol: Protocol, number: int) -> Block:
         """Return block `number` under a protocol."""
         trials = tuple(self.trials(protocol, number))
-        return Block(self.command, self.patience, protocol, self.judged_by, trials, self.max_failures)
+        return Block(self.command, self.patience, protocol, self.judged_by, trials, self.max_failures, self.is_client)
 
     def document(self) -> dict[str, Any]:
         """Return the plan as plain data for `from_document`. Descriptions of cases are left out."""
@@ -85,6 +96,7 @@ class Plan:
             "block": self.processes_for,
             "known": [each.document() for each in self.known],
             "selection": str(self.selection),
+            **({"client": True} if self.is_client else {}),  # so that older unfinished runs resume
         }
 
     @staticmethod
@@ -103,4 +115,5 @@ class Plan:
             processes_for=document["block"],
             known=tuple(map(of_document, document.get("known", []))),
             selection=Selection(document.get("selection", Selection.RANDOM)),
+            is_client=document.get("client", False),
         )

@@ -12,18 +12,16 @@ The adapters share the code in `java`. Each adapter uses the folders that it nee
   time, and a controller. The system provides `Release`, `Quorum`, `FakeTime`, `Partitions`, `Batches` and `Broker`.
 """
 
-import fcntl
 import hashlib
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.systems.system import BuildError
+from tests.systems.system import BuildError, alone
 
 __all__ = ["Build", "BuildError", "command", "java", "missing", "patched", "shared", "sources"]
 
@@ -59,7 +57,7 @@ class Build:
 
     def class_path(self) -> str:
         """Build the adapter if necessary, and return its class path. Raises BuildError."""
-        with _alone(self.target):
+        with alone(self.target):
             if not self.is_built():
                 self._build()
                 self._stamp.write_text(self._digest())
@@ -169,15 +167,6 @@ def missing() -> list[str]:
         except BuildError as error:
             found.append(str(error))
     return found
-
-
-@contextmanager
-def _alone(target: Path) -> Iterator[None]:
-    """Keep other processes from building in the same folder."""
-    target.mkdir(parents=True, exist_ok=True)
-    with (target / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def _tool(name: str, package: str) -> str:

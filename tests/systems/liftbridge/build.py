@@ -3,30 +3,22 @@
 The module is copied first, because our files must be in its packages to call functions that are not exported.
 """
 
-import fcntl
 import hashlib
 import json
 import shutil
-import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tests.systems.system import BuildError, System
+from tests.systems import golang
+from tests.systems.system import BuildError, System, alone
 
 HERE = Path(__file__).parent
 TARGET = HERE / "target"
 MODULE = "github.com/liftbridge-io/liftbridge"
 VERSIONS = ("1.9.0",)
-_GO = (1, 25)  # the first with testing/synctest
 _OURS = HERE / "go"
-_WANTED = (
-    "Go 1.25 or later: curl -LO https://go.dev/dl/go1.26.0.linux-amd64.tar.gz && "
-    "sudo tar -C /usr/local -xzf go1.26.0.linux-amd64.tar.gz, and /usr/local/go/bin in PATH"
-)
 
 # Repairs that confirm the causes of findings. Each entry replaces a text of Liftbridge's source by another.
 _LOG = "commitlog/commitlog.go"
@@ -52,7 +44,7 @@ def command(version: str, repair: str | None = None) -> list[str]:
     if version not in VERSIONS:
         raise BuildError(f"there is no subject for Liftbridge {version}; the versions are {', '.join(VERSIONS)}")
     target = TARGET / (version if repair is None else f"{version}-{repair}")
-    with _alone(target):
+    with alone(target):
         stamp = target / "stamp"
         wanted = _digest()
         if not stamp.exists() or stamp.read_text() != wanted:
@@ -61,21 +53,11 @@ def command(version: str, repair: str | None = None) -> list[str]:
     return [str(target / "subject"), "-test.run=^TestSubject$"]
 
 
-def missing() -> list[str]:
-    """Return a sentence for each required program that is not installed."""
-    go = shutil.which("go")
-    if go is None:
-        return [f"go is missing; wanted is {_WANTED}"]
-    found = subprocess.run([go, "env", "GOVERSION"], capture_output=True, text=True, check=False).stdout.strip()
-    numbers = tuple(int(part) for part in found.removeprefix("go").split(".")[:2] if part.isdigit())
-    return [] if numbers >= _GO else [f"{go} is {found or 'no Go'}; wanted is {_WANTED}"]
-
-
 def _build(version: str, repair: str | None, target: Path) -> None:
-    for lack in missing():
+    for lack in golang.missing():
         raise BuildError(lack)
     print(f"building the subject for Liftbridge {version}, two minutes the first time ...", file=sys.stderr, flush=True)
-    fetched: dict[str, Any] = json.loads(_go("mod", "download", "-json", f"{MODULE}@v{version}", at=target))
+    fetched: dict[str, Any] = json.loads(golang.run("mod", "download", "-json", f"{MODULE}@v{version}", at=target))
     source = target / "source"
     shutil.rmtree(source, ignore_errors=True)
     shutil.copytree(Path(fetched["Dir"]) / "server", source / "server", ignore=shutil.ignore_patterns("*_test.go"))
@@ -90,16 +72,9 @@ def _build(version: str, repair: str | None, target: Path) -> None:
         if text.count(theirs) != 1:
             raise BuildError(f"{name} of Liftbridge {version} is not what the repair {repair} is for")
         file.write_text(text.replace(theirs, repaired))
-    _go("mod", "edit", f"-go={'.'.join(map(str, _GO))}", at=source)  # or its timers are those of Go 1.22
-    _go("test", "-c", "-vet=off", "-o", str(target / "subject"), "./server", at=source)
-
-
-def _go(*arguments: str, at: Path) -> str:
-    done = subprocess.run(["go", *arguments], cwd=at, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        said = (done.stderr.strip() or done.stdout.strip())[-4000:]
-        raise BuildError(f"go {arguments[0]} could not build the subject:\n{said}")
-    return done.stdout
+    release = ".".join(map(str, golang.RELEASE))
+    golang.run("mod", "edit", f"-go={release}", at=source)  # otherwise its timers are those of Go 1.22
+    golang.run("test", "-c", "-vet=off", "-o", str(target / "subject"), "./server", at=source)
 
 
 def _digest() -> str:
@@ -110,16 +85,7 @@ def _digest() -> str:
     return digest.hexdigest()
 
 
-@contextmanager
-def _alone(target: Path) -> Iterator[None]:
-    """Keep other processes from building in the same folder."""
-    target.mkdir(parents=True, exist_ok=True)
-    with (target / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
 SYSTEMS = tuple(
-    System(f"liftbridge-{version}", "tests.systems.liftbridge", version, missing, partial(command, version))
+    System(f"liftbridge-{version}", "tests.systems.liftbridge", version, golang.missing, partial(command, version))
     for version in VERSIONS
 )

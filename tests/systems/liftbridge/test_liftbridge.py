@@ -10,6 +10,7 @@ from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.cases.corpus import load_corpus
 from epochfuzz.harness.conform.protocol.subject import CommandSubject
 from epochfuzz.harness.conform.run.rerun import Rerun, rerun
+from tests.systems import golang
 from tests.systems.liftbridge import build
 from tests.systems.matrix import PATIENCE, Replays
 
@@ -21,7 +22,7 @@ CASES = {case.id.removeprefix("liftbridge-"): case for case in load_corpus([ROOT
 @pytest.fixture
 def there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    for lack in build.missing():
+    for lack in golang.missing():
         pytest.skip(lack)
 
 

@@ -1,0 +1,103 @@
+"""The checks at the end of a schedule, when the partition is healthy and the client has had time to finish."""
+
+from epochfuzz.harness.conform.client.client_process import ClientProcess
+from epochfuzz.harness.conform.protocol.discrepancy import Discrepancy, DiscrepancyKind, SubjectFailed
+from epochfuzz.harness.serve.served_cluster import ServedCluster
+from epochfuzz.model.kafka.vocabulary import replica_sets
+from epochfuzz.model.kafka.vocabulary.configuration import Acks
+from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES
+from epochfuzz.model.kafka.vocabulary.state import NONE
+
+
+class GuaranteeBroken(SubjectFailed):
+    """The client breaks a guarantee at the end of a schedule. `name` is the model's property."""
+
+    def __init__(self, name: str, sentence: str) -> None:
+        super().__init__(DiscrepancyKind.PROMISE, sentence)
+        self.fault = Discrepancy(DiscrepancyKind.PROMISE, name, "holds", sentence)
+
+
+def is_at_end(cluster: ServedCluster, client: ClientProcess, sent: int) -> bool:
+    """Return whether each record is reported, and the consumer has read all committed records."""
+    is_done = not (_unreported(cluster, client, sent) or _unread(cluster) or _skipped(cluster, client))
+    return is_done and not _is_absent(cluster)
+
+
+def check_end(cluster: ServedCluster, client: ClientProcess, sent: int, complaints: list[str]) -> None:
+    """Check the reports of the client.
+
+    Raises GuaranteeBroken, and SubjectFailed for a client that has not finished. The message names the requests that
+    the endpoint does not offer, in `complaints`.
+    """
+    partition = cluster.partition
+    p, leader = partition.state, partition.leader()
+    acked = {payload.text for number, payload in enumerate(partition.payloads) if p.acked >> number & 1}
+    if p.acks != Acks.NONE and (early := sorted(client.acked - acked)):
+        raise GuaranteeBroken("no-acked-loss", f"the client reports {_list(early)} as acknowledged, and no leader did")
+    if skipped := _skipped(cluster, client):
+        where = f"offset {_position(cluster, leader)} of {REPLICA_NAMES[leader]}'s log"
+        raise GuaranteeBroken("consumer-no-skip", f"the consumer is at {where}, and has never read {_list(skipped)}")
+    why = f"; {complaints[0]}" if complaints else ""
+    if _is_absent(cluster):
+        raise SubjectFailed(DiscrepancyKind.TIMEOUT, f"the consumer has sent no Fetch request to the leader{why}")
+    if unreported := _unreported(cluster, client, sent):
+        raise SubjectFailed(
+            DiscrepancyKind.TIMEOUT, f"the client has reported neither success nor failure of {_list(unreported)}{why}"
+        )
+    if unread := _unread(cluster):
+        raise SubjectFailed(DiscrepancyKind.TIMEOUT, f"the consumer has not read {_list(unread)}, and stopped{why}")
+
+
+def _is_absent(cluster: ServedCluster) -> bool:
+    """Return whether there is a leader, and no consumer has fetched there or from a follower that it may read from."""
+    leader = cluster.partition.leader()
+    return leader != NONE and not _follows(cluster, leader)
+
+
+def _follows(cluster: ServedCluster, leader: int) -> bool:
+    """Return whether the latest Fetch request of a consumer came to the leader, or to a read replica (KIP-392)."""
+    p, last = cluster.partition.state, cluster.last_fetch
+    if last is None:
+        return False
+    reads_there = p.follower_reads and p.up[last.replica] and p.known_leader[last.replica] == leader
+    return last.replica == leader or bool(reads_there)
+
+
+def _unreported(cluster: ServedCluster, client: ClientProcess, sent: int) -> list[str]:
+    """Return the records that must have been reported: all, if a leader accepts records."""
+    p, leader = cluster.partition.state, cluster.partition.leader()
+    if leader == NONE or replica_sets.size(p.isr[leader]) < p.min_insync_replicas:
+        return []
+    values = (f"m{number}" for number in range(sent))
+    return [value for value in values if value not in client.acked | client.failed]
+
+
+def _unread(cluster: ServedCluster) -> list[str]:
+    """Return the committed records of the leader from the consumer's position on."""
+    leader = cluster.partition.leader()
+    if leader == NONE:
+        return []
+    end = cluster.partition.state.high_watermark[leader]
+    return _values(cluster, leader)[_position(cluster, leader) : end]
+
+
+def _skipped(cluster: ServedCluster, client: ClientProcess) -> list[str]:
+    """Return the records of the leader before the consumer's position that it has never read."""
+    leader = cluster.partition.leader()
+    if leader == NONE:
+        return []
+    passed = _values(cluster, leader)[: _position(cluster, leader)]
+    return [value for value in passed if value not in client.read]
+
+
+def _position(cluster: ServedCluster, leader: int) -> int:
+    """Return the offset of the consumer's latest Fetch request, 0 if it has not followed the leader."""
+    return cluster.last_fetch.offset if cluster.last_fetch is not None and _follows(cluster, leader) else 0
+
+
+def _values(cluster: ServedCluster, leader: int) -> list[str]:
+    return [payload.text for _, payload in cluster.partition.entries(leader)]
+
+
+def _list(values: list[str]) -> str:
+    return ", ".join(values)

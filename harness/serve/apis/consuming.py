@@ -1,0 +1,119 @@
+"""Fetch, by consumers."""
+
+import asyncio
+from contextlib import suppress
+from typing import Any
+
+from kio.schema.errors import ErrorCode
+
+from epochfuzz.harness.serve.apis.fencing import NO_EPOCH, epoch_error
+from epochfuzz.harness.serve.batches import fetched_record
+from epochfuzz.harness.serve.messages import ClientRequest
+from epochfuzz.harness.serve.served_cluster import LastFetch, ServedCluster
+from epochfuzz.model.kafka.clients import consumer
+from epochfuzz.model.kafka.partition.replication import presumes_leadership
+from epochfuzz.model.kafka.storage import epoch_cache
+from epochfuzz.model.kafka.vocabulary.events import Verb
+from epochfuzz.model.kafka.vocabulary.state import NONE
+
+_Part = dict[str, Any]
+
+
+async def fetch(cluster: ServedCluster, r: int, request: ClientRequest) -> dict[str, Any]:
+    """Return records up to broker r's high watermark. Waits for a record as long as the request says."""
+    cluster.note_consumer(request.client)
+    asked = _served_part(cluster, request)
+    if asked is not None:
+        cluster.last_fetch = LastFetch(r, int(asked.fetch_offset))
+        cluster.partition.wake()
+    part: _Part = {}
+    with suppress(TimeoutError):
+        async with asyncio.timeout(request.body.max_wait.total_seconds()):
+            while asked is None or not (part := _fetched(cluster, r, asked)):
+                await cluster.partition.change()
+    responses = [
+        {
+            "topic": topic.topic,
+            "partitions": [_of_partition(cluster, r, topic.topic, each, part) for each in topic.partitions],
+        }
+        for topic in request.body.topics
+    ]
+    return {"error_code": ErrorCode.none, "session_id": 0, "responses": responses}
+
+
+def _of_partition(cluster: ServedCluster, r: int, topic: str, asked: Any, part: _Part) -> _Part:
+    """Return the response for one partition. All partitions except the served one are unknown."""
+    is_served = (topic, asked.partition) == (cluster.topic, 0)
+    code = ErrorCode.none if is_served else ErrorCode.unknown_topic_or_partition
+    p = cluster.partition.state
+    defaults = {"partition_index": asked.partition, "error_code": code, "high_watermark": int(p.high_watermark[r])}
+    rest = {"last_stable_offset": NONE, "log_start_offset": 0, "aborted_transactions": None, "records": b""}
+    return defaults | rest | (part if is_served else {})
+
+
+def _served_part(cluster: ServedCluster, request: ClientRequest) -> Any:
+    """Return the part of a request that is about the served partition, None if there is none."""
+    parts = ((topic.topic, each) for topic in request.body.topics for each in topic.partitions)
+    return next((each for name, each in parts if (name, each.partition) == (cluster.topic, 0)), None)
+
+
+def _fetched(cluster: ServedCluster, r: int, asked: Any) -> _Part:
+    """Return the fields of the served partition's response that differ from an empty one; none: it has to wait."""
+    p = cluster.partition.state
+    epoch = getattr(asked, "current_leader_epoch", NO_EPOCH)
+    code = epoch_error(p, r, epoch)
+    if code is ErrorCode.none and not _serves(cluster, r, asked.fetch_offset):
+        code = ErrorCode.not_leader_or_follower
+    if code is ErrorCode.none and not 0 <= asked.fetch_offset <= p.leo[r]:
+        code = ErrorCode.offset_out_of_range
+    if code is not ErrorCode.none:
+        return {"error_code": code}
+    return _diverging(cluster, r, asked) or _redirected(cluster, r, asked) or _read(cluster, r, asked.fetch_offset)
+
+
+def _serves(cluster: ServedCluster, r: int, offset: int) -> bool:
+    """Return whether consumers may read from r: a leader, or a read replica (KIP-392)."""
+    p = cluster.partition.state
+    if presumes_leadership(p, r):
+        return True
+    p.position = offset  # the model's consumer is where this client is
+    return bool(p.follower_reads and p.known_leader[r] != NONE and consumer.is_read_replica(p, r))
+
+
+def _diverging(cluster: ServedCluster, r: int, asked: Any) -> _Part:
+    """Return the end of the consumer's last epoch if the consumer has read other records (KIP-595), else nothing."""
+    last = getattr(asked, "last_fetched_epoch", NO_EPOCH)
+    if last == NO_EPOCH:
+        return {}
+    p = cluster.partition.state
+    epoch, end = epoch_cache.end_offset_kip_279(p, r, last, p.leo[r])
+    if end == NONE:
+        return {"error_code": ErrorCode.offset_out_of_range}
+    if epoch < last or end < asked.fetch_offset:
+        return {"diverging_epoch": {"epoch": int(epoch), "end_offset": int(end)}}
+    return {}
+
+
+def _redirected(cluster: ServedCluster, r: int, asked: Any) -> _Part:
+    """Return the follower that should serve the consumer, if the schedule says so (KIP-392)."""
+    p = cluster.partition.state
+    follower = cluster.gate.opened_for(Verb.CONSUME)
+    if follower in (None, r) or not presumes_leadership(p, r) or not p.follower_reads:
+        return {}
+    p.position = asked.fetch_offset
+    if p.known_leader[follower] != r or not consumer.is_read_replica(p, follower):
+        return {}
+    return {"preferred_read_replica": follower}
+
+
+def _read(cluster: ServedCluster, r: int, offset: int) -> _Part:
+    """Return the next record, or all records if the gate is free; nothing if there is none to read now."""
+    p = cluster.partition.state
+    end = min(p.high_watermark[r], p.leo[r])
+    if offset >= end or not cluster.gate.admits(Verb.CONSUME, r):
+        return {}
+    last = end if cluster.gate.is_free else offset + 1
+    cluster.gate.enter()
+    entries = [*cluster.partition.entries(r)]
+    records = b"".join(fetched_record(at, *entries[at]) for at in range(offset, last))
+    return {"high_watermark": int(p.high_watermark[r]), "records": records}

@@ -1,0 +1,69 @@
+"""The events of a schedule that clients cause: steer a client to a replica, and admit its request there."""
+
+from typing import Final
+
+from epochfuzz.harness.serve.listeners import Listeners
+from epochfuzz.harness.serve.served_cluster import ClientRole, LastFetch, ServedCluster
+from epochfuzz.harness.trace import refusal
+from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, Verb, replica_of, verb_of
+
+ROLES: Final = {
+    Verb.PRODUCE: ClientRole.PRODUCER,
+    Verb.RETRY: ClientRole.PRODUCER,
+    Verb.CONSUME: ClientRole.CONSUMER,
+    Verb.REFRESH: ClientRole.CONSUMER,
+}
+
+
+def why_not(cluster: ServedCluster, event: int) -> str:
+    """Return why an event of a client is not enabled, or an empty text.
+
+    The model's consumer gets the position and the leader epoch of the client for the check. A client that knows a
+    leader epoch ignores metadata with an earlier one (KIP-320).
+    """
+    r = replica_of(event)
+    if cluster.partition.state.known_epoch[r] < cluster.told.get(ROLES[verb_of(event)], (0, 0))[1]:
+        return f"the client knows a later leader epoch than {REPLICA_NAMES[r]}"
+    p = cluster.partition.state.copy()
+    p.position = 0 if cluster.last_fetch is None else cluster.last_fetch.offset
+    _, p.consumer_epoch = cluster.told.get(ClientRole.CONSUMER, (0, 0))
+    return refusal.why_not(p, event)
+
+
+async def steer(listeners: Listeners, event: int) -> None:
+    """Show the event's replica to the clients as the leader, and admit one request there.
+
+    Before `retry`, the producers' connections end, because a producer sends a record again only without a response.
+    Before `refresh` ends, the consumer knows the leader. `consume` shows nothing new.
+    """
+    cluster, verb, r = listeners.cluster, verb_of(event), replica_of(event)
+    if verb is not Verb.CONSUME:
+        cluster.show(ROLES[verb], r)
+    if verb is Verb.REFRESH:
+        cluster.last_fetch = None  # the consumer's next Fetch request shows its new position
+        while cluster.told.get(ClientRole.CONSUMER) != cluster.leader_for(ClientRole.CONSUMER):
+            await cluster.partition.change()
+    if verb is Verb.RETRY:
+        await listeners.end_those_of_producers()
+        cluster.partition.lose_responses()
+    cluster.gate.open(verb, r)
+    cluster.partition.wake()
+
+
+async def happened(cluster: ServedCluster, event: int, passed: int) -> None:
+    """Wait until the request of an event has come. `passed` is the gate's counter from before the event.
+
+    `refresh` has happened as soon as the consumer fetches from the new leader, from an offset in the leader's log. A
+    consumer that is out of range resets its position first.
+    """
+    r = replica_of(event)
+    if verb_of(event) is Verb.REFRESH:
+        while cluster.last_fetch is None or not _is_valid(cluster, cluster.last_fetch, r):
+            await cluster.partition.change()
+    else:
+        while cluster.gate.passed == passed:
+            await cluster.partition.change()
+
+
+def _is_valid(cluster: ServedCluster, last: LastFetch, r: int) -> bool:
+    return last.replica == r and 0 <= last.offset <= cluster.partition.state.leo[r]

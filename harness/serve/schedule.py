@@ -1,0 +1,46 @@
+"""Play a schedule on the endpoint: events of brokers happen at once, and events of clients when a client sends one."""
+
+from collections.abc import Callable, Iterable
+
+from epochfuzz.harness.serve import client_events
+from epochfuzz.harness.serve.listeners import Listeners
+from epochfuzz.harness.trace.refusal import why_not
+from epochfuzz.model.kafka.vocabulary.events import event_text, verb_of
+
+
+async def play(listeners: Listeners, schedule: Iterable[int], report: Callable[[str], None]) -> None:
+    """Play a schedule, and report each event. Afterwards the gate is free."""
+    cluster = listeners.cluster
+    for event in schedule:
+        if verb_of(event) in client_events.ROLES:
+            reason = client_events.why_not(cluster, event)
+            if not reason:
+                report(f"{event_text(event)}: waiting for the client")
+                passed = cluster.gate.passed
+                await client_events.steer(listeners, event)
+                await client_events.happened(cluster, event, passed)
+        else:
+            reason = await apply(listeners, event)
+        report(f"{event_text(event)}: not enabled, because {reason}" if reason else event_text(event))
+    cluster.shown.clear()
+    cluster.gate.is_free = True
+    cluster.partition.wake()
+
+
+async def apply(listeners: Listeners, event: int) -> str:
+    """Apply an event of a broker or of the controller, and end the connections of dead brokers.
+
+    Returns the reason why the event is not enabled, or an empty text.
+    """
+    reason = why_not(listeners.cluster.partition.state, event)
+    listeners.cluster.partition.apply(event)
+    await listeners.end_those_of_dead_brokers()
+    return reason
+
+
+async def keep_healthy(listeners: Listeners) -> None:
+    """Let followers replicate after each change, as long as the gate is free. Never returns."""
+    while True:
+        if listeners.cluster.gate.is_free:
+            listeners.cluster.partition.replicate()
+        await listeners.cluster.partition.change()

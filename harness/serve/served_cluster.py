@@ -1,0 +1,113 @@
+"""The served cluster: the partition, the addresses of its brokers, and the leader that clients see."""
+
+import asyncio
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from epochfuzz.harness.serve.gate import Gate
+from epochfuzz.harness.serve.served_partition import ServedPartition
+from epochfuzz.model.kafka.partition.replication import presumes_leadership
+from epochfuzz.model.kafka.vocabulary.state import NONE
+
+HOST = "127.0.0.1"
+
+
+class ClientRole(StrEnum):
+    """The two kinds of clients. A client that has fetched is a consumer; every other client counts as a producer."""
+
+    PRODUCER = "producer"
+    CONSUMER = "consumer"
+
+
+@dataclass(frozen=True)
+class LastFetch:
+    """The latest Fetch request of a consumer: the broker and the offset."""
+
+    replica: int
+    offset: int
+
+
+@dataclass
+class ServedCluster:
+    """The cluster as clients see it. It has one topic with one partition.
+
+    `ports` are the ports of the brokers, by replica. `shown` is the replica that metadata name as the leader, and its
+    leader epoch, for each role. Without an entry, metadata name the leader of the latest epoch. `told` is the latest
+    leader and epoch that a client of the role has received. `commits` are committed offsets with their leader epochs,
+    by group.
+    """
+
+    partition: ServedPartition
+    gate: Gate
+    topic: str
+    ports: list[int]
+    shown: dict[ClientRole, tuple[int, int]] = field(default_factory=dict)
+    told: dict[ClientRole, tuple[int, int]] = field(default_factory=dict)
+    last_fetch: LastFetch | None = None
+    commits: dict[str, tuple[int, int]] = field(default_factory=dict)
+    members: dict[str, bytes] = field(default_factory=dict)  # the assignment of the member of each group
+    acknowledged: int = 0  # Produce responses without an error
+    producer_ids: int = 0
+    turns: dict[tuple[str, int], asyncio.Lock] = field(default_factory=dict)
+    _consumers: set[str] = field(default_factory=set)
+
+    @staticmethod
+    def of_schedule(partition: ServedPartition, topic: str) -> "ServedCluster":
+        """Return a cluster that waits for a schedule: the gate is closed, and clients know A as the leader."""
+        return ServedCluster(partition, Gate(is_free=False), topic, [], dict.fromkeys(ClientRole, (0, 0)))
+
+    @staticmethod
+    def healthy(partition: ServedPartition, topic: str) -> "ServedCluster":
+        """Return a cluster that admits all requests."""
+        return ServedCluster(partition, Gate(is_free=True), topic, [])
+
+    @property
+    def bootstrap(self) -> str:
+        """The addresses of the brokers, for a client's `bootstrap.servers`."""
+        return ",".join(f"{HOST}:{port}" for port in self.ports)
+
+    def role_of(self, client: str) -> ClientRole:
+        """Return the role of a client id."""
+        return ClientRole.CONSUMER if client in self._consumers else ClientRole.PRODUCER
+
+    def note_consumer(self, client: str) -> None:
+        """Remember that a client id belongs to a consumer."""
+        self._consumers.add(client)
+
+    def show(self, role: ClientRole, r: int) -> None:
+        """Let metadata name replica r as the leader to clients of the role, with the leader epoch that r knows now."""
+        self.shown[role] = r, int(self.partition.state.known_epoch[r])
+
+    def turn(self, client: str, r: int) -> asyncio.Lock:
+        """Return the lock that keeps a client's Produce requests to broker r in their order.
+
+        Kafka's broker reads the next request of a connection after it has sent the response (SocketServer, "mute"). The
+        served broker only appends in this order, so that two requests of a connection can wait for their followers.
+        """
+        return self.turns.setdefault((client, r), asyncio.Lock())
+
+    def leader_for(self, role: ClientRole) -> tuple[int, int]:
+        """Return the leader that metadata name to a client, and its leader epoch. The leader is NONE if there is none.
+
+        A replica that no longer presumes leadership is not named.
+        """
+        p, latest = self.partition.state, self.partition.leader()
+        r, epoch = self.shown.get(role, (latest, int(p.known_epoch[latest])))
+        return (r, epoch) if r != NONE and presumes_leadership(p, r) else (NONE, NONE)
+
+    def is_up_to_date(self, role: ClientRole) -> bool:
+        """Return whether clients of the role have received the present leader, or have not asked for metadata yet."""
+        return self.told.get(role, self.leader_for(role)) == self.leader_for(role)
+
+    def is_elsewhere(self, role: ClientRole, r: int) -> bool:
+        """Return whether metadata name another leader than r to clients of the role."""
+        return self.leader_for(role)[0] not in (r, NONE) and role in self.shown
+
+    def tell(self, client: str) -> tuple[int, int]:
+        """Return the leader and the epoch for the metadata of a client, and remember that the client knows them."""
+        role = self.role_of(client)
+        found = self.leader_for(role)
+        if found[0] != NONE:
+            self.told[role] = found
+            self.partition.wake()
+        return found

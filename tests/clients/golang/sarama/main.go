@@ -1,0 +1,129 @@
+// Command sarama puts Sarama under test. Its positions have no leader epoch.
+package main
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"epochfuzz/clients/following"
+
+	"github.com/IBM/sarama"
+)
+
+var acks = map[string]sarama.RequiredAcks{"all": sarama.WaitForAll, "1": sarama.WaitForLocal, "0": sarama.NoResponse}
+
+type client struct {
+	news      *following.News
+	order     following.Order
+	position  int64
+	producer  sarama.AsyncProducer
+	consumer  sarama.Consumer
+	partition sarama.PartitionConsumer
+}
+
+func (c *client) shared(name string) *sarama.Config {
+	config := sarama.NewConfig()
+	config.ClientID = name
+	config.Version = sarama.V2_8_0_0
+	config.Net.MaxOpenRequests = 1 // Sarama requires it for idempotence
+	config.Metadata.RefreshFrequency = 50 * time.Millisecond
+	config.Metadata.Retry.Backoff = 10 * time.Millisecond
+	config.Metadata.Retry.Max = 1000
+	return config
+}
+
+func (c *client) Reset(order following.Order, news *following.News) error {
+	if c.producer != nil {
+		c.producer.AsyncClose()
+		c.stop()
+	}
+	c.order, c.news = order, news
+	config := c.shared("producer")
+	config.Producer.RequiredAcks = acks[order.Acks]
+	config.Producer.Idempotent = order.Idempotent
+	config.Producer.Partitioner = sarama.NewManualPartitioner
+	config.Producer.Flush.MaxMessages = 1
+	config.Producer.Retry.Backoff = 10 * time.Millisecond
+	config.Producer.Retry.Max = 1000
+	config.Producer.Return.Successes = true
+	var err error
+	if c.producer, err = sarama.NewAsyncProducer(strings.Split(order.Bootstrap, ","), config); err != nil {
+		return err
+	}
+	go report(c.producer, news)
+	return c.start(0)
+}
+
+// report adds what becomes of the records of a producer, until it is closed.
+func report(producer sarama.AsyncProducer, news *following.News) {
+	go func() {
+		for failure := range producer.Errors() {
+			news.Sent(failure.Msg.Metadata.(string), failure.Err)
+		}
+	}()
+	for message := range producer.Successes() {
+		news.Sent(message.Metadata.(string), nil)
+	}
+}
+
+func (c *client) start(position int64) error {
+	config := c.shared("consumer")
+	config.Consumer.MaxWaitTime = 50 * time.Millisecond
+	config.Consumer.Retry.Backoff = 10 * time.Millisecond
+	config.Consumer.Return.Errors = true
+	var err error
+	if c.consumer, err = sarama.NewConsumer(strings.Split(c.order.Bootstrap, ","), config); err != nil {
+		return err
+	}
+	return c.assign(position)
+}
+
+func (c *client) assign(position int64) error {
+	c.position = position
+	var err error
+	c.partition, err = c.consumer.ConsumePartition(c.order.Topic, 0, position)
+	return err
+}
+
+func (c *client) stop() {
+	if c.partition != nil {
+		c.partition.AsyncClose()
+	}
+	go c.consumer.Close() // it waits for a fetch that the endpoint may hold
+}
+
+func (c *client) Send(value string) {
+	c.producer.Input() <- &sarama.ProducerMessage{
+		Topic: c.order.Topic, Value: sarama.StringEncoder(value), Metadata: value,
+	}
+}
+
+// Poll waits for a record. Sarama ends a partition whose position the leader lacks; the application begins again at the
+// earliest offset.
+func (c *client) Poll(wait time.Duration) {
+	select {
+	case message, isOpen := <-c.partition.Messages():
+		if isOpen {
+			c.news.Read(string(message.Value))
+			c.position = message.Offset + 1
+		}
+	case failure, isOpen := <-c.partition.Errors():
+		if isOpen && errors.Is(failure.Err, sarama.ErrOffsetOutOfRange) {
+			c.partition.AsyncClose()
+			for range c.partition.Messages() {
+			}
+			c.assign(sarama.OffsetOldest)
+		}
+	case <-time.After(wait):
+	}
+}
+
+func (c *client) Restart() {
+	c.stop()
+	if err := c.start(c.position); err != nil {
+		panic(err)
+	}
+}
+
+func main() { following.Follow(&client{}) }

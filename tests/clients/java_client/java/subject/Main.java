@@ -1,0 +1,39 @@
+package subject;
+
+import com.google.gson.Gson;
+import com.google.gson.JsonObject;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+
+/** An adapter for Kafka's Java client: it reads an order from each line of standard input, and prints the report. */
+public final class Main {
+    private static final Gson GSON = new Gson();
+
+    private Main() {
+    }
+
+    /** Follows orders until standard input ends. With `--restart`, the consumer restarts before each new leader. */
+    public static void main(String[] arguments) throws Exception {
+        boolean restarts = List.of(arguments).contains("--restart");
+        Clients clients = new Clients();
+        BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+            JsonObject order = GSON.fromJson(line, JsonObject.class);
+            String op = order.get("op").getAsString();
+            if (op.equals("reset")) {
+                clients.reset(order);
+            } else if (op.equals("send")) {
+                clients.send(order.get("value").getAsString());
+            } else if (op.equals("poll")) {
+                clients.poll(Duration.ofMillis(Math.round(order.get("seconds").getAsDouble() * 1000)));
+            } else if (op.equals("refresh") && restarts) {
+                clients.restart();
+            }
+            System.out.println(GSON.toJson(clients.news().take()));
+        }
+        System.exit(0); // the threads of closed producers may still wait
+    }
+}

@@ -1,0 +1,31 @@
+"""Client libraries whose adapters are built: in Go and in Java. A missing toolchain skips them."""
+
+import pytest
+
+pytest.importorskip("kio")
+
+from tests.clients.library import Library, libraries
+from tests.clients.verdicts import Kind, client_cases, verdicts
+from tests.systems.system import BuildError
+
+BUILT = [library for library in libraries() if library.name in ("franz-go", "Sarama", "Kafka's Java client")]
+
+pytestmark = [pytest.mark.slow, pytest.mark.parametrize("library", BUILT, ids=lambda library: library.title)]
+
+
+def kinds(library: Library, *cases: str) -> list[Kind]:
+    try:
+        command = library.command()
+    except BuildError as error:
+        pytest.skip(str(error))
+    chosen = [case for case in client_cases() if case.id in cases]
+    return [verdict.kind for verdict in verdicts(command, chosen)]
+
+
+def test_a_built_client_replicates_and_retries(library: Library) -> None:
+    assert kinds(library, "normal-replication", "not-leader-retry") == [Kind.OK, Kind.OK]
+
+
+def test_a_built_client_does_not_compare_the_epoch_of_the_end_offset(library: Library) -> None:
+    """docs/findings/consumer-position.md"""
+    assert kinds(library, "kip-320-end-of-an-older-epoch") == [Kind.FAILS]

@@ -1,0 +1,121 @@
+"""Client libraries under test: each case is the verdict on a released version, see docs/how-to/test-your-client.md."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("kio")
+
+from epochfuzz.harness.cases.case import load_case
+from epochfuzz.harness.conform.client.client_subject import ClientSubject
+from epochfuzz.harness.conform.oracle.judge import JudgedBy
+from epochfuzz.harness.conform.protocol.discrepancy import DiscrepancyKind
+from epochfuzz.harness.conform.run.drive import Driven, Setting, drive
+from epochfuzz.harness.serve.settings import settings_for_clients
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import parse_schedule
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
+
+CASES = Path(__file__).parent / "cases"
+KIP_360 = "kafka-2.6.1"  # a new leader accepts the next record of a producer that it does not know
+PATIENCE = 5.0
+LIBRARIES = {"librdkafka": "confluent_kafka", "kafka_python": "kafka", "asyncio_kafka": "aiokafka"}
+
+FAKE = """
+import json, sys
+for line in sys.stdin:
+    order = json.loads(line)
+    report = {"acked": [], "failed": [], "read": []}
+    %s
+    print(json.dumps(report), flush=True)
+"""
+
+
+def run(command: list[str], schedule: bytes, settings: Configuration, patience: float = PATIENCE) -> Driven:
+    with ClientSubject([sys.executable, *command], patience) as subject:
+        setting = Setting(parse_protocol(KIP_360), settings_for_clients(settings), JudgedBy.PROMISES, is_client=True)
+        return drive(subject, schedule, setting)
+
+
+def of_case(name: str, library: str, *flags: str) -> list[tuple[str | None, int]]:
+    """Return the properties that a client breaks in a case, each with the number of events until then."""
+    pytest.importorskip(LIBRARIES[library])
+    case = load_case(CASES / f"{name}.yaml" if (CASES / f"{name}.yaml").exists() else name)
+    driven = run(["-m", f"tests.clients.{library}", *flags], case.events, case.settings)
+    return [(each.fault.field, len(each.sent)) for each in driven.sightings[:1]]
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("name", ["not-leader-retry", "consumer-over-leader-change"])
+def test_a_client_keeps_its_guarantees_over_a_leader_change(name: str, library: str) -> None:
+    assert of_case(name, library) == []
+
+
+def test_librdkafka_validates_its_position_at_a_new_leader() -> None:
+    assert of_case("consumer-over-unclean-election", "librdkafka") == []
+
+
+def test_librdkafka_does_not_validate_an_assigned_position_5158() -> None:
+    assert of_case("consumer-over-unclean-election", "librdkafka", "--restart") == [("consumer-no-skip", 8)]
+
+
+def test_kafka_python_forgets_the_epoch_of_its_position_at_an_empty_response() -> None:
+    assert of_case("consumer-over-unclean-election", "kafka_python") == [("consumer-no-skip", 8)]
+
+
+def test_aiokafka_does_not_validate_its_position() -> None:
+    assert of_case("consumer-over-unclean-election", "asyncio_kafka") == [("consumer-no-skip", 8)]
+
+
+def fault_of(program: str, *events: str) -> tuple[DiscrepancyKind, str]:
+    driven = run(["-c", program], parse_schedule(events), Configuration(), patience=0.3)
+    (failure,) = driven.sightings
+    return failure.fault.kind, failure.fault.sentence
+
+
+def test_a_client_that_never_connects_is_no_success() -> None:
+    told = (DiscrepancyKind.TIMEOUT, "the consumer has sent no Fetch request to the leader")
+    assert fault_of(FAKE % "pass", "fetch B") == told
+
+
+def test_an_acknowledgement_that_no_broker_gave_is_a_broken_guarantee() -> None:
+    kind, sentence = fault_of(FAKE % 'report["acked"] = ["m0"]', "fetch B")
+    assert (kind, sentence.split(": ")[0]) == (DiscrepancyKind.PROMISE, "no-acked-loss is broken")
+
+
+def test_with_acks_0_a_client_may_report_what_no_broker_acknowledged() -> None:
+    program = FAKE % 'report["acked"] = ["m0"]'
+    driven = run(["-c", program], parse_schedule(["fetch B"]), Configuration(acks="0"), patience=0.3)
+    assert [each.fault.kind for each in driven.sightings] == [DiscrepancyKind.TIMEOUT]
+
+
+def test_the_order_says_false_to_a_client_with_acks_1_that_is_not_idempotent() -> None:
+    statement = "assert order['op'] != 'reset' or order['idempotent'] is False"
+    driven = run(["-c", FAKE % statement], parse_schedule(["fetch B"]), Configuration(acks="1"), patience=0.3)
+    assert [each.fault.kind for each in driven.sightings] == [DiscrepancyKind.TIMEOUT]
+
+
+def test_a_consumer_that_reads_from_a_follower_at_the_end_is_no_absent_consumer() -> None:
+    assert of_case("kip-392-read-from-a-follower", "librdkafka") == []
+
+
+def test_the_producer_learns_the_new_leader_before_it_sends_the_next_record() -> None:
+    case = load_case(CASES / "kip-320-end-of-an-older-epoch.yaml")
+    pytest.importorskip(LIBRARIES["librdkafka"])
+    driven = run(["-m", "tests.clients.librdkafka"], case.events, case.settings)
+    assert all(applied for applied, _ in driven.answers)
+
+
+@pytest.mark.parametrize(
+    ("statement", "kind"),
+    [
+        ("if order['op'] == 'poll': sys.exit(3)", DiscrepancyKind.DIED),
+        ("if order['op'] == 'poll': import time; time.sleep(60)", DiscrepancyKind.TIMEOUT),
+        ("if order['op'] == 'poll': report = {}", DiscrepancyKind.GARBAGE),
+        ("if order['op'] == 'poll': report['acked'] = ['x' * 2_000_000]", DiscrepancyKind.FLOOD),
+    ],
+    ids=["dies", "hangs", "reports nonsense", "floods"],
+)
+def test_a_client_that_misbehaves_has_a_verdict(statement: str, kind: DiscrepancyKind) -> None:
+    assert fault_of(FAKE % statement, "fetch B")[0] is kind

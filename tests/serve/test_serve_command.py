@@ -1,0 +1,70 @@
+"""`epochfuzz serve` as a process, and its messages about wrong input."""
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from epochfuzz.harness.cli.main import app
+from epochfuzz.harness.cli.output import BadInput
+from epochfuzz.harness.lab import schemas
+from tests.serve.asking import PATIENCE
+
+SERVE = [sys.executable, "-m", "epochfuzz", "serve", "--port", "0"]
+
+
+def refusal(*words: str) -> str:
+    result = CliRunner().invoke(app, ["serve", *words])
+    assert isinstance(result.exception, BadInput)
+    return str(result.exception)
+
+
+def test_events_of_standard_input_happen_and_ctrl_c_ends_the_brokers() -> None:
+    with subprocess.Popen([*SERVE, "--json"], stdin=-1, stdout=-1, stderr=-1, text=True) as process:
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
+        assert process.stderr.readline().startswith("serving epochfuzz at 127.0.0.1:")
+        text = "".join(iter(process.stdout.readline, "}\n")) + "}"
+        schemas.check("serve", text)
+        address, _, _ = json.loads(text)["bootstrap"].partition(",")
+        host, port = address.split(":")
+        socket.create_connection((host, int(port)), PATIENCE).close()
+        process.stdin.write("crash A\nreceive A\nbogus A\n")
+        process.stdin.flush()
+        lines = [process.stderr.readline().strip() for _ in range(3)]
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE) == 0
+        assert process.stderr.read() == ""
+    assert lines[:2] == ["crash A", "receive A: not enabled, because nothing is in flight to A"]
+    assert lines[2].startswith("unknown event 'bogus'")
+
+
+def test_a_port_that_is_taken_is_named() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        assert refusal("--port", port).startswith(f"--port: {port} or a port after it is not available")
+
+
+def test_a_case_sets_the_configuration() -> None:
+    assert refusal("m1-loss", "--replicas", "3").startswith("the case sets the configuration")
+
+
+def test_transactions_are_not_served() -> None:
+    assert refusal("--transactions") == "transactions can't be served yet; leave --transactions out"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--exhaustive"], "exhaustive can't be combined with --client"),
+        (["--judge", "lock-step"], "--client needs --judge promises"),
+    ],
+)
+def test_conform_says_which_options_clients_exclude(words: list[str], message: str) -> None:
+    result = CliRunner().invoke(app, ["conform", "--client", *words, "--", "true"])
+    assert message in str(result.exception)
