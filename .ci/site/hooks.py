@@ -1,6 +1,7 @@
 """Add pages for cases, recorded walks and the playground to the site, and link every KIP and KAFKA number.
 
-A file that only a checkout has keeps its name as text, without a link.
+If a page links to a file that only a checkout has, the site shows the text of the link. If the file is a case, the
+site links to the case in the playground instead.
 """
 
 import re
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import playground  # beside this file
+import playground  # in the directory of this file
 import recorded
 from mkdocs.structure.files import File
 
@@ -28,12 +29,12 @@ _WAY_BACK = '<p class="tool"><a href="../">epochfuzz</a> / <a href="./">cases</a
 _TITLE = re.compile(r"^# .*\n", re.MULTILINE)
 _CASE = re.compile(r"corpus/\w+/([a-z0-9-]+)\.yaml")
 _PLAY = "play/index.html"
-_in_playground: dict[str, str] = {}  # the query of each case, if the site has a playground
+_in_playground: dict[str, str] = {}  # the query of each case, by its id; empty if the site has no playground
 _LINK = re.compile(r"\[((?:[^\[\]]|\[[^\]]*\])+)\]\(([^)#\s]+)(#[^)]*)?\)")
 
 
 def on_files(files: Any, config: Any) -> Any:
-    """Add the list of the cases, a page for each of them to step through, the recorded walks, and the playground."""
+    """Add a list of the cases, a page to step through each case, the recorded walks, and the playground."""
     cases = [judge(case, protocols_for(case, None)) for case in load_corpus([_ROOT / "corpus"])]
     _in_playground.clear()
     try:
@@ -70,7 +71,10 @@ def _first_sentence(judged: JudgedCase) -> str:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Link numbers, walks and cases, and remove fence words for tests and links to files that the site lacks."""
+    """Link a page's KIP and KAFKA numbers, recorded walks and cases, and remove its links to files that the site lacks.
+
+    The line that opens a fenced block keeps its language, and loses the words for tests.
+    """
     here = Path(page.file.src_path).parent
     up = "../" * len(here.parts)
 
@@ -93,7 +97,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
 
 def _played(markdown: str, up: str) -> str:
-    """Return a list of links to the playground, one for each case that a page names as a file."""
+    """Return a list of links to the playground, with a link for each case whose file the page names."""
     named = dict.fromkeys(_CASE.findall(markdown))
     return "".join(f"* [{case}]({up}{_PLAY}?{_in_playground[case]})\n" for case in named if case in _in_playground)
 

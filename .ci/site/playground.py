@@ -1,7 +1,7 @@
-"""The playground: `epochfuzz play` as static files, run by Pyodide in the reader's browser.
+"""Write the playground: `epochfuzz play` as static files, which Pyodide runs in the reader's browser.
 
-Pyodide comes from its npm package, pinned by version and hash. Its archive stays in build/pyodide. Without npm, or
-without a connection, the site has no playground.
+Pyodide comes from its npm package, pinned by version and hash. The archive of the package stays in build/pyodide. If
+the archive is missing and npm cannot load it, the site has no playground.
 """
 
 import base64
@@ -32,9 +32,9 @@ _VERSION = "314.0.7"
 _HASH = "sha512-0YvXxEhfEdpLfb/XkM2BFAeMROq0iMUX2bzzH9pOttyMcWkwq+HbE5uyuGD82LN7y2q+SNvi/6V5JEsOlD2R1A=="
 _OF_PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
 
-# WebAssembly is compiled from bytes. The worker starts from a blob, which imports a file of the site.
+# The browser compiles WebAssembly from bytes. The worker starts from a blob, and the blob imports a file of the site.
 _POLICY = f"{POLICY}; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self' blob:"
-_LIBRARIES = ("jinja2", "markupsafe")  # only their Python code
+_LIBRARIES = ("jinja2", "markupsafe")  # only their Python code and licenses
 _READ = (
     "play/templates/play.html",
     "play/templates/mistake.html",
@@ -66,7 +66,7 @@ def files(cases: Iterable[Case]) -> Iterator[tuple[str, bytes]]:
 
 
 def _archive() -> bytes:
-    """Return the npm package of Pyodide. Raises NoPyodide."""
+    """Return the npm package of Pyodide. Raises NoPyodide, or SystemExit if its hash is not the pinned hash."""
     file = _ARCHIVES / f"pyodide-{_VERSION}.tgz"
     if not file.exists():
         npm = shutil.which("npm")
@@ -85,11 +85,11 @@ def _archive() -> bytes:
 
 
 def packed(cases: Iterable[Case]) -> bytes:
-    """Return a zip archive of everything that the worker imports, with the stories of the cases."""
+    """Return a zip archive of the Python files, templates and styles that the worker needs, with the cases' stories."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in sorted(_contents(cases)):
-            archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)  # with the same date in every build
+            archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)  # equal dates in all builds
     return packed.getvalue()
 
 

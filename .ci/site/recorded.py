@@ -1,8 +1,7 @@
-"""Recorded walks: the pages of `epochfuzz play` at each step of a case, as files that need no server.
+"""Write recorded walks: the pages of `epochfuzz play` at each step of a case, as files that need no server.
 
-The pages are those that the server answers with, which work without a script, link by link. A link to a step of the
-case leads to the file of that step. What would have to be computed, another event or a search, leads to the command
-that does it.
+The files are the server's responses, and their links work without a script. A link to a step of the case leads to the
+file of that step. Another event or a search needs the server, so these links lead to a section with the command.
 """
 
 import re
@@ -36,7 +35,7 @@ addEventListener("keydown", (event) => {
 
 @dataclass(frozen=True)
 class Walk:
-    """A case, the protocols that it is walked through under, and the page of the site that tells of it."""
+    """A recorded walk: the case, the protocols that run it, and the page of the site that describes it."""
 
     case: str
     protocols: tuple[str, ...]
@@ -50,7 +49,7 @@ WALKS = (
 
 
 def files(walk: Walk, case: Case) -> Iterator[tuple[str, str]]:
-    """Yield the name and the text of each file of a walk: `0.html` is the start, and `play.css` the style sheet."""
+    """Yield the name and the text of each file of a walk. `0.html` is the start, and `play.css` is the style sheet."""
     position = Position(tuple(map(parse_protocol, walk.protocols)), case.settings, case.events, 0, (), case.id)
     client = Client(Application(position, Path()))
     yield "play.css", client.get("/play.css", base_url=_HOST).text
@@ -62,7 +61,7 @@ def files(walk: Walk, case: Case) -> Iterator[tuple[str, str]]:
 
 
 def _standing_alone(page: str, steps: dict[str, str], walk: Walk) -> str:
-    """Return the text of a page in which every link leads to a file of the walk, or to what it says of itself."""
+    """Return a page whose links lead to files of the walk, or else to the section about the recording."""
     style = {"play.css": "play.css"}
     page = _COMPUTED.sub(lambda _: _about(walk), page.replace(_SCRIPT, "")).replace("</body>", f"{_KEYS}</body>")
     page = page.replace('<details id="refused" open>', '<details id="refused">')

@@ -107,5 +107,5 @@ JUDGED = pa.schema(
     }
 )
 
-# Written last: an audit is finished if its directory has this table.
+# Written last of the tables of logs: an audit of logs is finished if its directory has this table.
 OUTCOME = pa.schema({"partitions": pa.int64(), "findings": pa.int64(), "seconds": pa.float64()})
