@@ -13,6 +13,7 @@ from rich.text import Text
 from epochfuzz.harness.cases import bundled
 from epochfuzz.harness.cases.case import Case, Expectation, load_case
 from epochfuzz.harness.cli import options
+from epochfuzz.harness.cli.cases import protocols_for
 from epochfuzz.harness.cli.environment import completion
 from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json, print_table
 from epochfuzz.harness.reference import explain as explaining
@@ -20,6 +21,7 @@ from epochfuzz.harness.reference import issues, releases
 from epochfuzz.harness.reference.explain import Example, GlossaryEntry
 from epochfuzz.harness.reference.releases import ReleaseVerdicts, surveyed
 from epochfuzz.harness.testing import run_schedule
+from epochfuzz.harness.views import play_links
 from epochfuzz.model.kafka.vocabulary import versions
 from epochfuzz.model.kafka.vocabulary.events import schedule_texts
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, NAMED, RELEASES
@@ -104,6 +106,7 @@ def _explain_case(out: Console, case: Case, json: bool) -> int:
     out.print(Text(f"\n{len(case.events)} events, {settings}; to see each event:"))
     for command in (f"epochfuzz replay {case.id} --trace", f"epochfuzz play {case.id}"):
         out.print(Text(f"  {command}"))
+    out.print(play_links.line(play_links.to_case(case, protocols_for(case, None))), markup=False, soft_wrap=True)
     if json:
         document: documents.ExplainedCase = {
             "name": case.id,

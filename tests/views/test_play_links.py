@@ -51,6 +51,12 @@ def test_replay_links_each_case_of_the_corpus_at_its_start(epochfuzz: Any) -> No
         assert [protocol.name for protocol in there.protocols] == list(protocols_for(case, None))[:MOST_PROTOCOLS]
 
 
+def test_explain_links_the_start_of_a_case(epochfuzz: Any) -> None:
+    (link,) = links(epochfuzz("explain", "m1-loss").out)
+    assert links(epochfuzz("replay", "m1-loss").out) == [link]
+    assert opened(link).step == 0
+
+
 def test_replay_links_of_several_cases_only_those_that_are_not_as_expected(epochfuzz: Any, tmp_path: Path) -> None:
     for name, broken in (("right", "[no-committed-loss]"), ("wrong", "[]")):
         events = ["produce A", "fetch B", "receive B", "fetch B", "crash B", "restart B", "elect B", "notify B"]
