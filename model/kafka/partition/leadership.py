@@ -117,8 +117,8 @@ def lead(p: State, r: int, led_before: bool, members: int) -> None:
 def become_leader(p: State, r: int) -> None:
     """Prepare r to lead after it has followed. A high watermark beyond the log becomes 0, the start of the log.
 
-    Kafka 1.0.2, and 1.1.0 to 2.3, do this in Replica.convertHWToLocalOffsetMetadata. Earlier releases set the high watermark to -1,
-    for unknown. truncation.cut can leave a high watermark beyond the log.
+    Kafka 1.0.2, and 1.1.0 to 2.3, do this in Replica.convertHWToLocalOffsetMetadata. Earlier releases set the high
+    watermark to -1, for unknown. truncation.cut can leave a high watermark beyond the log.
     """
     p.led_from[r] = p.leo[r]
     if p.high_watermark[r] > p.leo[r]:
