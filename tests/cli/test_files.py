@@ -43,13 +43,12 @@ def test_a_case_is_not_written_over(epochfuzz, words, kind):
 
 @pytest.mark.parametrize(("words", "kind"), WRITING)
 def test_a_file_of_the_same_kind_is_written_again(epochfuzz, words, kind):
+    Path("written").touch()  # an empty file is of any kind
     code = epochfuzz(*words, "written").code
     assert code in (0, 4)  # 4: so few schedules meet too few goals
     first = Path("written").read_bytes()
     assert epochfuzz(*words, "written").code == code
     assert len(Path("written").read_bytes()) == pytest.approx(len(first), rel=0.01)
-    Path("empty").touch()
-    assert epochfuzz(*words, "empty").code == code
 
 
 def test_a_drawing_is_not_written_over_a_drawing_in_another_format(epochfuzz):

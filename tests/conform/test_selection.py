@@ -86,7 +86,7 @@ def test_a_planted_mistake_is_seen_on_chosen_schedules() -> None:
     assert not any(played(replace(mistake, number=0), chosen(0)))  # which is the model, with nothing wrong
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3))])
 def test_a_log_cut_to_its_high_watermark_loses_records_within_a_hundred_chosen_schedules(seed: int) -> None:
     run = partial(conform, (*WRONG, "cuts"), schedules=100, seed=seed, judged_by=JudgedBy.PROMISES)
     found = {each.sighting.fault.field for each in run(selection=selection_for(JudgedBy.PROMISES)).nonconformities}
