@@ -61,8 +61,8 @@ EveryTransition = Annotated[
     bool,
     typer.Option(
         "--exhaustive",
-        help="Play every transition within --replicas, --records and --epochs (if left out: 2, 1 and 2), and draw"
-        " nothing.",
+        help="Play every transition within --replicas, --records and --epochs (if left out: 2, 1 and 2), instead"
+        " of random schedules.",
     ),
 ]
 Refused = Annotated[

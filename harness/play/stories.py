@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CaseStory:
-    """The description of a case, and the query of a position on its schedule."""
+    """The description of a case, and the query of the address that shows a step of its schedule."""
 
     query: str
     why: str

@@ -1,8 +1,8 @@
 """The client libraries of `make clients`: how to build the adapter of each, and the issues that report its failures."""
 
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -14,7 +14,8 @@ from tests.systems.system import BuildError, alone
 HERE = Path(__file__).parent
 _GO = HERE / "golang"
 _JAVA = HERE / "java_client"
-_POSITION = "docs/findings/consumer-position.md"
+# Reports of failures of all libraries, by case.
+REPORTS = {"kip-320-end-of-an-older-epoch": "docs/findings/consumer-position.md"}
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class Library:
 
     `build` returns the command of the adapter. It raises BuildError with the reason, for example a missing toolchain.
     With `assigns`, the application assigns the position after each change of leader, and the consumer has not validated
-    it before. `issues` maps cases to reports of their failures; `issue` is the report of all other failures.
+    it before. `issue` is the report of its failures, None if we know no report.
     """
 
     name: str
@@ -31,7 +32,6 @@ class Library:
     build: Callable[[], list[str]]
     assigns: bool = False
     issue: str | None = None
-    issues: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @property
     def title(self) -> str:
@@ -106,13 +106,5 @@ def libraries() -> list[Library]:
     ]
     for release in ("3.9.2", "4.3.1"):
         for assigns in (False, True):
-            found.append(
-                Library(
-                    "Kafka's Java client",
-                    release,
-                    partial(_java, release),
-                    assigns,
-                    issues={"kip-320-end-of-an-older-epoch": _POSITION},
-                )
-            )
+            found.append(Library("Kafka's Java client", release, partial(_java, release), assigns))
     return found

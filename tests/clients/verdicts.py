@@ -22,7 +22,7 @@ from epochfuzz.model.kafka.vocabulary.configuration import Acks
 from epochfuzz.model.kafka.vocabulary.events import Verb, replica_of, schedule_texts, verb_of
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 from epochfuzz.model.kafka.vocabulary.state import Partition
-from tests.clients.library import Library
+from tests.clients.library import REPORTS, Library
 
 PROTOCOL = parse_protocol("kafka-2.6.1")  # a new leader accepts the next record of a producer that it does not know
 MOST_EVENTS = 15
@@ -163,6 +163,6 @@ def evidence(found: dict[Library, list[Verdict]]) -> Iterator[str]:
     for library, of_library in found.items():
         for verdict in of_library:
             if verdict.failure is not None:
-                known = library.issues.get(verdict.case.id, library.issue) or "we know no report"
+                known = REPORTS.get(verdict.case.id) or library.issue or "we know no report"
                 yield f"{library.title}, {verdict.case.id}: {verdict.failure.fault.sentence} ({known})"
                 yield f"    {', '.join(schedule_texts(verdict.failure.sent))}"

@@ -34,14 +34,15 @@ def test_events_of_standard_input_happen_and_ctrl_c_ends_the_brokers() -> None:
         address, _, _ = json.loads(text)["bootstrap"].partition(",")
         host, port = address.split(":")
         socket.create_connection((host, int(port)), PATIENCE).close()
-        process.stdin.write("crash A\nreceive A\nbogus A\n")
+        process.stdin.write("crash A\n\nreceive A\nbogus A\nproduce B\n")
         process.stdin.flush()
-        lines = [process.stderr.readline().strip() for _ in range(3)]
+        lines = [process.stderr.readline().strip() for _ in range(4)]
         process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE) == 0
         assert process.stderr.read() == ""
     assert lines[:2] == ["crash A", "receive A: not enabled, because nothing is in flight to A"]
     assert lines[2].startswith("unknown event 'bogus'")
+    assert lines[3] == "produce B: a client causes this event; connect one"
 
 
 def test_a_port_that_is_taken_is_named() -> None:

@@ -90,13 +90,13 @@ def test_the_step_where_two_protocols_part_is_marked_and_explained():
 
 def test_protocols_that_never_part_say_so():
     lines = printed(side_by_side(run(COMMITTED), run(COMMITTED, "kip-101")))
-    assert lines[:3] == ["hw keeps every guarantee", "kip-101 keeps every guarantee", "They do not part."]
+    assert lines[:3] == ["hw keeps every guarantee", "kip-101 keeps every guarantee", "The runs do not differ."]
 
 
 def test_protocols_that_part_only_once_faults_have_stopped_say_so():
     lines = printed(side_by_side(run(UNEQUAL, "kip-101"), run(UNEQUAL)))
     assert lines[0] == "kip-101 breaks convergence after step 7"
-    assert "They do not part in these steps: convergence is checked after them" in lines[2]
+    assert "The runs do not differ in these steps. Convergence is checked later" in lines[2]
 
 
 def test_what_does_not_converge_is_drawn_healed_with_what_differs():

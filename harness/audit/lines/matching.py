@@ -1,4 +1,4 @@
-"""Matching: find the messages of Kafka's wordings at any place in a line.
+"""Matching: find messages that have one of Kafka's wordings, anywhere in a line.
 
 Each wording is split at its needle: fixed words, which reading.py searches for in the bytes. The text from the needle
 on is matched first, and then the text before the needle. Every part is bounded. Values have a greatest length.

@@ -121,7 +121,7 @@ def locked(directory: Path) -> Iterator[Path]:
 
 
 def _all_there(listed: Path) -> bool:
-    """Return whether the file with the class path exists, and all jars that it lists.
+    """Return whether the file with the class path, and all jars that it lists, exist.
 
     A user may have emptied the local Maven repository since it was written.
     """

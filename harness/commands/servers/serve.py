@@ -16,7 +16,7 @@ from epochfuzz.harness.cli import options
 from epochfuzz.harness.cli.cases import mistakes_as_bad_input
 from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from epochfuzz.model.kafka.vocabulary.events import EventError, event_text, parse_event
+from epochfuzz.model.kafka.vocabulary.events import EventError, event_text, parse_event, verb_of
 
 if TYPE_CHECKING:
     from epochfuzz.harness.documents import cases as documents
@@ -63,7 +63,7 @@ def serve(
     Examples:
 
     - `epochfuzz serve --replicas 3`
-    - `epochfuzz serve consumer-over-unclean-election --port 0`
+    - `epochfuzz serve consumer-over-unclean-election --protocol kafka-2.6.1 --port 0`
     - `epochfuzz serve --protocol kafka-2.6.1 --acks 1 < events.txt`
     """
     (served,) = options.parse_protocols([protocol])
@@ -136,7 +136,8 @@ async def _serve(listeners: "Listeners", port: int, events: bytes | None, output
 
 
 async def _apply_lines(listeners: "Listeners", report: Callable[[str], None]) -> None:
-    """Apply each line of standard input as an event."""
+    """Apply each line of standard input as an event of a broker or of the controller. Never returns."""
+    from epochfuzz.harness.serve.client_events import ROLES
     from epochfuzz.harness.serve.schedule import apply
 
     lines: asyncio.Queue[str] = asyncio.Queue()
@@ -148,11 +149,17 @@ async def _apply_lines(listeners: "Listeners", report: Callable[[str], None]) ->
                 loop.call_soon_threadsafe(lines.put_nowait, line.strip())
 
     threading.Thread(target=read, daemon=True).start()  # a thread that waits for a line must not delay the end
-    while line := await lines.get():
+    while True:
+        line = await lines.get()
+        if not line:
+            continue
         try:
             event = parse_event(line)
         except EventError as error:
             report(str(error))
+            continue
+        if verb_of(event) in ROLES:
+            report(f"{event_text(event)}: a client causes this event; connect one")
             continue
         reason = await apply(listeners, event)
         report(f"{event_text(event)}: not enabled, because {reason}" if reason else event_text(event))

@@ -34,9 +34,9 @@ _LONGER = 4  # factor by which each next round is longer
 class Reproducer:
     """A schedule that breaks a property, with every event enabled, and the proof that it is a shortest one.
 
-    `certified_minimal`: no shorter schedule breaks the property under this protocol and configuration. If this is not
-    proven, no schedule with fewer than `searched` events breaks it. `within` are lower bounds within which the schedule
-    is proven shortest, None for no such bounds.
+    `certified_minimal`: no shorter schedule breaks the property under this protocol and configuration. If the
+    search did not come that far, no schedule with fewer than `searched` events breaks it. `within` are lower bounds
+    within which the schedule is proven shortest, None for no such bounds.
     """
 
     schedule: bytes

@@ -104,7 +104,7 @@ def way_back(node, start, via, sources, way):  # type: ignore[no-untyped-def]
 def wanted_edge(node, graph, wanted, waiting):  # type: ignore[no-untyped-def]
     """Return a wanted edge of a node that has one.
 
-    Prefers an edge back to the node itself, then an edge to a node that has wanted edges.
+    Prefers an edge back to the node itself, then an edge to a node whose own edges are still wanted.
     """
     offsets, targets = graph[0], graph[2]
     best, best_score = 0, -1

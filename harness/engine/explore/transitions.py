@@ -35,9 +35,9 @@ class Transitions:
     """All transitions between the states within bounds, as arrays.
 
     Transition i leads from state `sources[i]` by `events[i]` to state `targets[i]`. Sources ascend, and schedules start
-    in state 0. With symmetry, a state stands for all states that differ only in the names of replicas, and the target
-    is reached with other names: its replica r is called `orders[names[i]][r]`. `start` is the index in `orders` for
-    state 0.
+    in state 0. With symmetry, a state stands for all states that differ only in the names of replicas. A transition
+    may then rename replicas: replica r of the target is called `orders[names[i]][r]` in the state after the event.
+    `start` is the index in `orders` for state 0.
     """
 
     states: int

@@ -141,7 +141,7 @@ def _proof(defect: Mutant, settings: Configuration, schedule: bytes) -> Proof:
 
 
 def _shortest(defect: Mutant, settings: Configuration, schedule: bytes) -> Proof:
-    """Return the proof for a schedule that is shortest within bounds.
+    """Return the proof that a schedule is the shortest one within the bounds.
 
     A shorter schedule beyond the bounds takes its place.
     """

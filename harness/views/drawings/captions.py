@@ -154,8 +154,8 @@ def verdict(run: Run) -> str:
 def no_parting(runs: tuple[Run, ...]) -> str:
     """Return the sentence for two runs that look equal at every step."""
     if any(run.ends_broken for run in runs):
-        return "They do not part in these steps: convergence is checked after them, when all faults have stopped."
-    return "They do not part."
+        return "The runs do not differ in these steps. Convergence is checked later, when all faults have stopped."
+    return "The runs do not differ."
 
 
 def _first_broken(run: Run, properties: list[str]) -> str:

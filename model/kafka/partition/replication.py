@@ -94,7 +94,7 @@ def append_as_leader(p: State, leader: int, record: int) -> None:
 def fetch(p: State, follower: int) -> int:
     """Send the follower's request to its leader: OffsetsForLeaderEpoch if it has to truncate, otherwise Fetch.
 
-    Afterwards the response is in flight, or with `delayed_fetch` the fetch may wait at the leader.
+    Afterwards the response is in flight. With `delayed_fetch` the fetch may wait at the leader instead.
     """
     leader = p.known_leader[follower]
     if leader == NONE:
