@@ -66,4 +66,4 @@ async def happened(cluster: ServedCluster, event: int, passed: int) -> None:
 
 
 def _is_valid(cluster: ServedCluster, last: LastFetch, r: int) -> bool:
-    return last.replica == r and 0 <= last.offset <= cluster.partition.state.leo[r]
+    return last.replica == r and cluster.partition.has_position(r, last.offset)

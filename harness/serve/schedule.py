@@ -21,10 +21,15 @@ async def play(listeners: Listeners, schedule: Iterable[int], report: Callable[[
                 await client_events.happened(cluster, event, passed)
         else:
             reason = await apply(listeners, event)
-        report(f"{event_text(event)}: not enabled, because {reason}" if reason else event_text(event))
+        report(reported(event, reason))
     cluster.shown.clear()
     cluster.gate.is_free = True
     cluster.partition.wake()
+
+
+def reported(event: int, reason: str) -> str:
+    """Return the line about an event that has happened, or that was not enabled for a reason."""
+    return f"{event_text(event)}: not enabled, because {reason}" if reason else event_text(event)
 
 
 async def apply(listeners: Listeners, event: int) -> str:

@@ -46,7 +46,6 @@ class ServedCluster:
     last_fetch: LastFetch | None = None
     commits: dict[str, tuple[int, int]] = field(default_factory=dict)
     members: dict[str, bytes] = field(default_factory=dict)  # the assignment of the member of each group
-    acknowledged: int = 0  # Produce responses without an error
     producer_ids: int = 0
     turns: dict[tuple[str, int], asyncio.Lock] = field(default_factory=dict)
     _consumers: set[str] = field(default_factory=set)

@@ -11,7 +11,6 @@ from epochfuzz.harness.campaign.run.progress import duration
 from epochfuzz.harness.campaign.run.status import CampaignState, CampaignStatus, about
 from epochfuzz.harness.campaign.store.history import FindingHistory, History, configuration_text
 from epochfuzz.harness.documents.records import CampaignFinding
-from epochfuzz.harness.engine.explore.estimate import CONFIDENCE
 from epochfuzz.model.kafka.contract.properties import BY_NAME
 
 if TYPE_CHECKING:
@@ -51,10 +50,8 @@ def status_lines(status: CampaignStatus) -> Iterator[str]:
     for name, met in so_far.met.items():
         yield f"{name}: {len(met):,} situations met"
     if so_far.estimate is not None:
-        estimate = so_far.estimate
         yield (
-            "One more such schedule shows a new situation or kind of failure with probability"
-            f" {estimate.probability:.2g} ({CONFIDENCE:.0%} interval: {estimate.low:.2g} to {estimate.high:.2g})"
+            f"One more such schedule shows a new situation or kind of failure with probability {so_far.estimate.text}"
         )
 
 

@@ -26,7 +26,7 @@ from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.harness.conform.run.run import Conformance
 from epochfuzz.harness.conform.run.selection import SMALL
 from epochfuzz.harness.engine.explore.certificates import Reproducer
-from epochfuzz.harness.engine.explore.estimate import CONFIDENCE, Estimate, estimate_json
+from epochfuzz.harness.engine.explore.estimate import Estimate, estimate_json
 from epochfuzz.harness.findings.chance import of_new_finding
 from epochfuzz.harness.trace.replay import Run, replay
 from epochfuzz.harness.views.terminal import timeline
@@ -84,11 +84,7 @@ def summary(conformance: Conformance, plan: Plan) -> Iterator[str]:
         f" {conformance.seconds:.1f} s ({conformance.steps_per_second:,} steps/s)"
     )
     if conformance.schedules:
-        estimate = _chance(conformance)
-        yield (
-            f"One more such schedule shows a new kind of finding with probability {estimate.probability:.2g}"
-            f" ({CONFIDENCE:.0%} interval: {estimate.low:.2g} to {estimate.high:.2g})"
-        )
+        yield f"One more such schedule shows a new kind of finding with probability {_chance(conformance).text}"
     if conformance.given_up:
         yield "Not all schedules were run: too few replies could be checked."
     for reason in dict.fromkeys(conformance.unable.values()):

@@ -7,9 +7,10 @@ from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from epochfuzz.harness.cluster.broker.installation import locked
 from tests.systems import golang
 from tests.systems.jvm import build as jvm
-from tests.systems.system import BuildError, alone
+from tests.systems.system import BuildError
 
 HERE = Path(__file__).parent
 _GO = HERE / "golang"
@@ -55,7 +56,7 @@ def _go(name: str) -> list[str]:
     for lack in golang.missing():
         raise BuildError(lack)
     target = HERE / "target"
-    with alone(target):
+    with locked(target):
         golang.run("build", "-o", str(target / name), f"./{name}", at=_GO)  # Go itself skips what has not changed
     return [str(target / name)]
 

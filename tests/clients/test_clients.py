@@ -9,33 +9,21 @@ pytest.importorskip("kio")
 
 from epochfuzz.harness.cases.case import load_case
 from epochfuzz.harness.conform.client.client_subject import ClientSubject
-from epochfuzz.harness.conform.oracle.judge import JudgedBy
 from epochfuzz.harness.conform.protocol.discrepancy import DiscrepancyKind
-from epochfuzz.harness.conform.run.drive import Driven, Setting, drive
-from epochfuzz.harness.serve.settings import settings_for_clients
+from epochfuzz.harness.conform.run.drive import Driven
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule
-from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
+from tests.clients import verdicts
+from tests.clients.fake import FAKE
+from tests.clients.verdicts import PATIENCE
 
 CASES = Path(__file__).parent / "cases"
-KIP_360 = "kafka-2.6.1"  # a new leader accepts the next record of a producer that it does not know
-PATIENCE = 5.0
 LIBRARIES = {"librdkafka": "confluent_kafka", "kafka_python": "kafka", "asyncio_kafka": "aiokafka"}
-
-FAKE = """
-import json, sys
-for line in sys.stdin:
-    order = json.loads(line)
-    report = {"acked": [], "failed": [], "read": []}
-    %s
-    print(json.dumps(report), flush=True)
-"""
 
 
 def run(command: list[str], schedule: bytes, settings: Configuration, patience: float = PATIENCE) -> Driven:
     with ClientSubject([sys.executable, *command], patience) as subject:
-        setting = Setting(parse_protocol(KIP_360), settings_for_clients(settings), JudgedBy.PROMISES, is_client=True)
-        return drive(subject, schedule, setting)
+        return verdicts.run(subject, schedule, settings)
 
 
 def of_case(name: str, library: str, *flags: str) -> list[tuple[str | None, int]]:

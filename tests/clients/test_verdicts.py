@@ -14,21 +14,14 @@ from epochfuzz.harness.cases.case import Case, load_case
 from epochfuzz.harness.cases.verdict import judge
 from epochfuzz.harness.conform.protocol.discrepancy import DiscrepancyKind
 from tests.clients import verdicts
+from tests.clients.fake import FAKE
 from tests.clients.library import Library, libraries
 from tests.clients.verdicts import MOST_EVENTS, Kind, Verdict, client_cases, is_playable
 from tests.systems.system import BuildError
 
 CASES = client_cases()
-SILENT = """
-import json, sys
-for line in sys.stdin:
-    print(json.dumps({"acked": [], "failed": [], "read": []}), flush=True)
-"""
-UNABLE = """
-import json, sys
-for line in sys.stdin:
-    print(json.dumps({"acked": [], "failed": [], "read": [], "error": "no acks=all"}), flush=True)
-"""
+SILENT = FAKE % "pass"
+UNABLE = FAKE % 'report["error"] = "no acks=all"'
 
 
 @pytest.fixture(autouse=True)

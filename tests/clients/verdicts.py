@@ -18,7 +18,7 @@ from epochfuzz.harness.conform.run.drive import ConformanceFailure, Driven, Sett
 from epochfuzz.harness.serve.settings import settings_for_clients
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.kafka.history import producer_window
-from epochfuzz.model.kafka.vocabulary.configuration import Acks
+from epochfuzz.model.kafka.vocabulary.configuration import Acks, Configuration
 from epochfuzz.model.kafka.vocabulary.events import Verb, replica_of, schedule_texts, verb_of
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 from epochfuzz.model.kafka.vocabulary.state import Partition
@@ -105,7 +105,7 @@ def verdicts(command: Sequence[str], cases: Sequence[Case]) -> Iterator[Verdict]
         for case in cases:
             started = time.monotonic()
             try:
-                driven = run(subject, case)
+                driven = run(subject, case.events, case.settings)
             except SubjectUnable as error:
                 yield Verdict(case, None, False, 0, time.monotonic() - started, str(error))
                 continue
@@ -117,13 +117,14 @@ def verdicts(command: Sequence[str], cases: Sequence[Case]) -> Iterator[Verdict]
 
 def _repeats(command: Sequence[str], case: Case, failure: ConformanceFailure) -> bool:
     with ClientSubject(command, PATIENCE) as subject:
-        return any(map(failure.repeats, run(subject, case).sightings))
+        return any(map(failure.repeats, run(subject, case.events, case.settings).sightings))
 
 
-def run(subject: ClientSubject, case: Case) -> Driven:
-    """Run a case on a client."""
-    setting = Setting(PROTOCOL, settings_for_clients(case.settings), JudgedBy.PROMISES, is_client=True)
-    return drive(subject, case.events, setting)
+def run(subject: ClientSubject, schedule: bytes, settings: Configuration) -> Driven:
+    """Run a schedule on a client."""
+    return drive(
+        subject, schedule, Setting(PROTOCOL, settings_for_clients(settings), JudgedBy.PROMISES, is_client=True)
+    )
 
 
 def table(found: dict[Library, list[Verdict]], skipped: dict[Library, str]) -> Table:

@@ -1,11 +1,8 @@
 """A version of a system that nobody here wrote, and the subject that it is run as."""
 
-import fcntl
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 from epochfuzz.harness.cases.case import Case
 from epochfuzz.model.kafka.vocabulary.events import Verb, verb_of
@@ -47,12 +44,3 @@ class System:
 
 class BuildError(Exception):
     """The subject cannot be built; the message says why, and what to do."""
-
-
-@contextmanager
-def alone(target: Path) -> Iterator[None]:
-    """Keep other processes from building in the same folder."""
-    target.mkdir(parents=True, exist_ok=True)
-    with (target / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from epochfuzz.harness.campaign.walks.coverage import in_words
 from epochfuzz.harness.campaign.walks.outcome import ScheduleOutcome
-from epochfuzz.harness.engine.explore.estimate import CONFIDENCE, discovery_curve, estimate_json
+from epochfuzz.harness.engine.explore.estimate import discovery_curve, estimate_json
 from epochfuzz.harness.text.plain import fields_of
 
 if TYPE_CHECKING:
@@ -41,9 +41,6 @@ def remaining_lines(outcome: ScheduleOutcome) -> Iterator[str]:
             f"{protocol.name}: {len(met.situations):,} situations met; {len(unreached)} situations that two replicas"
             " reach with two records and two elections were not met"
         )
-    yield (
-        f"One more such schedule shows a new situation or kind of failure with probability {estimate.probability:.2g}"
-        f" ({CONFIDENCE:.0%} interval: {estimate.low:.2g} to {estimate.high:.2g})"
-    )
+    yield f"One more such schedule shows a new situation or kind of failure with probability {estimate.text}"
     if outcome.stopped_unstable:
         yield f"not stable, because the interval reaches above {outcome.parameters.stable:g}; run longer"

@@ -138,7 +138,7 @@ async def _serve(listeners: "Listeners", port: int, events: bytes | None, output
 async def _apply_lines(listeners: "Listeners", report: Callable[[str], None]) -> None:
     """Apply each line of standard input as an event of a broker or of the controller. Never returns."""
     from epochfuzz.harness.serve.client_events import ROLES
-    from epochfuzz.harness.serve.schedule import apply
+    from epochfuzz.harness.serve.schedule import apply, reported
 
     lines: asyncio.Queue[str] = asyncio.Queue()
     loop = asyncio.get_running_loop()
@@ -161,5 +161,4 @@ async def _apply_lines(listeners: "Listeners", report: Callable[[str], None]) ->
         if verb_of(event) in ROLES:
             report(f"{event_text(event)}: a client causes this event; connect one")
             continue
-        reason = await apply(listeners, event)
-        report(f"{event_text(event)}: not enabled, because {reason}" if reason else event_text(event))
+        report(reported(event, await apply(listeners, event)))

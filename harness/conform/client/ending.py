@@ -55,7 +55,7 @@ def _is_absent(cluster: ServedCluster) -> bool:
 
 
 def _follows(cluster: ServedCluster, leader: int) -> bool:
-    """Return whether the latest Fetch request of a consumer came to the leader, or to a read replica (KIP-392)."""
+    """Return whether a consumer sent its latest Fetch request to the leader, or to a read replica (KIP-392)."""
     p, last = cluster.partition.state, cluster.last_fetch
     if last is None:
         return False

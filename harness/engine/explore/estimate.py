@@ -37,6 +37,11 @@ class Estimate:
     low: float
     high: float
 
+    @property
+    def text(self) -> str:
+        """The probability with its interval, such as `0.001 (95% interval: 0.0008 to 0.0012)`."""
+        return f"{self.probability:.2g} ({CONFIDENCE:.0%} interval: {self.low:.2g} to {self.high:.2g})"
+
 
 def estimate_json(estimate: Estimate) -> "parts.Estimate":
     """Return an estimate as plain data for JSON."""

@@ -2,11 +2,13 @@
 
 import asyncio
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from kio.schema.errors import ErrorCode
 
 from epochfuzz.harness.serve.apis.fencing import NO_EPOCH, epoch_error
+from epochfuzz.harness.serve.apis.partitions import responses
 from epochfuzz.harness.serve.batches import fetched_record
 from epochfuzz.harness.serve.messages import ClientRequest
 from epochfuzz.harness.serve.served_cluster import LastFetch, ServedCluster
@@ -31,17 +33,11 @@ async def fetch(cluster: ServedCluster, r: int, request: ClientRequest) -> dict[
         async with asyncio.timeout(request.body.max_wait.total_seconds()):
             while asked is None or not (part := _fetched(cluster, r, asked)):
                 await cluster.partition.change()
-    responses = [
-        {
-            "topic": topic.topic,
-            "partitions": [_of_partition(cluster, r, topic.topic, each, part) for each in topic.partitions],
-        }
-        for topic in request.body.topics
-    ]
-    return {"error_code": ErrorCode.none, "session_id": 0, "responses": responses}
+    parts = responses(request.body.topics, "topic", partial(_of_partition, cluster, r, part))
+    return {"error_code": ErrorCode.none, "session_id": 0, "responses": parts}
 
 
-def _of_partition(cluster: ServedCluster, r: int, topic: str, asked: Any, part: _Part) -> _Part:
+def _of_partition(cluster: ServedCluster, r: int, part: _Part, topic: str, asked: Any) -> _Part:
     """Return the response for one partition. All partitions except the served one are unknown."""
     is_served = (topic, asked.partition) == (cluster.topic, 0)
     code = ErrorCode.none if is_served else ErrorCode.unknown_topic_or_partition
@@ -64,7 +60,7 @@ def _fetched(cluster: ServedCluster, r: int, asked: Any) -> _Part:
     code = epoch_error(p, r, epoch)
     if code is ErrorCode.none and not _serves(cluster, r, asked.fetch_offset):
         code = ErrorCode.not_leader_or_follower
-    if code is ErrorCode.none and not 0 <= asked.fetch_offset <= p.leo[r]:
+    if code is ErrorCode.none and not cluster.partition.has_position(r, asked.fetch_offset):
         code = ErrorCode.offset_out_of_range
     if code is not ErrorCode.none:
         return {"error_code": code}

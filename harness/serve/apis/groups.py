@@ -1,9 +1,10 @@
-"""Consumer groups with one member: every broker is the coordinator, and the newest member has the partition."""
+"""Consumer groups with one member: every broker is the coordinator, and each client that joins gets the partition."""
 
 from typing import Any
 
 from kio.schema.errors import ErrorCode
 
+from epochfuzz.harness.serve.apis.partitions import responses
 from epochfuzz.harness.serve.messages import ClientRequest
 from epochfuzz.harness.serve.served_cluster import HOST, ServedCluster
 from epochfuzz.model.kafka.vocabulary.state import NONE
@@ -41,14 +42,13 @@ async def no_error(cluster: ServedCluster, r: int, request: ClientRequest) -> di
 
 async def offset_commit(cluster: ServedCluster, r: int, request: ClientRequest) -> dict[str, Any]:
     """Store the offset of a group, with the leader epoch if the client sends one."""
-    topics = []
-    for topic in request.body.topics:
-        for each in topic.partitions:
-            epoch = int(getattr(each, "committed_leader_epoch", NONE))
-            cluster.commits[request.body.group_id] = int(each.committed_offset), epoch
-        parts = [{"partition_index": each.partition_index, "error_code": ErrorCode.none} for each in topic.partitions]
-        topics.append({"name": topic.name, "partitions": parts})
-    return {"topics": topics}
+
+    def store(_: str, asked: Any) -> dict[str, Any]:
+        epoch = int(getattr(asked, "committed_leader_epoch", NONE))
+        cluster.commits[request.body.group_id] = int(asked.committed_offset), epoch
+        return {"partition_index": asked.partition_index, "error_code": ErrorCode.none}
+
+    return {"topics": responses(request.body.topics, "name", store)}
 
 
 async def offset_fetch(cluster: ServedCluster, r: int, request: ClientRequest) -> dict[str, Any]:

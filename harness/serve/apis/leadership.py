@@ -1,10 +1,12 @@
 """Metadata, ListOffsets and OffsetForLeaderEpoch: the leader, the ends of its log, and the ends of its epochs."""
 
+from functools import partial
 from typing import Any
 
 from kio.schema.errors import ErrorCode
 
 from epochfuzz.harness.serve.apis.fencing import NO_EPOCH, leader_error
+from epochfuzz.harness.serve.apis.partitions import responses
 from epochfuzz.harness.serve.messages import ClientRequest
 from epochfuzz.harness.serve.served_cluster import HOST, ServedCluster
 from epochfuzz.model.kafka.contract.observation import members
@@ -58,11 +60,7 @@ def _topic(cluster: ServedCluster, name: str, request: ClientRequest) -> dict[st
 
 async def list_offsets(cluster: ServedCluster, r: int, request: ClientRequest) -> dict[str, Any]:
     """Return the first offset, or the high watermark. Other timestamps have no offset."""
-    topics = [
-        {"name": topic.name, "partitions": [_offset(cluster, r, topic.name, each) for each in topic.partitions]}
-        for topic in request.body.topics
-    ]
-    return {"topics": topics}
+    return {"topics": responses(request.body.topics, "name", partial(_offset, cluster, r))}
 
 
 def _offset(cluster: ServedCluster, r: int, topic: str, asked: Any) -> dict[str, Any]:
@@ -78,11 +76,7 @@ def _offset(cluster: ServedCluster, r: int, topic: str, asked: Any) -> dict[str,
 
 async def offset_for_leader_epoch(cluster: ServedCluster, r: int, request: ClientRequest) -> dict[str, Any]:
     """Return the end offset of an epoch in the leader's log, as `consumer.validate` of the model reads it."""
-    topics = [
-        {"topic": topic.topic, "partitions": [_epoch_end(cluster, r, topic.topic, each) for each in topic.partitions]}
-        for topic in request.body.topics
-    ]
-    return {"topics": topics}
+    return {"topics": responses(request.body.topics, "topic", partial(_epoch_end, cluster, r))}
 
 
 def _epoch_end(cluster: ServedCluster, r: int, topic: str, asked: Any) -> dict[str, Any]:

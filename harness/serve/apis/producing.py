@@ -32,7 +32,6 @@ async def produce(cluster: ServedCluster, r: int, request: ClientRequest) -> dic
                 code, offset = ErrorCode.invalid_required_acks, NONE
             else:
                 code, offset = await _appended(cluster, r, request.client, part.records or b"")
-            cluster.acknowledged += code is ErrorCode.none
             message = _FULL if code is ErrorCode.policy_violation else None
             parts.append(
                 {"index": part.index, "error_code": code, "base_offset": offset, "log_append_time": None}

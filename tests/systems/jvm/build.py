@@ -21,7 +21,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.systems.system import BuildError, alone
+from epochfuzz.harness.cluster.broker.installation import locked
+from tests.systems.system import BuildError
 
 __all__ = ["Build", "BuildError", "command", "java", "missing", "patched", "shared", "sources"]
 
@@ -57,7 +58,7 @@ class Build:
 
     def class_path(self) -> str:
         """Build the adapter if necessary, and return its class path. Raises BuildError."""
-        with alone(self.target):
+        with locked(self.target):
             if not self.is_built():
                 self._build()
                 self._stamp.write_text(self._digest())

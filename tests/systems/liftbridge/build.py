@@ -11,8 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from epochfuzz.harness.cluster.broker.installation import locked
 from tests.systems import golang
-from tests.systems.system import BuildError, System, alone
+from tests.systems.system import BuildError, System
 
 HERE = Path(__file__).parent
 TARGET = HERE / "target"
@@ -44,7 +45,7 @@ def command(version: str, repair: str | None = None) -> list[str]:
     if version not in VERSIONS:
         raise BuildError(f"there is no subject for Liftbridge {version}; the versions are {', '.join(VERSIONS)}")
     target = TARGET / (version if repair is None else f"{version}-{repair}")
-    with alone(target):
+    with locked(target):
         stamp = target / "stamp"
         wanted = _digest()
         if not stamp.exists() or stamp.read_text() != wanted:

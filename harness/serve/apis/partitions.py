@@ -1,0 +1,18 @@
+"""The partitions of a request, and their responses."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+
+def responses(topics: Iterable[Any], name: str, respond: Callable[[str, Any], Any]) -> list[dict[str, Any]]:
+    """Return the part of a response for each topic of a request.
+
+    `name` is the field with the topic's name, in the request and in the response. `respond` returns the response for a
+    partition of the request, given the topic's name and the partition.
+    """
+
+    def of_topic(topic: Any) -> dict[str, Any]:
+        topic_name = getattr(topic, name)
+        return {name: topic_name, "partitions": [respond(topic_name, each) for each in topic.partitions]}
+
+    return [of_topic(topic) for topic in topics]
