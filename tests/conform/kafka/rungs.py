@@ -82,6 +82,7 @@ RUNGS = (
     Rung("3.5.0", f"kafka-3.5.0:{_ONE_CALL}"),
     Rung("3.5.1", f"kafka-3.5.1:{_ONE_CALL}"),
     Rung("3.6.2", f"kafka-3.6:{_ONE_CALL}"),
+    Rung("3.7.2", "kafka-3.7"),
     Rung("3.9.0", "kafka-3.7"),
     Rung("3.9.2", "kafka-3.9.1"),
     Rung("4.3.1", "kafka-4.1"),

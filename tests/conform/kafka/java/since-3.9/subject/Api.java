@@ -1,11 +1,16 @@
 package subject;
 
 import kafka.server.BrokerTopicStats;
+import kafka.server.QuotaType;
+import kafka.server.ReplicationQuotaManager;
 import kafka.server.metadata.KRaftMetadataCache;
+import org.apache.kafka.common.metrics.Metrics;
+import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.server.common.KRaftVersion;
 import org.apache.kafka.server.common.MetadataVersion;
+import org.apache.kafka.server.config.ReplicationQuotaManagerConfig;
 
-/** Where 3.9 differs from 3.6. */
+/** Where 3.9 differs from 3.7. */
 final class Api {
     private Api() { }
 
@@ -19,5 +24,10 @@ final class Api {
 
     static MetadataVersion latestVersion() {
         return MetadataVersion.latestProduction();
+    }
+
+    /** A quota without a limit. */
+    static ReplicationQuotaManager quota(Metrics metrics, Time time, QuotaType type) {
+        return new ReplicationQuotaManager(new ReplicationQuotaManagerConfig(Long.MAX_VALUE, 11, 1), metrics, type, time);
     }
 }

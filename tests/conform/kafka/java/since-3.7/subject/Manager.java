@@ -27,7 +27,6 @@ import org.apache.kafka.common.requests.ProduceResponse.PartitionResponse;
 import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.server.common.DirectoryEventHandler;
 import org.apache.kafka.server.common.MetadataVersion;
-import org.apache.kafka.server.config.ReplicationQuotaManagerConfig;
 import org.apache.kafka.storage.internals.log.AppendOrigin;
 import org.apache.kafka.storage.internals.log.LogDirFailureChannel;
 import scala.Function0;
@@ -92,13 +91,9 @@ final class Manager extends ReplicaManager {
     }
 
     private static QuotaManagers quotas(Metrics metrics, Time time) {
-        return new QuotaManagers(null, null, null, null, quota(metrics, time, QuotaType.LeaderReplication$.MODULE$),
-                quota(metrics, time, QuotaType.FollowerReplication$.MODULE$),
-                quota(metrics, time, QuotaType.AlterLogDirsReplication$.MODULE$), Option.empty());
-    }
-
-    private static ReplicationQuotaManager quota(Metrics metrics, Time time, QuotaType type) {
-        return new ReplicationQuotaManager(new ReplicationQuotaManagerConfig(Long.MAX_VALUE, 11, 1), metrics, type, time);
+        return new QuotaManagers(null, null, null, null, Api.quota(metrics, time, QuotaType.LeaderReplication$.MODULE$),
+                Api.quota(metrics, time, QuotaType.FollowerReplication$.MODULE$),
+                Api.quota(metrics, time, QuotaType.AlterLogDirsReplication$.MODULE$), Option.empty());
     }
 
     private static <T extends DelayedOperation> Option<DelayedOperationPurgatory<T>> purgatory(

@@ -1,0 +1,33 @@
+package subject;
+
+import java.util.Optional;
+import kafka.server.BrokerTopicStats;
+import kafka.server.QuotaType;
+import kafka.server.ReplicationQuotaManager;
+import kafka.server.ReplicationQuotaManagerConfig;
+import kafka.server.metadata.KRaftMetadataCache;
+import org.apache.kafka.common.metrics.Metrics;
+import org.apache.kafka.common.utils.Time;
+import org.apache.kafka.server.common.MetadataVersion;
+
+/** Where 3.7 differs from 3.6. */
+final class Api {
+    private Api() { }
+
+    static BrokerTopicStats topicStats() {
+        return new BrokerTopicStats(Optional.empty());
+    }
+
+    static KRaftMetadataCache metadataCache(int broker) {
+        return new KRaftMetadataCache(broker);
+    }
+
+    static MetadataVersion latestVersion() {
+        return MetadataVersion.latestProduction();
+    }
+
+    /** A quota without a limit. */
+    static ReplicationQuotaManager quota(Metrics metrics, Time time, QuotaType type) {
+        return new ReplicationQuotaManager(new ReplicationQuotaManagerConfig(Long.MAX_VALUE, 11, 1), metrics, type, time);
+    }
+}
