@@ -51,7 +51,7 @@ _THEMES = {
     ),
     "The ISR": (
         *("isr_expansion", "isr_change", "isr_eligibility", "effective_isr", "isr_version", "isr_answer"),
-        *("isr_queue", "isr_duplicate", "isr_refresh"),
+        *("isr_queue", "isr_error", "isr_duplicate", "isr_refresh"),
     ),
     "The controller": (
         *("leaderless", "registration", "follower_fence_epoch", "eligible_leaders", "last_known_leader"),

@@ -139,12 +139,13 @@ class Points:
 class Cards:
     """The deck of cards that random schedules are dealt from.
 
-    `phrases` maps a phrase, a tuple of verb numbers, to the number of its copies in the deck for each replica. Nothing
-    happens without the `vital` verbs, and no schedule leaves them out.
+    Without the verbs that are `vital` nothing happens at all, and no schedule leaves them out. A phrase with a verb of
+    `particular` is in the deck only under a protocol that can enable the verb.
     """
 
     phrases: Mapping[tuple[int, ...], int]
     vital: frozenset[int]
+    particular: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ KAFKA = Model(
     points=Points(
         situations.before, situations.situation, situations.kind_of, situations.SITUATIONS, situations.KINDS, shape
     ),
-    cards=Cards(PHRASES, frozenset(verb for verb in Verb if verb.is_vital)),
+    cards=Cards(PHRASES, frozenset(verb for verb in Verb if verb.is_vital), frozenset({Verb.REGISTER})),
     linking=LINKING,
     is_symmetric=is_symmetric,
     small=(Bounds(1, 1), Bounds(1, 2), Bounds(1, 3), Bounds(2, 3)),

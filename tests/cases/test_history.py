@@ -288,7 +288,14 @@ RELEASES_BY_THE_STORY = {
     "kafka-13091-high-watermark-left-behind": {"kafka-2.7", "kafka-2.8.0", "kafka-2.8.1", "kafka-3.0"},
     "kafka-13141-diverging-fetch-counted": {"kafka-2.8.0"},
     "kafka-13207-diverging-answer-to-a-leader": {"kafka-2.8.0"},
-    "kafka-14704-high-watermark-before-the-cut": {"kafka-2.8.0", "kafka-2.8.1", "kafka-3.0", "kafka-3.1", "kafka-3.3"},
+    "kafka-14704-high-watermark-before-the-cut": {
+        "kafka-2.8.0",
+        "kafka-2.8.1",
+        "kafka-3.0",
+        "kafka-3.1",
+        "kafka-3.2.1",
+        "kafka-3.3",
+    },
     "kafka-18991-answer-of-an-earlier-epoch": ANSWERS_OF_AN_EARLIER_EPOCH,
     "kafka-7164-answer-of-a-missed-epoch": {"kafka-0.10.2", "kafka-1.1", "kafka-2.0.0"},
     "kafka-7235-bounced-broker": {

@@ -6,7 +6,7 @@ proposal stays pending until the leader learns the change from metadata. Partiti
 handleAlterPartitionUpdate and handleAlterPartitionError; DefaultAlterPartitionManager.
 """
 
-from epochfuzz.model.kafka.controller import controller
+from epochfuzz.model.kafka.controller import broker_epochs, controller
 from epochfuzz.model.kafka.partition import high_watermark
 from epochfuzz.model.kafka.storage import log
 from epochfuzz.model.kafka.vocabulary.goals import Goal
@@ -14,6 +14,7 @@ from epochfuzz.model.kafka.vocabulary.in_force import (
     has_heartbeats,
     reads_isr_twice,
     requests_isr_changes,
+    requests_may_fail,
     shrinking_opens_epoch,
 )
 from epochfuzz.model.kafka.vocabulary.mechanisms import (
@@ -21,6 +22,7 @@ from epochfuzz.model.kafka.vocabulary.mechanisms import (
     IsrAnswer,
     IsrDuplicate,
     IsrEligibility,
+    IsrError,
     IsrQueue,
     IsrRefresh,
     IsrVersion,
@@ -140,7 +142,7 @@ def note_joining(p: State, leader: int, joining: int) -> None:
     again.
     """
     for r in range(p.replicas):
-        if has_heartbeats(p) and not p.up[r] and not p.fenced >> r & 1:
+        if has_heartbeats(p) and broker_epochs.is_away(p, r) and not p.fenced >> r & 1:
             continue
         if joining >> r & 1 and log.lacks(p, r, leader, min(p.high_watermark[leader], p.leo[leader])):
             p.joined_incomplete = 1
@@ -197,13 +199,23 @@ def resend(p: State, r: int) -> int:
 
 
 def refuse(p: State, r: int) -> int:
-    """Reject r's request as an inactive controller; r takes the rejection as final (KAFKA-14154)."""
-    if not requests_isr_changes(p) or p.stale_controller != StaleController.FINAL:
+    """Answer with an error as a controller that is no longer active, after which r doesn't send the request again.
+
+    In KRaft the error is FENCED_LEADER_EPOCH (KAFKA-14154). ZooKeeper's controller answers UNKNOWN_SERVER_ERROR if its
+    session has expired. The leader submits the request again, but AlterIsrManager still has the first one, because it
+    removes a request only after the callback (KAFKA-14010). Up to 3.0 the change stays pending
+    (Partition.sendAlterIsrRequest). From 3.1.0 to 3.2.0 the leader takes the change back (Partition.submitAlterIsr).
+    """
+    if not requests_may_fail(p):
         return Refusal.DOES_NOT_HAPPEN
     if p.alter[r] != Alter.REQUEST:
         return Refusal.NO_REQUEST_UNDER_WAY
-    p.alter[r] = Alter.REFUSED
-    p.goals |= Goal.ISR_REQUEST_REFUSED
+    if p.stale_controller != StaleController.FINAL and p.isr_error == IsrError.TAKEN_BACK:
+        p.alter[r] = Alter.REVERTED
+        p.goals |= Goal.ISR_REQUEST_REVERTED
+    else:
+        p.alter[r] = Alter.REFUSED
+        p.goals |= Goal.ISR_REQUEST_REFUSED
     return APPLIED
 
 

@@ -11,12 +11,14 @@ from typing import Any
 
 from epochfuzz.model.kafka.vocabulary.in_force import (
     has_heartbeats,
+    registers_in_two_steps,
     requests_isr_changes,
+    requests_may_fail,
     rival_decides,
     rival_overwrites,
     shrinking_opens_epoch,
 )
-from epochfuzz.model.kafka.vocabulary.mechanisms import Registration, StaleController
+from epochfuzz.model.kafka.vocabulary.mechanisms import Registration
 from epochfuzz.model.kafka.vocabulary.names import nearest
 
 REPLICA_NAMES = "ABCDE"
@@ -145,7 +147,8 @@ class Verb(IntEnum):
         "the replica's process starts again",
         dealt=2,
         progress=3,
-        opens_epoch=lambda p: p.registration == Registration.FENCED,  # a returning broker counts as failed first
+        # who returns is taken for failed first
+        opens_epoch=lambda p: p.registration == Registration.FENCED and not has_heartbeats(p),
         effect=Effect.STARTS,
         heals=Heals.RETURN,
         is_vital=True,
@@ -223,7 +226,7 @@ class Verb(IntEnum):
         "partition.alter_partition",
         "a controller that is active no more refuses the replica's AlterPartition request",
         dealt=1,
-        when=lambda p: requests_isr_changes(p) and p.stale_controller == StaleController.FINAL,
+        when=requests_may_fail,
     )
     SHUTDOWN = _Verb(
         19,
@@ -327,6 +330,16 @@ class Verb(IntEnum):
         progress=14,
         setting="delayed_fetch",
         heals=Heals.ROUND,
+    )
+    REGISTER = _Verb(
+        31,
+        "broker.registration",
+        "the controller registers the replica's new process, and fences it",
+        dealt=4,
+        progress=15,
+        when=registers_in_two_steps,
+        heals=Heals.RETURN,
+        is_vital=True,
     )
 
     @property

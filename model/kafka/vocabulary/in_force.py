@@ -17,6 +17,7 @@ from epochfuzz.model.kafka.vocabulary.mechanisms import (
     Idempotence,
     IsrChange,
     IsrEligibility,
+    IsrError,
     LastFetchedEpoch,
     LastKnownLeader,
     LateAnswer,
@@ -25,6 +26,7 @@ from epochfuzz.model.kafka.vocabulary.mechanisms import (
     Registration,
     RemoteLeo,
     RemoteLeoOutOfRange,
+    StaleController,
     Truncation,
 )
 
@@ -63,6 +65,11 @@ def keeps_positions(p: Any) -> bool:
 def requests_isr_changes(p: Any) -> bool:
     """Return whether leaders change the ISR by request to the controller (KIP-497)."""
     return bool(p.isr_change == IsrChange.REQUEST)
+
+
+def requests_may_fail(p: Any) -> bool:
+    """Return whether a controller that is no longer active can end a request to change the ISR with an error."""
+    return requests_isr_changes(p) and (p.stale_controller == StaleController.FINAL or p.isr_error != IsrError.RETRIED)
 
 
 def tracks_partition_epoch(p: Any) -> bool:
@@ -138,6 +145,11 @@ def tracks_incarnations(p: Any) -> bool:
 def has_heartbeats(p: Any) -> bool:
     """Return whether the controller fences a broker until it receives its heartbeats again (KRaft)."""
     return bool(p.leaderless == Leaderless.OBEYED)
+
+
+def registers_in_two_steps(p: Any) -> bool:
+    """Return whether a process that starts registers later, once the session of the one before is over (KRaft)."""
+    return has_heartbeats(p) and p.registration == Registration.FENCED
 
 
 def tracks_eligible_leaders(p: Any) -> bool:
@@ -231,6 +243,7 @@ _APPLIES: dict[str, Callable[[Any], bool]] = {
     "isr_duplicate": requests_isr_changes,
     "isr_refresh": tracks_partition_epoch,
     "stale_controller": requests_isr_changes,
+    "isr_error": requests_isr_changes,
     "last_known_leader": tracks_eligible_leaders,
     "idempotence": retries,
     "unknown_producer": retries,

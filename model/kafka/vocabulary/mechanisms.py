@@ -266,6 +266,18 @@ class StaleController(Choice):
     RETRIED = 1, "nothing: it asks the active one"
 
 
+class IsrError(Choice):
+    """What a leader does when the controller answers its change of the ISR with an unexpected error."""
+
+    STUCK = (
+        0,
+        "submit it again, which its own request blocks: nothing is sent, and it stays pending (KAFKA-14010)",
+        "KAFKA-14010",
+    )
+    TAKEN_BACK = 1, "the same, and take it back, although it may have been made (KAFKA-14010)", "KAFKA-14010"
+    RETRIED = 2, "send the request again"
+
+
 class IsrEligibility(Choice):
     """The replicas that may join the ISR."""
 
@@ -414,6 +426,7 @@ MECHANISMS: dict[str, type[Choice]] = {
     "follower_high_watermark": FollowerHighWatermark,
     "last_fetched_epoch": LastFetchedEpoch,
     "unknown_producer": UnknownProducer,
+    "isr_error": IsrError,
 }
 
 # Mechanisms without a wrong choice: their choices are alternatives.

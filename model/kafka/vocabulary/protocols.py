@@ -37,6 +37,7 @@ from epochfuzz.model.kafka.vocabulary.mechanisms import (
     IsrChange,
     IsrDuplicate,
     IsrEligibility,
+    IsrError,
     IsrExpansion,
     IsrQueue,
     IsrRefresh,
@@ -181,6 +182,7 @@ _HW = Protocol("hw", tuple(0 for _ in MECHANISMS)).changed(
     FollowerHighWatermark.LEADERS,
     LastFetchedEpoch.KEPT,
     UnknownProducer.FIRST_SEQUENCE,
+    IsrError.RETRIED,
 )
 # Kafka 0.11 to 1.1, which is also the first with the idempotent producer (KIP-98).
 _KIP_101 = _HW.changed("kip-101", Truncation.LEADER_EPOCH, Idempotence.SEQUENCE)
@@ -234,7 +236,8 @@ _TO_2_0_1 = (*_TO_2_3, ControllerWrites.VERSIONED, *_TO_2_1_0)
 _TO_2_0_0 = (*_TO_2_0_1, OutOfRange.HALT)
 _TO_2_6_0 = (CacheTruncation.WITH_LOG,)
 _TO_2_8 = (IsrQueue.CLEARED_BY_NEWS,)  # Partition.makeLeader calls AlterIsrManager.clearPending, in 2.8.2 too
-_TO_3_0 = (IsrAnswer.HIGH_WATERMARK_KEPT,)
+_TO_3_0 = (IsrAnswer.HIGH_WATERMARK_KEPT, IsrError.STUCK)
+_TO_3_2_0 = (IsrError.TAKEN_BACK,)  # from 3.1.0 on, Partition.submitAlterIsr (KAFKA-14010)
 _TO_3_4_0 = (DivergingHighWatermark.APPLIED,)
 _TO_4_0 = (LateAnswer.SAME_LEADER,)
 _SINCE_2_3 = (RemoteLeo.KEPT, ConsumerPosition.END_OFFSET)
@@ -284,7 +287,8 @@ RELEASES: dict[str, Protocol] = {
         ),
         _KIP_595.changed("kafka-2.8.1", *_SINCE_2_7, *_TO_4_0, *_TO_3_4_0, *_TO_3_0, *_TO_2_8),
         _KIP_595.changed("kafka-3.0", *_SINCE_2_7, *_TO_4_0, *_TO_3_4_0, *_TO_3_0),
-        _KIP_595.changed("kafka-3.1", *_SINCE_2_7, *_TO_4_0, *_TO_3_4_0),
+        _KIP_595.changed("kafka-3.1", *_SINCE_2_7, *_TO_4_0, *_TO_3_4_0, *_TO_3_2_0),
+        _KIP_595.changed("kafka-3.2.1", *_SINCE_2_7, *_TO_4_0, *_TO_3_4_0),
         _KIP_841.changed("kafka-3.3", *_SINCE_2_7, *_TO_4_0, *_TO_3_4_0),
         _KIP_841.changed("kafka-3.4.1", *_SINCE_2_7, *_TO_4_0),
         _KAFKA_3_5_0,

@@ -1,6 +1,7 @@
 """What is known of single releases, on their own code: a schedule each, and what is seen after it."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -167,6 +168,19 @@ def test_a_follower_that_has_not_fetched_in_the_epoch_does_not_join_the_isr(rele
 
 
 @pytest.mark.parametrize(
+    ("release", "pending"), [*((each, ["A", "B"]) for each in ("2.7.2", "2.8.1", "3.0.2")), ("3.1.2", [])]
+)
+def test_a_leader_does_not_send_its_request_again_after_an_unexpected_error_up_to_3_2_0(
+    release: str, pending: list[str]
+) -> None:
+    """ZooKeeper has B in the ISR. Up to 3.0 the leader still counts B, and in 3.1 it commits m0 alone."""
+    case = CASES["kafka-14010-isr-change-taken-back"]
+    leader = seen_after(replace(case, events=case.events[:10]), release, f"kafka-{release}")["replicas"]["A"]
+    assert (leader["isr"], leader["pending_isr"], leader["hw"]) == (["A"], pending, 0 if pending else 1)
+    assert replayed(case, release, f"kafka-{release}").differs is None
+
+
+@pytest.mark.parametrize(
     ("release", "log"), [("2.3.1", []), ("2.6.1", [("m1", 1)]), ("3.9.2", [("m1", 1)]), ("4.3.1", [("m1", 1)])]
 )
 def test_a_leader_accepts_any_first_sequence_of_an_unknown_producer_since_2_5(release: str, log: list[Any]) -> None:
@@ -209,6 +223,20 @@ def test_a_leader_cuts_its_log_between_two_locks_of_a_fetcher_thread_in_2_8_0(re
 def test_an_answer_that_the_thread_has_not_had_by_then_is_dropped(release: str) -> None:
     protocol = "kafka-2.8.0:late_answer=same_leader,isr_change=atomic"
     assert seen_after(DIVERGING_TO_A_LEADER, release, protocol)["replicas"]["A"]["log"] == [("m0", 0)]
+
+
+@pytest.mark.parametrize("release", ["3.4.1", "3.9.2", "4.3.1"])
+def test_a_kraft_broker_returns_in_steps(release: str) -> None:
+    """It learns nothing before it is registered, and is fenced until it has learned what was decided before."""
+    events = parse_schedule(
+        [
+            *("produce A", "fetch B", "receive B", "fetch B", "crash B", "restart B", "notify B", "register B"),
+            *("expire B", "register B", "unfence B", "notify A", "notify B", "unfence B", "notify A", "fetch B"),
+            *("receive B", "fetch B", "expand B", "alter A", "altered A"),
+        ]
+    )
+    both = replayed(Case("returns", "", Configuration(replicas=2), events), release, f"kafka-{release}")
+    assert (both.subject.broken, both.differs) == ([], None)
 
 
 @pytest.mark.parametrize("release", ["4.3.1", "4.4.0"])

@@ -47,6 +47,10 @@ SHORTEST = [
     ("kip-497:isr_duplicate=refused", "isr-change-ends", {},
      "produce A, shrink B, alter A, resend A, alter A, altered A"),
     ("kip-841:stale_controller=final", "isr-change-ends", {}, "produce A, shrink B, refuse A, altered A"),
+    ("kip-497:isr_error=stuck", "isr-change-ends", {}, "produce A, shrink B, refuse A, altered A"),
+    ("kip-497:isr_error=taken_back", LOSS, {},
+     "expire B, notify A, notify B, fetch B, expand B, alter A, resend A, refuse A, altered A, produce A, elect B,"
+     " notify B"),
     # Fencing and incarnations.
     # Published: 7. The high watermark of one member alone may rise: min.insync.replicas stops only what is produced.
     ("kip-320:registration=resume", LOSS, {"min_insync_replicas": 2, "power_loss": True},
@@ -135,6 +139,9 @@ def test_a_promise_is_void_once_as_many_failures_as_min_insync_replicas_have_los
          "kafka-2.8.1"),
         ("kafka-2.8.1", "isr-change-ends", "produce A, shrink B, elect B, elect A, catch_up A, shrink B", "kafka-3.0"),
         ("kafka-3.0", "hw-due", "produce A, shrink B, alter A, altered A", "kafka-3.1"),
+        ("kafka-3.1", LOSS,
+         "expire B, notify A, notify B, fetch B, expand B, alter A, resend A, refuse A, altered A, produce A, elect B,"
+         " notify B", "kafka-3.2.1"),
         ("kafka-4.1", "hw-due",
          "fetch B, expire B, unfence B, notify A, expire B, expand B, produce A, notify A, alter A, altered A",
          "kip-966"),

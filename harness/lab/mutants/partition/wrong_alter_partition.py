@@ -134,3 +134,16 @@ def lost_answer_never_asked_for_again(p: State, r: int) -> int:
     if refusal == APPLIED:
         alter_partition.forget_request(p, r)
     return refusal
+
+
+@in_place_of(
+    alter_partition.resend,
+    "a leader takes back a request that it fails to send again, though the controller may have made the change",
+    jira="KAFKA-14010",
+    protocol="kip-595",
+)
+def request_taken_back_after_an_error(p: State, r: int) -> int:
+    refusal = alter_partition.resend(p, r)
+    if refusal == APPLIED:
+        p.alter[r] = Alter.REVERTED
+    return refusal

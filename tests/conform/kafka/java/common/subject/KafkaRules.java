@@ -30,7 +30,7 @@ final class KafkaRules {
                 chosen.getOrDefault("isr_change", has(protocol, "kip-497", "2.7") ? "request" : "atomic").equals("atomic"),
                 chosen.getOrDefault("isr_queue", release.isAtLeast("3.0") ? "single" : "cleared_by_news")
                         .equals("cleared_by_news"),
-                chosen.getOrDefault("stale_controller", "retried").equals("final"),
+                failure(chosen, release, raft),
                 !raft,
                 release.isAtLeast("4.0")
                         && !chosen.getOrDefault("eligible_leaders", has(protocol, "kip-966", "4.1") ? "tracked" : "none")
@@ -55,6 +55,14 @@ final class KafkaRules {
                 : release.isAtLeast("3.9.1") || release.version().equals("3.9")
                 || release.isAtLeast("2.1.1") && !release.isAtLeast("2.8");
         return compares ? "same_epoch" : "same_leader";
+    }
+
+    private static Rules.Failure failure(Map<String, String> chosen, Release release, boolean raft) {
+        if (chosen.getOrDefault("stale_controller", "retried").equals("final")) {
+            return Rules.Failure.REFUSAL;
+        }
+        String isrError = release.isAtLeast("3.2.1") || raft ? "retried" : release.isAtLeast("3.1") ? "taken_back" : "stuck";
+        return chosen.getOrDefault("isr_error", isrError).equals("retried") ? Rules.Failure.NONE : Rules.Failure.ERROR;
     }
 
     private static String eligibility(Release release) {

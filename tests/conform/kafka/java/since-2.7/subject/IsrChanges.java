@@ -14,6 +14,7 @@ import scala.util.Right;
 final class IsrChanges implements AlterIsrManager {
     private final int broker;
     private final Gate gate;
+    private boolean isAnsweringAnError;
 
     IsrChanges(int broker, Gate gate) {
         this.broker = broker;
@@ -21,7 +22,10 @@ final class IsrChanges implements AlterIsrManager {
     }
 
     @Override public boolean enqueue(AlterIsrItem item) {
-        gate.propose(broker, new Change(item));
+        if (isAnsweringAnError) {
+            return false;
+        }
+        gate.propose(broker, new Change(this, item));
         return true;
     }
 
@@ -29,7 +33,7 @@ final class IsrChanges implements AlterIsrManager {
 
     @Override public void start() { }
 
-    private record Change(AlterIsrItem item) implements Proposal {
+    private record Change(IsrChanges changes, AlterIsrItem item) implements Proposal {
         @Override public Set<Integer> isr() {
             return Scala.ints(item.leaderAndIsr().isr());
         }
@@ -50,6 +54,18 @@ final class IsrChanges implements AlterIsrManager {
         /** Leaders of 2.7 cannot take back what they have proposed, and are kept from it: IsrProposals.without. */
         @Override public void revert() {
             throw new IllegalStateException("the leader proposed " + isr() + ", which no event asks for");
+        }
+
+        /** Partition submits the change again, and fails because the request is still there (AlterIsrManager). */
+        @Override public void fail(short error) {
+            changes.isAnsweringAnError = true;
+            try {
+                answer(new Left<>(Errors.forCode(error)));
+            } catch (IllegalStateException refused) {
+                // It ends the handling of the response in Kafka, too.
+            } finally {
+                changes.isAnsweringAnError = false;
+            }
         }
 
         @Override public void refuse() {

@@ -16,6 +16,7 @@ import scala.util.Right;
 final class IsrChanges implements AlterIsrManager {
     private final int broker;
     private final Gate gate;
+    private boolean isAnsweringAnError;
     private final Supplier<Set<Integer>> committed;
 
     /** {@code committed}: the ISR that the leader has at the moment. */
@@ -26,13 +27,16 @@ final class IsrChanges implements AlterIsrManager {
     }
 
     @Override public boolean submit(AlterIsrItem item) {
-        gate.propose(broker, new Change(item, committed.get()));
+        if (isAnsweringAnError) {
+            return false;
+        }
+        gate.propose(broker, new Change(this, item, committed.get()));
         return true;
     }
 
     @Override public void clearPending(TopicPartition partition) { }
 
-    private record Change(AlterIsrItem item, Set<Integer> before) implements Proposal {
+    private record Change(IsrChanges changes, AlterIsrItem item, Set<Integer> before) implements Proposal {
         @Override public Set<Integer> isr() {
             return Scala.ints(item.leaderAndIsr().isr());
         }
@@ -51,6 +55,18 @@ final class IsrChanges implements AlterIsrManager {
         /** There is no error by which this release goes back, so what it had is a new version. */
         @Override public void revert() {
             accept(List.copyOf(before), 0);
+        }
+
+        /** Partition submits the change again, and fails because the request is still there (AlterIsrManager). */
+        @Override public void fail(short error) {
+            changes.isAnsweringAnError = true;
+            try {
+                answer(new Left<>(Errors.forCode(error)));
+            } catch (IllegalStateException refused) {
+                // It ends the handling of the response in Kafka, too.
+            } finally {
+                changes.isAnsweringAnError = false;
+            }
         }
 
         @Override public void refuse() {

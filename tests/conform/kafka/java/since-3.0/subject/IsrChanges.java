@@ -58,6 +58,11 @@ final class IsrChanges implements AlterIsrManager {
             isReverted = true;
         }
 
+        /** Partition submits the change again, and revert() has it stay pending (Partition.sendAlterIsrRequest). */
+        @Override public void fail(short error) {
+            answer(new Left<>(Errors.forCode(error)));
+        }
+
         @Override public void refuse() {
             answer(new Left<>(Errors.INVALID_UPDATE_VERSION));
         }

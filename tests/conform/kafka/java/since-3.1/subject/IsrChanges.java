@@ -51,6 +51,11 @@ final class IsrChanges implements AlterIsrManager {
             answer.completeExceptionally(Errors.OPERATION_NOT_ATTEMPTED.exception());
         }
 
+        /** Partition submits the change again, and revert() fails that (Partition.submitAlterIsr). */
+        @Override public void fail(short error) {
+            answer.completeExceptionally(Errors.forCode(error).exception());
+        }
+
         @Override public void refuse() {
             answer.completeExceptionally(Errors.INVALID_UPDATE_VERSION.exception());
         }

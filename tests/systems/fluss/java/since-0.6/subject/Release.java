@@ -54,7 +54,7 @@ record Release(String version, int clockMs) {
                 false,
                 !requests,
                 false,
-                false,
+                Rules.Failure.NONE,
                 false,
                 false,
                 Rules.Eligibility.valueOf(chosen.getOrDefault("isr_eligibility", eligibility()).toUpperCase()));

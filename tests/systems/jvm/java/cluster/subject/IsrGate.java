@@ -72,9 +72,13 @@ final class IsrGate implements Gate {
         return true;
     }
 
-    /** {@code refuse}: a controller that is active no more answers (KAFKA-14154). */
+    /** {@code refuse}: a controller that is active no more answers. */
     boolean refuse(int leader) {
-        return turns(underWay(leader, false), Verdict.REFUSED);
+        return switch (rules.failure()) {
+            case NONE -> false;
+            case REFUSAL -> turns(underWay(leader, false), Verdict.REFUSED);
+            case ERROR -> turns(underWay(leader, false), Verdict.FAILED);
+        };
     }
 
     /** {@code altered}: the answer reaches the leader. The version that it brings, or -1 if there is no answer. */

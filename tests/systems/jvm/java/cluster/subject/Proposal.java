@@ -31,7 +31,7 @@ interface Proposal {
     /** The partition's state is another now. */
     void accept(Decision made);
 
-    /** Kafka's own controller answers with an error. */
+    /** The controller answers with an error of Kafka's. */
     default void fail(short error) {
         throw new IllegalStateException("an error that is no controller's: " + error);
     }

@@ -22,7 +22,7 @@ import java.util.Map;
  * @param changesIsrAtOnce isr_change: whether a change of the ISR is one event, or a request, a decision and an answer
  * @param forgetsRequests isr_queue: whether a leader that has learned a decision may propose again although a request of
  *     its is under way (KAFKA-12686)
- * @param refusesForGood stale_controller: whether a leader takes the answer of a former controller for final (KAFKA-14154)
+ * @param failure stale_controller, isr_error: the answer of a former controller that ends a leader's request
  * @param answersDuplicates isr_duplicate: whether a request that asks for what is already so succeeds (ZooKeeper)
  * @param tracksEligibleLeaders eligible_leaders: whether the cluster has that feature (KIP-966)
  * @param eligibility isr_eligibility: what the controller asks of a replica that a leader wants in the ISR
@@ -39,13 +39,21 @@ record Rules(
         boolean cutsUnasked,
         boolean changesIsrAtOnce,
         boolean forgetsRequests,
-        boolean refusesForGood,
+        Failure failure,
         boolean answersDuplicates,
         boolean tracksEligibleLeaders,
         Eligibility eligibility) {
 
     /** Who may join the ISR: anybody, who is registered (KIP-841), or who has fetched since it registered (KIP-903). */
     enum Eligibility { UNCHECKED, ALIVE, INCARNATION }
+
+    /** Whether a broker that returns registers once its former session is over, and is fenced then (KRaft). */
+    boolean registersLater() {
+        return fencesExpired && fencesRegistration;
+    }
+
+    /** None, a refusal (KAFKA-14154), or an unexpected error, which a leader fails to ask again after (KAFKA-14010). */
+    enum Failure { NONE, REFUSAL, ERROR }
 
     /** {@code name:mechanism=choice,...} */
     static Map<String, String> choices(String protocol) {
