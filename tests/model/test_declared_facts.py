@@ -129,7 +129,7 @@ def test_a_verb_that_opens_a_leader_epoch_says_so_under_the_constants_that_allow
 
 def opening(protocol: Protocol, settings: Configuration) -> Iterator[tuple[int, bool]]:
     """Events that opened a leader epoch, and whether their verb says that they may."""
-    deck = generate.deck_for(KAFKA, settings)
+    deck = generate.deck_for(KAFKA, settings, [protocol])
     for number in range(60):
         execution = Execution(protocol, settings)
         for event in generate.schedule(7, number, deck):

@@ -40,9 +40,13 @@ class Deck(NamedTuple):
 def deck_for(model: Model, settings: Settings, protocols: Iterable[Protocol] = ()) -> Deck:
     """Return the deck of some settings: each phrase that they can enable, as often as its weight says.
 
-    The draw depends on the settings alone. The verbs that are possible under none of the protocols are dead.
+    What is drawn depends on the settings. A phrase with a particular verb (Cards.particular) is in the deck only if one
+    of the protocols can enable the verb. Other verbs that are possible under none of the protocols are dead.
     """
-    drawn = set(settings.alphabet())
+    starts = [model.initial(protocol, settings) for protocol in protocols]
+    enabled = {event >> 3 for event in model.events.possible(*starts)} if starts else set()
+    absent = model.cards.particular - enabled
+    drawn = {event for event in settings.alphabet() if event >> 3 not in absent}
     cards = []
     for replica in range(settings.replicas):
         for verbs, weight in model.cards.phrases.items():
@@ -50,8 +54,7 @@ def deck_for(model: Model, settings: Settings, protocols: Iterable[Protocol] = (
             if drawn.issuperset(phrase):
                 cards += [phrase] * weight
     verbs_drawn = {event >> 3 for event in drawn}
-    starts = [model.initial(protocol, settings) for protocol in protocols]
-    possible = {event >> 3 for event in (model.events.possible(*starts) if starts else drawn)}
+    possible = enabled if starts else verbs_drawn
     optional = _set_of(verbs_drawn - model.cards.vital)
     packed = [len(phrase) << 8 * PHRASE | int.from_bytes(bytes(phrase), "little") for phrase in cards]
     held = [_set_of({event >> 3 for event in phrase}) for phrase in cards]
