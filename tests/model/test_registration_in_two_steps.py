@@ -1,56 +1,51 @@
-"""Flaws of returning brokers in KRaft, where the new process is registered fenced and after the former session."""
+"""Registration in KRaft (ClusterControlManager.registerBroker, BrokerHeartbeatManager.calculateNextBrokerState)."""
 
 import pytest
 
-from epochfuzz.model.core.execution import Execution
-from epochfuzz.model.kafka.contract import properties
-from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from epochfuzz.model.kafka.vocabulary.events import parse_event
-from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
+from epochfuzz.model.kafka.contract import healing
+from tests.model.states import after, is_enabled, state
 
-RETURNS = "restart B, expire B, register B, notify B, unfence B"
-READ_LATE = (
-    "produce A, fetch B, receive B, fetch B, expire B, unfence B, power_loss B, notify A,"
-    f" {RETURNS}, expand B, fetch B, alter A"
-)
-FORMER_INCARNATION = (
-    "produce A, fetch B, receive B, fetch B, expire B, unfence B, notify A, power_loss B, restart B, expand B,"
-    " expire B, register B, notify B, unfence B, alter A"
-)
-GATE_MISSING = (
-    "produce A, expire B, notify A, power_loss A,"
-    " restart A, expire A, register A, notify A, unfence A, elect A, notify A"
-)
-LAST_MEMBER = (
-    "produce A, fetch B, receive B, fetch B, power_loss A, expire B, restart A, expire A, register A, notify A,"
-    " unfence A, elect A, notify A"
-)
-UNCLEAN_MEMBER = (
-    "produce A, fetch B, receive B, fetch B, power_loss A, restart A, expire A, register A, notify A, unfence A,"
-    " expire B, elect A, notify A"
-)
+A, B = range(2)
+IN_KRAFT = ["kip-841", "kip-966", "kafka-3.3", "kafka-3.9.1", "kafka-4.1"]
+RETURNS = "crash B, restart B, expire B, register B, notify B"
 
 
-def broken_after(protocol: str, schedule: str, min_insync_replicas: int) -> list[str]:
-    settings = Configuration(power_loss=True, min_insync_replicas=min_insync_replicas)
-    execution = Execution(parse_protocol(protocol), settings)
-    for event in schedule.split(", "):
-        execution.apply(parse_event(event))
-    return properties.names(execution.broken())
+@pytest.mark.parametrize("protocol", IN_KRAFT)
+def test_a_kraft_controller_registers_no_new_process_while_the_session_of_the_old_one_is_valid(protocol):
+    assert not is_enabled("register B", protocol, "crash B, restart B")
+    assert is_enabled("register B", protocol, "crash B, restart B, expire B")
+    assert is_enabled("register B", protocol, "expire B, crash B, restart B")
+    assert is_enabled("register B", protocol, "shutdown B, restart B")
 
 
-@pytest.mark.parametrize(
-    ("protocol", "fixed", "schedule", "minimum", "property_"),
-    [
-        ("kafka-3.6", "kafka-3.7", READ_LATE, 1, "join-complete"),
-        ("kip-903:isr_eligibility=alive", "kip-903", FORMER_INCARNATION, 1, "join-complete"),
-        ("kafka-3.6", "kip-966", GATE_MISSING, 2, "no-committed-loss"),
-        ("kafka-3.7", "kafka-4.1", LAST_MEMBER, 2, "no-acked-loss"),
-        ("kip-966:eligible_leaders=kept_unclean", "kip-966", UNCLEAN_MEMBER, 2, "no-acked-loss"),
-    ],
-)
-def test_a_flaw_of_a_returning_broker_shows_after_its_registration(
-    protocol: str, fixed: str, schedule: str, minimum: int, property_: str
-) -> None:
-    assert property_ in broken_after(protocol, schedule, minimum)
-    assert property_ not in broken_after(fixed, schedule, minimum)
+@pytest.mark.parametrize("protocol", IN_KRAFT)
+def test_a_broker_learns_nothing_before_it_is_registered(protocol):
+    unregistered = "crash B, restart B, expire B"
+    assert not is_enabled("notify B", protocol, unregistered)
+    assert not is_enabled("unfence B", protocol, unregistered)
+    assert not is_enabled("shutdown B", protocol, unregistered)
+    assert is_enabled("notify B", protocol, f"{unregistered}, register B")
+    assert not is_enabled("register B", protocol, f"{unregistered}, register B")
+
+
+@pytest.mark.parametrize("protocol", IN_KRAFT)
+def test_a_new_process_is_fenced_until_it_has_read_the_metadata_log(protocol):
+    p = state(protocol, RETURNS)
+    assert (p.fenced >> B & 1, p.known_leader[B]) == (1, A)
+    assert not is_enabled("unfence B", protocol, "crash B, restart B, expire B, register B")
+    assert is_enabled("unfence B", protocol, RETURNS)
+    assert not is_enabled(
+        "elect B", protocol, "shutdown B, restart B, register B, notify B", unclean_leader_election=True
+    )
+
+
+@pytest.mark.parametrize("protocol", ["kafka-3.1", "kip-320", "kafka-2.1.1", "kip-841:registration=resume"])
+def test_on_zookeeper_a_broker_registers_as_it_starts(protocol):
+    assert not is_enabled("register B", protocol, "crash B, restart B")
+    assert is_enabled("notify B", protocol, "crash B, restart B")
+
+
+def test_healing_registers_a_broker_that_is_not_registered():
+    execution = after("kip-966", "produce A, crash B, restart B")
+    healing.heal(execution.state)
+    assert (execution.state.fenced, execution.state.leo[B], execution.state.known_leader[B]) == (0, 1, A)

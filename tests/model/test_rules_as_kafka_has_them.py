@@ -2,15 +2,12 @@
 
 import pytest
 
-from epochfuzz.model.core.execution import Execution
-from epochfuzz.model.kafka.contract import healing
 from epochfuzz.model.kafka.contract.properties import BY_NAME
 from epochfuzz.model.kafka.partition import high_watermark, truncation
 from epochfuzz.model.kafka.storage import epoch_cache
-from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_event
-from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
-from epochfuzz.model.kafka.vocabulary.state import NONE, Alter, FetchState, Flight, Partition, Phase
+from epochfuzz.model.kafka.vocabulary.state import NONE, Alter, FetchState, Flight, Phase
+from tests.model.states import after, is_enabled, state
 
 A, B, C = range(3)
 KEPT, IF_MISSED, FORGOTTEN = "kip-320:remote_leo=kept", "kip-320:remote_leo=forgotten_if_missed", "kip-320"
@@ -19,22 +16,6 @@ RE_ELECTED = f"{CUT_BY_ANOTHER_LEADER}, crash C, elect A, catch_up A"
 OUT_OF_RANGE = "produce A, fetch B, receive B, power_loss A, restart A, notify A, fetch B"
 # B has m0, A knows it, and C, whom A waited for, is out of the ISR.
 LEFT_BEHIND = "produce A, fetch B, receive B, shrink C, alter A, fetch B, receive B, altered A"
-
-
-def after(protocol: str, schedule: str, **settings: object) -> Execution:
-    """The model after a schedule, of which every event is enabled."""
-    execution = Execution(parse_protocol(protocol), Configuration(**settings))  # type: ignore[arg-type]
-    for event in schedule.split(", "):
-        assert execution.apply(parse_event(event)), event
-    return execution
-
-
-def state(protocol: str, schedule: str, **settings: object) -> Partition:
-    return after(protocol, schedule, **settings).state
-
-
-def is_enabled(event: str, protocol: str, schedule: str, **settings: object) -> bool:
-    return after(protocol, schedule, **settings).apply(parse_event(event))
 
 
 # Fetch.
@@ -175,53 +156,6 @@ def test_since_2_2_a_replica_that_is_back_before_its_session_ended_is_taken_for_
 def test_where_no_epoch_is_left_a_replica_that_would_be_failed_first_cannot_return():
     assert not is_enabled("restart B", "kip-320", "crash B", epochs=0)
     assert is_enabled("restart B", "kip-320:registration=resume", "crash B", epochs=0)
-
-
-# Registration in KRaft (ClusterControlManager.registerBroker, BrokerHeartbeatManager).
-
-IN_KRAFT = ["kip-841", "kip-966", "kafka-3.3", "kafka-3.9.1", "kafka-4.1"]
-RETURNS = "crash B, restart B, expire B, register B, notify B"
-
-
-@pytest.mark.parametrize("protocol", IN_KRAFT)
-def test_a_kraft_controller_registers_no_new_process_while_the_session_of_the_old_one_is_valid(protocol):
-    assert not is_enabled("register B", protocol, "crash B, restart B")
-    assert is_enabled("register B", protocol, "crash B, restart B, expire B")
-    assert is_enabled("register B", protocol, "expire B, crash B, restart B")
-    assert is_enabled("register B", protocol, "shutdown B, restart B")
-
-
-@pytest.mark.parametrize("protocol", IN_KRAFT)
-def test_a_broker_learns_nothing_before_it_is_registered(protocol):
-    unregistered = "crash B, restart B, expire B"
-    assert not is_enabled("notify B", protocol, unregistered)
-    assert not is_enabled("unfence B", protocol, unregistered)
-    assert not is_enabled("shutdown B", protocol, unregistered)
-    assert is_enabled("notify B", protocol, f"{unregistered}, register B")
-    assert not is_enabled("register B", protocol, f"{unregistered}, register B")
-
-
-@pytest.mark.parametrize("protocol", IN_KRAFT)
-def test_a_new_process_is_fenced_until_it_has_read_the_metadata_log(protocol):
-    p = state(protocol, RETURNS)
-    assert (p.fenced >> B & 1, p.known_leader[B]) == (1, A)
-    assert not is_enabled("unfence B", protocol, "crash B, restart B, expire B, register B")
-    assert is_enabled("unfence B", protocol, RETURNS)
-    assert not is_enabled(
-        "elect B", protocol, "shutdown B, restart B, register B, notify B", unclean_leader_election=True
-    )
-
-
-@pytest.mark.parametrize("protocol", ["kafka-3.1", "kip-320", "kafka-2.1.1", "kip-841:registration=resume"])
-def test_on_zookeeper_a_broker_registers_as_it_starts(protocol):
-    assert not is_enabled("register B", protocol, "crash B, restart B")
-    assert is_enabled("notify B", protocol, "crash B, restart B")
-
-
-def test_healing_registers_whoever_is_not_registered():
-    execution = after("kip-966", "produce A, crash B, restart B")
-    healing.heal(execution.state)
-    assert (execution.state.fenced, execution.state.leo[B], execution.state.known_leader[B]) == (0, 1, A)
 
 
 @pytest.mark.parametrize(("choice", "leader"), [("ignored", A), ("obeyed", NONE)])
@@ -422,7 +356,7 @@ def test_a_leader_proposes_nobody_whom_its_own_metadata_shows_fenced_or_shutting
     ("protocol", "eligible"), [("kafka-3.4.1", True), ("kafka-3.5.0", False), ("kafka-4.1", False)]
 )
 def test_since_3_5_nor_one_that_fetched_under_another_broker_epoch_than_its_metadata_shows(protocol, eligible):
-    heard_from = f"{RETURNS}, unfence B, notify A, fetch B"
+    heard_from = "crash B, restart B, expire B, register B, notify B, unfence B, notify A, fetch B"
     assert is_enabled("expand B", protocol, heard_from)
     returned = f"{heard_from}, crash B, restart B, expire B, register B, notify B, unfence B"
     assert is_enabled("expand B", protocol, returned)  # the metadata is as old as the fetch

@@ -51,3 +51,28 @@ def registered_beside_a_valid_session(p: State, r: int) -> int:
         registration.take_in(p, r)
         return APPLIED
     return refusal
+
+
+@in_place_of(
+    registration.register,
+    "the controller registers a new process unfenced",
+    protocol="kip-966",
+)
+def registered_unfenced(p: State, r: int) -> int:
+    refusal = registration.register(p, r)
+    if refusal == APPLIED:
+        p.fenced &= ~(1 << r)
+    return refusal
+
+
+@in_place_of(
+    registration.unfence,
+    "the controller unfences a broker that has not read the metadata log up to its registration",
+    protocol="kip-966",
+)
+def unfenced_before_it_has_caught_up(p: State, r: int) -> int:
+    refusal = registration.unfence(p, r)
+    if refusal == Refusal.IS_CATCHING_UP:
+        p.fenced &= ~(1 << r)
+        return APPLIED
+    return refusal
