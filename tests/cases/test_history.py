@@ -108,7 +108,6 @@ GOALS = {WENT_BACK: Goal.HIGH_WATERMARK_WENT_BACK, HALTS: Goal.HALTED_OUT_OF_RAN
 
 MEMORY = 2 * GIBIBYTE
 TAKES_LONG = {
-    "kafka-15221-broker-epoch-read-late",
     "kafka-18991-answer-of-an-earlier-epoch",
     "kafka-6880-zombie-replica",
     "kafka-7164-missed-leader-epoch",
