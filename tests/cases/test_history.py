@@ -112,7 +112,6 @@ TAKES_LONG = {
     "kafka-6880-zombie-replica",
     "kafka-7164-missed-leader-epoch",
     "kip-841-dead-replica-joins",
-    "kip-903-former-incarnation-joins",
     "re-elected-leader",
     "re-elected-leader-after-a-crash",
 }
