@@ -29,7 +29,7 @@ def hunter(defect: Mutant) -> Hunter:
 
 def first_not_seen(defect: Mutant, settings: Configuration, seed: int, most: int) -> tuple[int, int] | None:
     """Return (number, properties) of the first schedule with a violation that the mutant's checks miss."""
-    deck = generate.deck_for(KAFKA, settings)
+    deck = generate.deck_for(KAFKA, settings, [defect.sound_protocol])
     for number in range(most):
         schedule = generate.schedule(seed, number, deck)
         unseen = broken(defect.sound_protocol, settings, schedule)
