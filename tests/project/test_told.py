@@ -53,9 +53,10 @@ def test_the_page_has_the_counts_and_the_table_as_they_are() -> None:
     refused = sum(said["refused"] for said in played)
     of_judging = sum(defect.in_judging for defect in DEFECTS)
     for sentence in (
-        f"Of all {len(DEFECTS)}, {of_judging} are in what is judged",
-        f"{len(WITHIN)} of the others are told",
-        f"{len(played)} of these were played, and all were found, {refused} of them only by `--refused`",
+        f"Of all {len(DEFECTS)} mutants, {of_judging} change how properties are checked",
+        f"{len(WITHIN)} of the others are detected",
+        f"{len(played)} of these were played, and the tours found them all, {refused} of them only with `--refused`",
+        f"The other {len(WITHIN) - len(played)} were not played",
     ):
         assert sentence in " ".join(page.split())
     assert markdown.table(["mutant", "told within"], module.rows()) in page
