@@ -58,8 +58,9 @@ def test_a_node_is_paused_goes_on_and_ends(node: Node, fake_java: Callable[..., 
 
 
 def test_a_node_that_takes_its_time_to_end_is_ending(node: Node, fake_java: Callable[..., Path]) -> None:
-    fake_java(runs="trap '' TERM; while :; do sleep 0.1; done")
+    fake_java(runs="trap '' TERM; echo ready; while :; do sleep 0.1; done")
     node.start()
+    wait(lambda: "ready" in node.log.path.read_text())  # before that, SIGTERM ends the shell
     node.terminate()
     assert node.state == "ending"
     node.kill()
