@@ -87,7 +87,9 @@ def _plan(draw: random.Random, start: Execution, disturbances: int) -> list[Sequ
     disturbances are left out (swarm testing, Groce et al. 2012).
     """
     alphabet = start.alphabet()
-    left_out = {verb for verb in Verb if draw.random() < 0.5}.difference(PROGRESS)
+    drawn = {verb_of(event) for event in alphabet}
+    verbs = [verb for verb in Verb if verb in drawn or not verb.is_particular]
+    left_out = {verb for verb in verbs if draw.random() < 0.5}.difference(PROGRESS)
     progress = [(event,) for event in alphabet if verb_of(event) in PROGRESS]
     disturbing = [event for event in alphabet if verb_of(event) not in left_out.union(PROGRESS)]
     plan: list[Sequence[int]] = list(draw.choices(progress, k=_TRIES * start.settings.replicas))

@@ -16,6 +16,7 @@ from epochfuzz.model.core import source, specializer
 from epochfuzz.model.kafka.contract import healing, properties
 from epochfuzz.model.kafka.step import step
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
+from epochfuzz.model.kafka.vocabulary.refusals import Refusal
 
 # These settings are off in every survey, so their rules do not influence a digest.
 OFF = {"lag_time": 0, "delayed_fetch": 0}
@@ -27,6 +28,7 @@ def rules_digest(protocol: Protocol, judged: Iterable[str]) -> str:
     linked = specializer.specialize(roots, protocol.numbers() | OFF)
     kept = {each.name for each in linked if each.origin in roots}
     rules = simplified([pickle.loads(_pickled(each)) for each in linked], kept)
+    leave_out_last_verb(rules)
     names = {rule.name: f"f{number}" for number, rule in enumerate(rules)}
     rules = [_Anonymous(names).visit(rule) for rule in rules]
     leave_out_unread(rules)
@@ -56,6 +58,20 @@ def simplified(rules: Sequence[ast.FunctionDef], kept: Collection[str]) -> list[
         else:
             done.append(rule)
     return done
+
+
+def leave_out_last_verb(rules: Sequence[ast.FunctionDef]) -> None:
+    """Remove the branch of the verb with the highest number from rules that never enable the verb.
+
+    So a new verb changes the digests only of protocols that can enable the verb.
+    """
+    for rule in rules:
+        *_, before, last = [None, None, *rule.body]
+        if not isinstance(before, ast.If) or not isinstance(last, ast.Return):
+            continue
+        never_has = isinstance(last.value, ast.Constant) and last.value.value == Refusal.DOES_NOT_HAPPEN
+        if never_has and isinstance(before.body[0], ast.Return):
+            rule.body[-2:] = before.body
 
 
 class _Simplifier(ast.NodeTransformer):

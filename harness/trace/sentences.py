@@ -23,7 +23,7 @@ from epochfuzz.harness.trace.wording import (
     own_last_epoch,
     records_named,
 )
-from epochfuzz.model.kafka.controller import controller
+from epochfuzz.model.kafka.controller import broker_epochs, controller
 from epochfuzz.model.kafka.history import producer_window
 from epochfuzz.model.kafka.partition import delayed_fetch, flight, replication, truncation, truncation_on_fetch
 from epochfuzz.model.kafka.partition.high_watermark import replication_position
@@ -222,7 +222,16 @@ def _restart(c: Change) -> Iterator[str]:
         yield f"the controller takes {c.name} for failed first: {decision(c.after)}"
     if is_struck(c):
         yield f"{c.name} is not an eligible leader replica: its shutdown was not clean, and may have lost records"
-    yield f"{c.name} is up again, and knows no leader yet; {disk(c)}"
+    if broker_epochs.is_unregistered(c.after, c.r):
+        yield f"{c.name} is up again, but not registered yet; {disk(c)}"
+    else:
+        yield f"{c.name} is up again, and knows no leader yet; {disk(c)}"
+
+
+def _register(c: Change) -> Iterator[str]:
+    if is_struck(c):
+        yield f"{c.name} is not an eligible leader replica: its shutdown was not clean, and may have lost records"
+    yield f"the controller registers {c.name}'s new process, and fences the broker until it has caught up"
 
 
 def _notify(c: Change) -> Iterator[str]:
@@ -394,6 +403,7 @@ _VERBS: dict[Verb, Callable[[Change], Iterator[str]]] = {
     Verb.REFUSE: isr_changes.refuse,
     Verb.SHUTDOWN: _shutdown,
     Verb.UNFENCE: _unfence,
+    Verb.REGISTER: _register,
     Verb.COMMIT: transactions.end("committed"),
     Verb.ABORT: transactions.end("aborted"),
     Verb.FAILOVER: rivals.failover,

@@ -140,11 +140,13 @@ class Cards:
     """The deck of cards that random schedules are dealt from.
 
     `phrases` maps a phrase, a tuple of verb numbers, to the number of its copies in the deck for each replica. Nothing
-    happens without the `vital` verbs, and no schedule leaves them out.
+    happens without the `vital` verbs, and no schedule leaves them out. A phrase with a `particular` verb is only in the
+    decks of protocols that can enable the verb.
     """
 
     phrases: Mapping[tuple[int, ...], int]
     vital: frozenset[int]
+    particular: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,11 @@ KAFKA = Model(
     points=Points(
         situations.before, situations.situation, situations.kind_of, situations.SITUATIONS, situations.KINDS, shape
     ),
-    cards=Cards(PHRASES, frozenset(verb for verb in Verb if verb.is_vital)),
+    cards=Cards(
+        PHRASES,
+        vital=frozenset(verb for verb in Verb if verb.is_vital),
+        particular=frozenset(verb for verb in Verb if verb.is_particular),
+    ),
     linking=LINKING,
     is_symmetric=is_symmetric,
     small=(Bounds(1, 1), Bounds(1, 2), Bounds(1, 3), Bounds(2, 3)),

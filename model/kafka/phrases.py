@@ -20,4 +20,6 @@ PHRASES: dict[tuple[int, ...], int] = {
     (Verb.RESTART, Verb.NOTIFY): 4,
     (Verb.RESTART, Verb.NOTIFY, Verb.FETCH, Verb.RECEIVE): 3,
     (Verb.SHRINK, Verb.ALTER, Verb.ALTERED): 4,
+    (Verb.RESTART, Verb.EXPIRE, Verb.REGISTER, Verb.NOTIFY): 3,
+    (Verb.EXPIRE, Verb.REGISTER, Verb.NOTIFY, Verb.UNFENCE): 5,
 }

@@ -108,12 +108,10 @@ GOALS = {WENT_BACK: Goal.HIGH_WATERMARK_WENT_BACK, HALTS: Goal.HALTED_OUT_OF_RAN
 
 MEMORY = 2 * GIBIBYTE
 TAKES_LONG = {
-    "kafka-15221-broker-epoch-read-late",
     "kafka-18991-answer-of-an-earlier-epoch",
     "kafka-6880-zombie-replica",
     "kafka-7164-missed-leader-epoch",
     "kip-841-dead-replica-joins",
-    "kip-903-former-incarnation-joins",
     "re-elected-leader",
     "re-elected-leader-after-a-crash",
 }

@@ -76,8 +76,8 @@ def test_a_defect_is_the_same_compiled_and_interpreted():
     protocols = [defect.broken_protocol for defect in DEFECTS]
     walker = Walker(protocols, EVERY_FAULT, SEED)
     tally = walker.walk(0, 20)
-    schedules = [walker.schedule(number) for number in range(20)]
     for index, protocol in enumerate(protocols):
+        schedules = [walker.schedule(number, protocol) for number in range(20)]
         compiled = tally.events[index], tally.seen[index].tolist(), tally.goals[index].tolist()
         assert compiled == shown(protocol, schedules)
 

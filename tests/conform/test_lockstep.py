@@ -66,7 +66,7 @@ def set_field(*path: str, value: Any) -> Change:
 @pytest.mark.parametrize("protocol", NAMED)
 def test_the_model_conforms_to_itself_with_every_fault_switched_on(protocol: str) -> None:
     settings = Configuration(replicas=3, power_loss=True, asynchronous_checkpoint=True, unclean_leader_election=True)
-    deck = generate.deck_for(KAFKA, settings)
+    deck = generate.deck_for(KAFKA, settings, [parse_protocol(protocol)])
     for number in range(20):
         setting = Setting(parse_protocol(protocol), settings, JudgedBy.LOCKSTEP)
         assert drive(CheckedSubject(Reference()), generate.schedule(3, number, deck), setting).sightings == []

@@ -45,7 +45,8 @@ def run(schedule: bytes, protocol: str, settings: Configuration, subject: Refere
 def test_what_is_broken_by_observation_is_what_the_model_breaks_and_when(
     seed: int, protocol: str, settings: Configuration
 ) -> None:
-    driven = run(generate.schedule(seed, 0, generate.deck_for(KAFKA, settings)), protocol, settings)
+    deck = generate.deck_for(KAFKA, settings, [parse_protocol(protocol)])
+    driven = run(generate.schedule(seed, 0, deck), protocol, settings)
     first_broken = replay(driven.sent, parse_protocol(protocol), settings).first_broken
     by_model = {name: at for name, at in first_broken.items() if BY_NAME[name].seen_in}
     by_observation = {str(sighting.fault.field): len(sighting.sent) for sighting in driven.sightings}

@@ -29,10 +29,12 @@ def chosen(number: int, seed: int = 1) -> bytes:
     return schedule(Selection.COVERAGE, KIP_320, SETTINGS, seed, number)
 
 
-def test_at_random_schedules_are_as_drawn_under_any_protocol() -> None:
+def test_at_random_protocols_that_register_alike_get_equal_schedules() -> None:
     drawn = generate.schedule(5, 3, generate.deck_for(KAFKA, SETTINGS))
-    for name in ("kip-320", "kafka-4.1"):
+    for name in ("kip-320", "kafka-3.1"):
         assert schedule(Selection.RANDOM, parse_protocol(name), SETTINGS, 5, 3) == drawn
+    in_kraft = [schedule(Selection.RANDOM, parse_protocol(name), SETTINGS, 5, 3) for name in ("kip-841", "kafka-4.1")]
+    assert in_kraft[0] == in_kraft[1] != drawn
 
 
 def test_a_plan_chooses_the_same_whatever_the_size_of_its_blocks() -> None:

@@ -1,10 +1,30 @@
-"""States and their elements, one by one, as the declarations of the fields describe them."""
+"""States after a schedule, and the elements of a state, as the declarations of the fields describe them."""
 
 from random import Random
 from typing import Any
 
+from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.core.fields import Field
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import parse_event
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 from epochfuzz.model.kafka.vocabulary.state import Partition
+
+
+def after(protocol: str, schedule: str, **settings: object) -> Execution:
+    """The model after a schedule, of which every event is enabled."""
+    execution = Execution(parse_protocol(protocol), Configuration(**settings))  # type: ignore[arg-type]
+    for event in schedule.split(", "):
+        assert execution.apply(parse_event(event)), event
+    return execution
+
+
+def state(protocol: str, schedule: str, **settings: object) -> Partition:
+    return after(protocol, schedule, **settings).state
+
+
+def is_enabled(event: str, protocol: str, schedule: str, **settings: object) -> bool:
+    return after(protocol, schedule, **settings).apply(parse_event(event))
 
 
 def element(p: Partition, field: Field, index: tuple[int, ...]) -> int:

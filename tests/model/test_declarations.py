@@ -14,7 +14,7 @@ from epochfuzz.model.kafka.contract.properties import PROPERTIES, Property
 from epochfuzz.model.kafka.kafka_model import KAFKA
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import Verb, verb_of
-from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, parse_protocol
+from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, NAMED, parse_protocol
 from epochfuzz.model.kafka.vocabulary.state import VARIABLES
 from tests.model.states import may_differ, with_another_value
 
@@ -42,8 +42,10 @@ def anything(draw: Random) -> Execution:
     # A client with all there is has its records held up by one thing or another: some of it is left out.
     some: dict[str, Any] = {setting: draw.random() < 0.5 for setting in ("power_loss", *_CLIENTS)}
     settings = replace(EVERY_FAULT, **some)
-    events = generate.schedule(draw.randrange(1 << 32), 0, generate.deck_for(KAFKA, settings))[: draw.randrange(120)]
-    execution = Execution(draw.choice(PROTOCOLS), settings, events)
+    protocol = draw.choice(PROTOCOLS)
+    deck = generate.deck_for(KAFKA, settings, [protocol])
+    events = generate.schedule(draw.randrange(1 << 32), 0, deck)[: draw.randrange(120)]
+    execution = Execution(protocol, settings, events)
     field = draw.choice(list(filter(partial(may_differ, execution.state), VARIABLES)))
     execution.state = with_another_value(execution.state, field, draw)
     return execution
@@ -80,7 +82,7 @@ def test_the_default_configuration_permits_no_property_to_break() -> None:
 
 @pytest.mark.parametrize("verb", [pytest.param(verb, id=verb.text) for verb in Verb])
 def test_a_verb_is_dealt_and_drawn(verb: Verb) -> None:
-    deck = generate.deck_for(KAFKA, EVERY_FAULT)
+    deck = generate.deck_for(KAFKA, EVERY_FAULT, NAMED.values())
     assert any(deck.verbs >> verb & 1), f"{verb.text} is never dealt"
     drawn = (generate.schedule(1, number, deck) for number in range(100))
     assert any(verb_of(event) is verb for schedule in drawn for event in schedule), f"{verb.text} is never drawn"

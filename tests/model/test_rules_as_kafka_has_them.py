@@ -2,14 +2,12 @@
 
 import pytest
 
-from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.kafka.contract.properties import BY_NAME
 from epochfuzz.model.kafka.partition import high_watermark, truncation
 from epochfuzz.model.kafka.storage import epoch_cache
-from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_event
-from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
-from epochfuzz.model.kafka.vocabulary.state import NONE, Alter, FetchState, Flight, Partition, Phase
+from epochfuzz.model.kafka.vocabulary.state import NONE, Alter, FetchState, Flight, Phase
+from tests.model.states import after, is_enabled, state
 
 A, B, C = range(3)
 KEPT, IF_MISSED, FORGOTTEN = "kip-320:remote_leo=kept", "kip-320:remote_leo=forgotten_if_missed", "kip-320"
@@ -18,22 +16,6 @@ RE_ELECTED = f"{CUT_BY_ANOTHER_LEADER}, crash C, elect A, catch_up A"
 OUT_OF_RANGE = "produce A, fetch B, receive B, power_loss A, restart A, notify A, fetch B"
 # B has m0, A knows it, and C, whom A waited for, is out of the ISR.
 LEFT_BEHIND = "produce A, fetch B, receive B, shrink C, alter A, fetch B, receive B, altered A"
-
-
-def after(protocol: str, schedule: str, **settings: object) -> Execution:
-    """The model after a schedule, of which every event is enabled."""
-    execution = Execution(parse_protocol(protocol), Configuration(**settings))  # type: ignore[arg-type]
-    for event in schedule.split(", "):
-        assert execution.apply(parse_event(event)), event
-    return execution
-
-
-def state(protocol: str, schedule: str, **settings: object) -> Partition:
-    return after(protocol, schedule, **settings).state
-
-
-def is_enabled(event: str, protocol: str, schedule: str, **settings: object) -> bool:
-    return after(protocol, schedule, **settings).apply(parse_event(event))
 
 
 # Fetch.
@@ -374,9 +356,9 @@ def test_a_leader_proposes_nobody_whom_its_own_metadata_shows_fenced_or_shutting
     ("protocol", "eligible"), [("kafka-3.4.1", True), ("kafka-3.5.0", False), ("kafka-4.1", False)]
 )
 def test_since_3_5_nor_one_that_fetched_under_another_broker_epoch_than_its_metadata_shows(protocol, eligible):
-    heard_from = "crash B, restart B, notify A, notify B, fetch B"
+    heard_from = "crash B, restart B, expire B, register B, notify B, unfence B, notify A, fetch B"
     assert is_enabled("expand B", protocol, heard_from)
-    returned = f"{heard_from}, crash B, restart B"
+    returned = f"{heard_from}, crash B, restart B, expire B, register B, notify B, unfence B"
     assert is_enabled("expand B", protocol, returned)  # the metadata is as old as the fetch
     execution = after(protocol, returned)
     assert execution.apply(parse_event("notify A")) != eligible  # 3.4 has nothing to learn
@@ -384,7 +366,7 @@ def test_since_3_5_nor_one_that_fetched_under_another_broker_epoch_than_its_meta
 
 
 def test_who_led_last_is_remembered_though_others_are_in_the_isr():
-    schedule = "expire A, expire B, crash B, restart B"
+    schedule = "expire A, expire B, crash B, restart B, register B"
     p = state("kafka-4.1", schedule)
     assert (p.decided_isr[p.controller_epoch], p.elr, p.last_leader) == (0, 0, A)
 

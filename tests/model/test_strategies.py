@@ -47,7 +47,7 @@ def test_schedules_shrink_to_the_events_that_matter() -> None:
     def replicates(schedule: bytes) -> bool:
         return bool(Execution(HW, settings, schedule).state.leo[1])
 
-    quietly = hypothesis_settings(max_examples=2_000, database=None)
+    quietly = hypothesis_settings(max_examples=10_000, database=None)
     assert find(schedules(settings), replicates, settings=quietly) == wanted
 
 

@@ -27,10 +27,10 @@ FINGERPRINTS = {
     "kip-320": "8266cc34b4714de5",  # `restart B` ends B's session first (KIP-380), and B cannot be elected any more
     "kip-497": "31e3c42b1f3a246f",
     "kip-595": "31e3c42b1f3a246f",
-    "kip-841": "228347e9ec244981",
-    "kip-903": "385449c0e6958637",
-    "min-isr-gate": "385449c0e6958637",
-    "kip-966": "988284e1f1b50a04",
+    "kip-841": "647c62b3c57dfdb3",  # B starts, but the controller registers it only after its former session
+    "kip-903": "647c62b3c57dfdb3",
+    "min-isr-gate": "647c62b3c57dfdb3",
+    "kip-966": "0c84a07da5f0023c",
 }
 
 FUZZ = [

@@ -163,7 +163,7 @@ def test_a_field_that_is_left_out_of_keys_though_it_is_read_is_noticed(field: Fi
         )
         if not field.read(state.initial(protocol, settings)):
             continue
-        schedule = generate.schedule(seed, 0, generate.deck_for(KAFKA, settings))
+        schedule = generate.schedule(seed, 0, generate.deck_for(KAFKA, settings, [protocol]))
         execution = Execution(protocol, settings, schedule[: draw.randrange(120)])
         if Outcome(execution).is_distinguishable(field, draw):
             return

@@ -52,7 +52,7 @@ def executions(protocol: Protocol, how_many: int) -> Iterator[tuple[Execution, t
     draw = Random(protocol.name)
     for number in range(how_many):
         settings = settings_of(draw)
-        schedule = generate.schedule(number, 0, generate.deck_for(KAFKA, settings))
+        schedule = generate.schedule(number, 0, generate.deck_for(KAFKA, settings, [protocol]))
         execution = Execution(protocol, settings, schedule[: draw.randrange(100)])
         forget_superseded(execution.state)
         yield execution, tuple(draw.sample(range(settings.replicas), settings.replicas))

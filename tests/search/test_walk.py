@@ -45,6 +45,16 @@ def test_schedule_number_i_of_a_seed_is_always_the_same():
 FIRST_EVENTS_OF_SCHEDULE_5 = ["fetch A", "receive A", "fetch A", "receive A", "shrink B", "fetch B"]
 
 
+def test_a_protocol_draws_and_breaks_the_same_next_to_protocols_that_register_otherwise():
+    both = walker("kip-320", "kip-966")
+    tally = both.walk(0, 200)
+    for place, name in enumerate(("kip-320", "kip-966")):
+        alone = walker(name)
+        assert both.schedule(5, both.protocols[place]) == alone.schedule(5)
+        for array in ("events", "failures", "goals", "shortest"):
+            assert np.array_equal(getattr(tally, array)[place], getattr(alone.walk(0, 200), array)[0])
+
+
 def test_seeds_and_numbers_give_different_schedules():
     schedules = {walker("hw", seed=seed).schedule(number) for seed in range(5) for number in range(50)}
     assert len(schedules) == 250

@@ -300,10 +300,10 @@ def test_a_trace_has_what_the_protocol_has_and_no_more():
 
 def test_a_loss_that_the_contract_permits_is_one_in_the_trace_all_the_same():
     schedule = (
-        "produce A, fetch B, receive B, fetch B, power_loss B, restart B, power_loss A, restart A, elect A, notify A,"
-        " notify A"
+        "produce A, fetch B, receive B, fetch B, power_loss B, restart B, expire B, register B, power_loss A,"
+        " restart A, expire A, register A, notify A, unfence A, elect A, notify A"
     )
     permitted = run(schedule, "kip-966", power_loss=True, min_insync_replicas=2)
     assert not permitted.first_broken
-    assert captions.verdict(permitted) == "loses m0 at step 11, as KIP-966 permits by then"
+    assert captions.verdict(permitted) == "loses m0 at step 16, as KIP-966 permits by then"
     assert "ASSUME Loses(kip_966)" in tla.trace_module("m", "", [permitted])

@@ -5,6 +5,8 @@ import pytest
 from tests.views.narrating import COMMITTED, last_sentence, run, scenes
 
 SHRINKS = "produce A, shrink B"
+AGAIN = "restart {0}, expire {0}, register {0}, notify {0}, unfence {0}"
+B_LOST_ITS_LOG = f"{COMMITTED}, power_loss B, restart B, expire B, register B"
 REFUSED = "fetch B, expire B, unfence B, notify A, expire B, expand B, produce A"
 
 
@@ -25,7 +27,7 @@ REFUSED = "fetch B, expire B, unfence B, notify A, expire B, expand B, produce A
         ),
         (
             "kip-903",
-            "fetch B, expire B, unfence B, notify A, crash B, restart B, expand B",
+            "fetch B, expire B, unfence B, notify A, crash B, restart B, expire B, register B, expand B",
             "A proposes to take B into the ISR, to be A,B: it has seen B at offset 0, before it restarted, "
             "and its own HW is 0; its AlterPartition request is on its way.",
         ),
@@ -63,7 +65,7 @@ REFUSED = "fetch B, expire B, unfence B, notify A, expire B, expand B, produce A
         ),
         (
             "kip-903",
-            "fetch B, expire B, unfence B, notify A, crash B, restart B, expand B, alter A",
+            f"fetch B, expire B, unfence B, notify A, crash B, {AGAIN.format('B')}, expand B, alter A",
             "The controller turns down A's proposal of ISR A,B: B has restarted since A heard from it "
             "(INELIGIBLE_REPLICA).",
         ),
@@ -245,19 +247,19 @@ def test_a_high_watermark_that_comes_with_a_divergence_is_seen_before_the_cut():
             "B shuts down under control: epoch 0 keeps leader A, ISR A; its disk has an empty log with HW 0; "
             "the ELR is B now.",
         ),
-        ("shutdown B, restart B", "B is up again, and knows no leader yet; its disk has an empty log with HW 0."),
+        ("shutdown B, restart B", "B is up again, but not registered yet; its disk has an empty log with HW 0."),
         (
-            "crash B, restart B",
-            "The controller takes B for failed first: epoch 0 keeps leader A, ISR A; "
+            "crash B, restart B, expire B, register B",
             "B is not an eligible leader replica: its shutdown was not clean, and may have lost records; "
-            "B is up again, and knows no leader yet; its disk has an empty log with HW 0.",
+            "the controller registers B's new process, and fences the broker until it has caught up; "
+            "the ELR is empty now.",
         ),
         (
             "expire B, expire A, unfence B, elect B",
             "The controller makes B leader of epoch 2 from the ELR, ISR B: the ISR was empty; the ELR is A now.",
         ),
         (
-            "crash B, restart B, crash A, restart A, elect A",
+            f"crash B, restart B, expire B, register B, crash A, {AGAIN.format('A')}, elect A",
             "The controller makes A leader of epoch 2 as the last known leader, ISR A: nobody was in the ISR or the "
             "ELR.",
         ),
@@ -267,7 +269,7 @@ def test_a_high_watermark_that_comes_with_a_divergence_is_seen_before_the_cut():
             "The metadata log tells A that B is fenced; the metadata log tells A that the ISR is A, in epoch 0 still.",
         ),
         (
-            "crash B, restart B, notify A, notify B, fetch B, expire B, notify A, crash B, restart B, notify A",
+            "expire B, notify A, crash B, restart B, register B, notify B, unfence B, notify A",
             "The metadata log tells A that B is no longer fenced; "
             "the metadata log tells A that B has registered again.",
         ),
@@ -283,15 +285,15 @@ def test_fencing_and_eligible_leader_replicas_are_shown_as_kraft_has_them(schedu
 
 
 def test_the_failure_from_which_on_losses_are_permitted_is_named_and_so_are_they():
-    schedule = f"{COMMITTED}, power_loss B, restart B, power_loss A, restart A, elect A, notify A, notify A"
-    *_, failed, _, _, _, lost = scenes(schedule, "kip-966", min_insync_replicas=2, power_loss=True)
+    schedule = f"{B_LOST_ITS_LOG}, power_loss A, {AGAIN.format('A')}, elect A, notify A"
+    *_, failed, _, _, _, _, _, _, lost = scenes(schedule, "kip-966", min_insync_replicas=2, power_loss=True)
     assert failed.sentence.endswith("power has failed twice with unflushed records: losses are permitted from now on.")
     assert "m0 is lost, as the contract permits now: it was readable on A at offset 0" in lost.sentence
     assert not run(schedule, "kip-966", min_insync_replicas=2, power_loss=True).first_broken
 
 
 def test_the_last_known_leader_may_have_lost_what_the_contract_does_not_promise_any_more():
-    schedule = f"{COMMITTED}, power_loss B, restart B, crash A, restart A, elect A"
+    schedule = f"{B_LOST_ITS_LOG}, crash A, {AGAIN.format('A')}, elect A"
     said = last_sentence(schedule, "kip-966", min_insync_replicas=2, power_loss=True)
     assert said.endswith(
         "the replicas with all records shut down uncleanly, and one has lost records: losses are permitted from now on."

@@ -118,20 +118,35 @@ def drop(stage: Stage, name: str) -> str:
 
 def crash(stage: Stage, name: str) -> str:
     """Kill a broker with SIGKILL."""
-    _expect_up(stage, name)
+    _expect_running(stage, name)
     stage.node(name).kill()
     stage.gates.forget(stage.node(name).number)
+    stage.returning.pop(name, None)
     return f"{name} is down"
 
 
 def restart(stage: Stage, name: str) -> str:
-    """Start a process, and wait until the controller has unfenced it. The broker then knows all current metadata."""
-    node, cluster = stage.node(name), stage.cluster
+    """Start a process. It learns no metadata before `register`."""
+    node = stage.node(name)
     if node.state != "down":
         raise Nothing(f"{name} is up")
+    stage.returning[name] = stage.cluster.start_again(node)
+    return f"{name} starts"
+
+
+def register(stage: Stage, name: str) -> str:
+    """Wait until the controller has registered and unfenced a new process. It then knows all metadata up to now.
+
+    The process retries its registration until the session of the former process is over.
+    """
+    _expect_running(stage, name)
+    node, cluster = stage.node(name), stage.cluster
+    if name not in stage.returning:
+        raise Nothing(f"{name} is registered")
     stage.gates.open(RequestKind.METADATA, node.number)
     stage.gates.open(RequestKind.HEARTBEAT, node.number)
-    stage.until(f"the controller has unfenced {name} again", cluster.start_again(node), REGISTERS_WITHIN)
+    stage.until(f"the controller has unfenced {name} again", stage.returning[name], REGISTERS_WITHIN)
+    del stage.returning[name]
     cluster.shut(node)
     stage.learned[name] = cluster.metadata.end
     return f"{name} is back, and knows the current leader and ISR"
@@ -287,7 +302,13 @@ def resend(stage: Stage, name: str) -> str:
 
 
 def _expect_up(stage: Stage, name: str) -> None:
+    _expect_running(stage, name)
     if not stage.is_up(name):
+        raise Nothing(f"{name} is not registered")
+
+
+def _expect_running(stage: Stage, name: str) -> None:
+    if stage.node(name).state != "running":
         raise Nothing(f"{name} is down")
 
 
@@ -418,6 +439,7 @@ EVENTS: dict[str, Play] = {
         drop,
         crash,
         restart,
+        register,
         notify,
         catch_up,
         elect,

@@ -132,9 +132,10 @@ def _heal(stage: Stage, playing: Playing) -> None:
     for node in cluster.brokers.values():
         if node.state == "ending":
             cluster.wait_for_end(node)
-    started = [(node, cluster.start_again(node)) for node in cluster.brokers.values() if node.state == "down"]
-    for node, is_back in started:  # a slow start is not a divergence, even if the broker stayed in the ISR
-        stage.until(f"the controller has unfenced {node.name} again", is_back, REGISTERS_WITHIN)
+    started = {node.name: cluster.start_again(node) for node in cluster.brokers.values() if node.state == "down"}
+    for name, is_back in (stage.returning | started).items():
+        # a slow start is not a divergence, even if the broker stayed in the ISR
+        stage.until(f"the controller has unfenced {name} again", is_back, REGISTERS_WITHIN)
     try:
         stage.until("all replicas are in sync", lambda: _is_whole(stage), _HEALS_WITHIN)
         stage.until("all logs are the same", lambda: _logs_are_equal(stage))

@@ -46,6 +46,7 @@ class Stage:
         self.learned = dict.fromkeys(cluster.brokers, 0)  # the metadata offset that each broker has reached
         self.sent: dict[str, list[Sending]] = {}  # the requests of each record, several if it was sent again
         self.fenced: dict[str, int] = {}  # the epoch of each follower that a leader with a later epoch has fenced
+        self.returning: dict[str, Callable[[], bool]] = {}  # for each broker that was started: whether it is back
         self.readable: dict[int, set[str]] = {}  # for each offset, all values that a consumer could ever read there
 
     def set_up(self) -> None:
@@ -123,8 +124,8 @@ class Stage:
         return -1 if role is None else role.epoch
 
     def is_up(self, name: str) -> bool:
-        """Return whether a broker's process runs."""
-        return self.cluster.brokers[name].state == "running"
+        """Return whether a broker's process runs, and has registered if it was started again."""
+        return self.cluster.brokers[name].state == "running" and name not in self.returning
 
     def log(self, name: str) -> list[Record]:
         """Return the records in a replica's log files."""

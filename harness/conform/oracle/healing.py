@@ -53,8 +53,20 @@ def heal(subject: Answering, setting: "Setting", supported: Sequence[str]) -> He
             if not any(learned):
                 break
 
+    def register() -> None:
+        """Register each broker whose process is new. End the session of its former process first, if it is valid."""
+        for name, seen in subject.observe()["replicas"].items():
+            is_new = seen.get("up") is not False and seen.get("leader_epoch") is None
+            if is_new and not subject.apply(f"register {name}"):
+                subject.apply(f"expire {name}")
+                subject.apply(f"register {name}")
+
     for verb in _when(Heals.RETURN):
-        each(verb)
+        if verb == "unfence" and "register" in verbs:
+            register()
+            learn()
+        if verb != "register":
+            each(verb)
     controller: dict[str, Any] = subject.observe().get("controller", {})
     if "elect" in verbs and controller.get("leader", "unknown") is None:
         next((name for name in _candidates(controller) if apply(f"elect {name}")), None)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from epochfuzz.harness.conform.oracle.judge import JudgedBy
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.in_force import registers_in_two_steps
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 from epochfuzz.model.kafka.vocabulary.refusals import REFUSALS
 
@@ -32,13 +33,14 @@ def selection_for(judge: JudgedBy) -> Selection:
 
 
 def schedule(selection: Selection, protocol: Protocol, settings: Configuration, seed: int, number: int) -> bytes:
-    """Return schedule `number` of a seed. With random selection it is equal for all protocols."""
+    """Return schedule `number` of a seed. At random, protocols with equal registration get equal schedules."""
     if selection is Selection.COVERAGE:
         return chooser_of(protocol, settings, seed).schedule(number)
     from epochfuzz.harness.engine.walk import generate
     from epochfuzz.model.kafka.kafka_model import KAFKA
 
-    return generate.schedule(seed, number, generate.deck_for(KAFKA, settings))
+    registering = [protocol] if registers_in_two_steps(protocol.constants) else []
+    return generate.schedule(seed, number, generate.deck_for(KAFKA, settings, registering))
 
 
 def chooser_of(protocol: Protocol, settings: Configuration, seed: int) -> "Chooser":

@@ -40,11 +40,14 @@ class Deck(NamedTuple):
 def deck_for(model: Model, settings: Settings, protocols: Iterable[Protocol] = ()) -> Deck:
     """Return the deck for some settings. The weight of a phrase is the number of its copies in the deck.
 
-    The deck contains all phrases that the settings can enable.
-
-    The draw depends only on the settings. Verbs that are not possible under any of the protocols are dead.
+    The deck contains all phrases that the settings can enable. A phrase with a particular verb (`Cards.particular`) is
+    an exception: the deck contains it only if one of the protocols can enable the verb. Other verbs that are possible
+    under none of the protocols are dead.
     """
-    drawn = set(settings.alphabet())
+    starts = [model.initial(protocol, settings) for protocol in protocols]
+    enabled = {event >> 3 for event in model.events.possible(*starts)} if starts else set()
+    absent = model.cards.particular - enabled
+    drawn = {event for event in settings.alphabet() if event >> 3 not in absent}
     cards = []
     for replica in range(settings.replicas):
         for verbs, weight in model.cards.phrases.items():
@@ -52,8 +55,7 @@ def deck_for(model: Model, settings: Settings, protocols: Iterable[Protocol] = (
             if drawn.issuperset(phrase):
                 cards += [phrase] * weight
     verbs_drawn = {event >> 3 for event in drawn}
-    starts = [model.initial(protocol, settings) for protocol in protocols]
-    possible = {event >> 3 for event in (model.events.possible(*starts) if starts else drawn)}
+    possible = enabled if starts else verbs_drawn
     optional = _set_of(verbs_drawn - model.cards.vital)
     packed = [len(phrase) << 8 * PHRASE | int.from_bytes(bytes(phrase), "little") for phrase in cards]
     held = [_set_of({event >> 3 for event in phrase}) for phrase in cards]

@@ -15,6 +15,7 @@ from epochfuzz.harness.engine.coverage import coverage
 from epochfuzz.harness.engine.coverage.coverage import Coverage, Meetings
 from epochfuzz.harness.engine.runtime.compilation import compiled_for, kernel_of_model
 from epochfuzz.harness.engine.walk import generate
+from epochfuzz.model.core.fields import State
 from epochfuzz.model.core.model import APPLIED, MODEL, Model, Protocol, Settings, model_of
 
 _Protocol = TypeVar("_Protocol", bound=Protocol)
@@ -97,8 +98,8 @@ class Walker(Generic[_Protocol, _Settings]):
         self.model = model_of(protocols)
         self.settings = settings
         self.seed = seed
-        self.deck = generate.deck_for(self.model, settings, protocols)
         starts = [self.model.initial(p, settings) for p in protocols]
+        self._groups = _groups(self.model, settings, self.protocols, starts)
         self._starts = np.array([p.to_record() for p in starts], self.model.table.record)
         self._walk_block = compiled_for(self.model, walk_block, starts)
 
@@ -107,21 +108,41 @@ class Walker(Generic[_Protocol, _Settings]):
         tally = Tally.empty(self.model, len(self.protocols))
         tally.schedules = count
         meetings = Meetings.none(len(self.protocols), self.model.points.most)
-        self._walk_block(
-            self._starts, np.uint64(self.seed), first, count, self.deck,
-            tally.events, tally.failures, tally.goals, tally.shortest,
-            meetings.place, meetings.rows, meetings.size,
-        )  # fmt: skip
+        for members, deck in self._groups:
+            self._walk_block(
+                self._starts, members, np.uint64(self.seed), first, count, deck,
+                tally.events, tally.failures, tally.goals, tally.shortest,
+                meetings.place, meetings.rows, meetings.size,
+            )  # fmt: skip
         tally.met = meetings.coverage()
         return tally
 
-    def schedule(self, number: int) -> bytes:
-        """Return schedule `number`, as it was drawn."""
-        return generate.schedule(self.seed, number, self.deck)
+    def schedule(self, number: int, protocol: Protocol | None = None) -> bytes:
+        """Return schedule `number`, as it was drawn for a protocol. The default is the first protocol."""
+        place = 0 if protocol is None else self.protocols.index(protocol)
+        deck = next(deck for members, deck in self._groups if place in members)
+        return generate.schedule(self.seed, number, deck)
 
     def failing(self, failure: Failure, protocol: Protocol, property_: str) -> bytes:
         """Return the schedule of a failure under a protocol."""
-        return self.schedule(failure.schedule)
+        return self.schedule(failure.schedule, protocol)
+
+
+def _groups(
+    model: Model, settings: Settings, protocols: Sequence[Protocol], starts: Sequence[State]
+) -> list[tuple[np.ndarray, generate.Deck]]:
+    """Return the protocols that draw the same schedules, as indices, with the deck of each group.
+
+    A protocol's draws don't depend on the protocols that it is compared with.
+    """
+    groups: dict[frozenset[int], list[int]] = {}
+    for place, start in enumerate(starts):
+        enabled = {event >> 3 for event in model.events.possible(start)}
+        groups.setdefault(model.cards.particular & enabled, []).append(place)
+    return [
+        (np.array(members), generate.deck_for(model, settings, [protocols[place] for place in members]))
+        for members in groups.values()
+    ]
 
 
 def keep_failure(shortest, length, number):  # type: ignore[no-untyped-def]
@@ -182,13 +203,16 @@ def count_broken(broken, situation, length, number, failures, shortest):  # type
 
 
 @kernel_of_model
-def walk_block(starts, seed, first, count, deck, applied, failures, goals_met, shortest, place, rows, size):  # type: ignore[no-untyped-def]
-    """Run `count` schedules from number `first` under every protocol, and add the results to the arrays of a Tally."""
+def walk_block(starts, members, seed, first, count, deck, applied, failures, goals_met, shortest, place, rows, size):  # type: ignore[no-untyped-def]
+    """Run `count` schedules from number `first` under some protocols, and add the results to the arrays of a Tally.
+
+    `members` are the protocols' indices.
+    """
     hand, drawn = generate.room()
     record = starts[:1].copy()
     for number in range(first, first + count):
         length = generate.draw_schedule(seed, np.uint64(number), deck, hand, drawn)
-        for protocol in range(starts.shape[0]):
+        for protocol in members:
             record[0] = starts[protocol]
             p = record[0]
             applied[protocol] += walk_schedule(

@@ -35,7 +35,7 @@ def first_not_seen(defect: Mutant, settings: Configuration, seed: int, most: int
 
     None if `most` schedules show no missed violation. The violated properties are a set of bits.
     """
-    deck = generate.deck_for(KAFKA, settings)
+    deck = generate.deck_for(KAFKA, settings, [defect.sound_protocol])
     for number in range(most):
         schedule = generate.schedule(seed, number, deck)
         unseen = broken(defect.sound_protocol, settings, schedule)

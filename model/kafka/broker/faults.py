@@ -5,6 +5,7 @@ from epochfuzz.model.kafka.history import promises
 from epochfuzz.model.kafka.partition import processes
 from epochfuzz.model.kafka.storage import epoch_cache, log
 from epochfuzz.model.kafka.vocabulary.goals import Goal
+from epochfuzz.model.kafka.vocabulary.in_force import registers_in_two_steps
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
 from epochfuzz.model.kafka.vocabulary.state import State
 
@@ -42,10 +43,10 @@ def lose_unflushed(p: State, r: int) -> None:
 
 
 def restart(p: State, r: int) -> int:
-    """Start r's process again. The broker registers with the controller."""
+    """Start r's process again. On ZooKeeper the broker registers at once; in KRaft it registers in `register`."""
     if p.up[r]:
         return Refusal.IS_UP
-    refusal = registration.register(p, r)
+    refusal = APPLIED if registers_in_two_steps(p) else registration.return_at_once(p, r)
     if refusal == APPLIED:
         processes.start(p, r)
     return refusal

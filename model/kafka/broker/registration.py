@@ -1,21 +1,46 @@
 """Registration and fencing: the controller handles a broker that returns, leaves, or sends no heartbeats.
 
 Since KIP-380 (2.2) a returning broker counts as failed first. KafkaController.BrokerChange handles the failure and then
-the start of a bounced broker, and a KRaft controller fences a broker as it registers. In KRaft a broker stays fenced
-until the controller receives its heartbeats. A fenced broker cannot lead or join the ISR.
+the start of a bounced broker. A KRaft controller rejects the registration of a new process while the session of the
+former process is valid: DuplicateBrokerRegistrationException (ClusterControlManager.registerBroker). The controller
+registers the new process fenced. The broker reads the metadata log up to its registration, and then its heartbeats ask
+for unfencing (BrokerHeartbeatManager.calculateNextBrokerState). A fenced broker cannot lead or join the ISR.
 """
 
-from epochfuzz.model.kafka.controller import controller, eligible_leaders
+from epochfuzz.model.kafka.controller import broker_epochs, controller, eligible_leaders
 from epochfuzz.model.kafka.partition import processes
 from epochfuzz.model.kafka.vocabulary.goals import Goal
-from epochfuzz.model.kafka.vocabulary.in_force import has_heartbeats
+from epochfuzz.model.kafka.vocabulary.in_force import has_heartbeats, registers_in_two_steps
 from epochfuzz.model.kafka.vocabulary.mechanisms import Registration
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
-from epochfuzz.model.kafka.vocabulary.state import State
+from epochfuzz.model.kafka.vocabulary.state import Incarnation, State
 
 
 def register(p: State, r: int) -> int:
-    """Register r with a new broker epoch, as r starts.
+    """Register r's new process with a new broker epoch. r stays fenced."""
+    if not registers_in_two_steps(p):
+        return Refusal.DOES_NOT_HAPPEN
+    if not p.up[r]:
+        return Refusal.IS_DOWN
+    if p.incarnation[r] != Incarnation.UNREGISTERED:
+        return Refusal.IS_REGISTERED
+    if not p.fenced >> r & 1:
+        return Refusal.SESSION_IS_VALID
+    take_in(p, r)
+    return APPLIED
+
+
+def take_in(p: State, r: int) -> None:
+    """Write r's registration to the metadata log. r has missed all updates except the current one."""
+    eligible_leaders.follow_registration(p, r)
+    p.incarnation[r] = Incarnation.CATCHING_UP
+    p.known_epoch[r] = p.controller_epoch - 1
+    broker_epochs.note_restart(p, r)
+    p.goals |= Goal.REGISTERED_ANEW
+
+
+def return_at_once(p: State, r: int) -> int:
+    """Register r with a new broker epoch, as r starts (ZooKeeper).
 
     Since KIP-380 r first loses leadership and its place in the ISR. Returns EPOCHS_BOUND if this loss needs a leader
     epoch beyond the bound of the run.
@@ -53,6 +78,8 @@ def shutdown(p: State, r: int) -> int:
         return Refusal.DOES_NOT_HAPPEN
     if not p.up[r]:
         return Refusal.IS_DOWN
+    if broker_epochs.is_unregistered(p, r):
+        return Refusal.IS_NOT_REGISTERED
     if controller.why_not_expired(p, r) == APPLIED:
         if not controller.may_end_session(p, r):
             return Refusal.EPOCHS_BOUND
@@ -73,5 +100,9 @@ def unfence(p: State, r: int) -> int:
         return Refusal.IS_DOWN
     if not p.fenced >> r & 1:
         return Refusal.IS_NOT_FENCED
+    if broker_epochs.is_unregistered(p, r):
+        return Refusal.IS_NOT_REGISTERED
+    if registers_in_two_steps(p) and p.incarnation[r] == Incarnation.CATCHING_UP:
+        return Refusal.IS_CATCHING_UP
     p.fenced &= ~(1 << r)
     return APPLIED

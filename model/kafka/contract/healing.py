@@ -3,11 +3,12 @@
 After that all logs must agree, whatever happened before. The property `convergence` checks this.
 """
 
+from epochfuzz.model.kafka.broker import registration
 from epochfuzz.model.kafka.clients import coordinator
-from epochfuzz.model.kafka.controller import controller, eligible_leaders
+from epochfuzz.model.kafka.controller import broker_epochs, controller, eligible_leaders
 from epochfuzz.model.kafka.history import produce_purgatory
 from epochfuzz.model.kafka.partition import alter_partition, delayed_fetch, isr, leadership, processes, replication
-from epochfuzz.model.kafka.vocabulary.in_force import tracks_eligible_leaders
+from epochfuzz.model.kafka.vocabulary.in_force import registers_in_two_steps, tracks_eligible_leaders
 from epochfuzz.model.kafka.vocabulary.mechanisms import HighWatermarkGate, IsrChange, Registration
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED
 from epochfuzz.model.kafka.vocabulary.state import EPOCHS, NONE, Phase, State
@@ -47,10 +48,10 @@ def fence_the_dead(p: State) -> None:
     """
     members = controller.isr(p)
     for r in range(p.replicas):
-        if not p.up[r] and (members & ~(1 << r) != 0 or tracks_eligible_leaders(p)):
+        if broker_epochs.is_away(p, r) and (members & ~(1 << r) != 0 or tracks_eligible_leaders(p)):
             members &= ~(1 << r)
     leader = controller.leader(p)
-    if leader != NONE and not p.up[leader]:
+    if leader != NONE and broker_epochs.is_away(p, leader):
         controller.end_leadership(p, leader, members)
     elif members != controller.isr(p):
         controller.decide(p, leader, members)
@@ -61,9 +62,11 @@ def return_all(p: State) -> None:
     p.fenced = 0
     for r in range(p.replicas):
         if not p.up[r]:
-            if p.registration == Registration.FENCED:
+            if p.registration == Registration.FENCED and not registers_in_two_steps(p):
                 eligible_leaders.follow_registration(p, r)
             processes.start(p, r)
+        if broker_epochs.is_unregistered(p, r):
+            registration.take_in(p, r)
 
 
 def choose_leader(p: State) -> None:

@@ -16,7 +16,7 @@ from functools import cached_property
 
 from epochfuzz.model.kafka.clients import consumer
 from epochfuzz.model.kafka.contract import healing, violations
-from epochfuzz.model.kafka.controller import controller
+from epochfuzz.model.kafka.controller import broker_epochs, controller
 from epochfuzz.model.kafka.history import produce_purgatory, promises
 from epochfuzz.model.kafka.partition import alter_partition, delayed_fetch, high_watermark
 from epochfuzz.model.kafka.partition.replication import presumes_leadership, serves_consumers
@@ -149,6 +149,8 @@ def isr_incomplete(p: State) -> bool:
         if presumes_leadership(p, leader):
             end = readable_end(p, leader)
             for r in range(p.replicas):
+                if broker_epochs.is_unregistered(p, r):
+                    continue
                 if (members >> r & 1 and p.up[r]) and log.lacks(p, r, leader, end) and not promises.are_void(p):
                     return True
     return False

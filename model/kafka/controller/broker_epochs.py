@@ -6,9 +6,19 @@ records. The model does not store the numbers. It stores only whether the broker
 """
 
 from epochfuzz.model.kafka.controller import leader_metadata
-from epochfuzz.model.kafka.vocabulary.in_force import tracks_incarnations
+from epochfuzz.model.kafka.vocabulary.in_force import registers_in_two_steps, tracks_incarnations
 from epochfuzz.model.kafka.vocabulary.mechanisms import IsrEligibility
-from epochfuzz.model.kafka.vocabulary.state import NONE, Alter, State
+from epochfuzz.model.kafka.vocabulary.state import NONE, Alter, Incarnation, State
+
+
+def is_unregistered(p: State, r: int) -> bool:
+    """Return whether r's process runs, and the controller knows only the former process."""
+    return registers_in_two_steps(p) and p.incarnation[r] == Incarnation.UNREGISTERED
+
+
+def is_away(p: State, r: int) -> bool:
+    """Return whether r's process does not run, or is not registered."""
+    return not p.up[r] or is_unregistered(p, r)
 
 
 def note_restart(p: State, r: int) -> None:

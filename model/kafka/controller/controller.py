@@ -3,7 +3,7 @@
 Replicas learn the updates one at a time (the event `notify`), or skip to the latest (`catch_up`); see leadership.py.
 """
 
-from epochfuzz.model.kafka.controller import eligible_leaders, leader_metadata
+from epochfuzz.model.kafka.controller import broker_epochs, eligible_leaders, leader_metadata
 from epochfuzz.model.kafka.history import promises
 from epochfuzz.model.kafka.vocabulary.goals import Goal
 from epochfuzz.model.kafka.vocabulary.in_force import (
@@ -28,6 +28,8 @@ def elect(p: State, r: int) -> int:
     if p.controller_epoch >= p.epochs:
         return Refusal.EPOCHS_BOUND
     if not takes_for_alive(p, r) and not (p.last_known_leader == LastKnownLeader.UNCHECKED and is_last_known(p, r)):
+        if broker_epochs.is_unregistered(p, r):
+            return Refusal.IS_NOT_REGISTERED
         return Refusal.IS_FENCED if p.up[r] else Refusal.IS_DOWN
     if r == leader(p):
         return Refusal.IS_LEADER
@@ -204,7 +206,7 @@ def forget_superseded(p: State) -> None:
     """Clear the updates that no replica can learn any more, so that searches treat more states as equal."""
     oldest = p.controller_epoch
     for r in range(p.replicas):
-        if p.up[r]:
+        if not broker_epochs.is_away(p, r):
             oldest = min(oldest, p.known_epoch[r] + 1)
     for epoch in range(oldest):
         p.decided_leader[epoch] = NONE
@@ -231,16 +233,16 @@ def true_leader(p: State) -> int:
 
 
 def live(p: State, members: int) -> int:
-    """Return the replicas of a set that are up."""
+    """Return the replicas of a set that are up and registered."""
     for r in range(p.replicas):
-        if not p.up[r]:
+        if broker_epochs.is_away(p, r):
             members &= ~(1 << r)
     return members
 
 
 def takes_for_alive(p: State, r: int) -> bool:
-    """Return whether r is up and not fenced, so that it may lead and join the ISR."""
-    return p.up[r] and not (has_heartbeats(p) and p.fenced >> r & 1)
+    """Return whether r is up, registered and not fenced, so that it may lead and join the ISR."""
+    return p.up[r] and not (has_heartbeats(p) and (p.fenced >> r & 1 or broker_epochs.is_unregistered(p, r)))
 
 
 def taken_for_alive(p: State, members: int) -> int:

@@ -7,7 +7,7 @@ Partition.submitAlterPartition, handleAlterPartitionUpdate and handleAlterPartit
 DefaultAlterPartitionManager.
 """
 
-from epochfuzz.model.kafka.controller import controller
+from epochfuzz.model.kafka.controller import broker_epochs, controller
 from epochfuzz.model.kafka.partition import high_watermark
 from epochfuzz.model.kafka.storage import log
 from epochfuzz.model.kafka.vocabulary.goals import Goal
@@ -142,11 +142,11 @@ def take_out_of_isr(p: State, r: int) -> None:
 def note_joining(p: State, leader: int, joining: int) -> None:
     """Note whether a replica joins the ISR although it lacks a record below the proposing leader's high watermark.
 
-    A dead KRaft broker that is not fenced yet does no harm in the ISR, because it leaves the ISR when it registers
-    again.
+    A KRaft broker that is dead or not registered, and not fenced yet, does no harm in the ISR. It leaves the ISR before
+    it registers again.
     """
     for r in range(p.replicas):
-        if has_heartbeats(p) and not p.up[r] and not p.fenced >> r & 1:
+        if has_heartbeats(p) and broker_epochs.is_away(p, r) and not p.fenced >> r & 1:
             continue
         if joining >> r & 1 and log.lacks(p, r, leader, min(p.high_watermark[leader], p.leo[leader])):
             p.joined_incomplete = 1

@@ -1,6 +1,6 @@
 """Leadership: a replica handles a leader-and-ISR update. It leads, follows, or waits for a leader (LeaderAndIsr)."""
 
-from epochfuzz.model.kafka.controller import controller, fail_over, leader_metadata
+from epochfuzz.model.kafka.controller import broker_epochs, controller, fail_over, leader_metadata
 from epochfuzz.model.kafka.history import produce_purgatory, promises
 from epochfuzz.model.kafka.partition import (
     alter_partition,
@@ -15,16 +15,18 @@ from epochfuzz.model.kafka.partition import (
 )
 from epochfuzz.model.kafka.storage import epoch_cache
 from epochfuzz.model.kafka.vocabulary.goals import Goal
-from epochfuzz.model.kafka.vocabulary.in_force import rival_overwrites, tracks_partition_epoch
+from epochfuzz.model.kafka.vocabulary.in_force import registers_in_two_steps, rival_overwrites, tracks_partition_epoch
 from epochfuzz.model.kafka.vocabulary.mechanisms import EpochCache, RemoteLeo
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
-from epochfuzz.model.kafka.vocabulary.state import NONE, Phase, Rival, State
+from epochfuzz.model.kafka.vocabulary.state import NONE, Incarnation, Phase, Rival, State
 
 
 def notify(p: State, r: int) -> int:
     """Let r learn the next leader-and-ISR update. If there is none, r learns changes within the latest update."""
     if not p.up[r]:
         return Refusal.IS_DOWN
+    if broker_epochs.is_unregistered(p, r):
+        return Refusal.IS_NOT_REGISTERED
     epoch = controller.next_decision(p, r)
     if epoch == NONE:
         return partition_epoch.learn_isr(p, r)
@@ -38,6 +40,8 @@ def catch_up(p: State, r: int) -> int:
     """Let r learn the latest leader-and-ISR update, and skip all earlier ones that r has not learned."""
     if not p.up[r]:
         return Refusal.IS_DOWN
+    if broker_epochs.is_unregistered(p, r):
+        return Refusal.IS_NOT_REGISTERED
     if p.controller_epoch - p.known_epoch[r] < 2:
         return Refusal.LESS_THAN_TWO_EPOCHS_BEHIND
     epoch = controller.latest_decision(p, r)
@@ -59,6 +63,8 @@ def adopt(p: State, r: int, epoch: int, leader: int, members: int) -> None:
     previous_leader = p.known_leader[r]
     epoch_missed = epoch > p.known_epoch[r] + 1
     flight.outlive_decision(p, r)
+    if registers_in_two_steps(p):
+        p.incarnation[r] = Incarnation.CAUGHT_UP
     p.known_epoch[r] = epoch
     p.known_leader[r] = leader
     take_role(p, r, previous_leader, epoch_missed, members)

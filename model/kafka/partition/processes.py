@@ -4,7 +4,8 @@ from epochfuzz.model.kafka.controller import broker_epochs, fail_over, leader_me
 from epochfuzz.model.kafka.partition import alter_partition, delayed_fetch, flight, lag_time, truncation_on_fetch
 from epochfuzz.model.kafka.storage import epoch_cache
 from epochfuzz.model.kafka.vocabulary.goals import Goal
-from epochfuzz.model.kafka.vocabulary.state import NONE, Phase, State
+from epochfuzz.model.kafka.vocabulary.in_force import registers_in_two_steps
+from epochfuzz.model.kafka.vocabulary.state import NONE, Incarnation, Phase, State
 
 
 def die(p: State, r: int) -> None:
@@ -22,6 +23,8 @@ def die(p: State, r: int) -> None:
     flight.discard_answer(p, r)
     truncation_on_fetch.begin_fetching(p, r)
     fail_over.forget_sender(p, r)
+    if registers_in_two_steps(p):
+        p.incarnation[r] = Incarnation.CAUGHT_UP
     p.known_epoch[r] = NONE
     p.known_leader[r] = NONE
     p.phase[r] = Phase.FETCHING
@@ -35,13 +38,19 @@ def die(p: State, r: int) -> None:
 def start(p: State, r: int) -> None:
     """Start r with the data on its disk. Its next `notify` brings the current update; r has missed all others.
 
+    In KRaft, r learns nothing before the controller has registered it.
+
     Loading the log removes the entries of the epoch cache that start at its end or beyond
     (LeaderEpochFileCache.clearAndFlushLatest, Kafka 0.11 to 3.9).
     """
     p.up[r] = 1
-    p.known_epoch[r] = p.controller_epoch - 1
+    if registers_in_two_steps(p):
+        p.incarnation[r] = Incarnation.UNREGISTERED
+    else:
+        p.known_epoch[r] = p.controller_epoch - 1
     epoch_cache.truncate_from_end(p, r, p.leo[r])
-    broker_epochs.note_restart(p, r)
+    if not registers_in_two_steps(p):
+        broker_epochs.note_restart(p, r)
 
 
 def write_all(p: State, r: int) -> None:

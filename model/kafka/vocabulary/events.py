@@ -11,6 +11,7 @@ from typing import Any
 
 from epochfuzz.model.kafka.vocabulary.in_force import (
     has_heartbeats,
+    registers_in_two_steps,
     requests_isr_changes,
     requests_may_fail,
     rival_decides,
@@ -65,6 +66,7 @@ class _Verb:
     heals: Heals | None = None
     appends: bool = False
     is_vital: bool = False
+    is_particular: bool = False
 
 
 class Verb(IntEnum):
@@ -72,13 +74,14 @@ class Verb(IntEnum):
 
     A verb's number is part of the format of a schedule: append verbs, never change a number. `dealt` is the number of
     copies of the single event in the deck of random schedules, see phrases.py. `is_vital`: no partition makes progress
-    without the verb. `progress` is None for a fault. For an event that happens in a healthy partition or repairs a
-    partition, `progress` is the position in shrinking's order of preference. `setting` names a setting that must be on
-    for the event to happen. If the setting is a number, it must be at least `at_least`. `when` is a condition on the
-    constants of a state that must hold too. `of_controller`: the event happens to the controller, and schedules name
-    the first replica. `opens_epoch` is True for the constants under which the event may open a leader epoch. `appends`:
-    the event may write a client's record. These fields and the rule are all that the harness needs to know about a
-    verb.
+    without the verb. `is_particular`: only protocols that can enable the verb draw it, so that the random schedules of
+    all other protocols don't change when the verb is added. `progress` is None for a fault. For an event that happens
+    in a healthy partition or repairs a partition, `progress` is the position in shrinking's order of preference.
+    `setting` names a setting that must be on for the event to happen. If the setting is a number, it must be at least
+    `at_least`. `when` is a condition on the constants of a state that must hold too. `of_controller`: the event happens
+    to the controller, and schedules name the first replica. `opens_epoch` is True for the constants under which the
+    event may open a leader epoch. `appends`: the event may write a client's record. These fields and the rule are all
+    that the harness needs to know about a verb.
     """
 
     module: str
@@ -94,6 +97,7 @@ class Verb(IntEnum):
     heals: Heals | None
     appends: bool
     is_vital: bool
+    is_particular: bool
 
     def __new__(cls, declared: _Verb) -> "Verb":
         """Create the enum member: an int, which also has the fields of the declaration."""
@@ -147,7 +151,8 @@ class Verb(IntEnum):
         "the replica's process starts again",
         dealt=2,
         progress=3,
-        opens_epoch=lambda p: p.registration == Registration.FENCED,  # a returning broker counts as failed first
+        # a returning broker counts as failed first; in KRaft, `expire` has ended its session by then
+        opens_epoch=lambda p: p.registration == Registration.FENCED and not has_heartbeats(p),
         effect=Effect.STARTS,
         heals=Heals.RETURN,
         is_vital=True,
@@ -329,6 +334,17 @@ class Verb(IntEnum):
         progress=14,
         setting="delayed_fetch",
         heals=Heals.ROUND,
+    )
+    REGISTER = _Verb(
+        31,
+        "broker.registration",
+        "the controller registers the replica's new process, and fences the broker",
+        dealt=4,
+        progress=15,
+        when=registers_in_two_steps,
+        heals=Heals.RETURN,
+        is_vital=True,
+        is_particular=True,
     )
 
     @property

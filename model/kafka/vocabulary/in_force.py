@@ -146,6 +146,11 @@ def has_heartbeats(p: Any) -> bool:
     return bool(p.leaderless == Leaderless.OBEYED)
 
 
+def registers_in_two_steps(p: Any) -> bool:
+    """Return whether a new process registers in `register`, after the session of the former process (KRaft)."""
+    return has_heartbeats(p) and p.registration == Registration.FENCED
+
+
 def tracks_eligible_leaders(p: Any) -> bool:
     """Return whether the controller tracks eligible leader replicas (KIP-966)."""
     return bool(p.eligible_leaders != EligibleLeaders.NONE)

@@ -160,6 +160,12 @@ class Refusal(IntEnum):
     NO_FETCH_WAITS = 78, "no fetch of {r} waits at a leader"
     FETCH_WAITS = 79, "{r}'s fetch waits at its leader for records"
 
+    # register, and notify, catch_up, unfence, elect and shutdown of a broker that has restarted in KRaft
+    IS_REGISTERED = 80, "{r}'s process is registered"
+    SESSION_IS_VALID = 81, "the session of {r}'s former process is valid: DUPLICATE_BROKER_REGISTRATION"
+    IS_NOT_REGISTERED = 82, "{r}'s process is not registered"
+    IS_CATCHING_UP = 83, "{r} has not read the metadata log up to its registration"
+
 
 APPLIED = Refusal.APPLIED
 REFUSALS = (*Refusal,)  # by number

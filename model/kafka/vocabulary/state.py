@@ -21,6 +21,7 @@ from epochfuzz.model.kafka.vocabulary.in_force import (
     leaders_check_incarnations,
     loses_last_fetched_epoch,
     reads_isr_twice,
+    registers_in_two_steps,
     remembers_cut_records,
     requests_isr_changes,
     retries,
@@ -88,6 +89,14 @@ class Alter(IntEnum):
     REFUSED = 3  # a response: INVALID_UPDATE_VERSION or FENCED_LEADER_EPOCH, because the partition has changed
     REVERTED = 4  # a response: INELIGIBLE_REPLICA, and the leader withdraws its proposal
     NEW_EPOCH = 5  # a response: the ISR is as proposed, in a leader epoch that the proposer does not lead yet
+
+
+class Incarnation(IntEnum):
+    """The progress of a broker's process since it started (BrokerLifecycleManager). CAUGHT_UP for a dead broker."""
+
+    CAUGHT_UP = 0
+    UNREGISTERED = 1  # the controller knows only the former process
+    CATCHING_UP = 2  # registered, and fenced until it has read the metadata log up to its registration
 
 
 class Marker(IntEnum):
@@ -234,6 +243,7 @@ VARIABLES: tuple[Field, ...] = (
     Field("cache_start", Holds.COUNT, (REPLICA, ENTRY), read=_cache_is_read),
     # Each replica's memory, which is lost when its process dies.
     Field("up", Holds.FLAG, _R, start=1),
+    Field("incarnation", Incarnation, _R, read=registers_in_two_steps),
     Field("known_epoch", Holds.EPOCH_OR_NONE, _R),  # the epoch of the latest update that r learned
     Field("known_leader", Holds.REPLICA_OR_NONE, _R),  # r itself: r presumes leadership
     Field("phase", Phase, _R),

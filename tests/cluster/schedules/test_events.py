@@ -44,6 +44,7 @@ class Gates:
         self.passed: list[Waiting] = []
         self.dropped: list[Waiting] = []
         self.limits: dict[int, int] = {}
+        self.opened: set[RequestKind] = set()
         self.error = 0
 
     def held(self, kind: RequestKind, number: int, is_response: bool = False) -> list[Waiting]:
@@ -71,6 +72,9 @@ class Gates:
     def limit(self, number: int, offset: int) -> None:
         self.limits[number] = offset
 
+    def open(self, kind: RequestKind, number: int) -> None:
+        self.opened.add(kind)
+
     def is_shut(self, kind: RequestKind, number: int) -> bool:
         return True
 
@@ -85,6 +89,7 @@ class Fake:
     learned: dict[str, int] = field(default_factory=lambda: dict.fromkeys(NUMBERS, 10))
     down: set[str] = field(default_factory=set)
     fenced: dict[str, int] = field(default_factory=dict)
+    returning: dict[str, Any] = field(default_factory=dict)
     proposed: tuple[int, ...] | None = None
     unfenced: bool = True
     topic: str = "t1"
@@ -98,6 +103,8 @@ class Fake:
             metadata=metadata,
             asks_beyond=lambda node: self.gates.limits[node.number],
             is_unfenced=lambda node: self.unfenced,
+            start_again=self.start_again,
+            shut=lambda node: self.gates.limit(node.number, metadata.end),
             named=lambda number: {number: name for name, number in NUMBERS.items()}.get(number, "nobody"),
         )
 
@@ -109,7 +116,12 @@ class Fake:
         raise NotReached(what)
 
     def node(self, name: str) -> Any:
-        return SimpleNamespace(number=NUMBERS[name], name=name)
+        state = "down" if name in self.down else "running"
+        return SimpleNamespace(number=NUMBERS[name], name=name, state=state)
+
+    def start_again(self, node: Any) -> Any:
+        self.down.discard(node.name)
+        return lambda: RequestKind.HEARTBEAT in self.gates.opened
 
     def names(self, numbers: tuple[int, ...]) -> str:
         return ", ".join(self.cluster.named(number) for number in numbers)
@@ -124,7 +136,7 @@ class Fake:
         return Stage.knows_unfenced(self, name, number)  # type: ignore[arg-type]
 
     def is_up(self, name: str) -> bool:
-        return name not in self.down
+        return name not in self.down and name not in self.returning
 
     def leads(self, name: str) -> bool:
         return name == "A"
@@ -194,6 +206,17 @@ def test_an_error_is_answered_at_once_and_one_that_fences_ends_the_asking() -> N
         play("fetch", stage, "B")
     with pytest.raises(Nothing, match="A has fenced B's epoch, and B waits for the next epoch"):
         play("fetch", stage, "B")
+
+
+def test_a_broker_that_is_started_takes_part_from_its_registration_on() -> None:
+    stage = Fake(down={"B"})
+    assert play("restart", stage, "B") == "B starts"
+    with pytest.raises(Nothing, match="B is not registered"):
+        play("notify", stage, "B")
+    assert play("register", stage, "B") == "B is back, and knows the current leader and ISR"
+    assert stage.learned["B"] == 20
+    with pytest.raises(Nothing, match="B is registered"):
+        play("register", stage, "B")
 
 
 @pytest.mark.parametrize("verb", ["produce", "fetch", "receive", "crash", "notify", "catch_up", "alter", "altered"])

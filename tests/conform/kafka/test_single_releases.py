@@ -225,6 +225,20 @@ def test_an_answer_that_the_thread_has_not_had_by_then_is_dropped(release: str) 
     assert seen_after(DIVERGING_TO_A_LEADER, release, protocol)["replicas"]["A"]["log"] == [("m0", 0)]
 
 
+@pytest.mark.parametrize("release", ["3.4.1", "3.9.2", "4.3.1"])
+def test_a_kraft_broker_returns_in_steps(release: str) -> None:
+    """It learns nothing before it is registered, and is fenced until it has learned what was decided before."""
+    events = parse_schedule(
+        [
+            *("produce A", "fetch B", "receive B", "fetch B", "crash B", "restart B", "notify B", "register B"),
+            *("expire B", "register B", "unfence B", "notify A", "notify B", "unfence B", "notify A", "fetch B"),
+            *("receive B", "fetch B", "expand B", "alter A", "altered A"),
+        ]
+    )
+    both = replayed(Case("returns", "", Configuration(replicas=2), events), release, f"kafka-{release}")
+    assert (both.subject.broken, both.differs) == ([], None)
+
+
 @pytest.mark.parametrize("release", ["4.3.1", "4.4.0"])
 def test_an_unclean_election_leaves_no_eligible_leader_replicas(release: str) -> None:
     events = parse_schedule(["crash A", "crash B", "restart A", "elect A"])

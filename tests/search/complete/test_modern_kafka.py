@@ -58,13 +58,15 @@ SHORTEST = [
     ("kip-320:isr_eligibility=unchecked", "join-complete", {"power_loss": True},
      "produce A, fetch B, receive B, shrink B, fetch B, power_loss B, expand B"),
     ("kip-903:isr_eligibility=incarnation_racy", "join-complete", {"power_loss": True},
-     "produce A, fetch B, receive B, fetch B, expire B, unfence B, power_loss B, notify A, restart B, notify B,"
-     " expand B, fetch B, alter A"),
+     "produce A, fetch B, receive B, fetch B, expire B, unfence B, power_loss B, notify A, restart B, expire B,"
+     " register B, notify B, unfence B, expand B, fetch B, alter A"),
     # Eligible leader replicas.
     ("min-isr-gate", LOSS, {"min_insync_replicas": 2, "power_loss": True},
-     "produce A, fetch B, receive B, fetch B, power_loss A, expire B, restart A, elect A, catch_up A"),
+     "produce A, fetch B, receive B, fetch B, power_loss A, expire B, restart A, expire A, register A, notify A,"
+     " unfence A, elect A, notify A"),
     ("kip-966:eligible_leaders=kept_unclean", LOSS, {"min_insync_replicas": 2, "power_loss": True, "epochs": 3},
-     "produce A, fetch B, receive B, fetch B, power_loss A, restart A, expire B, elect A, catch_up A"),
+     "produce A, fetch B, receive B, fetch B, power_loss A, restart A, expire A, register A, notify A, unfence A,"
+     " expire B, elect A, notify A"),
 ]  # fmt: skip
 PUBLISHED = [
     ("kip-841:isr_eligibility=unchecked", "join-complete", 10, {"power_loss": True}),
@@ -117,9 +119,13 @@ def test_a_promise_is_void_once_as_many_failures_as_min_insync_replicas_have_los
         "fetch B",
         "power_loss A",
         "restart A",
+        "expire A",
+        "register A",
+        "notify A",
+        "unfence A",
         "expire B",
         "elect A",
-        "catch_up A",
+        "notify A",
     ]
     kept_unclean = "kip-966:eligible_leaders=kept_unclean"
     for min_insync_replicas, broken in ((1, False), (2, True)):

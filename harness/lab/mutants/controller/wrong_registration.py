@@ -2,8 +2,8 @@
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.broker import registration
-from epochfuzz.model.kafka.controller import controller, eligible_leaders
-from epochfuzz.model.kafka.vocabulary.refusals import APPLIED
+from epochfuzz.model.kafka.controller import controller
+from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
 from epochfuzz.model.kafka.vocabulary.state import State
 
 
@@ -11,7 +11,7 @@ from epochfuzz.model.kafka.vocabulary.state import State
     registration.take_for_failed,
     "a follower that is back before its session expires stays in the ISR",
     jira="KAFKA-7235",
-    protocol="kip-966",
+    protocol="kip-320",
 )
 def bounced_follower_stays_in_sync(p: State, r: int) -> int:
     return registration.take_for_failed(p, r) if controller.leader(p) == r else APPLIED
@@ -21,7 +21,7 @@ def bounced_follower_stays_in_sync(p: State, r: int) -> int:
     registration.take_for_failed,
     "a leader that is back before its session expires loses leadership, but stays in the ISR",
     jira="KAFKA-7235",
-    protocol="kip-966",
+    protocol="kip-320",
 )
 def bounced_leader_stays_in_sync(p: State, r: int) -> int:
     members, led = controller.isr(p), controller.leader(p) == r
@@ -42,22 +42,37 @@ def fenced_leader_leads_on(p: State, r: int) -> bool:
 
 @in_place_of(
     registration.register,
-    "an unclean restart removes the broker from the ELR first, and fencing adds it again",
+    "the controller registers a new process while the session of the former one is valid",
     protocol="kip-966",
 )
-def struck_before_it_is_fenced(p: State, r: int) -> int:
-    eligible_leaders.follow_registration(p, r)
-    refusal = registration.take_for_failed(p, r)
+def registered_beside_a_valid_session(p: State, r: int) -> int:
+    refusal = registration.register(p, r)
+    if refusal == Refusal.SESSION_IS_VALID:
+        registration.take_in(p, r)
+        return APPLIED
+    return refusal
+
+
+@in_place_of(
+    registration.register,
+    "the controller registers a new process unfenced",
+    protocol="kip-966",
+)
+def registered_unfenced(p: State, r: int) -> int:
+    refusal = registration.register(p, r)
     if refusal == APPLIED:
         p.fenced &= ~(1 << r)
     return refusal
 
 
 @in_place_of(
-    eligible_leaders.follow_registration,
-    "a broker that returns before it is fenced is treated as if it had shut down cleanly",
+    registration.unfence,
+    "the controller unfences a broker that has not read the metadata log up to its registration",
     protocol="kip-966",
 )
-def quick_return_taken_for_clean(p: State, r: int) -> None:
-    if p.fenced >> r & 1:
-        eligible_leaders.follow_registration(p, r)
+def unfenced_before_it_has_caught_up(p: State, r: int) -> int:
+    refusal = registration.unfence(p, r)
+    if refusal == Refusal.IS_CATCHING_UP:
+        p.fenced &= ~(1 << r)
+        return APPLIED
+    return refusal

@@ -102,14 +102,14 @@ final class Quorum {
     }
 
     /** A broker is registered anew; if there is another decision by it, that one. */
-    Decision register(int broker, boolean clean) {
+    Decision register(int broker, boolean clean, boolean fenced) {
         Decision changed = null;
         if (hasEligibleLeaders && !clean) {
             Decision now = current();
             List<Integer> isr = now.isr().stream().filter(member -> member != broker).toList();
             changed = write(control.change(replica -> replica == now.leader(), isr, false, List.of(broker)));
         }
-        registered(registration(broker));
+        registered(registration(broker).setFenced(fenced));
         return changed;
     }
 

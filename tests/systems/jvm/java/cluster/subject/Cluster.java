@@ -23,6 +23,7 @@ final class Cluster implements AutoCloseable {
     private static final List<String> LAG_TIME = List.of("lapse");
     private static final List<String> DELAYED_FETCH = List.of("expire_fetch");
     private static final List<String> HEARTBEATS = List.of("shutdown", "unfence");
+    private static final List<String> REGISTRATION = List.of("register");
 
     private final Release release;
     private final Path root;
@@ -63,7 +64,7 @@ final class Cluster implements AutoCloseable {
         brokerEpochs = new long[settings.replicas()];
         Arrays.fill(brokerEpochs, 1);
         quorum = new Quorum(release, settings, rules, brokerEpochs, time);
-        controller = new Controller(settings, rules, id -> nodes.get(id).isUp(), brokerEpochs, quorum);
+        controller = new Controller(settings, rules, id -> nodes.get(id).isRegistered(), brokerEpochs, quorum);
         gate = new IsrGate(controller, rules);
         for (int id = 0; id < settings.replicas(); id++) {
             Node node = new Node(id, new FakeTime());
@@ -90,6 +91,7 @@ final class Cluster implements AutoCloseable {
         List<String> verbs = new ArrayList<>(VERBS);
         verbs.addAll(rules.changesIsrAtOnce() ? List.of() : ALTER_PARTITION);
         verbs.addAll(rules.fencesExpired() ? HEARTBEATS : List.of());
+        verbs.addAll(rules.registersLater() ? REGISTRATION : List.of());
         verbs.addAll(settings.lagTime() ? LAG_TIME : List.of());
         verbs.addAll(settings.delayedFetch() ? DELAYED_FETCH : List.of());
         return verbs;
@@ -133,7 +135,8 @@ final class Cluster implements AutoCloseable {
             case "altered" -> altered(node);
             case "resend" -> gate.resend(node.id);
             case "shutdown" -> shutDown(node);
-            case "unfence" -> controller.unfence(node.id);
+            case "unfence" -> !node.isCatchingUp && controller.unfence(node.id);
+            case "register" -> register(node);
             case "lapse" -> lapse(node);
             case "expire_fetch" -> expireFetch(node);
             case "refuse" -> gate.refuse(node.id);
@@ -262,6 +265,8 @@ final class Cluster implements AutoCloseable {
         }
         Disk image = node.disk.copyTo(freshDirectory());
         end(node);
+        node.isUnregistered = false;
+        node.isCatchingUp = false;
         gate.forget(node.id);
         node.heard.clear();
         nodes.stream().filter(other -> other.waitsAt(node)).forEach(Node::discardAnswer);
@@ -281,7 +286,7 @@ final class Cluster implements AutoCloseable {
 
     /** By then it leads nothing, is in no ISR, and has all on disk. Its log is recovered as after a crash all the same. */
     private boolean shutDown(Node node) {
-        if (!node.isUp()) {
+        if (!node.isRegistered()) {
             return false;
         }
         controller.shutDown(node.id);
@@ -294,12 +299,31 @@ final class Cluster implements AutoCloseable {
         if (node.isUp()) {
             return false;
         }
-        controller.register(node.id);
+        node.isUnregistered = rules.registersLater();
+        if (!node.isUnregistered) {
+            controller.register(node.id);
+        }
         start(node);
+        forgetDecisions(node);
+        return true;
+    }
+
+    /** The controller takes no other process of a broker while the session of the former one is valid. */
+    private boolean register(Node node) {
+        if (!node.isUp() || !node.isUnregistered || !controller.fenced().contains(node.id)) {
+            return false;
+        }
+        controller.registerFenced(node.id);
+        node.isUnregistered = false;
+        node.isCatchingUp = true;
+        forgetDecisions(node);
+        return true;
+    }
+
+    private void forgetDecisions(Node node) {
         node.next = controller.epoch();
         node.version = -1;
         node.answered = -1;
-        return true;
     }
 
     private boolean flush(Node node) {
@@ -324,7 +348,7 @@ final class Cluster implements AutoCloseable {
 
     /** The next decision; where replicas ignore one without a leader, they are sent it, and the one after it counts. */
     private boolean notify(Node node) {
-        return node.isUp() && (learnUpTo(node, nextDecision(node)) || refresh(node));
+        return node.isRegistered() && (learnUpTo(node, nextDecision(node)) || refresh(node));
     }
 
     /** Under KRaft the leader hears of what has happened without a new epoch: to the ISR, or to other brokers. */
@@ -339,7 +363,7 @@ final class Cluster implements AutoCloseable {
     /** The latest decision, if there are two at least; one without a leader may be among them, or be the latest. */
     private boolean catchUp(Node node) {
         int last = lastDecision();
-        return node.isUp() && node.next < controller.epoch() && node.next <= last && learnUpTo(node, last);
+        return node.isRegistered() && node.next < controller.epoch() && node.next <= last && learnUpTo(node, last);
     }
 
     private boolean isBehindOnBrokers(Node node) {
@@ -399,6 +423,7 @@ final class Cluster implements AutoCloseable {
         node.broker.learn(decision, quorum.records(node.position, end));
         node.position = end;
         node.next = decision.epoch() + 1;
+        node.isCatchingUp = false;
         node.version = decision.version();
         node.registrations = decision.equals(controller.current()) ? controller.registrations() : List.of();
     }
@@ -492,8 +517,13 @@ final class Cluster implements AutoCloseable {
     private void start(Node node) {
         node.position = 0;
         node.noted = 0;
+        long[] epochs = brokerEpochs;
+        if (node.isUnregistered) {
+            epochs = brokerEpochs.clone();
+            epochs[node.id]++;  // the one that it will be registered with
+        }
         node.broker = release.start(new Host(
-                node.id, release, settings, node.disk, node.time, gate, rules.changesIsrAtOnce(), brokerEpochs));
+                node.id, release, settings, node.disk, node.time, gate, rules.changesIsrAtOnce(), epochs));
         note(node);
         node.look();
         node.checkpointed = node.disk.highWatermark();

@@ -122,11 +122,20 @@ final class Controller {
         if (rules.fencesRegistration()) {
             endSession(replica);
         }
-        Decision changed = quorum.register(replica, clean.remove(replica));
+        take(quorum.register(replica, clean.remove(replica), false));
+        fenced.remove(replica);
+    }
+
+    /** Another process of a fenced broker is registered, and fenced. */
+    void registerFenced(int replica) {
+        brokerEpochs[replica]++;
+        take(quorum.register(replica, clean.remove(replica), true));
+    }
+
+    private void take(Decision changed) {
         if (changed != null) {
             adopt(changed);
         }
-        fenced.remove(replica);
     }
 
     /** By broker, which of its incarnations is registered, where that counts; negative if it is fenced. */

@@ -10,6 +10,8 @@ final class Node {
     final FakeTime time;
     Disk disk;
     Broker broker;  // null while it is down
+    boolean isUnregistered;  // whether it runs, and the controller knows only the process before
+    boolean isCatchingUp;  // whether it is registered, and has learned nothing since
     int next;  // of the controller's decisions, the first that it has not learned
     int position;  // in the metadata log, and of what is no part of it for being noted at once
     int noted;
@@ -37,6 +39,10 @@ final class Node {
 
     boolean isUp() {
         return broker != null;
+    }
+
+    boolean isRegistered() {
+        return isUp() && !isUnregistered;
     }
 
     /** Looks at the replica; on disk, if there is no process to ask. */

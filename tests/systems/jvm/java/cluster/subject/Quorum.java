@@ -37,7 +37,7 @@ final class Quorum {
         return true;
     }
 
-    Decision register(int broker, boolean clean) {
+    Decision register(int broker, boolean clean, boolean fenced) {
         return null;
     }
 

@@ -47,6 +47,11 @@ record Rules(
     /** Who may join the ISR: anybody, who is registered (KIP-841), or who has fetched since it registered (KIP-903). */
     enum Eligibility { UNCHECKED, ALIVE, INCARNATION }
 
+    /** Whether a broker that returns registers once its former session is over, and is fenced then (KRaft). */
+    boolean registersLater() {
+        return fencesExpired && fencesRegistration;
+    }
+
     /** None, a refusal (KAFKA-14154), or an unexpected error, which a leader fails to ask again after (KAFKA-14010). */
     enum Failure { NONE, REFUSAL, ERROR }
 

@@ -1,0 +1,42 @@
+"""Healing by events in KRaft: a broker that has restarted is registered, learns what was decided, and is unfenced."""
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from epochfuzz.harness.conform.oracle import healing
+from epochfuzz.harness.conform.oracle.lockstep import comparable
+from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import VERBS, parse_event
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
+
+
+class ModelAsSubject:
+    """The model, for what is sent to a subject."""
+
+    def __init__(self, execution: Execution) -> None:
+        self._execution = execution
+
+    def apply(self, event: str) -> bool:
+        return self._execution.apply(parse_event(event))
+
+    def observe(self) -> dict[str, Any]:
+        return comparable(self._execution.state)
+
+
+@pytest.mark.parametrize("protocol", ["kip-841", "kip-966", "kafka-3.9.1", "kip-320"])
+@pytest.mark.parametrize(
+    "schedule", ["produce A, crash B", "crash A, restart A", "crash B, crash A, restart B", "shutdown B, restart B"]
+)
+def test_every_broker_is_registered_and_unfenced_and_has_the_same_leader(protocol: str, schedule: str) -> None:
+    settings = Configuration()
+    execution = Execution(parse_protocol(protocol), settings)
+    for event in schedule.split(", "):
+        execution.apply(parse_event(event))
+    setting = SimpleNamespace(settings=settings, alphabet=execution.alphabet)
+    healing.heal(cast(Any, ModelAsSubject(execution)), cast(Any, setting), VERBS)
+    p = execution.state
+    leader = p.decided_leader[p.controller_epoch]
+    assert (p.fenced, [p.known_leader[r] for r in range(2)]) == (0, [leader, leader])
