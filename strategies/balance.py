@@ -25,6 +25,7 @@ def balanced(draw: random.Random, start: Execution, alphabet: bytes, length: int
     execution = start.copy()
     events = {verb: [each for each in alphabet if verb_of(each) is verb] for verb in map(verb_of, alphabet)}
     helpful = [event for event in alphabet if verb_of(event) in PROGRESS or verb_of(event).heals]
+    elections = [event for event in alphabet if verb_of(event) is Verb.ELECT]
     turns = dict.fromkeys(events, 0.0)
     schedule, enabled = bytearray(), 0
     while enabled < length and (sensible := _sensible(turns, execution)):
@@ -34,7 +35,7 @@ def balanced(draw: random.Random, start: Execution, alphabet: bytes, length: int
         stray = draw.choice(alphabet)
         if not execution.copy().apply(stray):
             schedule.append(stray)  # an implementation must reject the event in this state
-        path = _path(draw, execution, events[verb], helpful)
+        path = _path(draw, execution, events[verb], helpful, elections)
         for event in path:
             execution.apply(event)
         schedule += path
@@ -56,17 +57,23 @@ def _sensible(verbs: dict[Verb, float], execution: Execution) -> list[Verb]:
     return [verb for verb in verbs if verb.heals or not (verb.effect is Effect.ENDS or verb.opens_epoch(p))]
 
 
-def _path(draw: random.Random, start: Execution, wanted: Sequence[int], helpful: Sequence[int]) -> bytes:
-    """Return some enabled `helpful` events and then an enabled `wanted` event; empty if none was found."""
+def _path(
+    draw: random.Random, start: Execution, wanted: Sequence[int], helpful: Sequence[int], elections: Sequence[int]
+) -> bytes:
+    """Return some enabled `helpful` events and then an enabled `wanted` event; empty if none was found.
+
+    Every second attempt also uses `elections`. In KRaft, a replica is seldom two leader epochs behind without them.
+    """
     sparing = [event for event in helpful if not verb_of(event).appends]
     for attempt in range(_TRIES):
         execution = start.copy()
+        usable = [*(sparing if attempt < _SPARING else helpful), *(elections if attempt % 2 else ())]
         path = bytearray()
         while len(path) < _LONGEST:
             event = _first_enabled(draw, execution, wanted)
             if event is not None:
                 return bytes([*path, event])
-            event = _first_enabled(draw, execution, sparing if attempt < _SPARING else helpful)
+            event = _first_enabled(draw, execution, usable)
             if event is None:
                 break
             path.append(event)

@@ -379,7 +379,7 @@ def searched(protocol: str, names: list[str], records: int = 2, **settings: Any)
         ("kip-320:pending_produce=kept", "answered", {}, 2),
         ("kip-320:consumer_position=offset", "consumer-no-skip", UNCLEAN_CONSUMER, 8),
         ("kip-320:consumer_position=end_offset", "consumer-no-skip", UNCLEAN_CONSUMER, 11),
-        ("kip-966:consumer_position=offset", "consumer-no-skip", {"consumer": True, "power_loss": True}, 10),
+        ("kip-966:consumer_position=offset", "consumer-no-skip", {"consumer": True, "power_loss": True}, 14),
     ],
 )
 def test_complete_search_finds_a_mistake_in_so_many_events(protocol, broken, settings, length):

@@ -35,6 +35,7 @@ EVERY_FAULT = Configuration(
 _CLIENTS = ("retries", "consumer", "transactions")
 
 PROTOCOLS = [*GENERATIONS.values(), parse_protocol("kip-320:stable_offset=high_watermark")]
+WITHOUT_CONTROLLER_EPOCH = parse_protocol("kip-320:controller_writes=unconditional")
 
 
 def anything(draw: Random) -> Execution:
@@ -82,7 +83,7 @@ def test_the_default_configuration_permits_no_property_to_break() -> None:
 
 @pytest.mark.parametrize("verb", [pytest.param(verb, id=verb.text) for verb in Verb])
 def test_a_verb_is_dealt_and_drawn(verb: Verb) -> None:
-    deck = generate.deck_for(KAFKA, EVERY_FAULT, NAMED.values())
+    deck = generate.deck_for(KAFKA, EVERY_FAULT, [*PROTOCOLS, *NAMED.values(), WITHOUT_CONTROLLER_EPOCH])
     assert any(deck.verbs >> verb & 1), f"{verb.text} is never dealt"
     drawn = (generate.schedule(1, number, deck) for number in range(100))
     assert any(verb_of(event) is verb for schedule in drawn for event in schedule), f"{verb.text} is never drawn"

@@ -11,7 +11,7 @@ from epochfuzz.model.kafka.vocabulary.state import State
     registration.take_for_failed,
     "a follower that is back before its session expires stays in the ISR",
     jira="KAFKA-7235",
-    protocol="kip-320",
+    protocol="kip-966:leaderless=ignored",
 )
 def bounced_follower_stays_in_sync(p: State, r: int) -> int:
     return registration.take_for_failed(p, r) if controller.leader(p) == r else APPLIED
@@ -21,7 +21,7 @@ def bounced_follower_stays_in_sync(p: State, r: int) -> int:
     registration.take_for_failed,
     "a leader that is back before its session expires loses leadership, but stays in the ISR",
     jira="KAFKA-7235",
-    protocol="kip-320",
+    protocol="kip-966:leaderless=ignored",
 )
 def bounced_leader_stays_in_sync(p: State, r: int) -> int:
     members, led = controller.isr(p), controller.leader(p) == r
