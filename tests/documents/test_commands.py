@@ -25,7 +25,7 @@ def each(pages: list[Path]) -> pytest.MarkDecorator:
 class Reader:
     """Somebody in a directory with what is in a checkout, who does what a page says.
 
-    The model there is a copy, which an edit may change, and the one that `epochfuzz` uses.
+    The model and the harness there are copies, which an edit may change, and which `epochfuzz` uses.
     """
 
     def __init__(self, parent: Path) -> None:
@@ -33,7 +33,8 @@ class Reader:
         self.directory.mkdir()
         for name in ("corpus", "tests"):
             (self.directory / name).symlink_to(ROOT / name)
-        shutil.copytree(ROOT / "model", self.directory / "model", ignore=shutil.ignore_patterns("__pycache__"))
+        for name in ("model", "harness"):
+            shutil.copytree(ROOT / name, self.directory / name, ignore=shutil.ignore_patterns("__pycache__"))
         (self.directory / ".venv").symlink_to(sys.prefix)
         subject = self.directory / "my-subject"
         subject.write_text("#!/bin/sh\nexec python -m tests.conform.reference\n")
@@ -41,9 +42,10 @@ class Reader:
         installed = parent / "installed"
         package = installed / "epochfuzz"
         package.mkdir(parents=True)
-        for name in ("__init__.py", "corpus", "strategies", "harness"):
+        for name in ("__init__.py", "corpus", "strategies"):
             (package / name).symlink_to(ROOT / "src" / "epochfuzz" / name)
-        (package / "model").symlink_to(self.directory / "model")
+        for name in ("model", "harness"):
+            (package / name).symlink_to(self.directory / name)
         self.environment = os.environ | {
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
             "PYTHONPATH": str(installed),
