@@ -156,13 +156,13 @@ def end_session(p: State, r: int) -> None:
 
 
 def end_leadership(p: State, r: int, members: int) -> None:
-    """Leave the partition without a leader, with `members` as the ISR.
+    """Leave the partition without a leader, with `members` as the ISR. r becomes the last known leader.
 
-    r becomes the last known leader only if the ISR is empty (PartitionChangeBuilder.maybeUpdateLastKnownLeader, 4.1.1).
+    In Kafka's code this is PartitionChangeBuilder, 4.1.1.
     """
     decide(p, NONE, members)
+    p.last_leader = r
     if members == 0:
-        p.last_leader = r
         p.goals |= Goal.ISR_WAS_EMPTY
 
 
