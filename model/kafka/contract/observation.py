@@ -145,7 +145,7 @@ CONTROLLER = (
     Seen(
         "last_known_leader",
         Shape.REPLICA_OR_NONE,
-        "the last leader, if no replica leads because the ISR is empty; otherwise null",
+        "the previous leader while the controller names no leader; otherwise null",
         lambda p, _: replica_name(p.last_leader),
         there=falls_back_to_last_known_leader,
     ),

@@ -142,8 +142,9 @@ def take_out_of_isr(p: State, r: int) -> None:
 def note_joining(p: State, leader: int, joining: int) -> None:
     """Note whether a replica joins the ISR although it lacks a record below the proposing leader's high watermark.
 
-    A KRaft broker that is dead or not registered, and not fenced yet, does no harm in the ISR. It leaves the ISR before
-    it registers again.
+    A KRaft broker that is dead or not registered, and not fenced yet, leaves the ISR before it registers again.
+    Without eligible leader replicas the last member of the ISR stays. This function then does not note its joining, and
+    only no-committed-loss and no-acked-loss report the lost record.
     """
     for r in range(p.replicas):
         if has_heartbeats(p) and broker_epochs.is_away(p, r) and not p.fenced >> r & 1:

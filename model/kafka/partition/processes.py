@@ -38,7 +38,8 @@ def die(p: State, r: int) -> None:
 def start(p: State, r: int) -> None:
     """Start r with the data on its disk. Its next `notify` brings the current update; r has missed all others.
 
-    In KRaft, r learns nothing before the controller has registered it.
+    In KRaft, r learns nothing before the controller has registered it. This is the rule of 3.3 and 3.4 (BrokerServer,
+    3.4.1); from 3.5.0 on a broker may learn updates earlier, see docs/explain/limits.md.
 
     Loading the log removes the entries of the epoch cache that start at its end or beyond
     (LeaderEpochFileCache.clearAndFlushLatest, Kafka 0.11 to 3.9).
