@@ -45,7 +45,7 @@ app.command("fuzz", cls=ClusterCommand)(cluster_schedules.fuzz)
 Chosen = Annotated[Scenario, typer.Argument(help="The scenario to run.")]
 Release = Annotated[str, typer.Option("--release", help="The release of Kafka; Maven fetches its jars, once.")]
 Home = Annotated[
-    Path | None, typer.Option("--kafka-home", help="A Kafka on this machine instead, as a distribution unpacks.")
+    Path | None, typer.Option("--kafka-home", help="The directory of an unpacked Kafka, to use instead of --release.")
 ]
 Runs = Annotated[int, typer.Option("--runs", min=1, help="Number of runs, each on a new cluster.")]
 End = Annotated[FailureMode, typer.Option("--end", help="How the leader is lost at the end.")]

@@ -8,8 +8,8 @@ from epochfuzz.harness.documents.parts import Causes, Proof, Settings
 class Search(TypedDict):
     """The result of an exhaustive search. `shortest` lists the events of a shortest schedule that breaks the property.
 
-    `states` is the number of searched states. Each may represent all states that differ only in the names of replicas,
-    up to `symmetry` states.
+    `states` is the number of searched states. A searched state represents up to `symmetry` states that differ only in
+    the names of replicas. Without symmetry, `symmetry` is 1.
     """
 
     protocol: str
@@ -49,8 +49,8 @@ class TourFile(TypedDict):
 class Tours(TypedDict):
     """The JSON document that `explore --tests --json` prints, and the manifest in the directory of test sequences.
 
-    `version` is the version of the conformance protocol, and `model` the digest of the rules. `complete`: the sequences
-    cover every transition within the bounds.
+    `version` is the version of the conformance protocol, and `model` the digest of the model's rules. `complete`: the
+    sequences cover every transition within the bounds.
     """
 
     epochfuzz: str
@@ -67,7 +67,7 @@ class Tours(TypedDict):
 
 
 class OwnExplore(Search):
-    """The JSON document that `explore --model --json` prints."""
+    """The JSON document that `explore --model --json` prints. `model` is the name of the user's model."""
 
     model: str
 
@@ -83,7 +83,7 @@ class OwnFinding(Proof):
 
 
 class OwnFuzz(TypedDict):
-    """The JSON document that `fuzz --model --json` prints."""
+    """The JSON document that `fuzz --model --json` prints. `model` is the name of the user's model."""
 
     model: str
     seed: int
@@ -101,7 +101,9 @@ class OwnShrink(OwnFinding):
 class OwnVerdict(TypedDict):
     """The result of a case under a protocol of the user's own model.
 
-    `as_expected` is None if the case states no expected result.
+    `at` is the number of the event after which a property first broke. The first event has number 1. A property that is
+    checked at the end of the schedule breaks after the last event. `at` is None if no property broke. `as_expected` is
+    None if the case states no expected result.
     """
 
     id: str

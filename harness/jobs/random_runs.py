@@ -30,7 +30,7 @@ def request(
 ) -> Request:
     """Return the parameters that identify a random run.
 
-    The run ends after `schedules` or `seconds`; the other is None.
+    The run ends after a number of `schedules`, or after some `seconds`. A parameter that doesn't limit the run is None.
     """
     names = [protocol.name for protocol in protocols]
     parameters = {"protocols": names, "configuration": asdict(settings), "schedules": schedules, "seconds": seconds}
@@ -40,7 +40,8 @@ def request(
 class KeptWalk:
     """A random run that saves its progress in a directory, and resumes an earlier run with equal parameters and seed.
 
-    `before` is the saved result of the earlier run, or None. The constructor raises ProgressError.
+    `before` is the saved result of the earlier run, or None. The constructor raises ProgressError if the operating
+    system cannot read the file of the earlier run.
     """
 
     def __init__(self, directory: Path, asked: Request, seed: int) -> None:
@@ -67,6 +68,7 @@ class KeptWalk:
 
 def _text(tally: Tally) -> str:
     """Return a tally as text. `_tally` reads it."""
+    # np.savez takes arrays by name. Each protocol has three arrays of coverage, such as `0 situations` of the first.
     met = {f"{place} {name}": column for place, each in enumerate(tally.met) for name, column in vars(each).items()}
     arrays = {name: getattr(tally, name) for name in _ARRAYS}
     buffer = io.BytesIO()

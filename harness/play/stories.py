@@ -1,4 +1,4 @@
-"""Stories: the cases whose description the page shows, and those with which a newcomer begins."""
+"""Stories: the descriptions of cases, which the page of `play` shows, and the cases that it offers to newcomers."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CaseStory:
-    """The description of a case, and the query of the address that shows a step of its schedule."""
+    """The description of a case: its `why`. `query` is a URL query with the events and the settings of the case."""
 
-    query: str
+    query: str  # in the form of Position.query
     why: str
 
     def tells_of(self, position: Position) -> bool:
-        """Return whether a position is on the schedule of the case."""
+        """Return whether a position has the events and the settings of the case. Its step may be any."""
         of_case = parse_query(self.query)
         return (position.events, position.settings) == (of_case.events, of_case.settings)
 
@@ -43,14 +43,15 @@ _FIRST = (
     _FirstStory(
         "m1-loss",
         "A committed record is lost",
-        "A follower truncates its log to its own high watermark, and then becomes the leader. Leader epochs keep the"
-        " record.",
+        "With the high watermark only (hw), a follower truncates its log to its own high watermark, and then becomes"
+        " the leader. With leader epochs (kip-101), the follower keeps the record.",
         ("hw", "kip-101"),
     ),
     _FirstStory(
         "divergence-under-the-high-watermark",
         "Two logs diverge",
-        "Both replicas have a record at offset 0, and the records differ. Leader epochs keep the logs equal.",
+        "With the high watermark only (hw), the two replicas have different records at offset 0. With leader epochs"
+        " (kip-101), the logs of the replicas agree.",
         ("hw", "kip-101"),
     ),
 )

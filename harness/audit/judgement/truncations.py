@@ -38,9 +38,9 @@ def truncated_below_high_watermark(life: Life) -> Iterator[PartitionFinding]:
 
 def _cut_to_high_watermark(life: Life, reset: Placed) -> Placed | None:
     """Return the last truncation of a 0.10 follower, if its next fetch offset is the offset of that truncation."""
-    if reset.event.leader is None:  # only lines up to 0.11 name the leader
+    if reset.event.leader is None:  # The line is from 1.0 or later, where followers truncate by leader epochs.
         return None
-    if life.reigns:  # lines of leaders exist since 0.11, which truncates by epochs
+    if life.reigns:  # A leader logged its epoch. Brokers do so since 0.11, where followers truncate by leader epochs.
         return None
     cut = next((e for e in life.earlier(reset) if e.event.kind == MessageKind.TRUNCATION), None)
     return cut if cut is not None and cut.event.offset == reset.event.end_offset else None
@@ -55,7 +55,8 @@ def _below_shown(life: Life) -> Iterator[PartitionFinding]:
 
     Kafka 2.1 to 4.1 rarely write that they truncate below a high watermark (KAFKA-19474). The warning of a
     non-monotonic update shows the higher value. The replica may have learned that value from the new leader before the
-    truncation, so this rule shows the warning and does not use the value.
+    truncation. This rule therefore takes the high watermark from an earlier line (`_shown_before`), and only adds the
+    warning to the evidence.
     """
     said = {(each.broker, each.event.offset) for each in life.of(MessageKind.BELOW_HIGH_WATERMARK)}
     for cut in life.of(MessageKind.TRUNCATION):
@@ -78,8 +79,12 @@ def _below_shown(life: Life) -> Iterator[PartitionFinding]:
 
 
 def _shown_before(life: Life, cut: Placed) -> tuple[int, Placed] | None:
-    """Return the last high watermark that a replica showed before a truncation, and its line. The log reached it."""
-    least: int | None = None
+    """Return the last high watermark that a replica showed before a truncation, and the line that shows it.
+
+    The returned value is at most the log end offset in that line, and at most the lowest offset to which the replica
+    truncated its log between the two lines. Returns None if no line shows a high watermark since the log was created.
+    """
+    least: int | None = None  # the lowest offset of the truncations in between
     for each in life.earlier(cut):
         event = each.event
         if event.kind in (MessageKind.CREATED, MessageKind.DELETED):

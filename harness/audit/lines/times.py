@@ -13,6 +13,8 @@ from typing import Any, Final
 
 DAY: Final = 86_400_000  # milliseconds; a smaller time has no date
 NO_YEAR: Final = 1972  # the year of dates without a year; it is a leap year
+_FIRST: Final = 10**12  # the first time that a number may stand for: 2001-09-09
+_END: Final = 42 * 10**11  # numbers stand for times before this one: 2103-02-04
 _DATED: Final = int(datetime(NO_YEAR + 1, 1, 1, tzinfo=UTC).timestamp() * 1000)
 
 _LENGTH = 64  # number of characters of the longest form
@@ -101,7 +103,7 @@ def times_in(text: str) -> list[tuple[int, int, int]]:
 
 
 @lru_cache(1024)  # many lines have the same second
-def _of_second(text: str) -> int | None:
+def _of_iso_second(text: str) -> int | None:
     try:
         return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()) * 1000
     except ValueError:  # the 31st of a month that has none
@@ -110,18 +112,18 @@ def _of_second(text: str) -> int | None:
 
 def of_usual(second: str, part: str) -> int | None:
     """Return the time from a second in ISO 8601, and from its three digits of milliseconds."""
-    at = _of_second(second)
+    at = _of_iso_second(second)
     return None if at is None else at + int(part)
 
 
 def _of_common(match: "re.Match[str]") -> int | None:
     year, month, day, hour, minute, second, part, zone = match.groups()
-    at = _second(year, month, day, hour, minute, second)
+    at = _of_digits(year, month, day, hour, minute, second)
     return None if at is None else _milliseconds(at, part, zone)
 
 
 @lru_cache(1024)  # many lines have the same second
-def _second(year: str, month: str, day: str, hour: str, minute: str, second: str) -> int | None:
+def _of_digits(year: str, month: str, day: str, hour: str, minute: str, second: str) -> int | None:
     try:
         at = datetime(int(year), int(month), int(day), int(hour), int(minute), int(second), tzinfo=UTC)
     except ValueError:
@@ -140,7 +142,8 @@ def _of_match(match: "re.Match[str]") -> int | None:
 def of_fields(said: Mapping[str, str | None]) -> int | None:
     """Return the time of the fields of a date and a clock, such as `year`, `name` of a month, and `part` of a second.
 
-    Returns None for a date that does not exist.
+    `days` is the day of the year, from 1, in place of a month and a day. A year of two digits is in the years 2000 to
+    2099. Returns None for a date that does not exist.
     """
     hour = int(said.get("hour") or 0)
     if half := said.get("half"):
@@ -174,16 +177,20 @@ def _milliseconds(second: int, part: str | None, zone: str | None) -> int:
 
 
 def of_number(said: str | float) -> int | None:
-    """Return the time from a number since 1970. Its size determines its unit. None for another century."""
+    """Return the time from a number since 1970 in seconds, milliseconds, microseconds, or nanoseconds.
+
+    The size of the number determines its unit. Returns None for times outside _FIRST to _END.
+    """
     try:
         number = float(said)
     except (ValueError, OverflowError):
         return None
-    if not 1e9 <= number < 4.2e18:  # 2001 in seconds, 2103 in nanoseconds; NaN is neither
+    if not 1e9 <= number < 4.2e18:  # _FIRST in seconds, _END in nanoseconds; rejects NaN and infinity too
         return None
-    while number >= 4.2e12:
+    while number >= _END:
         number /= 1000
-    return round(number if number >= 1e11 else number * 1000)
+    time = round(number if number >= 1e11 else number * 1000)
+    return time if _FIRST <= time < _END else None
 
 
 def of_value(said: Any) -> int | None:

@@ -37,8 +37,11 @@ def stages(campaign: "Campaign[Conformance]", work: Tours) -> Iterator[BlockRang
     graph = work.graph_of(subject["events"])
     standing = TourProgress.of_none(graph, work.protocol)
     unexpected = unjudged = 0
+    # `rounds` is a generator that plans each round from `standing`. The loop adds the results of a round to `standing`
+    # before the generator plans the next round.
     for each, first in _numbered(rounds(graph, standing), work.plan):
-        work.tell(subject["events"], each, first, standing.before.shown.steps + sum(each.lengths))
+        steps = standing.before.shown.steps + sum(each.lengths)  # of all rounds up to the end of this round
+        work.tell(subject["events"], each, first, steps)  # sets the round for the workers that play the next stage
         yield BlockRange(first, first + each.blocks(work.plan))
         for result in TourResults(campaign, work).results_of(each, first):
             standing.add(result, 0.0)
@@ -64,7 +67,7 @@ class TourResults(CampaignRunner):
         graph = self._tours.graph_of(subject["events"])
         standing, is_complete = TourProgress.of_none(graph, protocol), False
         try:
-            for each, first in _numbered(rounds(graph, standing), plan):
+            for each, first in _numbered(rounds(graph, standing), plan):  # plans each round from `standing`, as above
                 for result in self.results_of(each, first):
                     standing.add(result, self.seconds)
                     yield result
@@ -73,13 +76,16 @@ class TourResults(CampaignRunner):
             self.toured = toured(graph, standing, is_complete)
 
     def results_of(self, each: Round, first: int) -> Iterator[TourResult]:
-        """Yield the results of the blocks of a round, which start at block number `first`."""
+        """Yield the results of the blocks of a round, which start at block number `first`.
+
+        If a second run of a block had another result, the result of the block includes this as a failure.
+        """
         plan, protocol = self._tours.plan, self._tours.protocol
-        for row, again in self._rows(protocol, first, first + each.blocks(plan)):
+        for row, second_row in self._rows(protocol, first, first + each.blocks(plan)):
             result = rows.tours_result(row, plan)
-            if again is not None:
+            if second_row is not None:  # a second run had another result
                 trials = each.block(plan, protocol, row["number"] - first).trials
-                result.failed.append(unstable(row, again, plan, trials))
+                result.failed.append(unstable(row, second_row, plan, trials))
             yield result
 
     def progress(self, conformance: Conformance) -> str:

@@ -1,8 +1,8 @@
 """The model's events on a cluster. Each function forwards a message at a gate, or acts on a process.
 
-A function waits for the effect of its event, and returns a description of it. It raises Nothing if the event has no
-effect in the brokers' own view, EventImpossible if the cluster rejects it, and NotReached if the effect does not appear
-in time.
+A function waits for the effect of its event, and returns a description of the effect. It raises Nothing if the event
+has no effect in the current state of the brokers and the controller, such as a fetch by a broker that is down. It
+raises EventImpossible if the cluster rejects the event, and NotReached if the effect does not appear in time.
 """
 
 import os
@@ -55,8 +55,10 @@ def retry(stage: Stage, name: str) -> str:
     sending = stage.send(value, name)
     port = stage.node(name).port
 
-    def is_heard() -> bool:  # a duplicate from an idempotent producer has no visible effect
+    def is_heard() -> bool:
         is_there = len(stage.log(name)) > before or bool(sending.refused or sending.acknowledged)
+        # With `retries`, the producer is idempotent. A leader that has the record does not append it again, and may
+        # respond only after followers have fetched. The leader then has the request if it has read all bytes.
         return is_there or (has and stage.settings.retries and unread(os.getpid(), port) == 0)
 
     stage.until(f"{name} has {value} again", is_heard)
@@ -68,7 +70,8 @@ def retry(stage: Stage, name: str) -> str:
 def fetch(stage: Stage, name: str) -> str:
     """Forward a follower's fetch to its leader.
 
-    Waits until the response is at the gate. An error response passes it.
+    Waits until the response is at the gate. If the response is an error, the function forwards the error to the
+    follower, and raises EventImpossible.
     """
     _expect_up(stage, name)
     leader = stage.followed(name)

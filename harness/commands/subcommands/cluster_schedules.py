@@ -41,7 +41,7 @@ Save = Annotated[
     typer.Option("--save", help="The directory for the cases of findings; a killed run resumes from there."),
 ]
 Home = Annotated[
-    Path | None, typer.Option("--kafka-home", help="A Kafka on this machine instead, as a distribution unpacks.")
+    Path | None, typer.Option("--kafka-home", help="The directory of an unpacked Kafka, to use instead of --release.")
 ]
 
 
@@ -107,6 +107,9 @@ def fuzz(
 
     Each schedule uses a new topic. All schedules use the same brokers, as long as the brokers don't break down.
 
+    The exit code is 1 if a finding has another result in the model, for example if the model keeps the lost record. If
+    the model loses the record too, the exit code is 0.
+
     Examples:
 
     - `epochfuzz cluster fuzz --for 30m`
@@ -134,7 +137,8 @@ def fuzz(
     if json:
         document: evidence.ClusterFuzz = {"release": kafka.release, "seed": fuzzer.seed, **fuzzer.result.plain()}
         print_json(document)
-    return Exit.BROKEN if any(each.model is not each.ended for each in fuzzer.result.findings) else 0
+    is_unlike = any(each.model is not each.ended for each in fuzzer.result.findings)
+    return Exit.BROKEN if is_unlike else Exit.AS_EXPECTED
 
 
 def _fuzzer(
@@ -203,9 +207,10 @@ def _replay(
 
 
 def _unlike(playing: "Playing", model: "Beside | None") -> str:
+    """Return the first difference between the cluster and the model. Empty if there is none, or no model."""
     if model is None or (playing.ended is model.ended and model.differs is None):
         return ""
-    return model.differs or "the end"
+    return model.differs or "only the final result"
 
 
 def _plain(

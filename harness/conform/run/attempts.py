@@ -30,9 +30,9 @@ def shrink(
 ) -> ConformanceFailure:
     """Run shorter schedules for at most `seconds`, and return the shortest failure found.
 
-    `attempt` runs a schedule, and returns a failure with the same signature, or None. `enabled` returns a schedule
-    without the events that are not enabled in the model, but with its last event. It is applied after events were
-    replaced, because a replacement may disable later events.
+    `attempt` runs a schedule, and returns a failure with the same signature, or None. `enabled` removes the events of a
+    schedule that are not enabled in the model, because a renamed or replaced event may disable later events. `enabled`
+    always keeps the last event. The failure may be that the adapter applies this event although it is not enabled.
     """
     attempts = _Attempts(sighting, attempt, seconds)
 
@@ -76,7 +76,10 @@ class _Attempts:
         return len(self._known) > MOST_ATTEMPTS or time.monotonic() > self._end
 
     def fails(self, schedule: bytes) -> bool:
-        """Return whether a schedule fails. After the limits, a schedule that has not run counts as passing."""
+        """Return whether a schedule fails, and update `best` if its failure is the best so far.
+
+        Each schedule runs once. After the limits, a schedule that has not run counts as passing.
+        """
         if schedule not in self._known and not self.exhausted:
             found = self._attempt(schedule)
             self._known[schedule] = found is not None
@@ -85,12 +88,12 @@ class _Attempts:
         return self._known.get(schedule, False)
 
     def fails_better(self, schedule: bytes) -> bool:
-        """Return whether a schedule fails, and its failure is the best so far."""
+        """Return whether a schedule fails with the best failure so far. `best` is then that failure."""
         before = self.best.sent
         return self.fails(schedule) and self.best.sent != before
 
     def better(self, schedule: bytes) -> bytes | None:
-        """Run a schedule. Return it if it fails and is better than all failing schedules before, else None."""
+        """Run a schedule. Return the events sent up to the failure if it is the best failure so far, else None."""
         return self.best.sent if self.fails_better(schedule) else None
 
 

@@ -35,7 +35,7 @@ def lost_exposed(p: Partition) -> Iterator[str]:
     leader = controller.true_leader(p)
     if leader == NONE:
         return
-    if not p.retries:
+    if not p.retries:  # Each record then has one offset, and the set of readable records is enough (ideal_log.py).
         yield from _not_at_their_offsets(p, leader, p.exposed & ~p.standing[leader])
         return
     for offset, record in ideal_log.lost(p, leader):
@@ -52,7 +52,7 @@ def lost_acked(p: Partition) -> Iterator[str]:
     if leader == NONE:
         return
     missing = promises.lost_acked(p, leader)
-    if not p.retries:
+    if not p.retries:  # Each record then has one offset. With retries, the leader may have the record at any offset.
         yield from _not_at_their_offsets(p, leader, missing)
         return
     for record in observation.record_ids(missing):
@@ -88,7 +88,8 @@ def passed_over(p: Partition) -> Iterator[str]:
     if p.consumer:
         for record in observation.record_ids(consumer.skipped(p)):
             leader = REPLICA_NAMES[controller.true_leader(p)]
-            yield f"the consumer, at offset {p.position}, has never read m{record}, before that on leader {leader}"
+            skipped = f"m{record}, which leader {leader} has before that offset"
+            yield f"the consumer is at offset {p.position} and has never read {skipped}"
 
 
 def unanswered(p: Partition) -> Iterator[str]:
@@ -124,17 +125,17 @@ def diverging(p: Partition) -> Iterator[str]:
     """Describe each offset below the high watermarks of two replicas where their records differ."""
     for a, b in combinations(range(p.replicas), 2):
         both = min(p.high_watermark[a], p.high_watermark[b], p.leo[a], p.leo[b])
-        for offset in _differing(p, a, b, both):
-            yield f"{_disagree(p, a, b, offset)}, below the HW of both"
+        for offset in _offsets_where_records_differ(p, a, b, both):
+            yield f"{_both_records(p, a, b, offset)}, below the HW of both"
 
 
 def mismatching(p: Partition) -> Iterator[str]:
     """Describe each offset where two replicas have different records of the same leader epoch."""
     for a, b in combinations(range(p.replicas), 2):
-        for offset in _differing(p, a, b, min(p.leo[a], p.leo[b])):
+        for offset in _offsets_where_records_differ(p, a, b, min(p.leo[a], p.leo[b])):
             epoch = log.at(p.log_epoch[a], offset)
             if epoch == log.at(p.log_epoch[b], offset):
-                yield f"{_disagree(p, a, b, offset)}, both of epoch {epoch}"
+                yield f"{_both_records(p, a, b, offset)}, both of epoch {epoch}"
 
 
 def beyond_log(p: Partition) -> Iterator[str]:
@@ -154,7 +155,7 @@ def missing_in_isr(p: Partition) -> Iterator[str]:
             if r == leader or not controller.live(p, controller.isr(p)) >> r & 1:
                 continue
             for offset in range(min(p.high_watermark[leader], p.leo[leader])):
-                if offset >= p.leo[r] or _differ(p, leader, r, offset):
+                if offset >= p.leo[r] or _records_differ(p, leader, r, offset):
                     record = observation.record_name(p, log.at(p.log_record[leader], offset))
                     who, where = REPLICA_NAMES[r], REPLICA_NAMES[leader]
                     yield f"{who} is in the ISR without {record}, which is below {where}'s HW"
@@ -193,7 +194,7 @@ def leaderless(p: Partition) -> Iterator[str]:
 
 
 def unequal(p: Partition) -> Iterator[str]:
-    """Describe the differences between live replicas after all faults have stopped, if the partition has a leader."""
+    """Yield the sentences of `differing` if the partition has a leader. Without a leader, live replicas may differ."""
     if controller.leader(p) != NONE:
         yield from differing(p)
 
@@ -205,8 +206,8 @@ def differing(p: Partition) -> Iterator[str]:
             if values[a] != values[b]:
                 yield f"healed, {what} is {values[a]} on {REPLICA_NAMES[a]} and {values[b]} on {REPLICA_NAMES[b]}"
         for offset in range(min(p.leo[a], p.leo[b])):
-            if _differ(p, a, b, offset) or log.at(p.log_epoch[a], offset) != log.at(p.log_epoch[b], offset):
-                yield f"healed, {_disagree(p, a, b, offset)}"
+            if _records_differ(p, a, b, offset) or log.at(p.log_epoch[a], offset) != log.at(p.log_epoch[b], offset):
+                yield f"healed, {_both_records(p, a, b, offset)}"
 
 
 def _readable_offsets(p: Partition) -> dict[int, list[int]]:
@@ -224,16 +225,16 @@ def _readable_offsets(p: Partition) -> dict[int, list[int]]:
     return offsets
 
 
-def _differing(p: Partition, a: int, b: int, end: int) -> Iterator[int]:
+def _offsets_where_records_differ(p: Partition, a: int, b: int, end: int) -> Iterator[int]:
     """Yield the offsets below `end` where the logs of replicas a and b have different records."""
-    return (offset for offset in range(end) if _differ(p, a, b, offset))
+    return (offset for offset in range(end) if _records_differ(p, a, b, offset))
 
 
-def _differ(p: Partition, a: int, b: int, offset: int) -> bool:
+def _records_differ(p: Partition, a: int, b: int, offset: int) -> bool:
     return log.at(p.log_record[a], offset) != log.at(p.log_record[b], offset)
 
 
-def _disagree(p: Partition, a: int, b: int, offset: int) -> str:
+def _both_records(p: Partition, a: int, b: int, offset: int) -> str:
     records = {r: observation.record_name(p, log.at(p.log_record[r], offset)) for r in (a, b)}
     held = (f"{REPLICA_NAMES[r]} has {record}" for r, record in records.items())
     return f"at offset {offset} {' and '.join(held)}"
