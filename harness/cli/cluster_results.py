@@ -1,4 +1,4 @@
-"""Print the results of a campaign on Kafka clusters, as text and as JSON."""
+"""Print the results of random schedules on Kafka clusters, as text and as JSON."""
 
 from typing import TYPE_CHECKING
 
@@ -7,8 +7,11 @@ from rich.console import Console
 from epochfuzz.harness.campaign.clusters.cluster_job import ClusterOutcome
 from epochfuzz.harness.campaign.clusters.plays import kind
 from epochfuzz.harness.cli.output import Exit, print_json
-from epochfuzz.harness.cluster.schedules.fuzzed import DRAWN_FOR_ONE, describe
+from epochfuzz.harness.cluster.schedules.fuzzed import DRAWN_FOR_ONE, ClusterFinding, describe
+from epochfuzz.harness.views import play_links
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import schedule_texts
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 if TYPE_CHECKING:
     from epochfuzz.harness.documents import evidence, walks
@@ -20,6 +23,7 @@ def end_clusters(out: Console, outcome: ClusterOutcome, directory: str, facts: "
     The exit code is BROKEN if a schedule ends on Kafka with another result than in the model.
     """
     asked, fuzzed = outcome.parameters, outcome.fuzzed
+    protocol, settings = asked.parsed_protocol, asked.settings
     out.print(f"Kafka {asked.release}, in the model {asked.protocol}", markup=False)
     found = list(zip(fuzzed.findings, outcome.seen, strict=True))
     for finding, seen in found:
@@ -28,6 +32,7 @@ def end_clusters(out: Console, outcome: ClusterOutcome, directory: str, facts: "
             f" shrunk from {finding.shrunk_from} to {len(finding.events)} events:",
             f"  {'; '.join(schedule_texts(finding.events))}",
             f"  {finding.why}",
+            play_links.line(play_links.to_cluster_finding(finding, protocol, settings)),
         ):
             out.print(line, markup=False, soft_wrap=True)
     again = (
@@ -42,11 +47,16 @@ def end_clusters(out: Console, outcome: ClusterOutcome, directory: str, facts: "
             "release": asked.release,
             "protocol": asked.protocol,
             "seed": asked.seed,
-            "configuration": asked.settings.changed(),
+            "configuration": settings.changed(),
             **fuzzed.numbers(),
-            "findings": [{**finding.plain(), "seen": seen} for finding, seen in found],
+            "findings": [{**finding_json(finding, protocol, settings), "seen": seen} for finding, seen in found],
             "reproduce": again,
         }
         print_json(document)
     is_as_modelled = all(finding.ended is finding.model for finding in fuzzed.findings)
     return Exit.AS_EXPECTED if is_as_modelled else Exit.BROKEN
+
+
+def finding_json(finding: ClusterFinding, protocol: Protocol, settings: Configuration) -> "evidence.FuzzedFinding":
+    """Return the JSON form of a finding. `protocol` models the release of the cluster."""
+    return {**finding.plain(), "play": play_links.to_cluster_finding(finding, protocol, settings)}

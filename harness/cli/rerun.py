@@ -46,7 +46,7 @@ def replay_by_subject(command: str, cases: Sequence[Case], protocols: Sequence[s
         elif told.differs is not None:
             number, fault = told.differs
             out.print(f"{case.id} under {protocol}, after event {number}: {fault.sentence}", markup=False)
-            out.print(play_links.line(play_links.to_case(case, [protocol], number)), markup=False, soft_wrap=True)
+            out.print(play_links.line(_link(case, protocol, told)), markup=False, soft_wrap=True)
     if json:
         document: documents.Reruns = {"cases": [_json(*each) for each in reruns]}
         print_json(document)
@@ -86,6 +86,11 @@ def verdict_text(run: "Run") -> str:
     return f"{', '.join(run.broken)} (after event {run.at})" if run.broken else "nothing"
 
 
+def _link(case: Case, protocol: str, told: "Rerun") -> str | None:
+    """Return the address of the first difference from the model, or of the start of the case."""
+    return play_links.to_case(case, [protocol], 0 if told.differs is None else told.differs[0])
+
+
 def _json(case: Case, protocol: str, told: "Rerun | str") -> "documents.Rerun | documents.Unable":
     if isinstance(told, str):
         return {"id": case.id, "protocol": protocol, "unable": told}
@@ -100,4 +105,5 @@ def _json(case: Case, protocol: str, told: "Rerun | str") -> "documents.Rerun | 
         "model": {"broken": told.model.broken, "at": told.model.at},
         "subject": {"broken": told.subject.broken, "at": told.subject.at},
         "differs": differs,
+        "play": _link(case, protocol, told),
     }

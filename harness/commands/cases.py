@@ -9,8 +9,10 @@ from rich.table import Table
 from epochfuzz.harness.cases.bundled import bundled_cases
 from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.cli import options
+from epochfuzz.harness.cli.cases import protocols_for
 from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json, print_table
 from epochfuzz.harness.reference import explain as explaining
+from epochfuzz.harness.views import play_links
 from epochfuzz.model.kafka.contract.properties import NAMES
 
 if TYPE_CHECKING:
@@ -47,6 +49,7 @@ def cases(
     shown = "1 case" if len(found) == 1 else f"{len(found)} cases"
     first = found[0].id
     out.print(f"{shown}; `epochfuzz explain {first}` tells the story of {first}", markup=False, soft_wrap=True)
+    out.print(_how_to_open(found), markup=False, soft_wrap=True)
     if json:
         document: documents.Cases = {"cases": [_json(case) for case in found]}
         print_json(document)
@@ -73,6 +76,14 @@ def _breaks(case: Case) -> tuple[str, str]:
     return ", ".join(name for name in NAMES if name in broken) or "nothing", ", ".join(by_name)
 
 
+def _how_to_open(found: Sequence[Case]) -> str:
+    """Return the line with the link to the only case, or with the command that opens the first of several."""
+    first, *others = found
+    if others:
+        return f"`epochfuzz play {first.id}` opens {first.id} in your browser"
+    return play_links.line(play_links.to_case(first, protocols_for(first, None)))
+
+
 def _json(case: Case) -> "documents.BundledCase":
     return {
         "id": case.id,
@@ -82,4 +93,5 @@ def _json(case: Case) -> "documents.BundledCase":
         "events": len(case.events),
         "protocols": {name: each.plain() for name, each in case.expect.items()},
         "systems": {name: each.plain() for name, each in case.systems.items()},
+        "play": play_links.to_case(case, protocols_for(case, None)),
     }

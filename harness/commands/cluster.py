@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from epochfuzz.harness.cases import bundled
+from epochfuzz.harness.cases.case import load_case
 from epochfuzz.harness.cli import options
 from epochfuzz.harness.cli.environment.signals import as_ctrl_c
 from epochfuzz.harness.cli.help import ClusterCommand, Group
@@ -18,6 +20,7 @@ from epochfuzz.harness.cluster.errors import ClusterError
 from epochfuzz.harness.commands.subcommands import cluster_schedules
 
 if TYPE_CHECKING:
+    from epochfuzz.harness.cluster.broker.installation import Installation
     from epochfuzz.harness.cluster.runs import ScenarioRequest
     from epochfuzz.harness.cluster.timeline import ScenarioRun
     from epochfuzz.harness.documents import evidence
@@ -98,34 +101,29 @@ def run(
     options.require_out_for_data(keep_data, out)
 
     from epochfuzz.harness.cluster.runs import ScenarioRequest
+    from epochfuzz.harness.views import play_links
 
     variant = Variant(end, election, control)
     command = _command(scenario, variant, release, repair)
     request = ScenarioRequest(scenario, variant, release, kafka_home, repair, out, command, keep_data)
     printing = console(json)
     with as_ctrl_c(), as_bad_input(ClusterError):
-        all_runs = _play(printing, request, runs)
+        with printing.status("looking for Kafka"):
+            kafka = request.kafka()
+        all_runs = _play(printing, request, kafka, runs)
+    link = _link(request, kafka, all_runs)
+    if link is not None:
+        printing.print(play_links.line(link), markup=False, soft_wrap=True)
     if json:
-        counted = _counted(all_runs)
-        document: evidence.Cluster = {
-            "scenario": scenario.value,
-            "release": release if kafka_home is None else str(kafka_home),
-            "lost": counted["lost"],
-            "kept": counted["kept"],
-            "not_reached": counted["not_reached"],
-            "runs": [each.plain() for each in all_runs],
-        }
-        print_json(document)
+        print_json(_document(request, all_runs, link))
     return _exit_code(request, all_runs)
 
 
-def _play(out: Console, request: "ScenarioRequest", count: int) -> "list[ScenarioRun]":
+def _play(out: Console, request: "ScenarioRequest", kafka: "Installation", count: int) -> "list[ScenarioRun]":
     from epochfuzz.harness.cluster.runs import play
     from epochfuzz.harness.cluster.view import conclusion, print_run
     from epochfuzz.harness.views.report.html import environment
 
-    with out.status("looking for Kafka"):
-        kafka = request.kafka()
     templates = environment("epochfuzz.harness.cluster")
     all_runs = []
     for number in range(1, count + 1):
@@ -144,6 +142,35 @@ def _play(out: Console, request: "ScenarioRequest", count: int) -> "list[Scenari
         )
         out.print(f"{count} runs: {told}")
     return all_runs
+
+
+def _link(request: "ScenarioRequest", kafka: "Installation", all_runs: "list[ScenarioRun]") -> str | None:
+    """Return the address of the step that loses the record in the model of the release, if a run lost a record.
+
+    A repair or a control changes the scenario, so its runs have no address.
+    """
+    from epochfuzz.harness.cluster.schedules.beside import protocol_of
+    from epochfuzz.harness.views import play_links
+
+    if request.repair is not None or request.variant.control is not None or not _counted(all_runs)["lost"]:
+        return None
+    case = load_case(bundled.files()[Scenario.RE_ELECTED_LEADER])  # each scenario shows this bug
+    protocol = protocol_of(kafka.release) or protocol_of(DEFAULT_RELEASE)
+    assert protocol is not None
+    return play_links.to_loss(case, protocol)
+
+
+def _document(request: "ScenarioRequest", all_runs: "list[ScenarioRun]", link: str | None) -> "evidence.Cluster":
+    counted = _counted(all_runs)
+    return {
+        "scenario": request.scenario.value,
+        "release": request.release if request.home is None else str(request.home),
+        "lost": counted["lost"],
+        "kept": counted["kept"],
+        "not_reached": counted["not_reached"],
+        "runs": [each.plain() for each in all_runs],
+        "play": link,
+    }
 
 
 def _counted(all_runs: "list[ScenarioRun]") -> dict[str, int]:

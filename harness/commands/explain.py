@@ -106,7 +106,8 @@ def _explain_case(out: Console, case: Case, json: bool) -> int:
     out.print(Text(f"\n{len(case.events)} events, {settings}; to see each event:"))
     for command in (f"epochfuzz replay {case.id} --trace", f"epochfuzz play {case.id}"):
         out.print(Text(f"  {command}"))
-    out.print(play_links.line(play_links.to_case(case, protocols_for(case, None))), markup=False, soft_wrap=True)
+    link = play_links.to_case(case, protocols_for(case, None))
+    out.print(play_links.line(link), markup=False, soft_wrap=True)
     if json:
         document: documents.ExplainedCase = {
             "name": case.id,
@@ -116,6 +117,7 @@ def _explain_case(out: Console, case: Case, json: bool) -> int:
             "events": schedule_texts(case.events),
             "protocols": {name: each.plain() for name, each in case.expect.items()},
             "systems": {name: each.plain() for name, each in case.systems.items()},
+            "play": link,
         }
         print_json(document)
     return Exit.AS_EXPECTED

@@ -256,7 +256,7 @@ def _end(out: Console, asked: "SearchRequest", result: "Exploration", seconds: f
     from epochfuzz.harness.views import play_links
     from epochfuzz.harness.views.terminal import timeline
 
-    why = run = None
+    why = run = link = None
     if result.shortest is not None:
         why = causes(result.shortest, asked.protocol, asked.settings, asked.sought)
         run = replay(result.shortest, asked.protocol, asked.settings)
@@ -272,20 +272,21 @@ def _end(out: Console, asked: "SearchRequest", result: "Exploration", seconds: f
     out.print(found)
     if why is not None and run is not None:
         out.print(why.sentence, markup=False)
-        out.print(play_links.line(play_links.to_break([run], asked.sought)), markup=False, soft_wrap=True)
+        link = play_links.to_break([run], asked.sought)
+        out.print(play_links.line(link), markup=False, soft_wrap=True)
     out.print(
         f"{result.states:,} states of {result.memory / result.states:.0f} bytes, {result.transitions:,} transitions,"
         f" depth {result.depth} in {seconds:.1f} s ({result.transitions / seconds / 1e6:.1f} million transitions/s)"
     )
     if json:
-        document = _document(asked, result, seconds)
+        document = _document(asked, result, seconds, link)
         print_json(document if why is None else {**document, **why.plain()})
     if why is not None and (why.reason is None or not asked.protocol.is_named):
         return Exit.BROKEN
     return Exit.GOAL_UNMET if result.memory_exhausted else Exit.AS_EXPECTED
 
 
-def _document(asked: "SearchRequest", result: "Exploration", seconds: float) -> "searches.Explore":
+def _document(asked: "SearchRequest", result: "Exploration", seconds: float, link: str | None) -> "searches.Explore":
     return {
         "protocol": asked.protocol.name,
         "property": asked.sought,
@@ -300,4 +301,5 @@ def _document(asked: "SearchRequest", result: "Exploration", seconds: float) -> 
         "broken": result.broken,
         "length": len(result.shortest) if result.shortest is not None else None,
         "shortest": schedule_texts(result.shortest) if result.shortest is not None else None,
+        "play": link,
     }

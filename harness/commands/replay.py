@@ -155,7 +155,11 @@ def _print_links(out: Console, judged_cases: list[JudgedCase]) -> None:
     """Print a link to a single case, or to each of several that is not as expected."""
     for judged in judged_cases:
         if len(judged_cases) == 1 or not judged.as_expected:
-            out.print(play_links.line(play_links.to_case(judged.case, judged.verdicts)), markup=False, soft_wrap=True)
+            out.print(play_links.line(_link(judged)), markup=False, soft_wrap=True)
+
+
+def _link(judged: JudgedCase) -> str | None:
+    return play_links.to_case(judged.case, judged.verdicts)
 
 
 def _own(
@@ -286,6 +290,7 @@ def _json(judged: JudgedCase) -> "documents.JudgedCase":
         "id": judged.case.id,
         "as_expected": judged.as_expected,
         "protocols": {name: _verdict_json(verdict) for name, verdict in judged.verdicts.items()},
+        "play": _link(judged),
     }
 
 

@@ -141,7 +141,7 @@ def _show(asked: _Request, result: "Reproducer") -> "tuple[Run, Causes]":
         f" {len(asked.case.events)}: {result.proven}\n{why.sentence}",
         markup=False,
     )
-    asked.out.print(play_links.line(play_links.to_break([run], asked.property)), markup=False, soft_wrap=True)
+    asked.out.print(play_links.line(_link(asked, run)), markup=False, soft_wrap=True)
     return run, why
 
 
@@ -155,7 +155,14 @@ def _document(asked: _Request, result: "Reproducer", run: "Run", why: "Causes") 
         **result.plain(),
         "fingerprint": run.fingerprint,
         **why.plain(),
+        "play": _link(asked, run),
     }
+
+
+def _link(asked: _Request, run: "Run") -> str | None:
+    from epochfuzz.harness.views import play_links
+
+    return play_links.to_break([run], asked.property)
 
 
 def _shorter(asked: _Request, result: "Reproducer", run: "Run") -> Case:

@@ -2,10 +2,10 @@
 
 from typing_extensions import TypedDict
 
-from epochfuzz.harness.documents.parts import Causes, Proof, Settings, Verdict
+from epochfuzz.harness.documents.parts import Causes, Linked, Proof, Settings, Verdict
 
 
-class BundledCase(TypedDict):
+class BundledCase(Linked):
     """A case that is installed with epochfuzz: the number of its events, and its expected results."""
 
     id: str
@@ -50,7 +50,7 @@ class Judged(TypedDict):
     did_nothing: list[NotEnabled]
 
 
-class JudgedCase(TypedDict):
+class JudgedCase(Linked):
     """The results of a case, by protocol."""
 
     id: str
@@ -76,7 +76,7 @@ class Difference(TypedDict):
     field: str | None
 
 
-class Rerun(TypedDict):
+class Rerun(Linked):
     """The results of a case in a system under test (`subject`) and in the model.
 
     `agrees`: both break the same properties, after the same event.
@@ -104,7 +104,7 @@ class Reruns(TypedDict):
     cases: list[Rerun | Unable]
 
 
-class Shrink(Proof, Causes):
+class Shrink(Proof, Causes, Linked):
     """The JSON document that `shrink --json` prints: the shortened schedule, its proof and its causes."""
 
     protocol: str

@@ -4,10 +4,10 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
-from epochfuzz.harness.documents.parts import Causes, Estimate, Proof, Settings
+from epochfuzz.harness.documents.parts import Causes, Estimate, Linked, Proof, Settings
 
 
-class Nonconformity(Proof):
+class Nonconformity(Proof, Linked):
     """A difference between the system under test and the model, or a guarantee that the system broke.
 
     `expected` and `observed` are the two values of `field`, of any JSON type.

@@ -3,7 +3,7 @@
 from typing_extensions import TypedDict
 
 from epochfuzz.harness.documents.cluster_records import Loss, Playing, ReachedStep
-from epochfuzz.harness.documents.parts import Settings
+from epochfuzz.harness.documents.parts import Linked, Settings
 from epochfuzz.harness.documents.walks import Facts
 
 
@@ -114,8 +114,12 @@ class ClusterRun(TypedDict):
     clients: list[str]
 
 
-class Cluster(TypedDict):
-    """The JSON document that `cluster run --json` prints: the number of runs by outcome, and the runs."""
+class Cluster(Linked):
+    """The JSON document that `cluster run --json` prints: the number of runs by outcome, and the runs.
+
+    `play` opens the loss in the model of the release. It is None if no run lost a record, or if the run had a repair or
+    a control.
+    """
 
     scenario: str
     release: str
@@ -133,7 +137,7 @@ class PlayedBeside(TypedDict):
     permitted: bool
 
 
-class PlayedCase(TypedDict):
+class PlayedCase(Linked):
     """A case that was played on a cluster: its outcome there and in the model, and the first difference."""
 
     id: str
@@ -155,8 +159,8 @@ class ClusterReplay(TypedDict):
     not_offered: dict[str, list[str]]
 
 
-class FuzzedFinding(TypedDict):
-    """A finding of `cluster fuzz`: a shortened schedule, with its outcome on the cluster and in the model."""
+class ShortenedPlay(TypedDict):
+    """A shortened schedule, with its outcome on the cluster and in the model, as a resumed run reads it."""
 
     schedule: int
     ended: str
@@ -164,6 +168,10 @@ class FuzzedFinding(TypedDict):
     events: list[str]
     shrunk_from: int
     model: str
+
+
+class FuzzedFinding(ShortenedPlay, Linked):
+    """A finding of `cluster fuzz`."""
 
 
 class PlayedNumbers(TypedDict):

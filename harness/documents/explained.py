@@ -2,7 +2,7 @@
 
 from typing_extensions import TypedDict
 
-from epochfuzz.harness.documents.parts import Causes, Settings, Verdict
+from epochfuzz.harness.documents.parts import Causes, Linked, Settings, Verdict
 
 
 class Name(TypedDict):
@@ -57,7 +57,7 @@ class Entry(TypedDict):
     example: Example | None
 
 
-class ExplainedCase(TypedDict):
+class ExplainedCase(Linked):
     """The JSON document that `explain --json` prints for the id of an installed case, such as `m1-loss`."""
 
     name: str

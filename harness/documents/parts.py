@@ -66,6 +66,15 @@ class Verdict(TypedDict):
     at: int | None
 
 
+class Linked(TypedDict):
+    """A case or a finding that `play` can open. `play` is the address of its step.
+
+    `play` is None if there is no schedule, or if the schedule is too long for `play`.
+    """
+
+    play: str | None
+
+
 class Pair(TypedDict):
     """A property that breaks under a protocol."""
 

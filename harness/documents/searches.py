@@ -2,7 +2,7 @@
 
 from typing_extensions import TypedDict
 
-from epochfuzz.harness.documents.parts import Causes, Proof, Settings
+from epochfuzz.harness.documents.parts import Causes, Linked, Proof, Settings
 
 
 class Search(TypedDict):
@@ -25,7 +25,7 @@ class Search(TypedDict):
     shortest: list[str] | None
 
 
-class Explore(Search):
+class Explore(Search, Linked):
     """The JSON document that `explore --json` prints."""
 
     bytes_per_state: float

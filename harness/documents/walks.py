@@ -4,7 +4,7 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
-from epochfuzz.harness.documents.parts import Causes, Estimate, Pair, Proof, Settings
+from epochfuzz.harness.documents.parts import Causes, Estimate, Linked, Pair, Proof, Settings
 from epochfuzz.harness.documents.records import CampaignFinding, Checked, Discovery, Unseen
 
 
@@ -21,7 +21,7 @@ class Shrunk(Proof):
     shrunk_from: int
 
 
-class Finding(Shrunk, Causes):
+class Finding(Shrunk, Causes, Linked):
     """A finding of a random run: the shortest schedule known, its fingerprint, and its causes."""
 
     fingerprint: str
@@ -70,7 +70,7 @@ class AblationSaved(Ablation):
     saved: list[str]
 
 
-class Distinction(TypedDict):
+class Distinction(Linked):
     """The JSON document that `fuzz --breaks --holds --json` prints. `events` is None if no schedule was found."""
 
     seed: int

@@ -29,6 +29,7 @@ from epochfuzz.harness.engine.explore.certificates import Reproducer
 from epochfuzz.harness.engine.explore.estimate import Estimate, estimate_json
 from epochfuzz.harness.findings.chance import of_new_finding
 from epochfuzz.harness.trace.replay import Run, replay
+from epochfuzz.harness.views import play_links
 from epochfuzz.harness.views.terminal import timeline
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.contract.properties import BY_NAME
@@ -210,6 +211,7 @@ def _nonconformity_json(
         "configuration": nonconformity.trial.settings.changed(),
         "known_flaw": nonconformity.known_flaw,
         "saved": str(saved) if saved else None,
+        "play": play_links.to_difference(nonconformity),
     }
     if nonconformity.causes is None:
         return document

@@ -34,6 +34,7 @@ def finding_json(finding: Finding) -> "walks.Finding":
         "fingerprint": run.fingerprint,
         "known_flaw": finding.known_flaw,
         **finding.causes.plain(),
+        "play": play_links.to_finding(finding),
     }
 
 

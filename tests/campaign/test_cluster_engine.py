@@ -284,6 +284,7 @@ def test_the_command_shows_what_clusters_did_and_so_do_resume_and_report(epochfu
     shown = epochfuzz("campaign", "report", tmp_path / "c").out
     assert f"LOST here, KEPT in the model: seen in {finding['seen']} schedules. Schedule " in shown
     assert f"\n  {LOSING}\n  acknowledged and gone: m0@0\n" in shown
+    assert f"\nplay: {finding['play']}" in shown
     assert "3 schedules, " in shown
     refused = epochfuzz("campaign", "report", tmp_path / "c", "--sarif", tmp_path / "c.sarif")
     assert (refused.code, f"but {tmp_path / 'c'} is about Kafka itself" in refused.err) == (2, True)

@@ -14,6 +14,8 @@ from epochfuzz.harness.cluster.broker.installation import Installation
 from epochfuzz.harness.cluster.runs import Played
 from epochfuzz.harness.cluster.timeline import ScenarioRun, ScenarioVerdict
 from epochfuzz.harness.documents.cluster_records import Loss
+from epochfuzz.harness.links.play_link import VARIABLE
+from tests.views.opening import SITE, breaks, links, opened
 
 LOST = ScenarioRun(ScenarioVerdict.LOST, 28.0, 7, [Loss("m", 0, 4, "z", was_read=True)])
 KEPT = ScenarioRun(ScenarioVerdict.KEPT, 28.0, 8)
@@ -70,6 +72,25 @@ def test_json_counts_verdicts_and_has_every_run(plays: Any, epochfuzz: Any) -> N
     assert (document["lost"], document["kept"], document["not_reached"]) == (1, 1, 1)
     assert [run["verdict"] for run in document["runs"]] == ["LOST", "KEPT", "NOT REACHED"]
     assert document["runs"][0]["lost"][0]["value"] == "m"
+
+
+def test_a_loss_is_linked_at_its_step_in_the_model_of_the_release(
+    plays: Any, epochfuzz: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, SITE)
+    plays(KEPT, LOST)
+    ended = epochfuzz("cluster", "run", "re-elected-leader-under-load", "--runs", 2, "--json")
+    (link,) = links(ended.err)
+    assert ended.json["play"] == link
+    assert (opened(link).case, opened(link).step) == ("re-elected-leader", 14)
+    assert breaks(opened(link), "kafka-4.3.1", "no-acked-loss")
+
+
+@pytest.mark.parametrize("words", [("--repair", "every-epoch"), ("--control", "late"), ("--runs", 1)], ids=str)
+def test_a_run_without_the_loss_of_the_release_has_no_link(words: tuple[str, ...], plays: Any, epochfuzz: Any) -> None:
+    plays(KEPT if "--runs" in words else LOST)
+    ended = epochfuzz("cluster", "run", "re-elected-leader", *words, "--json")
+    assert (links(ended.err), ended.json["play"]) == ([], None)
 
 
 def refusal(epochfuzz: Any, *words: object) -> str:

@@ -1,6 +1,6 @@
 """Links to `play`: each command prints one for its finding, and it opens the position that it names."""
 
-import re
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,17 +10,16 @@ import pytest
 from epochfuzz.harness.cases.bundled import bundled_cases
 from epochfuzz.harness.cli.cases import protocols_for
 from epochfuzz.harness.links.play_link import LOCAL, VARIABLE, base_address, play_link
-from epochfuzz.harness.links.position import MOST_PROTOCOLS, Position, parse_query
-from epochfuzz.harness.play.pages import Pages
+from epochfuzz.harness.links.position import MOST_PROTOCOLS
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule, schedule_texts
 from epochfuzz.model.kafka.vocabulary.protocols import NAMED
 from epochfuzz.strategies.project import ProjectError, look_in
+from tests.conform.running import SUBJECT
 from tests.conftest import Ended
+from tests.views.opening import SITE, breaks, links, opened
 
-SITE = "https://example.org/play/"
 UNFENCED = "kip-320:fencing=none"
-PAGES = Pages(Position())
 
 
 @pytest.fixture(autouse=True)
@@ -28,32 +27,30 @@ def site(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, SITE)
 
 
-def links(text: str) -> list[str]:
-    """The links in the lines that begin with `play:`."""
-    return re.findall(r"^play: (\S+)", text, re.MULTILINE)
-
-
-def opened(link: str) -> Position:
-    """The position that the page of a link shows."""
-    base, _, query = link.partition("?")
-    assert base == SITE
-    answer = PAGES.page(query)
-    assert answer.status == 200
-    assert answer.query == query
-    return parse_query(query)
-
-
-def test_replay_links_each_case_of_the_corpus_at_its_start(epochfuzz: Any) -> None:
+def test_cases_and_replay_link_each_case_of_the_corpus_at_its_start(epochfuzz: Any) -> None:
+    listed = {each["id"]: each["play"] for each in epochfuzz("cases", "--json").json["cases"]}
+    assert listed.keys() == {case.id for case in bundled_cases()}
     for case in bundled_cases():
-        (link,) = links(epochfuzz("replay", case.id).out)
+        ended = epochfuzz("replay", case.id, "--json")
+        (link,) = links(ended.err)
+        assert ended.json["cases"][0]["play"] == listed[case.id] == link
         there = opened(link)
         assert (there.case, there.events, there.settings, there.step) == (case.id, case.events, case.settings, 0)
         assert [protocol.name for protocol in there.protocols] == list(protocols_for(case, None))[:MOST_PROTOCOLS]
 
 
+def test_cases_links_a_case_that_alone_has_the_words_and_names_the_command_for_several(epochfuzz: Any) -> None:
+    (link,) = links(epochfuzz("cases", "isr-expansion").out)
+    assert opened(link).case == "kafka-7128-isr-expansion"
+    several = epochfuzz("cases", "m1-loss").out
+    assert links(several) == []
+    assert "`epochfuzz play m1-loss` opens m1-loss in your browser" in several
+
+
 def test_explain_links_the_start_of_a_case(epochfuzz: Any) -> None:
-    (link,) = links(epochfuzz("explain", "m1-loss").out)
-    assert links(epochfuzz("replay", "m1-loss").out) == [link]
+    ended = epochfuzz("explain", "m1-loss", "--json")
+    (link,) = links(ended.err)
+    assert links(epochfuzz("replay", "m1-loss").out) == [ended.json["play"]] == [link]
     assert opened(link).step == 0
 
 
@@ -66,22 +63,28 @@ def test_replay_links_of_several_cases_only_those_that_are_not_as_expected(epoch
     assert opened(link).case == "wrong"
 
 
-def breaks(there: Position, protocol: str, property_: str) -> bool:
-    """Whether the page of a position shows that its step breaks a property under its first protocol."""
-    text = PAGES.page(there.query()).text
-    shown = re.findall(r"BROKEN: ([^<]*)", text)
-    return there.protocols[0].name == protocol and any(property_ in each for each in shown)
+def test_replay_on_a_subject_links_the_first_difference(epochfuzz: Any) -> None:
+    defective = shlex.join((*SUBJECT, "--defect", "recovery-drops-the-last-batch"))
+    ended = epochfuzz("replay", "m1-loss", "-p", "hw", "-p", "kip-101", "--subject", defective, "--json")
+    for each in ended.json["cases"]:
+        there = opened(each["play"])
+        assert (there.case, [protocol.name for protocol in there.protocols]) == ("m1-loss", [each["protocol"]])
+        assert there.step == (each["differs"] or {"after": 0})["after"]
+    assert links(ended.err) == [each["play"] for each in ended.json["cases"] if each["differs"]] != []
 
 
 def test_fuzz_links_each_finding_at_the_step_that_breaks_the_property(epochfuzz: Any) -> None:
     protocols = ("--protocol", "hw", "--protocol", UNFENCED)
     ended = epochfuzz("fuzz", *protocols, "--schedules", 3000, "--seed", 3, "--certify", 0, "--json")
-    found = {(each["protocol"], tuple(each["events"])): each["property"] for each in ended.json["findings"][::-1]}
-    seen = [opened(link) for link in links(ended.err)]
-    assert {(each.protocols[0].name, tuple(schedule_texts(each.events))) for each in seen} == set(found)
-    for there in seen:
-        protocol, events = there.protocols[0].name, tuple(schedule_texts(there.events))
-        assert breaks(there, protocol, found[protocol, events])
+    first = {(each["protocol"], tuple(each["events"])): each["play"] for each in ended.json["findings"][::-1]}
+    assert sorted(links(ended.err)) == sorted(first.values()) != []
+    for each in ended.json["findings"]:
+        there = opened(each["play"])
+        assert (schedule_texts(there.events), there.settings.changed()) == (
+            each["events"],
+            ended.json["configuration"],
+        )
+        assert breaks(there, each["protocol"], each["property"])
 
 
 @pytest.mark.parametrize(
@@ -96,16 +99,26 @@ def test_fuzz_links_each_finding_at_the_step_that_breaks_the_property(epochfuzz:
 def test_a_search_links_the_schedule_that_it_finds(epochfuzz: Any, words: tuple[object, ...]) -> None:
     ended: Ended = epochfuzz(*words, "--json")
     (link,) = links(ended.err)
-    assert schedule_texts(opened(link).events) == ended.json.get("events", ended.json.get("shortest"))
-    assert breaks(opened(link), "hw", "no-committed-loss")
+    assert ended.json["play"] == link
+    there = opened(link)
+    assert schedule_texts(there.events) == ended.json.get("events", ended.json.get("shortest"))
+    assert there.settings.changed() == ended.json.get("configuration", {"replicas": 2})
+    assert breaks(there, "hw", "no-committed-loss")
+
+
+def test_a_search_that_finds_no_schedule_has_no_link(epochfuzz: Any) -> None:
+    words = ("--property", "no-committed-loss", "--records", 1, "--epochs", 1, "--depth", 3, "--json")
+    ended = epochfuzz("explore", "--protocol", "kip-320", *words)
+    assert (links(ended.err), ended.json["play"], ended.json["shortest"]) == ([], None, None)
 
 
 def test_conform_links_the_models_run_of_a_difference(epochfuzz: Any, tmp_path: Path) -> None:
     adapter = ("--", sys.executable, "-m", "tests.conform.wrong", "permissive")
     ended = epochfuzz("conform", "--schedules", 200, "--seed", 1, "--out", tmp_path, "--json", *adapter)
     finding = ended.json["findings"][0]
-    there = opened(links(ended.err)[0])
-    assert schedule_texts(there.events) == finding["events"]
+    assert links(ended.err)[0] == finding["play"]
+    there = opened(finding["play"])
+    assert (schedule_texts(there.events), there.settings.changed()) == (finding["events"], finding["configuration"])
     assert (there.step, there.protocols[0].name) == (len(finding["events"]), finding["protocol"])
 
 
@@ -135,9 +148,12 @@ def test_an_address_that_is_not_of_a_site_is_rejected_before_a_run(
     assert ended.err.startswith(f"epochfuzz: {VARIABLE}: an address such as https://example.org/play/")
 
 
-def test_a_schedule_that_play_cannot_draw_has_no_link() -> None:
-    events = parse_schedule(["produce A"] * 501)
-    assert play_link(NAMED.values(), Configuration(), events) is None
+def test_a_schedule_that_play_cannot_draw_has_no_link(epochfuzz: Any, tmp_path: Path) -> None:
+    events = ["produce A"] * 501
+    assert play_link(NAMED.values(), Configuration(), parse_schedule(events)) is None
+    (tmp_path / "long.yaml").write_text(f"schema: 1\nid: long\nwhy: Long.\nevents: [{', '.join(events)}]\n")
+    ended = epochfuzz("replay", tmp_path / "long.yaml", "--protocol", "hw", "--json")
+    assert (links(ended.err), ended.json["cases"][0]["play"]) == (["the"], None)
 
 
 def test_a_link_names_at_most_the_protocols_that_fit_side_by_side() -> None:

@@ -4,8 +4,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-
 from epochfuzz.harness.cli.output import BadInput, Exit, print_json
 from epochfuzz.harness.cli.runs.conform_request import ConformRequest
 from epochfuzz.harness.conform.protocol.discrepancy import SubjectUnable
@@ -17,7 +15,6 @@ from epochfuzz.harness.conform.run.proofs import proofs
 from epochfuzz.harness.conform.run.run import Conformance
 from epochfuzz.harness.engine.explore.certificates import Reproducer
 from epochfuzz.harness.engine.runtime.interruption import Interruption
-from epochfuzz.harness.links.play_link import play_link
 from epochfuzz.harness.views import conformance as report
 from epochfuzz.harness.views import play_links, transitions
 
@@ -78,18 +75,12 @@ def _prove_and_save(
     for number, (nonconformity, proof) in enumerate(zip(known, proven, strict=True)):
         asked.out.print(report.nonconformity_text(nonconformity, proof))
         if nonconformity.sighting.sent:
-            _print_link(asked.out, nonconformity)
+            link = play_links.to_difference(nonconformity)
+            asked.out.print(play_links.line(link), markup=False, soft_wrap=True)
         if nonconformity.sighting.sent and not nonconformity.known_flaw:
             saved[number] = _save(nonconformity, plan.seed, asked.cases)
             asked.out.print(f"saved as {saved[number]}", markup=False)
     return proven, saved
-
-
-def _print_link(out: Console, nonconformity: ConformanceFinding) -> None:
-    """Print the link to the model's run of a finding, at the step after which the system under test differs."""
-    sent = nonconformity.sighting.sent
-    link = play_link([nonconformity.protocol], nonconformity.trial.settings, sent, len(sent))
-    out.print(play_links.line(link), markup=False, soft_wrap=True)
 
 
 def _show_end(ending: ConformEnding, plan: Plan, conformance: Conformance) -> None:

@@ -204,7 +204,7 @@ def distinguish_protocols(asked: FuzzRequest, breaks: Protocol, holds: Protocol,
     options.say_what_versions_stand_for(out, [breaks, holds])
     with show_search(out) as progress:
         distinction = distinguish(breaks, holds, settings, wanted, asked.seed, asked.seconds, progress.searched)
-    schedule = distinction.schedule
+    schedule, link = distinction.schedule, None
     if schedule is None:
         bound = "within the bounds" if distinction.complete else f"of fewer than {distinction.searched} events"
         out.print(f"no schedule {bound} breaks {property_} under {breaks.name} and nothing under {holds.name}")
@@ -215,14 +215,15 @@ def distinguish_protocols(asked: FuzzRequest, breaks: Protocol, holds: Protocol,
         out.print(
             f"{breaks.name} breaks {property_} in {len(schedule)} events that break nothing under {holds.name}: {proof}"
         )
-        out.print(play_links.line(play_links.to_break(runs, property_)), markup=False, soft_wrap=True)
+        link = play_links.to_break(runs, property_)
+        out.print(play_links.line(link), markup=False, soft_wrap=True)
     if asked.json:
-        print_json(_distinction_json(asked, breaks, holds, property_, distinction))
+        print_json(_distinction_json(asked, breaks, holds, property_, distinction, link))
     return Exit.GOAL_UNMET if schedule is None and not distinction.complete else Exit.AS_EXPECTED
 
 
 def _distinction_json(
-    asked: FuzzRequest, breaks: Protocol, holds: Protocol, property_: str, distinction: Distinction
+    asked: FuzzRequest, breaks: Protocol, holds: Protocol, property_: str, distinction: Distinction, link: str | None
 ) -> walks.Distinction:
     schedule = distinction.schedule
     return {
@@ -234,4 +235,5 @@ def _distinction_json(
         "events": schedule_texts(schedule) if schedule is not None else None,
         "length": len(schedule) if schedule is not None else None,
         "certified_minimal": distinction.certified_minimal,
+        "play": link,
     }

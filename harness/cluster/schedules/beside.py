@@ -1,8 +1,9 @@
 """Compare the results of a schedule on a cluster and in the model of the cluster's release."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from epochfuzz.harness.cluster.schedules.ends import PROPERTIES, broken_at
 from epochfuzz.harness.cluster.schedules.events import EVENTS
 from epochfuzz.harness.cluster.schedules.stage import TopicSettings
 from epochfuzz.harness.documents.cluster_records import Ended, ObservedState, Playing
@@ -16,21 +17,28 @@ if TYPE_CHECKING:
     from epochfuzz.harness.cases.case import Case
 
 _BROKERS = 3
-_ENDS = (
-    (Ended.LOST, {"no-committed-loss", "no-acked-loss"}),
-    (Ended.DIVERGED, {"no-divergence", "convergence"}),
-    (Ended.STUCK, {"hw-due"}),
-)
+
+
+class _Difference(NamedTuple):
+    """The number of the first event after which a cluster differs from the model, and a description."""
+
+    number: int
+    text: str
 
 
 @dataclass(frozen=True)
 class Beside:
-    """The result of a schedule in the model. `differs` describes the first difference from the cluster, or is None."""
+    """The result of a schedule in the model. `differs` describes the first difference from the cluster, or is None.
+
+    `step` is the step to look at in the model: the violation that the cluster showed too, or else the first difference,
+    or else the last event that the cluster carried out. It is 0 if the cluster kept all guarantees as in the model.
+    """
 
     protocol: str
     ended: Ended
     permitted: bool  # the guarantees to clients permit this outcome
     differs: str | None
+    step: int
 
 
 def protocol_of(release: str) -> Protocol | None:
@@ -63,12 +71,23 @@ def beside(events: bytes, settings: Configuration, protocol: Protocol, playing: 
     """Replay a schedule in the model, and compare it with `playing`, its results on the cluster."""
     run = replay(events, protocol, settings)
     broken = {*run.broken, *run.permitted}
-    ended = next((ended for ended, names in _ENDS if names & broken), Ended.KEPT)
-    permitted = not any(names & {*run.broken} for _, names in _ENDS) and ended is not Ended.KEPT
-    return Beside(protocol.name, ended, permitted, _first_difference(run, playing))
+    ended = next((ended for ended, names in PROPERTIES.items() if names & broken), Ended.KEPT)
+    permitted = not any(names & {*run.broken} for names in PROPERTIES.values()) and ended is not Ended.KEPT
+    difference = _first_difference(run, playing)
+    differs = None if difference is None else difference.text
+    return Beside(protocol.name, ended, permitted, differs, _step(run, playing, difference))
 
 
-def _first_difference(run: Run, playing: Playing) -> str | None:
+def _step(run: Run, playing: Playing, difference: _Difference | None) -> int:
+    broken = broken_at(run, playing.ended)
+    if broken is not None:
+        return broken
+    if difference is not None:
+        return difference.number
+    return 0 if playing.ended is Ended.KEPT else len(playing.steps)
+
+
+def _first_difference(run: Run, playing: Playing) -> _Difference | None:
     for step, played in zip(run.steps, playing.steps, strict=False):
         model = _seen(observe(step.state))
         for what, there, here in (
@@ -78,7 +97,8 @@ def _first_difference(run: Run, playing: Playing) -> str | None:
         ):
             if there != here:
                 event = event_text(step.event)
-                return f"after {step.number} ({event}) {what} {_described(here)}, in the model {_described(there)}"
+                text = f"after {step.number} ({event}) {what} {_described(here)}, in the model {_described(there)}"
+                return _Difference(step.number, text)
     return None
 
 

@@ -51,7 +51,7 @@ class Fuzzer:
     ) -> None:
         self.result = Fuzzed()
         self._turn = 0
-        self._player, self._protocol, self._settings, self.seed = player, protocol, settings, seed
+        self._player, self.protocol, self.settings, self.seed = player, protocol, settings, seed
         self._keep = keep
         self._chooser = ClusterChooser(protocol, settings, seed, selection)
         self._unfinished = unfinished
@@ -92,14 +92,14 @@ class Fuzzer:
             self._kinds.add(kind)
             self.result.findings.append(finding)
             if self._keep is not None:
-                self._keep(case_of(finding, self._protocol, self._settings, self.seed))
+                self._keep(case_of(finding, self.protocol, self.settings, self.seed))
             say(f"  {'; '.join(schedule_texts(finding.events))} (the model: {finding.model})")
 
     def _play(self, events: bytes) -> Playing:
-        return self._player.play(settings_of(self._settings), schedule_texts(events))
+        return self._player.play(settings_of(self.settings), schedule_texts(events))
 
     def _model(self, events: bytes, playing: Playing) -> Ended:
-        return beside(events, self._settings, self._protocol, playing).ended
+        return beside(events, self.settings, self.protocol, playing).ended
 
     def _shrunk(self, number: int, events: bytes, playing: Playing) -> ClusterFinding:
         shrunk, best, replays = shortened(events, playing, self._play)

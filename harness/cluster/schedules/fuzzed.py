@@ -25,7 +25,7 @@ class ClusterFinding:
     why: str
     model: Ended
 
-    def plain(self) -> "evidence.FuzzedFinding":
+    def plain(self) -> "evidence.ShortenedPlay":
         """Return this finding as plain data, for JSON."""
         return {
             "schedule": self.number,
@@ -64,10 +64,6 @@ class Fuzzed:
             "unlike_the_model": dict(self.unlike),
             "not_reached": self.not_reached,
         }
-
-    def plain(self) -> "evidence.FuzzedNumbers":
-        """Return the counts and the findings as plain data, for JSON."""
-        return {**self.numbers(), "findings": [each.plain() for each in self.findings]}
 
     def add(self, number: int, steps: int, ended: Ended, why: str, model: Ended) -> None:
         """Count a played schedule: its number of events, and its results on the cluster and in the model."""

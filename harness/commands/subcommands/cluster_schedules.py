@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from epochfuzz.harness.cli import options
-from epochfuzz.harness.cli.cases import mistakes_as_bad_input
+from epochfuzz.harness.cli.cases import mistakes_as_bad_input, protocols_for
 from epochfuzz.harness.cli.environment.signals import as_ctrl_c
 from epochfuzz.harness.cli.files import write_new_file
 from epochfuzz.harness.cli.output import BadInput, Exit, as_bad_input, console, print_json, print_table
@@ -134,11 +134,28 @@ def fuzz(
             except KeyboardInterrupt:
                 printing.print("stopped" if save is None else "stopped; repeat the command to resume", markup=False)
     printing.print(describe(fuzzer.result), markup=False, soft_wrap=True)
+    _print_links(printing, fuzzer)
     if json:
-        document: evidence.ClusterFuzz = {"release": kafka.release, "seed": fuzzer.seed, **fuzzer.result.plain()}
-        print_json(document)
+        print_json(_fuzz_json(kafka.release, fuzzer))
     is_unlike = any(each.model is not each.ended for each in fuzzer.result.findings)
     return Exit.BROKEN if is_unlike else Exit.AS_EXPECTED
+
+
+def _print_links(out: Console, fuzzer: "Fuzzer") -> None:
+    """Print a link to the model's run of each finding."""
+    from epochfuzz.harness.views import play_links
+
+    for each in fuzzer.result.findings:
+        out.print(f"schedule {each.number}: {each.ended}, in the model {each.model}", markup=False)
+        link = play_links.to_cluster_finding(each, fuzzer.protocol, fuzzer.settings)
+        out.print(play_links.line(link), markup=False, soft_wrap=True)
+
+
+def _fuzz_json(release: str, fuzzer: "Fuzzer") -> "evidence.ClusterFuzz":
+    from epochfuzz.harness.cli.cluster_results import finding_json
+
+    findings = [finding_json(each, fuzzer.protocol, fuzzer.settings) for each in fuzzer.result.findings]
+    return {"release": release, "seed": fuzzer.seed, **fuzzer.result.numbers(), "findings": findings}
 
 
 def _fuzzer(
@@ -184,6 +201,7 @@ def _replay(
 ) -> "list[tuple[Case, Playing, Beside | None]]":
     from epochfuzz.harness.cluster.schedules.beside import beside, protocol_of, settings_of
     from epochfuzz.harness.cluster.schedules.player import Player
+    from epochfuzz.harness.views import play_links
     from epochfuzz.model.kafka.vocabulary.events import schedule_texts
 
     protocol = protocol_of(kafka.release)
@@ -199,11 +217,24 @@ def _replay(
             sentence = f"{playing.ended}: {playing.why}" if playing.why else playing.ended.value
             printing.print(f"{sentence} ({playing.seconds:.0f} s)", markup=False, soft_wrap=True)
             model = None if protocol is None else beside(case.events, case.settings, protocol, playing)
+            printing.print(play_links.line(_link(case, model)), markup=False, soft_wrap=True)
             played.append((case, playing, model))
             if out is not None:
                 text = json_text.dumps(playing.plain(), indent=2) + "\n"
                 write_new_file(out / f"{case.id}.json", text)
     return played
+
+
+def _link(case: "Case", model: "Beside | None") -> str | None:
+    """Return the address of the step to look at in the model of the release.
+
+    If no protocol models the release, return the address of the start of the case.
+    """
+    from epochfuzz.harness.views import play_links
+
+    if model is None:
+        return play_links.to_case(case, protocols_for(case, None))
+    return play_links.to_case(case, [model.protocol], model.step)
 
 
 def _unlike(playing: "Playing", model: "Beside | None") -> str:
@@ -230,6 +261,7 @@ def _plain(
                 else {"protocol": model.protocol, "ended": model.ended, "permitted": model.permitted},
                 "differs": None if model is None else model.differs,
                 "playing": playing.plain(),
+                "play": _link(case, model),
             }
             for case, playing, model in played
         ],

@@ -58,11 +58,12 @@ def test_the_model_says_how_a_case_ends(name: str, ended: Ended, permitted: bool
     protocol = protocol_of("4.3.1")
     assert protocol is not None
     found = beside(case(name).events, case(name).settings, protocol, Playing())
-    assert (found.protocol, found.ended, found.permitted, found.differs) == (
+    assert (found.protocol, found.ended, found.permitted, found.differs, found.step) == (
         "kafka-4.3.1",
         ended,
         permitted,
         None,
+        0,
     )
 
 
@@ -74,6 +75,33 @@ def test_the_first_step_that_went_another_way_is_told() -> None:
     playing = Playing(steps=[step(1, "produce A", same), step(2, "fetch B", other)])
     found = beside(case("normal-replication").events, case("normal-replication").settings, protocol, playing)
     assert found.differs == "after 2 (fetch B) the ISR is A, in the model A B"
+    assert found.step == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "release", "ended", "step"),
+    [
+        ("re-elected-leader", "4.3.1", Ended.LOST, 14),
+        ("reverted-expansion", "4.3.1", Ended.STUCK, 10),
+        ("kafka-10706-truncation-without-end", "2.6.0", Ended.DIVERGED, 7),  # after all faults have stopped
+    ],
+)
+def test_the_step_to_look_at_is_the_violation_that_the_model_shows_too(
+    name: str, release: str, ended: Ended, step: int
+) -> None:
+    protocol = protocol_of(release)
+    assert protocol is not None
+    assert beside(case(name).events, case(name).settings, protocol, Playing(ended)).step == step
+
+
+@pytest.mark.parametrize(("ended", "last"), [(Ended.KEPT, 0), (Ended.LOST, 1), (Ended.NOT_REACHED, 1)])
+def test_the_step_to_look_at_is_the_last_one_played_if_the_model_shows_no_violation(ended: Ended, last: int) -> None:
+    protocol = protocol_of("4.3.1")
+    assert protocol is not None
+    same = ObservedState({"A": ("m0",), "B": ()}, "A", ("A", "B"))
+    playing = Playing(ended, steps=[step(1, "produce A", same)])
+    events, settings = case("normal-replication").events, case("normal-replication").settings
+    assert beside(events, settings, protocol, playing).step == last
 
 
 def test_a_build_that_the_model_does_not_know_has_no_protocol() -> None:

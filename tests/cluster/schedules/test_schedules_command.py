@@ -12,6 +12,9 @@ from epochfuzz.harness.cluster.broker import installation
 from epochfuzz.harness.cluster.broker.installation import Installation
 from epochfuzz.harness.cluster.schedules.player import Player
 from epochfuzz.harness.documents.cluster_records import Ended, Playing
+from epochfuzz.harness.links.play_link import VARIABLE
+from epochfuzz.model.kafka.vocabulary.events import schedule_texts
+from tests.views.opening import SITE, breaks, links, opened
 
 M1, LOSES = "corpus/documents/m1-loss.yaml", "corpus/history/re-elected-leader.yaml"
 POWER = "corpus/history/kafka-3919-power-outage.yaml"
@@ -48,6 +51,32 @@ def test_a_step_that_was_not_done_is_inconclusive(plays: Any, epochfuzz: Any) ->
     assert "NOT REACHED: the cluster did not do `elect B` at step 15" in ended.out
 
 
+def test_each_replayed_case_is_linked_at_its_step_in_the_model(
+    plays: Any, epochfuzz: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, SITE)
+    plays(Ended.KEPT, Ended.LOST)
+    ended = epochfuzz("cluster", "replay", M1, LOSES, "--json")
+    assert links(ended.err) == [each["play"] for each in ended.json["cases"]]
+    kept, lost = map(opened, links(ended.err))
+    assert (kept.case, kept.step) == ("m1-loss", 0)
+    assert (lost.case, lost.step, lost.settings.changed()) == (
+        "re-elected-leader",
+        14,
+        {"replicas": 3, "records": 1, "epochs": 4},
+    )
+    assert breaks(lost, "kafka-4.3.1", "no-acked-loss")
+
+
+def test_a_case_on_a_build_that_the_model_does_not_know_is_linked_at_its_start(
+    plays: Any, epochfuzz: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv(VARIABLE, SITE)
+    plays(Ended.LOST)
+    (link,) = links(epochfuzz("cluster", "replay", LOSES, "--kafka-home", tmp_path).out)
+    assert links(epochfuzz("replay", LOSES).out) == [link]
+
+
 def test_a_build_that_the_model_does_not_know_has_to_keep_all(plays: Any, epochfuzz: Any, tmp_path: Path) -> None:
     plays(Ended.KEPT)
     assert epochfuzz("cluster", "replay", LOSES, "--kafka-home", tmp_path).code == 0
@@ -64,12 +93,19 @@ def test_json_has_every_case_and_what_is_not_offered(plays: Any, epochfuzz: Any,
     assert (tmp_path / "new" / "m1-loss.json").exists()
 
 
-def test_fuzz_ends_in_time_and_keeps_what_it_finds(plays: Any, epochfuzz: Any, tmp_path: Path) -> None:
+def test_fuzz_ends_in_time_and_keeps_what_it_finds(
+    plays: Any, epochfuzz: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, SITE)
     plays(Ended.LOST, Ended.KEPT)
     ended = epochfuzz("cluster", "fuzz", "--for", "1s", "--seed", 3, "--save", tmp_path / "found", "--json")
     assert ended.code == 1
     (finding,) = ended.json["findings"]
     assert finding["ended"] == "LOST"
+    assert links(ended.err) == [finding["play"]]
+    there = opened(finding["play"])
+    assert (there.step, schedule_texts(there.events)) == (len(finding["events"]), finding["events"])
+    assert ([each.name for each in there.protocols], there.settings.changed()) == (["kafka-4.3.1"], {"replicas": 3})
     assert [path.name for path in (tmp_path / "found").iterdir()] == [f"cluster-lost-3-{finding['schedule']}.yaml"]
     plays(Ended.KEPT)
     assert epochfuzz("cluster", "fuzz", "--for", "1s").code == 0
