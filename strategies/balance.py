@@ -13,6 +13,7 @@ from epochfuzz.model.kafka.vocabulary.events import PROGRESS, Effect, Verb, verb
 
 _TRIES = 6  # random paths to a state that enables the verb
 _SPARING = 3  # of them without new records, because a run has few records, and a replica that lags needs one
+_ELECTING = 3  # further random paths, with elections
 _LONGEST = 8  # events of a path
 _PASSED = 0.5  # turns that a verb counts if it is on the path to another verb, or if no path leads to it
 
@@ -62,12 +63,11 @@ def _path(
 ) -> bytes:
     """Return some enabled `helpful` events and then an enabled `wanted` event; empty if none was found.
 
-    Every second attempt also uses `elections`. In KRaft, a replica is seldom two leader epochs behind without them.
+    The last attempts also use `elections`. In KRaft, a replica is seldom two leader epochs behind without them.
     """
     sparing = [event for event in helpful if not verb_of(event).appends]
-    for attempt in range(_TRIES):
+    for usable in (*[sparing] * _SPARING, *[helpful] * (_TRIES - _SPARING), *[[*helpful, *elections]] * _ELECTING):
         execution = start.copy()
-        usable = [*(sparing if attempt < _SPARING else helpful), *(elections if attempt % 2 else ())]
         path = bytearray()
         while len(path) < _LONGEST:
             event = _first_enabled(draw, execution, wanted)

@@ -19,7 +19,6 @@ import pytest
 
 from epochfuzz.harness.audit.audit import AuditRequest, AuditVerdict
 from epochfuzz.harness.audit.errors import AuditError
-from epochfuzz.harness.audit.lines import times
 from epochfuzz.harness.audit.lines.sources import found as sources_of
 from epochfuzz.harness.audit.unpacking import unpacking
 from tests.audit.telling import LOGS, audited, deletes, found, leads, stamped, written
@@ -373,16 +372,6 @@ def test_a_time_in_json_that_is_none_is_no_time(tmp_path, said):
         (tmp_path / f"kafka-{broker}.log").write_text(line.replace("}", f', "timestamp": {said}}}') + "\n")
 
     assert found(audited(tmp_path)) == LOST
-
-
-@pytest.mark.parametrize("number", [999_999_999, 5e9, 1e11, 4.2e12, 1e13, 4.2e18])
-def test_a_number_for_a_time_before_2001_or_after_2103_is_not_a_time(number):
-    assert times.of_value(number) is None
-
-
-@pytest.mark.parametrize("factor", [1, 1_000, 1_000_000, 1_000_000_000])
-def test_the_size_of_a_number_determines_its_unit(factor):
-    assert [times.of_value(second * factor) for second in (10**9, 4_199_999_999)] == [10**12, 4_199_999_999_000]
 
 
 @pytest.mark.parametrize("time", ["0000-01-01 00:00:00,000", "9999-12-31 23:59:59,999", "2026-02-31 03:00:00,000"])

@@ -24,7 +24,7 @@ from epochfuzz import conformance_test, replication_machine
 from tests.conform.reference import Reference
 
 TestMachine = replication_machine("kip-320", scouted=20).TestCase
-TestSideBySide = replication_machine("kip-279", "kip-320", scouted=5).TestCase
+TestSideBySide = replication_machine("kip-595", "kip-320", scouted=5).TestCase
 TestConforms = conformance_test(Reference)
 TestPromises = conformance_test(Reference, judge="promises")
 """
@@ -66,7 +66,7 @@ def test_the_statistics_show_goals_and_verbs_by_name_with_their_shares(
 
 def test_the_statistics_of_several_protocols_name_the_protocol(statistics: dict[str, dict[str, float]]) -> None:
     shares = statistics["TestSideBySide"]
-    for name in ("kip-279", "kip-320"):
+    for name in ("kip-595", "kip-320"):
         assert shares[f"goal met under {name}: log truncated"] > 0
 
 
