@@ -138,13 +138,16 @@ def _line(since: Path) -> tuple[int, ...]:
     return tuple(map(int, since.name.removeprefix("since-").split(".")))
 
 
-def command(class_path: str, *arguments: str, log: str = "off", options: Sequence[str] = ()) -> list[str]:
+def command(
+    class_path: str, *arguments: str, log: str = "off", options: Sequence[str] = (), main: str = "subject.Main"
+) -> list[str]:
     """Return the command that starts an adapter. Raises BuildError.
 
     `log` is the level at which the system logs to standard error, such as `warn`. `options` are options of the JVM.
+    `main` is the main class if the command starts a different program.
     """
     level = f"-Dorg.slf4j.simpleLogger.defaultLogLevel={log}"
-    return [java(), *_OPTIONS, *options, level, "-cp", class_path, "subject.Main", *arguments]
+    return [java(), *_OPTIONS, *options, level, "-cp", class_path, main, *arguments]
 
 
 def patched(path: str, classes: Path) -> str:
