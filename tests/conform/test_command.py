@@ -433,4 +433,7 @@ def test_ctrl_c_ends_the_workers_of_a_slow_system_before_their_next_block(tmp_pa
         time.sleep(0.05)
     running.send_signal(signal.SIGINT)
     running.wait(timeout=15)  # a worker that took further blocks would take minutes
+    deadline = time.monotonic() + 2
+    while living() and time.monotonic() < deadline:
+        time.sleep(0.05)  # multiprocessing's resource tracker ends when it finds its pipe closed
     assert (running.returncode, living()) == (130, [])
