@@ -9,6 +9,7 @@ from epochfuzz.model.kafka.history import promises
 from epochfuzz.model.kafka.storage import transactions
 from epochfuzz.model.kafka.vocabulary.configuration import MAX_RECORDS, Configuration
 from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, Verb, replica_of, verb_of
+from epochfuzz.model.kafka.vocabulary.in_force import registers_in_two_steps
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, Protocol
 from epochfuzz.model.kafka.vocabulary.state import NONE, Marker, Partition, initial
 
@@ -29,6 +30,7 @@ class SeenPartition:
     def __init__(self, settings: Configuration, protocol: Protocol = _PLAINEST) -> None:
         self.state: Partition = initial(_PLAINEST, settings)
         self.state.eligible_leaders = protocol.numbers()["eligible_leaders"]
+        self._registers_in_two_steps = registers_in_two_steps(protocol.constants)
         self._controller: dict[str, Any] = {}
         self._record_epochs: dict[int, int] = {}
         self._controller_epoch: int | None = None
@@ -107,9 +109,11 @@ class SeenPartition:
             )
         records = [self._record(name, offset) for offset, (name, _) in enumerate(entries)]
         led_before, read_before = p.known_leader[r] == r, p.high_watermark[r]
-        p.up[r] = replica.get("up") is not False
-        p.known_leader[r] = self._replica(replica.get("leader")) if p.up[r] else NONE
         epoch = replica.get("leader_epoch")
+        # In KRaft a process without a leader epoch may not be registered. It leaves the ISR before it is.
+        is_away = self._registers_in_two_steps and "leader_epoch" in replica and epoch is None
+        p.up[r] = replica.get("up") is not False and not is_away
+        p.known_leader[r] = self._replica(replica.get("leader")) if p.up[r] else NONE
         is_caught_up = p.known_leader[r] != NONE and epoch is not None and epoch == self._controller_epoch
         p.known_epoch[r] = 0 if is_caught_up else NONE
         p.leo[r] = len(entries)
