@@ -7,9 +7,13 @@ import pytest
 
 from epochfuzz.harness.conform.oracle import healing
 from epochfuzz.harness.conform.oracle.lockstep import comparable
+from epochfuzz.harness.conform.oracle.seen import SeenPartition
+from epochfuzz.harness.trace.replay import replay
 from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.contract.observation import observe
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from epochfuzz.model.kafka.vocabulary.events import VERBS, parse_event
+from epochfuzz.model.kafka.vocabulary.events import VERBS, parse_event, parse_schedule
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 
@@ -40,3 +44,16 @@ def test_every_broker_is_registered_and_unfenced_and_has_the_same_leader(protoco
     p = execution.state
     leader = p.decided_leader[p.controller_epoch]
     assert (p.fenced, [p.known_leader[r] for r in range(2)]) == (0, [leader, leader])
+
+
+LOST = ["produce A", "fetch B", "receive B", "fetch B", "power_loss B", "restart B"]
+
+
+@pytest.mark.parametrize(("protocol", "broken"), [("kafka-3.3", []), ("kafka-2.1.1", ["isr-complete"])])
+def test_a_restarted_broker_without_its_log_is_judged_once_it_is_registered(protocol: str, broken: list[str]) -> None:
+    run = replay(parse_schedule(LOST), parse_protocol(protocol), Configuration(power_loss=True))
+    seen = SeenPartition(run.settings, run.protocol)
+    for step in run.steps:
+        shown: Any = observe(step.state)
+        seen.show(shown, step.event)
+    assert properties.names(seen.broken()) == broken == list(run.first_broken)
