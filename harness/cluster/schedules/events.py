@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from epochfuzz.harness.cluster.broker.sockets import unread
 from epochfuzz.harness.cluster.gates.frames import RequestKind
-from epochfuzz.harness.cluster.gates.gated import LAG, REGISTERS_WITHIN, SESSION
+from epochfuzz.harness.cluster.gates.gated import LAG, SESSION
 from epochfuzz.harness.cluster.gates.metadata import NOBODY
 from epochfuzz.harness.cluster.gates.proxy import ProxiedMessage
 from epochfuzz.harness.cluster.schedules.stage import SOON, Stage
@@ -148,8 +148,7 @@ def register(stage: Stage, name: str) -> str:
         raise Nothing(f"{name} is registered")
     stage.gates.open(RequestKind.METADATA, node.number)
     stage.gates.open(RequestKind.HEARTBEAT, node.number)
-    stage.until(f"the controller has unfenced {name} again", stage.returning[name], REGISTERS_WITHIN)
-    del stage.returning[name]
+    stage.wait_for_return(name)
     cluster.shut(node)
     stage.learned[name] = cluster.metadata.end
     return f"{name} is back, and knows the current leader and ISR"

@@ -8,7 +8,7 @@ from confluent_kafka import KafkaException
 from epochfuzz.harness.cluster.broker.clients import read_all
 from epochfuzz.harness.cluster.errors import NotReached
 from epochfuzz.harness.cluster.gates.frames import RequestKind
-from epochfuzz.harness.cluster.gates.gated import REGISTERS_WITHIN, GatedCluster
+from epochfuzz.harness.cluster.gates.gated import GatedCluster
 from epochfuzz.harness.cluster.schedules.events import EVENTS, EventImpossible, Nothing
 from epochfuzz.harness.cluster.schedules.stage import Stage, TopicSettings
 from epochfuzz.harness.cluster.timeline import ScenarioRun
@@ -132,10 +132,11 @@ def _heal(stage: Stage, playing: Playing) -> None:
     for node in cluster.brokers.values():
         if node.state == "ending":
             cluster.wait_for_end(node)
-    started = {node.name: cluster.start_again(node) for node in cluster.brokers.values() if node.state == "down"}
-    for name, is_back in (stage.returning | started).items():
-        # a slow start is not a divergence, even if the broker stayed in the ISR
-        stage.until(f"the controller has unfenced {name} again", is_back, REGISTERS_WITHIN)
+    for node in cluster.brokers.values():
+        if node.state == "down":
+            stage.returning[node.name] = cluster.start_again(node)
+    for name in [*stage.returning]:  # a slow start is not a divergence, even if the broker stayed in the ISR
+        stage.wait_for_return(name)
     try:
         stage.until("all replicas are in sync", lambda: _is_whole(stage), _HEALS_WITHIN)
         stage.until("all logs are the same", lambda: _logs_are_equal(stage))

@@ -10,7 +10,7 @@ from epochfuzz.harness.cluster.broker.node import Node
 from epochfuzz.harness.cluster.broker.segments import records
 from epochfuzz.harness.cluster.errors import NotReached
 from epochfuzz.harness.cluster.gates.frames import RequestKind
-from epochfuzz.harness.cluster.gates.gated import GatedCluster
+from epochfuzz.harness.cluster.gates.gated import REGISTERS_WITHIN, GatedCluster
 from epochfuzz.harness.cluster.gates.metadata import MetadataBatch, TopicPartition
 from epochfuzz.harness.cluster.gates.producing import Sending
 from epochfuzz.harness.cluster.gates.requests import Caller
@@ -126,6 +126,11 @@ class Stage:
     def is_up(self, name: str) -> bool:
         """Return whether a broker's process runs, and has registered if it was started again."""
         return self.cluster.brokers[name].state == "running" and name not in self.returning
+
+    def wait_for_return(self, name: str) -> None:
+        """Wait until the controller has registered and unfenced a broker that was started again. Raises NotReached."""
+        self.until(f"the controller has unfenced {name} again", self.returning[name], REGISTERS_WITHIN)
+        del self.returning[name]
 
     def log(self, name: str) -> list[Record]:
         """Return the records in a replica's log files."""

@@ -115,6 +115,9 @@ class Fake:
                 return found
         raise NotReached(what)
 
+    def wait_for_return(self, name: str) -> None:
+        Stage.wait_for_return(self, name)  # type: ignore[arg-type]
+
     def node(self, name: str) -> Any:
         state = "down" if name in self.down else "running"
         return SimpleNamespace(number=NUMBERS[name], name=name, state=state)
