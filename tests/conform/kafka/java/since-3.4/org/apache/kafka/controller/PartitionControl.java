@@ -11,12 +11,6 @@ import org.apache.kafka.common.message.AlterPartitionRequestData;
 import org.apache.kafka.common.message.AlterPartitionResponseData;
 import org.apache.kafka.common.message.AlterPartitionResponseData.PartitionData;
 import org.apache.kafka.common.message.RequestHeaderData;
-import org.apache.kafka.common.metadata.BrokerRegistrationChangeRecord;
-import org.apache.kafka.common.metadata.FeatureLevelRecord;
-import org.apache.kafka.common.metadata.PartitionChangeRecord;
-import org.apache.kafka.common.metadata.PartitionRecord;
-import org.apache.kafka.common.metadata.RegisterBrokerRecord;
-import org.apache.kafka.common.metadata.TopicRecord;
 import org.apache.kafka.common.protocol.ApiKeys;
 import org.apache.kafka.common.protocol.ApiMessage;
 import org.apache.kafka.common.security.auth.KafkaPrincipal;
@@ -44,8 +38,7 @@ public final class PartitionControl {
         features = new FeatureControlManager.Builder().setMetadataVersion(version).build();
         ConfigurationControlManager configuration = new ConfigurationControlManager.Builder()
                 .setKafkaConfigSchema(KafkaRaftServer.configSchema()).setStaticConfig(config).build();
-        cluster = new ClusterControlManager.Builder()
-                .setTime(time).setFeatureControlManager(features).build();
+        cluster = Builders.cluster().setTime(time).setFeatureControlManager(features).build();
         replication = new ReplicationControlManager.Builder().setConfigurationControl(configuration)
                 .setClusterControl(cluster).setFeatureControl(features).build();
     }
@@ -66,20 +59,7 @@ public final class PartitionControl {
 
     /** A record is in the metadata log. */
     public void replay(ApiMessage record) {
-        offset++;
-        if (record instanceof FeatureLevelRecord feature) {
-            features.replay(feature);
-        } else if (record instanceof RegisterBrokerRecord registration) {
-            cluster.replay(registration, offset);
-        } else if (record instanceof BrokerRegistrationChangeRecord registration) {
-            cluster.replay(registration);
-        } else if (record instanceof TopicRecord created) {
-            replication.replay(created);
-        } else if (record instanceof PartitionRecord created) {
-            replication.replay(created);
-        } else {
-            replication.replay((PartitionChangeRecord) record);
-        }
+        MetadataRecords.replay(record, ++offset, features, cluster, replication);
     }
 
     /**
@@ -87,8 +67,7 @@ public final class PartitionControl {
      * that leads may not; null if all stays as it is.
      */
     public ApiMessage change(IntPredicate mayLead, List<Integer> isr, boolean unclean, List<Integer> uncleanShutdown) {
-        PartitionChangeBuilder builder = new PartitionChangeBuilder(partition(), topic, 0, mayLead,
-                features.metadataVersion().isLeaderRecoverySupported());
+        PartitionChangeBuilder builder = Builders.change(partition(), topic, mayLead, features, replication);
         if (unclean) {
             builder.setElection(PartitionChangeBuilder.Election.UNCLEAN);
         }

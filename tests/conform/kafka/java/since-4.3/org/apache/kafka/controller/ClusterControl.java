@@ -16,12 +16,7 @@ import org.apache.kafka.common.message.BrokerRegistrationRequestData.FeatureColl
 import org.apache.kafka.common.message.BrokerRegistrationRequestData.Listener;
 import org.apache.kafka.common.message.BrokerRegistrationRequestData.ListenerCollection;
 import org.apache.kafka.common.message.RequestHeaderData;
-import org.apache.kafka.common.metadata.BrokerRegistrationChangeRecord;
 import org.apache.kafka.common.metadata.FeatureLevelRecord;
-import org.apache.kafka.common.metadata.PartitionChangeRecord;
-import org.apache.kafka.common.metadata.PartitionRecord;
-import org.apache.kafka.common.metadata.RegisterBrokerRecord;
-import org.apache.kafka.common.metadata.TopicRecord;
 import org.apache.kafka.common.protocol.ApiKeys;
 import org.apache.kafka.common.protocol.ApiMessage;
 import org.apache.kafka.common.protocol.Errors;
@@ -85,19 +80,7 @@ public final class ClusterControl {
     public void write(ApiMessage record) {
         long offset = log.size();
         log.add(record);
-        if (record instanceof FeatureLevelRecord feature) {
-            features.replay(feature);
-        } else if (record instanceof RegisterBrokerRecord registration) {
-            cluster.replay(registration, offset);
-        } else if (record instanceof BrokerRegistrationChangeRecord change) {
-            cluster.replay(change);
-        } else if (record instanceof TopicRecord created) {
-            replication.replay(created);
-        } else if (record instanceof PartitionRecord created) {
-            replication.replay(created);
-        } else {
-            replication.replay((PartitionChangeRecord) record);
-        }
+        MetadataRecords.replay(record, offset, features, cluster, replication);
     }
 
     /**

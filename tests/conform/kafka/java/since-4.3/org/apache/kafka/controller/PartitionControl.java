@@ -7,18 +7,11 @@ import java.util.function.Consumer;
 import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 import kafka.server.KafkaRaftServer;
-import org.apache.kafka.common.DirectoryId;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.message.AlterPartitionRequestData;
 import org.apache.kafka.common.message.AlterPartitionResponseData;
 import org.apache.kafka.common.message.AlterPartitionResponseData.PartitionData;
 import org.apache.kafka.common.message.RequestHeaderData;
-import org.apache.kafka.common.metadata.BrokerRegistrationChangeRecord;
-import org.apache.kafka.common.metadata.FeatureLevelRecord;
-import org.apache.kafka.common.metadata.PartitionChangeRecord;
-import org.apache.kafka.common.metadata.PartitionRecord;
-import org.apache.kafka.common.metadata.RegisterBrokerRecord;
-import org.apache.kafka.common.metadata.TopicRecord;
 import org.apache.kafka.common.protocol.ApiKeys;
 import org.apache.kafka.common.protocol.ApiMessage;
 import org.apache.kafka.common.security.auth.KafkaPrincipal;
@@ -35,8 +28,6 @@ import org.apache.kafka.server.common.MetadataVersion;
  * one. So the builder is told that no other would be acceptable.
  */
 public final class PartitionControl {
-    private static final String TOPIC = "t";
-
     private final Uuid topic;
     private final FeatureControlManager features;
     private final ClusterControlManager cluster;
@@ -49,9 +40,7 @@ public final class PartitionControl {
                 .setQuorumFeatures(new QuorumFeatures(0, QuorumFeatures.defaultSupportedFeatureMap(true), List.of(0))).build();
         ConfigurationControlManager configuration = new ConfigurationControlManager.Builder()
                 .setKafkaConfigSchema(KafkaRaftServer.configSchema()).setStaticConfig(config).setFeatureControl(features).build();
-        cluster = new ClusterControlManager.Builder()
-                .setTime(time).setFeatureControlManager(features)
-                .setBrokerShutdownHandler((broker, isClean, records) -> { }).build();
+        cluster = Builders.cluster().setTime(time).setFeatureControlManager(features).build();
         replication = new ReplicationControlManager.Builder().setConfigurationControl(configuration)
                 .setClusterControl(cluster).setFeatureControl(features).build();
     }
@@ -72,20 +61,7 @@ public final class PartitionControl {
 
     /** A record is in the metadata log. */
     public void replay(ApiMessage record) {
-        offset++;
-        if (record instanceof FeatureLevelRecord feature) {
-            features.replay(feature);
-        } else if (record instanceof RegisterBrokerRecord registration) {
-            cluster.replay(registration, offset);
-        } else if (record instanceof BrokerRegistrationChangeRecord registration) {
-            cluster.replay(registration);
-        } else if (record instanceof TopicRecord created) {
-            replication.replay(created);
-        } else if (record instanceof PartitionRecord created) {
-            replication.replay(created);
-        } else {
-            replication.replay((PartitionChangeRecord) record);
-        }
+        MetadataRecords.replay(record, ++offset, features, cluster, replication);
     }
 
     /**
@@ -93,13 +69,11 @@ public final class PartitionControl {
      * that leads may not; null if all stays as it is.
      */
     public ApiMessage change(IntPredicate mayLead, List<Integer> isr, boolean unclean, List<Integer> uncleanShutdown) {
-        PartitionChangeBuilder builder = new PartitionChangeBuilder(partition(), topic, 0, mayLead,
-                features.metadataVersionOrThrow(), replication.getTopicEffectiveMinIsr(TOPIC),
-                features.isElrFeatureEnabled());
+        PartitionChangeBuilder builder = Builders.change(partition(), topic, mayLead, features, replication);
         if (unclean) {
             builder.setElection(PartitionChangeBuilder.Election.UNCLEAN);
         }
-        builder.setUncleanShutdownReplicas(uncleanShutdown).setDefaultDirProvider(broker -> DirectoryId.UNASSIGNED);
+        builder.setUncleanShutdownReplicas(uncleanShutdown);
         return builder.setTargetIsr(isr).build().map(ApiMessageAndVersion::message).orElse(null);
     }
 

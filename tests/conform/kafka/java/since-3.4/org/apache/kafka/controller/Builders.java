@@ -1,0 +1,20 @@
+package org.apache.kafka.controller;
+
+import java.util.function.IntPredicate;
+import org.apache.kafka.common.Uuid;
+import org.apache.kafka.metadata.PartitionRegistration;
+
+/** The builders of Kafka's controller, whose parameters change from release to release. */
+final class Builders {
+    private Builders() { }
+
+    static ClusterControlManager.Builder cluster() {
+        return new ClusterControlManager.Builder();
+    }
+
+    static PartitionChangeBuilder change(PartitionRegistration partition, Uuid topic, IntPredicate mayLead,
+            FeatureControlManager features, ReplicationControlManager replication) {
+        return new PartitionChangeBuilder(partition, topic, 0, mayLead, 
+                features.metadataVersion().isLeaderRecoverySupported());
+    }
+}

@@ -1,0 +1,19 @@
+package org.apache.kafka.controller;
+
+import java.util.function.IntPredicate;
+import org.apache.kafka.common.Uuid;
+import org.apache.kafka.metadata.PartitionRegistration;
+
+/** Where 3.6 differs from 3.4. */
+final class Builders {
+    private Builders() { }
+
+    static ClusterControlManager.Builder cluster() {
+        return new ClusterControlManager.Builder();
+    }
+
+    static PartitionChangeBuilder change(PartitionRegistration partition, Uuid topic, IntPredicate mayLead,
+            FeatureControlManager features, ReplicationControlManager replication) {
+        return new PartitionChangeBuilder(partition, topic, 0, mayLead, features.metadataVersion());
+    }
+}
