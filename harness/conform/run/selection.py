@@ -1,16 +1,17 @@
 """Select the schedules that an adapter plays: at random, or for coverage."""
 
 from enum import StrEnum
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from epochfuzz.harness.conform.oracle.judge import JudgedBy
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from epochfuzz.model.kafka.vocabulary.in_force import registers_in_two_steps
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 from epochfuzz.model.kafka.vocabulary.refusals import REFUSALS
 
 if TYPE_CHECKING:  # the command line needs the names before any import
     from epochfuzz.harness.engine.walk.choose import Chooser
+    from epochfuzz.harness.engine.walk.generate import Deck
 
 # The default bounds of an exhaustive run.
 SMALL = {"replicas": 2, "records": 1, "epochs": 2}
@@ -33,14 +34,22 @@ def selection_for(judge: JudgedBy) -> Selection:
 
 
 def schedule(selection: Selection, protocol: Protocol, settings: Configuration, seed: int, number: int) -> bytes:
-    """Return schedule `number` of a seed. At random, protocols with equal registration get equal schedules."""
+    """Return schedule `number` of a seed. At random, protocols with equal particular verbs get equal schedules."""
     if selection is Selection.COVERAGE:
         return chooser_of(protocol, settings, seed).schedule(number)
     from epochfuzz.harness.engine.walk import generate
+
+    return generate.schedule(seed, number, _deck(protocol, settings))
+
+
+@lru_cache(maxsize=4)
+def _deck(protocol: Protocol, settings: Configuration) -> "Deck":
+    """Return the deck of a protocol. The last four are kept."""
+    from epochfuzz.harness.engine.walk import generate
     from epochfuzz.model.kafka.kafka_model import KAFKA
 
-    registering = [protocol] if registers_in_two_steps(protocol.constants) else []
-    return generate.schedule(seed, number, generate.deck_for(KAFKA, settings, registering))
+    particular = generate.particular_verbs(KAFKA, KAFKA.initial(protocol, settings))
+    return generate.deck_for(KAFKA, settings, [protocol] if particular else [])
 
 
 def chooser_of(protocol: Protocol, settings: Configuration, seed: int) -> "Chooser":

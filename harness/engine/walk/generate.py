@@ -7,13 +7,14 @@ that never crashes a replica can reach deep states elsewhere. The generator does
 the events that are not enabled, so protocols can run the same schedule.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from epochfuzz.harness.engine.runtime.compilation import compiled, kernel
+from epochfuzz.model.core.fields import State
 from epochfuzz.model.core.model import Model, Protocol, Settings
 
 PHRASE = 4
@@ -45,7 +46,7 @@ def deck_for(model: Model, settings: Settings, protocols: Iterable[Protocol] = (
     under none of the protocols are dead.
     """
     starts = [model.initial(protocol, settings) for protocol in protocols]
-    enabled = {event >> 3 for event in model.events.possible(*starts)} if starts else set()
+    enabled = enabled_verbs(model, starts)
     absent = model.cards.particular - enabled
     drawn = {event for event in settings.alphabet() if event >> 3 not in absent}
     cards = []
@@ -60,6 +61,16 @@ def deck_for(model: Model, settings: Settings, protocols: Iterable[Protocol] = (
     packed = [len(phrase) << 8 * PHRASE | int.from_bytes(bytes(phrase), "little") for phrase in cards]
     held = [_set_of({event >> 3 for event in phrase}) for phrase in cards]
     return Deck(np.array(packed, np.int64), np.array(held, np.int64), optional, _set_of(verbs_drawn - possible))
+
+
+def enabled_verbs(model: Model, starts: Sequence[State]) -> set[int]:
+    """Return the verbs that at least one initial state can ever enable."""
+    return {event >> 3 for event in model.events.possible(*starts)} if starts else set()
+
+
+def particular_verbs(model: Model, start: State) -> frozenset[int]:
+    """Return the particular verbs that an initial state can ever enable. States with equal verbs have equal decks."""
+    return model.cards.particular & enabled_verbs(model, [start])
 
 
 def _set_of(verbs: Iterable[int]) -> int:

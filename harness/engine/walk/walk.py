@@ -137,8 +137,7 @@ def _groups(
     """
     groups: dict[frozenset[int], list[int]] = {}
     for place, start in enumerate(starts):
-        enabled = {event >> 3 for event in model.events.possible(start)}
-        groups.setdefault(model.cards.particular & enabled, []).append(place)
+        groups.setdefault(generate.particular_verbs(model, start), []).append(place)
     return [
         (np.array(members), generate.deck_for(model, settings, [protocols[place] for place in members]))
         for members in groups.values()
