@@ -13,7 +13,7 @@ from epochfuzz.model.kafka.vocabulary.events import PROGRESS, Effect, Verb, verb
 
 _TRIES = 6  # random paths to a state that enables the verb
 _SPARING = 3  # of them without new records, because a run has few records, and a replica that lags needs one
-_ELECTING = 3  # further random paths, with elections
+_ELECTING = 3  # further random paths, with elections: in KRaft, few other events put a replica two epochs behind
 _LONGEST = 8  # events of a path
 _PASSED = 0.5  # turns that a verb counts if it is on the path to another verb, or if no path leads to it
 
@@ -26,7 +26,9 @@ def balanced(draw: random.Random, start: Execution, alphabet: bytes, length: int
     execution = start.copy()
     events = {verb: [each for each in alphabet if verb_of(each) is verb] for verb in map(verb_of, alphabet)}
     helpful = [event for event in alphabet if verb_of(event) in PROGRESS or verb_of(event).heals]
-    elections = [event for event in alphabet if verb_of(event) is Verb.ELECT]
+    sparing = [event for event in helpful if not verb_of(event).appends]
+    electing = helpful + [event for event in alphabet if verb_of(event) is Verb.ELECT]
+    attempts = [*[sparing] * _SPARING, *[helpful] * (_TRIES - _SPARING), *[electing] * _ELECTING]
     turns = dict.fromkeys(events, 0.0)
     schedule, enabled = bytearray(), 0
     while enabled < length and (sensible := _sensible(turns, execution)):
@@ -36,7 +38,7 @@ def balanced(draw: random.Random, start: Execution, alphabet: bytes, length: int
         stray = draw.choice(alphabet)
         if not execution.copy().apply(stray):
             schedule.append(stray)  # an implementation must reject the event in this state
-        path = _path(draw, execution, events[verb], helpful, elections)
+        path = _path(draw, execution, events[verb], attempts)
         for event in path:
             execution.apply(event)
         schedule += path
@@ -58,15 +60,12 @@ def _sensible(verbs: dict[Verb, float], execution: Execution) -> list[Verb]:
     return [verb for verb in verbs if verb.heals or not (verb.effect is Effect.ENDS or verb.opens_epoch(p))]
 
 
-def _path(
-    draw: random.Random, start: Execution, wanted: Sequence[int], helpful: Sequence[int], elections: Sequence[int]
-) -> bytes:
-    """Return some enabled `helpful` events and then an enabled `wanted` event; empty if none was found.
+def _path(draw: random.Random, start: Execution, wanted: Sequence[int], attempts: Sequence[Sequence[int]]) -> bytes:
+    """Return some enabled events and then an enabled `wanted` event; empty if none was found.
 
-    The last attempts also use `elections`. In KRaft, a replica is seldom two leader epochs behind without them.
+    `attempts` has the usable events of each attempt.
     """
-    sparing = [event for event in helpful if not verb_of(event).appends]
-    for usable in (*[sparing] * _SPARING, *[helpful] * (_TRIES - _SPARING), *[[*helpful, *elections]] * _ELECTING):
+    for usable in attempts:
         execution = start.copy()
         path = bytearray()
         while len(path) < _LONGEST:
