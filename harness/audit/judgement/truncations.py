@@ -81,8 +81,9 @@ def _below_shown(life: Life) -> Iterator[PartitionFinding]:
 def _shown_before(life: Life, cut: Placed) -> tuple[int, Placed] | None:
     """Return the last high watermark that a replica showed before a truncation, and the line that shows it.
 
-    The returned value is at most the log end offset in that line, and at most the lowest offset to which the replica
-    truncated its log between the two lines. Returns None if no line shows a high watermark since the log was created.
+    The returned value is at most the log end offset in that line. If the replica truncated its log between the two
+    lines, the value is at most the lowest offset of these truncations. Returns None if no line shows a high watermark
+    since the log was created.
     """
     least: int | None = None  # the lowest offset of the truncations in between
     for each in life.earlier(cut):
