@@ -63,6 +63,10 @@ Certify = Annotated[
 ]
 CERTIFY = "25s"  # so that the whole command ends within half a minute
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, everything else on stderr.")]
+KafkaRelease = Annotated[str, typer.Option("--release", help="The release of Kafka; Maven fetches its jars, once.")]
+KafkaHome = Annotated[
+    Path | None, typer.Option("--kafka-home", help="The directory of an unpacked Kafka, to use instead of --release.")
+]
 KeepData = Annotated[
     bool,
     typer.Option(

@@ -46,7 +46,7 @@ def replay_by_subject(command: str, cases: Sequence[Case], protocols: Sequence[s
         elif told.differs is not None:
             number, fault = told.differs
             out.print(f"{case.id} under {protocol}, after event {number}: {fault.sentence}", markup=False)
-            out.print(play_links.line(_link(case, protocol, told)), markup=False, soft_wrap=True)
+            play_links.show(out, _link(case, protocol, told))
     if json:
         document: documents.Reruns = {"cases": [_json(*each) for each in reruns]}
         print_json(document)

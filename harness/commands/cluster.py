@@ -46,10 +46,6 @@ app.command("fuzz", cls=ClusterCommand)(cluster_schedules.fuzz)
 
 
 Chosen = Annotated[Scenario, typer.Argument(help="The scenario to run.")]
-Release = Annotated[str, typer.Option("--release", help="The release of Kafka; Maven fetches its jars, once.")]
-Home = Annotated[
-    Path | None, typer.Option("--kafka-home", help="The directory of an unpacked Kafka, to use instead of --release.")
-]
 Runs = Annotated[int, typer.Option("--runs", min=1, help="Number of runs, each on a new cluster.")]
 End = Annotated[FailureMode, typer.Option("--end", help="How the leader is lost at the end.")]
 ElectedBy = Annotated[Election, typer.Option("--election", help="The trigger of the preferred leader election.")]
@@ -63,8 +59,8 @@ Out = Annotated[Path | None, typer.Option("--out", help="The directory for all l
 @app.command("run", cls=ClusterCommand)
 def run(
     scenario: Chosen,
-    release: Release = DEFAULT_RELEASE,
-    kafka_home: Home = None,
+    release: options.KafkaRelease = DEFAULT_RELEASE,
+    kafka_home: options.KafkaHome = None,
     runs: Runs = 1,
     end: End = FailureMode.TERM,
     election: ElectedBy = Election.ADMIN,
@@ -113,7 +109,7 @@ def run(
         all_runs = _play(printing, request, kafka, runs)
     link = _link(request, kafka, all_runs)
     if link is not None:
-        printing.print(play_links.line(link), markup=False, soft_wrap=True)
+        play_links.show(printing, link)
     if json:
         print_json(_document(request, all_runs, link))
     return _exit_code(request, all_runs)
@@ -150,14 +146,14 @@ def _link(request: "ScenarioRequest", kafka: "Installation", all_runs: "list[Sce
     A repair or a control changes the scenario, so its runs have no address.
     """
     from epochfuzz.harness.cluster.schedules.beside import protocol_of
-    from epochfuzz.harness.views import play_links
+    from epochfuzz.harness.views import cluster_links
 
     if request.repair is not None or request.variant.control is not None or not _counted(all_runs)["lost"]:
         return None
     case = load_case(bundled.files()[Scenario.RE_ELECTED_LEADER])  # each scenario shows this bug
     protocol = protocol_of(kafka.release) or protocol_of(DEFAULT_RELEASE)
     assert protocol is not None
-    return play_links.to_loss(case, protocol)
+    return cluster_links.to_loss(case, protocol)
 
 
 def _document(request: "ScenarioRequest", all_runs: "list[ScenarioRun]", link: str | None) -> "evidence.Cluster":

@@ -107,7 +107,7 @@ def _explain_case(out: Console, case: Case, json: bool) -> int:
     for command in (f"epochfuzz replay {case.id} --trace", f"epochfuzz play {case.id}"):
         out.print(Text(f"  {command}"))
     link = play_links.to_case(case, protocols_for(case, None))
-    out.print(play_links.line(link), markup=False, soft_wrap=True)
+    play_links.show(out, link)
     if json:
         document: documents.ExplainedCase = {
             "name": case.id,

@@ -273,7 +273,7 @@ def _end(out: Console, asked: "SearchRequest", result: "Exploration", seconds: f
     if why is not None and run is not None:
         out.print(why.sentence, markup=False)
         link = play_links.to_break([run], asked.sought)
-        out.print(play_links.line(link), markup=False, soft_wrap=True)
+        play_links.show(out, link)
     out.print(
         f"{result.states:,} states of {result.memory / result.states:.0f} bytes, {result.transitions:,} transitions,"
         f" depth {result.depth} in {seconds:.1f} s ({result.transitions / seconds / 1e6:.1f} million transitions/s)"

@@ -155,7 +155,7 @@ def _print_links(out: Console, judged_cases: list[JudgedCase]) -> None:
     """Print a link to a single case, or to each of several that is not as expected."""
     for judged in judged_cases:
         if len(judged_cases) == 1 or not judged.as_expected:
-            out.print(play_links.line(_link(judged)), markup=False, soft_wrap=True)
+            play_links.show(out, _link(judged))
 
 
 def _link(judged: JudgedCase) -> str | None:

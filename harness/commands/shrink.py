@@ -141,7 +141,7 @@ def _show(asked: _Request, result: "Reproducer") -> "tuple[Run, Causes]":
         f" {len(asked.case.events)}: {result.proven}\n{why.sentence}",
         markup=False,
     )
-    asked.out.print(play_links.line(_link(asked, run)), markup=False, soft_wrap=True)
+    play_links.show(asked.out, _link(asked, run))
     return run, why
 
 

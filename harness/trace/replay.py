@@ -124,6 +124,13 @@ class Run:
         lasting = [name for name in broken if not properties.BY_NAME[name].is_warning] or broken
         return min((self.first_broken[name] for name in lasting), default=None)
 
+    def shown_at(self, name: str) -> int:
+        """Return the step of `play` that shows a broken property. The end of the run is one step after its last event.
+
+        Raises KeyError if the run does not break the property.
+        """
+        return self.first_broken[name] + properties.BY_NAME[name].at_end
+
 
 def replay(schedule: Iterable[int], protocol: Protocol, settings: Configuration) -> Run:
     """Run a schedule of event bytes under a protocol.

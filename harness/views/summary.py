@@ -223,15 +223,11 @@ def print_reproducers(out: Console, findings: Sequence[Finding], *, trace: bool 
     for same, drawn in reversed(list(zip(together, is_drawn, strict=True))):
         if not drawn:
             out.print(_line(same), highlight=False, soft_wrap=True)
-            _print_link(out, same[0])
+            play_links.show(out, play_links.to_finding(same[0]))
     for same, drawn in reversed(list(zip(together, is_drawn, strict=True))):
         if drawn:
             out.print(reproducer(same[0], [finding.property for finding in same[1:]]))
-            _print_link(out, same[0])
-
-
-def _print_link(out: Console, finding: Finding) -> None:
-    out.print(play_links.line(play_links.to_finding(finding)), markup=False, highlight=False, soft_wrap=True)
+            play_links.show(out, play_links.to_finding(same[0]))
 
 
 def _line(same: Sequence[Finding]) -> Text:

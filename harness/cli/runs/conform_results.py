@@ -76,7 +76,7 @@ def _prove_and_save(
         asked.out.print(report.nonconformity_text(nonconformity, proof))
         if nonconformity.sighting.sent:
             link = play_links.to_difference(nonconformity)
-            asked.out.print(play_links.line(link), markup=False, soft_wrap=True)
+            play_links.show(asked.out, link)
         if nonconformity.sighting.sent and not nonconformity.known_flaw:
             saved[number] = _save(nonconformity, plan.seed, asked.cases)
             asked.out.print(f"saved as {saved[number]}", markup=False)

@@ -216,7 +216,7 @@ def distinguish_protocols(asked: FuzzRequest, breaks: Protocol, holds: Protocol,
             f"{breaks.name} breaks {property_} in {len(schedule)} events that break nothing under {holds.name}: {proof}"
         )
         link = play_links.to_break(runs, property_)
-        out.print(play_links.line(link), markup=False, soft_wrap=True)
+        play_links.show(out, link)
     if asked.json:
         print_json(_distinction_json(asked, breaks, holds, property_, distinction, link))
     return Exit.GOAL_UNMET if schedule is None and not distinction.complete else Exit.AS_EXPECTED

@@ -20,7 +20,7 @@ _BROKERS = 3
 
 
 class _Difference(NamedTuple):
-    """The number of the first event after which a cluster differs from the model, and a description."""
+    """The first difference between a cluster and the model: the number of the event before it, and its text."""
 
     number: int
     text: str

@@ -2,7 +2,6 @@
 
 from epochfuzz.harness.documents.cluster_records import Ended
 from epochfuzz.harness.trace.replay import Run
-from epochfuzz.model.kafka.contract.properties import BY_NAME
 
 PROPERTIES = {
     Ended.LOST: {"no-committed-loss", "no-acked-loss"},
@@ -18,9 +17,9 @@ def unlike(ended: Ended, model: Ended) -> str:
 
 
 def broken_at(run: Run, ended: Ended) -> int | None:
-    """Return the first step at which the model breaks a property as a schedule on a cluster did, or None.
+    """Return the first step where the model breaks a property that a cluster broke too, or None.
 
     If the property is checked at the end, the step is one further than the last event.
     """
     broken = run.first_broken.keys() & PROPERTIES.get(ended, set())
-    return min((run.first_broken[name] + BY_NAME[name].at_end for name in broken), default=None)
+    return min(map(run.shown_at, broken), default=None)

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 
 
-Release = Annotated[str, typer.Option("--release", help="The release of Kafka; Maven fetches its jars, once.")]
 Selected = Annotated[
     Selection,
     typer.Option(
@@ -40,17 +39,14 @@ Save = Annotated[
     Path | None,
     typer.Option("--save", help="The directory for the cases of findings; a killed run resumes from there."),
 ]
-Home = Annotated[
-    Path | None, typer.Option("--kafka-home", help="The directory of an unpacked Kafka, to use instead of --release.")
-]
 
 
 def replay(
     cases: Annotated[
         list[Path], typer.Argument(metavar="CASE...", help="Case files, directories of them, or ids such as m1-loss.")
     ],
-    release: Release = DEFAULT_RELEASE,
-    kafka_home: Home = None,
+    release: options.KafkaRelease = DEFAULT_RELEASE,
+    kafka_home: options.KafkaHome = None,
     out: Annotated[
         Path | None, typer.Option("--out", help="The directory for the logs of brokers, and what each case did.")
     ] = None,
@@ -95,8 +91,8 @@ def replay(
 
 def fuzz(
     for_: Annotated[str, typer.Option("--for", metavar="DURATION", help="Duration of the run, such as 30m or 8h.")],
-    release: Release = DEFAULT_RELEASE,
-    kafka_home: Home = None,
+    release: options.KafkaRelease = DEFAULT_RELEASE,
+    kafka_home: options.KafkaHome = None,
     replicas: Annotated[int, typer.Option("--replicas", min=2, max=3, help="Replicas of the partition.")] = 3,
     seed: options.Seed = None,
     selection: Selected = Selection.RANDOM,
@@ -115,9 +111,11 @@ def fuzz(
     - `epochfuzz cluster fuzz --for 30m`
     - `epochfuzz cluster fuzz --for 8h --replicas 2 --seed 1 --save build/found`
     """
+    from epochfuzz.harness.cli.cluster_results import finding_json
     from epochfuzz.harness.cluster.schedules.fuzzed import describe
     from epochfuzz.harness.cluster.schedules.player import Player
     from epochfuzz.harness.jobs.unfinished import ProgressError
+    from epochfuzz.harness.views import play_links
     from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 
     seconds = options.parse_duration(for_)
@@ -134,28 +132,20 @@ def fuzz(
             except KeyboardInterrupt:
                 printing.print("stopped" if save is None else "stopped; repeat the command to resume", markup=False)
     printing.print(describe(fuzzer.result), markup=False, soft_wrap=True)
-    _print_links(printing, fuzzer)
+    findings = [finding_json(each, fuzzer.protocol, fuzzer.settings) for each in fuzzer.result.findings]
+    for each in findings:
+        printing.print(f"schedule {each['schedule']}: {each['ended']}, in the model {each['model']}", markup=False)
+        play_links.show(printing, each["play"])
     if json:
-        print_json(_fuzz_json(kafka.release, fuzzer))
+        document: evidence.ClusterFuzz = {
+            "release": kafka.release,
+            "seed": fuzzer.seed,
+            **fuzzer.result.numbers(),
+            "findings": findings,
+        }
+        print_json(document)
     is_unlike = any(each.model is not each.ended for each in fuzzer.result.findings)
     return Exit.BROKEN if is_unlike else Exit.AS_EXPECTED
-
-
-def _print_links(out: Console, fuzzer: "Fuzzer") -> None:
-    """Print a link to the model's run of each finding."""
-    from epochfuzz.harness.views import play_links
-
-    for each in fuzzer.result.findings:
-        out.print(f"schedule {each.number}: {each.ended}, in the model {each.model}", markup=False)
-        link = play_links.to_cluster_finding(each, fuzzer.protocol, fuzzer.settings)
-        out.print(play_links.line(link), markup=False, soft_wrap=True)
-
-
-def _fuzz_json(release: str, fuzzer: "Fuzzer") -> "evidence.ClusterFuzz":
-    from epochfuzz.harness.cli.cluster_results import finding_json
-
-    findings = [finding_json(each, fuzzer.protocol, fuzzer.settings) for each in fuzzer.result.findings]
-    return {"release": release, "seed": fuzzer.seed, **fuzzer.result.numbers(), "findings": findings}
 
 
 def _fuzzer(
@@ -217,7 +207,7 @@ def _replay(
             sentence = f"{playing.ended}: {playing.why}" if playing.why else playing.ended.value
             printing.print(f"{sentence} ({playing.seconds:.0f} s)", markup=False, soft_wrap=True)
             model = None if protocol is None else beside(case.events, case.settings, protocol, playing)
-            printing.print(play_links.line(_link(case, model)), markup=False, soft_wrap=True)
+            play_links.show(printing, _link(case, model))
             played.append((case, playing, model))
             if out is not None:
                 text = json_text.dumps(playing.plain(), indent=2) + "\n"

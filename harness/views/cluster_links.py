@@ -1,0 +1,31 @@
+"""Link the results of schedules on clusters to their positions in `play`."""
+
+from epochfuzz.harness.cases.case import Case
+from epochfuzz.harness.cluster.schedules.ends import broken_at
+from epochfuzz.harness.cluster.schedules.fuzzed import ClusterFinding
+from epochfuzz.harness.documents.cluster_records import Ended
+from epochfuzz.harness.links.play_link import play_link
+from epochfuzz.harness.trace.replay import replay
+from epochfuzz.harness.views import play_links
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
+
+
+def to_finding(finding: ClusterFinding, protocol: Protocol, settings: Configuration) -> str | None:
+    """Return the address of the step of a finding on a cluster; None if the schedule is too long for `play`.
+
+    `protocol` models the release. If the model does not break a property as the cluster did, the step is the last
+    event.
+    """
+    step = _shown_at(finding.events, protocol, settings, finding.ended)
+    return play_link([protocol], settings, finding.events, step)
+
+
+def to_loss(case: Case, protocol: Protocol) -> str | None:
+    """Return the address of the step where a case loses a record under a protocol, or of its last event."""
+    return play_links.to_case(case, [protocol.name], _shown_at(case.events, protocol, case.settings, Ended.LOST))
+
+
+def _shown_at(events: bytes, protocol: Protocol, settings: Configuration, ended: Ended) -> int:
+    step = broken_at(replay(events, protocol, settings), ended)
+    return len(events) if step is None else step
