@@ -62,11 +62,12 @@ def heal(subject: Answering, setting: "Setting", supported: Sequence[str]) -> He
                 subject.apply(f"register {name}")
 
     for verb in _when(Heals.RETURN):
-        if verb == "unfence" and "register" in verbs:
-            register()
-            learn()
-        if verb != "register":
-            each(verb)
+        each(verb)
+    if "register" in verbs:
+        register()
+        learn()
+    for verb in _when(Heals.UNFENCE):
+        each(verb)
     controller: dict[str, Any] = subject.observe().get("controller", {})
     if "elect" in verbs and controller.get("leader", "unknown") is None:
         next((name for name in _candidates(controller) if apply(f"elect {name}")), None)

@@ -28,6 +28,8 @@ class Heals(Enum):
     """The phase of healing that gives replicas an event. Healing runs after all faults have stopped."""
 
     RETURN = "first of all, once"
+    REGISTER = "then, once; the session of the former process ends before"
+    UNFENCE = "then, once; a registered process learns the current update before"
     LEARN = "then, and in each round, until nothing is left to learn"
     ROUND = "round after round, until nothing happens"
 
@@ -248,7 +250,7 @@ class Verb(IntEnum):
         dealt=4,
         progress=9,
         when=has_heartbeats,
-        heals=Heals.RETURN,
+        heals=Heals.UNFENCE,
     )
     RETRY = _Verb(
         21,
@@ -342,7 +344,7 @@ class Verb(IntEnum):
         dealt=4,
         progress=15,
         when=registers_in_two_steps,
-        heals=Heals.RETURN,
+        heals=Heals.REGISTER,
         is_vital=True,
         is_particular=True,
     )
