@@ -75,8 +75,20 @@ _BATCH = pa.struct(
         "attributes": pa.int32(),
         "time": pa.int64(),
         "producer": pa.int64(),
+        "producer_epoch": pa.int32(),
         "sequence": pa.int32(),
         "records": pa.int32(),
+    }
+)
+
+_PRODUCER_RUN = pa.struct(
+    {
+        "producer": pa.int64(),
+        "epoch": pa.int32(),
+        "first": pa.int64(),
+        "following": pa.int64(),
+        "position": pa.int64(),
+        "offset": pa.int64(),
     }
 )
 
@@ -92,6 +104,7 @@ SEGMENTS = pa.schema(
         "holes": pa.int64(),
         "problem": pa.string(),
         "is_torn": pa.bool_(),
+        "producers": pa.list_(_PRODUCER_RUN),
     }
 )
 

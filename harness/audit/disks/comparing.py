@@ -15,8 +15,11 @@ from epochfuzz.harness.audit.disks.commits import Commit, still_stands
 from epochfuzz.harness.audit.disks.divergence import ReadBudget, difference_of, divergences
 from epochfuzz.harness.audit.disks.metadata_log import NOBODY, MetadataLog, PartitionHistory, PartitionState
 from epochfuzz.harness.audit.disks.replicas import DiskReplica, Epoch
+from epochfuzz.harness.audit.disks.segments import unit_of
 from epochfuzz.harness.audit.judgement.findings import PartitionFinding, What
 from epochfuzz.harness.audit.lines.events import Event, MessageKind
+
+_MOST_SEQUENCE_GAPS = 3  # that are listed for a partition
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,7 @@ def compared(partition: DiskPartition, budget: ReadBudget) -> Compared:
     losses += _lost_by_commits(partition, usable, result)
     result.findings += _merged(partition, losses)
     result.findings += _unclean_elections(partition, usable, result)
+    result.gaps += _sequence_gaps(partition, usable)
     result.gaps = list(dict.fromkeys(result.gaps))
     return result
 
@@ -282,6 +286,24 @@ def _has_one_life(partition: DiskPartition, replica: DiskReplica) -> bool:
     return any(log.ids_of(partition.topic) == {replica.topic_id} for log in wholes) and all(
         log.ids_of(partition.topic) <= {replica.topic_id} for log in partition.metadata
     )
+
+
+def _sequence_gaps(partition: DiskPartition, usable: Sequence[DiskReplica]) -> Iterator[str]:
+    """Yield a gap for sequence numbers of producers that a log does not have. Replicas with the same gap count once."""
+    gaps = [gap for replica in usable for gap in replica.sequence_gaps]
+    known = {(gap.run.producer, gap.run.epoch, gap.expected, gap.run.first): gap for gap in reversed(gaps)}
+    distinct = sorted(known.values(), key=lambda gap: gap.run.offset)
+    for gap in distinct[:_MOST_SEQUENCE_GAPS]:
+        run, unit = gap.run, unit_of(gap.file)
+        yield (
+            f"{partition.name}: {gap.missing:,} records of producer {run.producer}, epoch {run.epoch}, are missing"
+            f" before offset {run.offset:,}: sequence number {run.first:,} is there where {gap.expected:,} should be"
+            f" ({gap.file}, {unit} {run.position:,}). A leader accepts this if it has lost the earlier records of the"
+            " producer (KIP-360). Add logs, or older copies of the disks, that can show the cause"
+        )
+    if len(distinct) > _MOST_SEQUENCE_GAPS:
+        more = len(distinct) - _MOST_SEQUENCE_GAPS
+        yield f"{partition.name}: {more:,} more sequence numbers of producers are missing"
 
 
 def _merged(partition: DiskPartition, losses: Sequence[_Loss]) -> Iterator[PartitionFinding]:

@@ -124,14 +124,12 @@ def _batches(section: _Section) -> Iterator[BatchHeader]:
         match = _BATCH.fullmatch(line)
         if match is None:
             raise Damage(number, "the line does not describe a whole batch", unit="line")
-        base, last, count, sequence, _, producer, _, epoch, _, time, size, magic, crc = map(int, match.groups()[:-1])
-        time = segments.bounded(time)
+        base, last, count, sequence, _, producer, term, epoch, _, time, size, magic, crc = map(int, match.groups()[:-1])
+        crc, time = crc & 0xFFFFFFFF, segments.bounded(time)
         is_possible = magic == 2 and last >= base >= least_offset and epoch >= least_epoch and last < 1 << 62
         if match[match.lastindex or 0] != "true" or not is_possible:
             raise Damage(number, "a batch is not valid, or does not continue the previous batch", unit="line")
-        yield BatchHeader(
-            number, base, last, epoch, size, crc & 0xFFFFFFFF, 0, segments.bounded(time), producer, sequence, count
-        )
+        yield BatchHeader(number, base, last, epoch, size, crc, 0, time, producer, term, sequence, count)
         least_offset, least_epoch = last + 1, epoch
 
 

@@ -8,7 +8,7 @@ epochs of the segments alone.
 
 import os
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -16,6 +16,7 @@ from epochfuzz.harness.audit.disks import checkpoints
 from epochfuzz.harness.audit.disks.checkpoints import EpochEntry, LogDirectory
 from epochfuzz.harness.audit.disks.files import Unreadable
 from epochfuzz.harness.audit.disks.found import LocatedReplica
+from epochfuzz.harness.audit.disks.producers import SequenceGap, sequence_gaps
 from epochfuzz.harness.audit.disks.segments import BatchHeader, EpochRun, Segment
 from epochfuzz.harness.audit.lines.events import Event, MessageKind
 
@@ -45,6 +46,7 @@ class DiskReplica:
     is_compacted: bool = False
     is_usable: bool = True
     problems: list[str] = field(default_factory=list)
+    sequence_gaps: list[SequenceGap] = field(default_factory=list)
     bytes: int = 0
 
     @property
@@ -173,13 +175,31 @@ def replica_of(directory: LogDirectory, where: LocatedReplica, segments: Sequenc
         _by_segments(replica, runs)
     else:
         _by_both(replica, entries, runs)
-    value = directory.high_watermarks.get(key)
-    if value is not None and value[0] > replica.end:
-        replica.problems.append(
-            f"{where.path}: the log ends at offset {replica.end:,}, below the high watermark of its checkpoint,"
-            f" {value[0]:,}: part of the log is missing, or was truncated before the broker died"
-        )
+    replica.problems += _missing_end(replica)
+    if replica.is_usable and not replica.is_compacted:
+        used = ((segment.file, segment.producers) for segment in segments if segment.base < replica.end)
+        replica.sequence_gaps = list(sequence_gaps(used, is_whole=replica.start == 0))
     return replica
+
+
+def _missing_end(replica: DiskReplica) -> Iterator[str]:
+    """Yield a problem if the log ends below an offset that one of the broker's checkpoints shows.
+
+    The log reached that offset. A broker flushes the records below the recovery point before it writes the recovery
+    point (LogManager.checkpointRecoveryOffsetsInDir), and lowers it at once when it truncates (LogManager.truncateTo).
+    """
+    key, directory = (replica.topic, replica.partition), replica.directory
+    for name, offsets in (
+        ("high watermark", directory.high_watermarks),
+        ("recovery point", directory.recovery_points),
+    ):
+        shown = offsets.get(key, (0, 0))[0]
+        if shown > replica.end:
+            yield (
+                f"{replica.path}: the log ends at offset {replica.end:,}, below the {name} of its checkpoint,"
+                f" {shown:,}: part of the log is missing, or was truncated before the broker died"
+            )
+            return
 
 
 def _continuous(replica: DiskReplica, segments: Sequence[Segment]) -> list[EpochRun]:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from epochfuzz.harness.audit.disks.files import Unreadable, opened, reason
+from epochfuzz.harness.audit.disks.producers import ProducerRun, ProducerRuns
 
 NAME = re.compile(r"([0-9]{20})\.log")
 
@@ -42,6 +43,7 @@ class BatchHeader:
     attributes: int
     time: int  # the greatest timestamp, in milliseconds
     producer: int
+    producer_epoch: int
     sequence: int
     records: int
 
@@ -65,7 +67,7 @@ class EpochRun:
     @property
     def unit(self) -> str:
         """The unit of positions: bytes of a segment, or lines of a dump."""
-        return "byte" if NAME.fullmatch(os.path.basename(self.file)) else "line"
+        return unit_of(self.file)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,7 @@ class Segment:
     holes: int = 0  # offsets that are missing between batches, for example after compaction
     problem: str | None = None
     is_torn: bool = False  # the file ends within a batch
+    producers: tuple[ProducerRun, ...] | None = ()  # None: too many
 
     @property
     def end(self) -> int:
@@ -92,6 +95,11 @@ class Damage(Exception):
     def __init__(self, position: int, what: str, is_torn: bool = False, unit: str = "byte") -> None:
         super().__init__(f"{unit} {position:,}: {what}")
         self.is_torn = is_torn
+
+
+def unit_of(file: str) -> str:
+    """Return the unit of positions in a file: bytes of a segment, or lines of a dump."""
+    return "byte" if NAME.fullmatch(os.path.basename(file)) else "line"
 
 
 def segment_of(file: str) -> Segment:
@@ -112,6 +120,7 @@ def collected(file: str, base: int, size: int, batches: Iterator[BatchHeader]) -
     first: BatchHeader | None = None
     last: BatchHeader | None = None
     count = holes = 0
+    producers = ProducerRuns()
     problem, is_torn = None, False
     try:
         for batch in batches:
@@ -125,13 +134,16 @@ def collected(file: str, base: int, size: int, batches: Iterator[BatchHeader]) -
             holes += 0 if last is None else batch.base - last.last - 1
             last = batch
             count += 1
+            if batch.producer >= 0:
+                numbers = batch.last - batch.base + 1
+                producers.add(batch.producer, batch.producer_epoch, batch.sequence, numbers, batch.position, batch.base)
     except Damage as damage:
         problem, is_torn = str(damage), damage.is_torn
     except OSError as error:
         problem = f"cannot be read: {reason(error)}"
     if first is not None and last is not None and last.epoch == first.epoch:
         runs.append(EpochRun(file, last.epoch, first, last, count))
-    return Segment(file, base, size, tuple(runs), holes, problem, is_torn)
+    return Segment(file, base, size, tuple(runs), holes, problem, is_torn, producers.collected())
 
 
 def headers(descriptor: int, size: int, base: int) -> Iterator[BatchHeader]:
@@ -146,7 +158,7 @@ def headers(descriptor: int, size: int, base: int) -> Iterator[BatchHeader]:
             if len(block) < header_size:
                 _check_end(block, at)
                 return
-        offset, length, epoch, magic, crc, attributes, delta, _, time, producer, _, sequence, records = unpack(
+        offset, length, epoch, magic, crc, attributes, delta, _, time, producer, term, sequence, records = unpack(
             block, within
         )
         whole = length + BEFORE_LENGTH_COUNTS
@@ -165,7 +177,9 @@ def headers(descriptor: int, size: int, base: int) -> Iterator[BatchHeader]:
                 _check_zeros(descriptor, at, size)
                 return
             raise _damage(at, block[within + _MAGIC_AT], length, size, offset, least_offset, epoch, least_epoch)
-        yield BatchHeader(at, offset, last, epoch, whole, crc, attributes, bounded(time), producer, sequence, records)
+        yield BatchHeader(
+            at, offset, last, epoch, whole, crc, attributes, bounded(time), producer, term, sequence, records
+        )
         wanted = _BLOCK if whole < _SMALL else header_size
         at += whole
         least_offset, least_epoch = last + 1, epoch

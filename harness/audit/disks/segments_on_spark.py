@@ -7,6 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from epochfuzz.harness.audit.disks.files import size_of
+from epochfuzz.harness.audit.disks.producers import ProducerRun
 from epochfuzz.harness.audit.disks.segments import BatchHeader, EpochRun, Segment, segment_of
 from epochfuzz.harness.audit.tables import RANGES, SEGMENTS
 from epochfuzz.harness.campaign.spark import versions
@@ -73,5 +74,6 @@ def _segment(row: dict[str, Any]) -> Segment:
         EpochRun(row["file"], each["epoch"], BatchHeader(**each["first"]), BatchHeader(**each["last"]), each["batches"])
         for each in row["runs"]
     )
+    producers = None if row["producers"] is None else tuple(ProducerRun(**each) for each in row["producers"])
     names = ("file", "base", "size", "holes", "problem", "is_torn")
-    return Segment(runs=tuple(runs), **{name: row[name] for name in names})
+    return Segment(runs=tuple(runs), producers=producers, **{name: row[name] for name in names})

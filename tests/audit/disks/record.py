@@ -85,6 +85,23 @@ def unclean_sudden(run: Recording) -> None:
     run.checkpointed()
 
 
+def unclean_numbered(run: Recording) -> None:
+    """As `unclean`, but the producer of the lost records is still there, and B does not know it."""
+    run.create([run.a, run.b], unclean_leader_election_enable="true")
+    run.write(20)
+    run.checkpointed()
+    run.kill(run.b)
+    run.wait_for(run.a, [run.a])
+    with run.producer() as writer:
+        run.write_with(writer, 30)
+        run.checkpointed()
+        run.kill(run.a)
+        run.start_after(run.b, run.a)
+        run.wait_for(run.b, [run.b])
+        run.write_with(writer, 7)
+    run.checkpointed()
+
+
 def consumed(run: Recording) -> None:
     """As `unclean`, and a consumer has committed what it read; A's disk is gone, C has the commit."""
     run.create([run.a, run.b], unclean_leader_election_enable="true")
@@ -244,6 +261,7 @@ KINDS: dict[str, Callable[[Recording], None]] = {
         unclean_returned,
         unclean_sudden,
         unclean_retained,
+        unclean_numbered,
         consumed,
         kept,
         uncommitted,
@@ -261,6 +279,7 @@ RUNS = (
     *(f"unclean-returned-{release}" for release in ("2.6.3", "3.6.2", "4.3.1")),
     *(f"unclean-sudden-{release}" for release in ("3.3.2", "3.9.2", "4.4.0")),
     *(f"unclean-retained-{release}" for release in ("2.7.2", "3.5.1", "4.1.1")),
+    *(f"unclean-numbered-{release}" for release in ("2.6.3", "4.3.1")),
     *(f"consumed-{release}" for release in ("3.9.2", "4.1.1", "4.4.0")),
     *(f"disk-replaced-{release}" for release in ("2.8.2", "3.6.2", "4.3.1")),
     *(f"kept-{release}" for release in ("2.6.3", "3.3.2", "4.3.1")),

@@ -61,20 +61,27 @@ class Recording:
         self.say(f"{leader.name} leads with {','.join(node.name for node in isr)}")
 
     def write(self, count: int, size: int = 0, acks: str = "all") -> None:
-        """Write records, some to a batch, and wait until each is acknowledged."""
-        first = self._sent
-        with IdempotentProducer("w", self.bootstrap, TOPIC, acks=acks) as writer:
-            for _ in range(count):
-                writer.send(f"r{self._sent}".ljust(size, "."))
-                self._sent += 1
-                if self._sent % 3 == 0:
-                    self.cluster.until("all are acknowledged", lambda: self._all(writer, first), SOON)
-            self.cluster.until("all are acknowledged", lambda: self._all(writer, first), SOON)
-            self.acknowledged |= {(each.offset, each.value) for each in writer.acknowledged}
+        """Write records with a new producer, some to a batch, and wait until each is acknowledged."""
+        with self.producer(acks) as writer:
+            self.write_with(writer, count, size)
+
+    def producer(self, acks: str = "all") -> IdempotentProducer:
+        return IdempotentProducer("w", self.bootstrap, TOPIC, acks=acks)
+
+    def write_with(self, writer: IdempotentProducer, count: int, size: int = 0) -> None:
+        """Write records as `write` does, with a producer that may have written others before."""
+        before = len(writer.acknowledged)
+        for number in range(1, count + 1):
+            writer.send(f"r{self._sent}".ljust(size, "."))
+            self._sent += 1
+            if self._sent % 3 == 0:
+                self._wait_for_answers(writer, before + number)
+        self._wait_for_answers(writer, before + count)
+        self.acknowledged |= {(each.offset, each.value) for each in writer.acknowledged}
         self.say(f"{count} records are acknowledged, up to offset {max(each.offset for each in writer.acknowledged)}")
 
-    def _all(self, writer: IdempotentProducer, first: int) -> bool:
-        return len(writer.acknowledged) == self._sent - first
+    def _wait_for_answers(self, writer: IdempotentProducer, wanted: int) -> None:
+        self.cluster.until("all are acknowledged", lambda: len(writer.acknowledged) == wanted, SOON)
 
     def consume(self, position: int) -> None:
         """Read up to a position, and commit it."""

@@ -72,6 +72,25 @@ def test_a_log_that_is_shorter_than_the_high_watermark_is_a_gap_and_no_loss(tmp_
     assert any("the log ends at offset 5, below the high watermark of its checkpoint, 10" in gap for gap in audit.gaps)
 
 
+def test_a_log_that_is_shorter_than_the_recovery_point_is_a_gap_and_no_loss(tmp_path):
+    replica(tmp_path, 1, [batch(0, 1, 10)], [(1, 0)], 4)
+    replica(tmp_path, 2, [batch(0, 1, 5)], [(1, 0)], 4)
+    (tmp_path / "broker-2" / "recovery-point-offset-checkpoint").write_text("0\n1\nt 0 10\n")
+    audit = on_disk(tmp_path)
+
+    assert audit.findings == []
+    assert any("the log ends at offset 5, below the recovery point of its checkpoint, 10" in gap for gap in audit.gaps)
+
+
+def test_a_log_that_ends_at_its_recovery_point_is_no_gap(tmp_path):
+    replica(tmp_path, 1, [batch(0, 1, 10)], [(1, 0)], 10)
+    replica(tmp_path, 2, [batch(0, 1, 10)], [(1, 0)], 10)
+    before = on_disk(tmp_path).gaps
+    (tmp_path / "broker-2" / "recovery-point-offset-checkpoint").write_text("0\n1\nt 0 10\n")
+
+    assert on_disk(tmp_path).gaps == before
+
+
 def test_another_topic_id_is_another_topic(tmp_path):
     committed_up_to_8_and_replaced_from_5(tmp_path, topic_id="A" * 21 + "Q")
 

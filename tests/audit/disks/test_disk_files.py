@@ -13,10 +13,17 @@ from epochfuzz.harness.audit.disks.records import crc32c
 from epochfuzz.harness.audit.disks.segments import HEADER, segment_of
 
 
-def batch(base: int, epoch: int, records: int = 1, payload: int = 10, magic: int = 2) -> bytes:
-    """A batch whose records are zeros."""
+def batch(
+    base: int,
+    epoch: int,
+    records: int = 1,
+    payload: int = 10,
+    magic: int = 2,
+    numbered: tuple[int, int, int] = (-1, -1, -1),
+) -> bytes:
+    """A batch whose records are zeros. `numbered`: the producer's id and epoch, and the first sequence number."""
     length = HEADER.size - 12 + payload
-    return HEADER.pack(base, length, epoch, magic, 7, 0, records - 1, 0, 1000, -1, -1, -1, records) + bytes(payload)
+    return HEADER.pack(base, length, epoch, magic, 7, 0, records - 1, 0, 1000, *numbered, records) + bytes(payload)
 
 
 def segment(directory: Path, *batches: bytes, base: int = 0) -> Path:

@@ -1,0 +1,87 @@
+"""The sequence numbers of idempotent producers: a gap in them shows batches that a log does not have.
+
+In each producer epoch, a producer numbers its records per partition from 0 (KIP-98). A leader that knows the producer
+rejects a batch that does not continue these numbers (ProducerAppendInfo.checkSequence). Since 2.5, a leader that does
+not know the producer accepts any number (KIP-360). So a gap can appear after an unclean election or the loss of a disk.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+_NUMBERS = 2**31  # sequence numbers; 0 follows the last one (DefaultRecordBatch.incrementSequence)
+_MOST_RUNS = 20_000  # of one segment
+
+
+@dataclass(frozen=True, slots=True)
+class ProducerRun:
+    """Batches of one producer epoch in one segment whose sequence numbers follow each other."""
+
+    producer: int
+    epoch: int  # of the producer
+    first: int  # the first sequence number
+    following: int  # the sequence number after the last one
+    position: int  # of the first batch, in bytes, or the line of a dump
+    offset: int  # of the first record
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceGap:
+    """Sequence numbers, `expected` to `found - 1`, of a producer epoch that a log does not have before a batch."""
+
+    file: str
+    expected: int
+    run: ProducerRun  # begins after the gap
+
+    @property
+    def missing(self) -> int:
+        """The number of missing records."""
+        return (self.run.first - self.expected) % _NUMBERS
+
+
+class ProducerRuns:
+    """The runs of one segment, collected batch by batch."""
+
+    def __init__(self) -> None:
+        self._done: list[ProducerRun] = []
+        self._open: dict[tuple[int, int], ProducerRun] = {}
+
+    def add(self, producer: int, epoch: int, sequence: int, records: int, position: int, offset: int) -> None:
+        """Add a batch. `records` counts the sequence numbers of the batch, also those that compaction has removed."""
+        if producer < 0 or sequence < 0:
+            return  # without idempotence, or a transaction marker
+        known = self._open.get((producer, epoch))
+        following = (sequence + records) % _NUMBERS
+        if known is None or known.following != sequence:
+            if known is not None:
+                self._done.append(known)
+            known = ProducerRun(producer, epoch, sequence, following, position, offset)
+        else:
+            known = ProducerRun(producer, epoch, known.first, following, known.position, known.offset)
+        self._open[producer, epoch] = known
+
+    def collected(self) -> tuple[ProducerRun, ...] | None:
+        """Return the runs in the order of their first batches, or None if there are too many to keep."""
+        runs = [*self._done, *self._open.values()]
+        if len(runs) > _MOST_RUNS:
+            return None
+        return tuple(sorted(runs, key=lambda run: run.offset))
+
+
+def sequence_gaps(
+    segments: Iterable[tuple[str, tuple[ProducerRun, ...] | None]], is_whole: bool
+) -> Iterator[SequenceGap]:
+    """Yield the gaps in the segments of a log, given in order with their files.
+
+    If `is_whole`, the log begins at offset 0, and the numbers of each producer epoch must begin at 0 too. A number that
+    goes back is no gap, because nothing is missing.
+    """
+    expected: dict[tuple[int, int], int] = {}
+    for file, runs in segments:
+        if runs is None:
+            return
+        for run in runs:
+            key = run.producer, run.epoch
+            due = expected.get(key, 0 if is_whole else run.first)
+            if 0 < (run.first - due) % _NUMBERS < _NUMBERS // 2:
+                yield SequenceGap(file, due, run)
+            expected[key] = run.following
