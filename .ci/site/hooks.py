@@ -37,10 +37,11 @@ def on_files(files: Any, config: Any) -> Any:
     """Add a list of the cases, a page to step through each case, the recorded walks, and the playground."""
     cases = [judge(case, protocols_for(case, None)) for case in load_corpus([_ROOT / "corpus"])]
     _in_playground.clear()
+    queries = {each.case.id: _query(each) for each in cases}
     try:
-        for name, content in playground.files(each.case for each in cases):
+        for name, content in playground.files([each.case for each in cases], queries.values()):
             files.append(File.generated(config, f"play/{name}", content=content))
-        _in_playground.update((each.case.id, _query(each)) for each in cases)
+        _in_playground.update(queries)
     except playground.NoPyodide as error:
         sys.stderr.write(f"The site has no playground: {error}.\n")
     for each in cases:

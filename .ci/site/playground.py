@@ -13,7 +13,7 @@ import subprocess
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import distribution
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from epochfuzz.harness.environment.bare_imports import imported_files
 from epochfuzz.harness.links.position import Position
 from epochfuzz.harness.play.browser import STORIES
 from epochfuzz.harness.play.pages import POLICY, Pages
-from epochfuzz.harness.play.stories import stories_of
+from epochfuzz.harness.play.stories import beginnings, stories_of
 
 _ROOT = Path(__file__).resolve().parents[2]
 _SOURCE = _ROOT / "src"
@@ -48,10 +48,14 @@ class NoPyodide(Exception):
     """Pyodide is not available. The message says why."""
 
 
-def files(cases: Iterable[Case]) -> Iterator[tuple[str, bytes]]:
-    """Yield the path, below the playground's directory, and the content of each file. Raises NoPyodide."""
+def files(cases: Sequence[Case], arrivals: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+    """Yield the path, below the playground's directory, and the content of each file. Raises NoPyodide.
+
+    `arrivals` are the queries of links on the site. The site holds their pages, because Python takes seconds to start.
+    """
     archive = _archive()
-    pages = Pages(Position())
+    pages = Pages(Position(), stories_of(cases))
+    yield from _prepared(pages, arrivals)
     for name in ("play.css", "play.js", "browser.js", "worker.js"):
         yield name, pages.file(name).encode()
     python = packed(cases)
@@ -63,6 +67,16 @@ def files(cases: Iterable[Case]) -> Iterator[tuple[str, bytes]]:
             member = tar.extractfile(f"package/{name}")
             assert member is not None, name
             yield f"pyodide/{name}", member.read()
+
+
+def _prepared(pages: Pages, arrivals: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+    """Yield a page for each query, the start page, and all pages of the stories on the start page; then the index."""
+    starts = [beginning.position for beginning in beginnings(pages.stories)]
+    steps = (start.at(step).query() for start in starts for step in range(len(start.events) + 2))
+    index = {query: number for number, query in enumerate(dict.fromkeys(["", *steps, *arrivals]))}
+    for query, number in index.items():
+        yield f"prepared/{number}.html", pages.page(query).text.encode()
+    yield "prepared/index.json", json.dumps(index).encode()
 
 
 def _archive() -> bytes:

@@ -13,7 +13,9 @@ from werkzeug.test import Client
 
 from epochfuzz.harness.cases.bundled import bundled_cases
 from epochfuzz.harness.links.position import MOST_PROTOCOLS, Position
+from epochfuzz.harness.play.pages import Pages
 from epochfuzz.harness.play.server import Application
+from epochfuzz.harness.play.stories import stories_of
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 from tests.documents.playground import playground
 
@@ -96,6 +98,22 @@ def test_a_hostile_address_gets_a_short_message_and_none_of_its_markup(unpacked:
     assert len(answer["text"]) < 3_000
 
 
+def test_the_pages_that_the_site_has_prepared_are_those_that_the_worker_computes(unpacked: Path) -> None:
+    (m1_loss,) = (case for case in bundled_cases() if case.id == "m1-loss")
+    link = Position(settings=m1_loss.settings, events=m1_loss.events, step=12).query()
+    pages = Pages(Position(), stories_of(bundled_cases()))
+    prepared = dict(playground._prepared(pages, [link, link]))
+    index = json.loads(prepared["prepared/index.json"])
+    computed, _ = answers(unpacked, list(index))
+
+    assert next(iter(index)) == ""
+    assert list(index)[-1] == link
+    assert len(index) > len(m1_loss.events)
+    assert [prepared[f"prepared/{number}.html"].decode() for number in index.values()] == [
+        answer["text"] for answer in computed
+    ]
+
+
 def test_two_builds_pack_the_same_bytes() -> None:
     assert playground.packed(bundled_cases()) == playground.packed(bundled_cases())
 
@@ -106,11 +124,11 @@ def test_without_npm_there_is_no_playground_and_the_reason_is_named(
     monkeypatch.setattr(playground, "_ARCHIVES", tmp_path)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(playground.NoPyodide, match="npm is not installed"):
-        next(playground.files(bundled_cases()))
+        next(playground.files(bundled_cases(), []))
 
 
 def test_an_archive_with_another_hash_is_not_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(playground, "_ARCHIVES", tmp_path)
     (tmp_path / f"pyodide-{playground._VERSION}.tgz").write_bytes(b"something else")
     with pytest.raises(SystemExit, match="is pinned; remove the file"):
-        next(playground.files(bundled_cases()))
+        next(playground.files(bundled_cases(), []))

@@ -10,24 +10,31 @@ let worker = null;
 let requests = 0;
 const waiting = new Map(); // the functions that end a request, by its number
 
+let isFirst = true;
+
 globalThis.sendToWorker = async (address) => {
-  const { search } = new URL(address, document.baseURI);
-  const isFirst = requests === 0;
-  const computed = compute(search.slice(1));
-  if (!isFirst) return computed;
-  const kept = await opened(document.querySelector("main").dataset.loading);
-  const before = await kept?.match(search || "?");
-  if (before) {
-    computed.catch(() => {}); // `fail` has reported it
-    return before;
-  }
-  const response = await computed;
-  if (response.ok) await kept?.put(search || "?", response.clone());
+  const query = new URL(address, document.baseURI).search.slice(1);
+  const kept = isFirst ? await opened(document.querySelector("main").dataset.loading) : null;
+  isFirst = false;
+  worker ??= started();
+  const before = (await prepared(query)) ?? (await kept?.match(`?${query}`));
+  if (before) return before;
+  const response = await compute(query);
+  if (response.ok) await kept?.put(`?${query}`, response.clone());
   return response;
 };
 
-// Python takes seconds to start. So the browser keeps the first page of each visit, and shows it at the next visit while
-// Python starts. `version` is that of the code that computed the pages.
+// Python takes seconds to start. So the site holds the pages to which it links, and all pages of the first stories. Other
+// queries get null.
+let index = null;
+async function prepared(query) {
+  index ??= fetch("prepared/index.json").then((response) => response.json());
+  const pages = await index;
+  return Object.hasOwn(pages, query) ? fetch(`prepared/${pages[query]}.html`) : null;
+}
+
+// The browser keeps the first page of each visit, and shows it at the next visit while Python starts. `version` is that of
+// the code that computed the pages.
 async function opened(version) {
   if (!globalThis.caches) return null; // on a site without HTTPS
   const name = `epochfuzz-play-${version}`;

@@ -15,7 +15,7 @@ async function start() {
   pyodide.unpackArchive(await archive, "zip", { extractDir: "/epochfuzz" });
   pyodide.runPython("import sys; sys.path.insert(0, '/epochfuzz')");
   const browser = pyodide.pyimport("epochfuzz.harness.play.browser");
-  tell("Replaying the schedule …");
+  tell("");
   return browser;
 }
 
@@ -26,6 +26,7 @@ function tell(what) {
 addEventListener("message", async ({ data: { request, query } }) => {
   try {
     const browser = await ready;
+    tell("Replaying the schedule …");
     postMessage({ kind: "begun" });
     postMessage({ kind: "answer", request, ...JSON.parse(browser.answer(query)) });
   } catch (error) {
