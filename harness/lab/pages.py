@@ -6,7 +6,7 @@
 import functools
 import re
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 
@@ -22,7 +22,6 @@ from epochfuzz.model.kafka.vocabulary.protocols import (
     NAMED,
     OTHER_SYSTEMS,
     RELEASES,
-    Protocol,
     parse_protocol,
 )
 
@@ -35,6 +34,7 @@ _NOTICE = (
     " docstrings: change it there. -->"
 )
 _WIDTH = 120
+_FINDING = re.compile(r"docs/findings/([a-z-]+)\.md")
 
 # The mechanisms by theme, in reading order.
 _THEMES = {
@@ -124,10 +124,10 @@ def pages() -> dict[str, str]:
     """Return the text of each page of docs/reference/ by its file name."""
     return {
         "events.md": _page("Events", _ABOUT_EVENTS, _sections("event")),
-        "protocols.md": _page("Protocols", _ABOUT_PROTOCOLS, [*_choices(GENERATIONS), *_sections("generation")]),
+        "protocols.md": _page("Protocols", _ABOUT_PROTOCOLS, _sections("generation")),
         "mechanisms.md": _page("Mechanisms", _ABOUT_MECHANISMS, _by_theme()),
         "releases.md": _page(
-            "Releases", _ABOUT_RELEASES, [*_survey(), *_breaking(), *_choices(RELEASES), *_sections("release")]
+            "Releases", _ABOUT_RELEASES, [*_survey(), *_breaking(), *_sections("release", _example_in_short)]
         ),
         "properties.md": _page("Properties", _ABOUT_PROPERTIES, [*_verdicts(), *_sections("property")]),
         "goals.md": _page("Goals", _ABOUT_GOALS, [*_asked_for(), *_sections("goal")]),
@@ -137,19 +137,20 @@ def pages() -> dict[str, str]:
 
 
 def _page(title: str, opening: str, parts: Iterable[str]) -> str:
-    return issues.linked("\n\n".join([_NOTICE, f"# {title}", _wrapped(opening), *parts]) + "\n")
+    text = "\n\n".join([_NOTICE, f"# {title}", _wrapped(opening), *parts]) + "\n"
+    return issues.linked(_FINDING.sub(r"[\1](../findings/\1.md)", text))
 
 
 def _of_kind(kind: str) -> list[GlossaryEntry]:
     return [entry for entry in glossary().values() if entry.kind == kind]
 
 
-def _sections(kind: str) -> Iterator[str]:
+def _sections(kind: str, example_of: Callable[[GlossaryEntry, Example], str] | None = None) -> Iterator[str]:
     for entry in _of_kind(kind):
         yield f"## {entry.name}"
         yield from map(_wrapped, filter(None, (entry.means, entry.why, _also(entry))))
         if entry.example is not None:
-            yield _wrapped(_example(entry.example))
+            yield _wrapped((example_of or _example)(entry, entry.example))
 
 
 def _also(entry: GlossaryEntry) -> str:
@@ -157,15 +158,22 @@ def _also(entry: GlossaryEntry) -> str:
     return f"Also: {', '.join(others)}." if others else ""
 
 
-def _example(example: Example) -> str:
+def _example(_: GlossaryEntry, example: Example) -> str:
     events = ", ".join(f"`{event}`" for event in example.events)
     if example.breaks is None:
-        what = f"Example, under `{example.under}`{_configured(example.settings)}"
-    else:
-        kept = f", and breaks nothing under `{example.beside}`" if example.beside else ""
-        length = f"A shortest schedule, of {len(example.events)} events, that breaks"
-        what = f"{length} `{example.breaks}` under `{example.under}`{_configured(example.settings)}{kept}"
-    return f"{what}: {events}."
+        return f"Example, under `{example.under}`{_configured(example.settings)}: {events}."
+    kept = f", and breaks nothing under `{example.beside}`" if example.beside else ""
+    length = f"A shortest schedule, of {len(example.events)} events, that breaks"
+    return f"{length} `{example.breaks}` under `{example.under}`{_configured(example.settings)}{kept}: {events}."
+
+
+def _example_in_short(entry: GlossaryEntry, example: Example) -> str:
+    """Return what an example shows, and the command that draws it."""
+    draws = f"`epochfuzz explain {entry.name}` draws the example: {len(example.events)} events"
+    if example.breaks is None:
+        return f"{draws}{_configured(example.settings)}."
+    kept = f", and nothing under `{example.beside}`" if example.beside else ""
+    return f"{draws} that break `{example.breaks}` under `{example.under}`{_configured(example.settings)}{kept}."
 
 
 def _configuration_of(entry: GlossaryEntry) -> str:
@@ -230,12 +238,6 @@ def _runs(some: list[str], every: list[str]) -> str:
     return ", ".join(" to ".join(dict.fromkeys([run[0], run[-1]])) for run in runs)
 
 
-def _choices(protocols: dict[str, Protocol]) -> Iterator[str]:
-    """Yield a table of the protocols' choices, with a row for each mechanism and a column for each protocol."""
-    rows = [[each, *(protocol.choice(each).text for protocol in protocols.values())] for each in MECHANISMS]
-    yield markdown.table(["mechanism", *protocols], rows)
-
-
 def _survey() -> Iterator[str]:
     yield markdown.table(releases.HEAD, releases.rows())
     yield _wrapped(
@@ -256,9 +258,17 @@ def _breaking() -> Iterator[str]:
         by_cause.setdefault(row, []).append(f"{property_} ({len(how.events)})")
         if case := _case_of(name, property_):
             cases.setdefault(row, []).append(f"`{case.id}`")
+    same: dict[tuple[str, str], list[str]] = {}
+    for (name, why), broken in by_cause.items():
+        same.setdefault((", ".join(broken), why), []).append(name)
     rows = [
-        [f"`{name}`", ", ".join(broken), issues.bracketed(why), ", ".join(dict.fromkeys(cases.get((name, why), [])))]
-        for (name, why), broken in by_cause.items()
+        [
+            _span(names),
+            broken,
+            issues.bracketed(why),
+            ", ".join(dict.fromkeys(case for name in names for case in cases.get((name, why), []))),
+        ]
+        for (broken, why), names in same.items()
     ]
     yield "## Causes"
     yield _wrapped(
@@ -267,7 +277,7 @@ def _breaking() -> Iterator[str]:
         " follows *with* is needed too; each *or* starts another explanation. [Mechanisms](mechanisms.md) describes"
         " the choices."
     )
-    yield markdown.table(["protocol", "breaks", "because of", "cases"], rows)
+    yield markdown.table(["protocols", "breaks", "because of", "cases"], rows)
 
 
 @functools.cache
