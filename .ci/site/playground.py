@@ -70,12 +70,15 @@ def files(cases: Sequence[Case], arrivals: Iterable[str]) -> Iterator[tuple[str,
 
 
 def _prepared(pages: Pages, arrivals: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-    """Yield a page for each query, the start page, and all pages of the stories on the start page; then the index."""
+    """Yield a page for each query, the start page, and all pages of the stories on the start page; then the index.
+
+    These files are no pages of the site: their links are relative to the playground's own page.
+    """
     starts = [beginning.position for beginning in beginnings(pages.stories)]
     steps = (start.at(step).query() for start in starts for step in range(len(start.events) + 2))
     index = {query: number for number, query in enumerate(dict.fromkeys(["", *steps, *arrivals]))}
     for query, number in index.items():
-        yield f"prepared/{number}.html", pages.page(query).text.encode()
+        yield f"prepared/{number}.txt", pages.page(query).text.encode()
     yield "prepared/index.json", json.dumps(index).encode()
 
 

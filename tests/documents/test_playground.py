@@ -109,7 +109,7 @@ def test_the_pages_that_the_site_has_prepared_are_those_that_the_worker_computes
     assert next(iter(index)) == ""
     assert list(index)[-1] == link
     assert len(index) > len(m1_loss.events)
-    assert [prepared[f"prepared/{number}.html"].decode() for number in index.values()] == [
+    assert [prepared[f"prepared/{number}.txt"].decode() for number in index.values()] == [
         answer["text"] for answer in computed
     ]
 

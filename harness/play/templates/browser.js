@@ -30,7 +30,7 @@ let index = null;
 async function prepared(query) {
   index ??= fetch("prepared/index.json").then((response) => response.json());
   const pages = await index;
-  return Object.hasOwn(pages, query) ? fetch(`prepared/${pages[query]}.html`) : null;
+  return Object.hasOwn(pages, query) ? fetch(`prepared/${pages[query]}.txt`) : null;
 }
 
 // The browser keeps the first page of each visit, and shows it at the next visit while Python starts. `version` is that of
