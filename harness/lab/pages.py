@@ -107,7 +107,7 @@ _ABOUT_GOALS = (
     "After this page you can tell which situations a run has tested, and why a run ended with exit code 4. A run that"
     " never truncates a log does not test truncation. So a run counts the schedules that meet each goal. It ends with"
     " exit code 4 if no schedule meets a required goal. The protocol and the configuration decide which goals are"
-    " required."
+    " required. `epochfuzz explain 'log truncated'` draws an example of a goal."
 )
 _ABOUT_PYTHON_API = (
     "After this page you can use every name of `from epochfuzz import ...`, with its parameters, results and"
@@ -130,7 +130,7 @@ def pages() -> dict[str, str]:
             "Releases", _ABOUT_RELEASES, [*_survey(), *_breaking(), *_sections("release", _example_in_short)]
         ),
         "properties.md": _page("Properties", _ABOUT_PROPERTIES, [*_verdicts(), *_sections("property")]),
-        "goals.md": _page("Goals", _ABOUT_GOALS, [*_asked_for(), *_sections("goal")]),
+        "goals.md": _page("Goals", _ABOUT_GOALS, [*_asked_for(), *_sections("goal", None)]),
         "python-api.md": _page("The Python API", _ABOUT_PYTHON_API, python_api.sections()),
         "glossary.md": _page("Glossary", _ABOUT_GLOSSARY, [*_sections("word"), *_sections("term")]),
     }
@@ -143,14 +143,6 @@ def _page(title: str, opening: str, parts: Iterable[str]) -> str:
 
 def _of_kind(kind: str) -> list[GlossaryEntry]:
     return [entry for entry in glossary().values() if entry.kind == kind]
-
-
-def _sections(kind: str, example_of: Callable[[GlossaryEntry, Example], str] | None = None) -> Iterator[str]:
-    for entry in _of_kind(kind):
-        yield f"## {entry.name}"
-        yield from map(_wrapped, filter(None, (entry.means, entry.why, _also(entry))))
-        if entry.example is not None:
-            yield _wrapped((example_of or _example)(entry, entry.example))
 
 
 def _also(entry: GlossaryEntry) -> str:
@@ -174,6 +166,15 @@ def _example_in_short(entry: GlossaryEntry, example: Example) -> str:
         return f"{draws}{_configured(example.settings)}."
     kept = f", and nothing under `{example.beside}`" if example.beside else ""
     return f"{draws} that break `{example.breaks}` under `{example.under}`{_configured(example.settings)}{kept}."
+
+
+def _sections(kind: str, example_of: Callable[[GlossaryEntry, Example], str] | None = _example) -> Iterator[str]:
+    """Yield a section for each entry of a kind. `example_of` returns the paragraph about its example; None omits it."""
+    for entry in _of_kind(kind):
+        yield f"## {entry.name}"
+        yield from map(_wrapped, filter(None, (entry.means, entry.why, _also(entry))))
+        if entry.example is not None and example_of is not None:
+            yield _wrapped(example_of(entry, entry.example))
 
 
 def _configuration_of(entry: GlossaryEntry) -> str:
