@@ -96,7 +96,7 @@ def test_the_test_of_a_starter_passes_unless_the_starter_is_broken(
 
 
 def test_the_page_shows_the_commands_and_the_stand_ins_of_each_language() -> None:
-    page = named("how-to/starters.md").read_text(encoding="utf-8")
+    page = named("how-to/adapter.md").read_text(encoding="utf-8")
     for language, commands in COMMANDS.items():
         row = next(line for line in page.splitlines() if line.startswith(f"| `{language}` |"))
         cells = [cell.strip(" `") for cell in row.strip("|").split("|")]

@@ -21,7 +21,7 @@ WRONG = {
     "on by default since Kafka 3.0 (KIP-679)": "KAFKA-13598: ProducerConfig.idempotenceEnabled of 3.0.0 and 3.1.0",
     "and a live one was not": "PartitionChangeBuilder 4.0.1, line 315: nothing is returned there (KAFKA-19522)",
     "which stands for all up to 4.0": "versions.py: kafka-3.7 is 3.7.0 to 3.9.0 and 4.0.0",
-    "in a cluster has not been shown": "docs/how-to/cluster.md: re-elected-leader-after-a-crash is LOST",
+    "in a cluster has not been shown": "docs/how-to/kafka.md: re-elected-leader-after-a-crash is LOST",
     "cases that can be run": "a replay of the corpus leaves out cases by release: 47, 54 or 58",
     "last release in which a replica without": "kafka-3.7 breaks join-complete: docs/reference/releases.md",
     "Spin at random": "-DT_RAND is a depth-first search in random order, not a random walk",
