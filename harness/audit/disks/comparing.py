@@ -99,7 +99,7 @@ def compared(partition: DiskPartition, budget: ReadBudget) -> Compared:
     losses += _lost_by_commits(partition, usable, result)
     result.findings += _merged(partition, losses)
     result.findings += _unclean_elections(partition, usable, result)
-    result.gaps += _sequence_gaps(partition, usable)
+    result.gaps += _sequence_gaps(partition, usable, result.findings)
     result.gaps = list(dict.fromkeys(result.gaps))
     return result
 
@@ -288,9 +288,24 @@ def _has_one_life(partition: DiskPartition, replica: DiskReplica) -> bool:
     )
 
 
-def _sequence_gaps(partition: DiskPartition, usable: Sequence[DiskReplica]) -> Iterator[str]:
-    """Yield a gap for sequence numbers of producers that a log does not have. Replicas with the same gap count once."""
-    gaps = [gap for replica in usable for gap in replica.sequence_gaps]
+def _sequence_gaps(
+    partition: DiskPartition, usable: Sequence[DiskReplica], findings: Sequence[PartitionFinding]
+) -> Iterator[str]:
+    """Yield a gap for sequence numbers of producers that a log does not have.
+
+    Replicas with the same gap count once. A loss at the same offsets explains the gap.
+    """
+    lost = [
+        range(each.first_offset, each.last_offset + 1)
+        for each in findings
+        if each.first_offset is not None and each.last_offset is not None
+    ]
+    gaps = [
+        gap
+        for replica in usable
+        for gap in replica.sequence_gaps
+        if not any(gap.run.offset in offsets for offsets in lost)
+    ]
     known = {(gap.run.producer, gap.run.epoch, gap.expected, gap.run.first): gap for gap in reversed(gaps)}
     distinct = sorted(known.values(), key=lambda gap: gap.run.offset)
     for gap in distinct[:_MOST_SEQUENCE_GAPS]:

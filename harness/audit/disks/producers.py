@@ -43,25 +43,25 @@ class ProducerRuns:
 
     def __init__(self) -> None:
         self._done: list[ProducerRun] = []
-        self._open: dict[tuple[int, int], ProducerRun] = {}
+        # By producer and epoch: the fields of the last run. A segment has many batches, and changing a list is fast.
+        self._last: dict[tuple[int, int], list[int]] = {}
 
     def add(self, producer: int, epoch: int, sequence: int, records: int, position: int, offset: int) -> None:
         """Add a batch. `records` counts the sequence numbers of the batch, also those that compaction has removed."""
         if producer < 0 or sequence < 0:
             return  # without idempotence, or a transaction marker
-        known = self._open.get((producer, epoch))
+        last = self._last.get((producer, epoch))
         following = (sequence + records) % _NUMBERS
-        if known is None or known.following != sequence:
-            if known is not None:
-                self._done.append(known)
-            known = ProducerRun(producer, epoch, sequence, following, position, offset)
-        else:
-            known = ProducerRun(producer, epoch, known.first, following, known.position, known.offset)
-        self._open[producer, epoch] = known
+        if last is not None and last[1] == sequence:
+            last[1] = following
+            return
+        if last is not None:
+            self._done.append(ProducerRun(producer, epoch, *last))
+        self._last[producer, epoch] = [sequence, following, position, offset]
 
     def collected(self) -> tuple[ProducerRun, ...] | None:
         """Return the runs in the order of their first batches, or None if there are too many to keep."""
-        runs = [*self._done, *self._open.values()]
+        runs = self._done + [ProducerRun(*key, *last) for key, last in self._last.items()]
         if len(runs) > _MOST_RUNS:
             return None
         return tuple(sorted(runs, key=lambda run: run.offset))

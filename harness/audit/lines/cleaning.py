@@ -31,13 +31,14 @@ def cleaned(chunk: bytes) -> bytes:
     if not chunk.isascii():
         for space, usual in _SPACES:
             chunk = chunk.replace(space, usual)
-    if b"&nbsp;" in chunk:
+    if b"&" in chunk:  # a search for one byte is ten times faster than one for several
         chunk = chunk.replace(b"&nbsp;", b" ")
-    if b'"MESSAGE"' in chunk:
+    has_quotes = b'"' in chunk
+    if has_quotes and b'"MESSAGE"' in chunk:
         chunk = _ARRAY.sub(_text_of_array, chunk)
     if b" stdout P" in chunk or b" stderr P" in chunk:
         chunk = b"\n".join(_with_parts_joined(chunk.split(b"\n")))
-    if b'"stream"' in chunk and _has_parts_of_docker(chunk):
+    if has_quotes and b'"stream"' in chunk and _has_parts_of_docker(chunk):
         chunk = b"\n".join(_with_parts_of_docker_joined(chunk.split(b"\n")))
     return chunk
 

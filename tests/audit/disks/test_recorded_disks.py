@@ -71,6 +71,16 @@ def test_a_committed_position_shows_the_loss_without_the_disk_that_had_the_recor
     assert loss.evidence[0].text.endswith("group readers committed position 50 of t-0, leader epoch 0")
 
 
+@pytest.mark.parametrize("run", [run for run in LOSING if run.startswith("unclean-numbered")])
+def test_one_disk_shows_the_loss_by_the_numbers_of_the_producer(run, tmp_path):
+    data = unpacked(run, tmp_path)
+    assert not any("of producer" in gap for gap in on_disk(data).gaps)  # the other disks explain the gap
+
+    audit = on_disk(data / "B")
+    assert losses(audit) == []
+    assert any("t-0: 30 records of producer" in gap and "are missing before offset 20" in gap for gap in audit.gaps)
+
+
 @pytest.mark.parametrize("run", [run for run in KEEPING if run.startswith("uncommitted")])
 def test_records_of_a_dead_leader_that_may_have_been_committed_are_a_gap(run, tmp_path):
     (gap,) = on_disk(unpacked(run, tmp_path)).gaps
