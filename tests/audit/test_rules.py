@@ -229,3 +229,25 @@ def test_up_to_0_10_a_fetch_offset_that_is_no_high_watermark_shows_nothing(tmp_p
     ]
 
     assert told(tmp_path, {1: lines}) == []
+
+
+def test_leader_epochs_whose_leader_no_line_names_are_a_gap(tmp_path):
+    lines = {
+        1: [leads(1, 0, 0, isr="1,2"), follows(1, 2, 3, 5, 5, before=2)],
+        2: [follows(2, 1, 0, 0), leads(2, 3, 5, 5, isr="1,2", before=(1, 2))],
+    }
+    audit = audited(written(tmp_path, lines))
+
+    assert audit.findings == []
+    assert any("no line names the leader of 2 leader epochs of t-0" in gap for gap in audit.gaps)
+
+
+def test_a_timeline_shows_the_rows_around_a_loss_and_no_later_restart(tmp_path):
+    later = [leads(2, epoch, 7, 7, before=(2, epoch - 1)) for epoch in range(3, 60)]
+    lines = {
+        1: [leads(1, 0, 0), leads(1, 1, 10, 10, before=(1, 0))],
+        2: [follows(2, 1, 1, 10, 7, before=0), leads(2, 2, 7, 7, before=(1, 1)), *later],
+    }
+    (loss,) = audited(written(tmp_path, lines)).findings
+
+    assert [event.leader_epoch for event in loss.around] == [0, 1, 1, 2, 3, 4]

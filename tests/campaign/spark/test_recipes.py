@@ -68,6 +68,7 @@ def rows_of(directory: Path, table: str) -> list[dict[str, object]]:
     return [{key: row[key] for key in row if key not in OF_ONE_RUN} for row in rows]
 
 
+@pytest.mark.timeout(PATIENCE + 300)
 @pytest.mark.skipif(not all(map(is_free, PORTS)), reason="another Spark server uses the ports of the page")
 def test_every_way_to_spark_leads_to_the_same_rows_and_names_where_it_ran(tmp_path: Path) -> None:
     printed = follow(tmp_path)
