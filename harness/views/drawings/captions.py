@@ -13,7 +13,7 @@ PARTING = "here they part"
 LEGEND = (
     "Solid box: below the replica's high watermark. Double edge: above it, but committed or acknowledged."
     " Dashed: neither.",
-    "+ appended in this step. \u2713 committed in this step. Crossed out: cut. Octagon with !: a record that was"
+    "+ appended in this step. \u2713 committed in this step. Crossed out: truncated. Octagon with !: a record that was"
     " promised to a client and is not where it belongs.",
     "Filled square: leader. Dashed square: zombie, a leader that the controller has replaced. Arrow: response in"
     " flight. Underlined: changed by this step.",
