@@ -9,7 +9,8 @@ import random
 from collections.abc import Sequence
 
 from epochfuzz.model.core.execution import Execution
-from epochfuzz.model.kafka.vocabulary.events import PROGRESS, Effect, Verb, verb_of
+from epochfuzz.model.kafka.vocabulary.effects import Effect
+from epochfuzz.model.kafka.vocabulary.events import PROGRESS, Verb, verb_of
 
 _TRIES = 6  # random paths to a state that enables the verb
 _SPARING = 3  # of them without new records, because a run has few records, and a replica that lags needs one

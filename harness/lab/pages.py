@@ -59,7 +59,9 @@ _THEMES = {
         "pending_produce",
         "idempotence",
         "unknown_producer",
+        "producer_bump",
         "consumer_position",
+        "consumer_restart",
         "stable_offset",
     ),
 }

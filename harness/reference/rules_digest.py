@@ -15,11 +15,14 @@ from typing import Any
 from epochfuzz.model.core import source, specializer
 from epochfuzz.model.kafka.contract import healing, properties
 from epochfuzz.model.kafka.step import step
+from epochfuzz.model.kafka.vocabulary.events import replica_of, verb_number
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 from epochfuzz.model.kafka.vocabulary.refusals import Refusal
 
 # These settings are off in every survey, so their rules do not influence a digest.
-OFF = {"lag_time": 0, "delayed_fetch": 0}
+_OFF_IN_SURVEYS = ("lag_time", "delayed_fetch", "consumer_group", "lost_directory", "producer_epochs")
+_ENCODING: dict[source.Rule, str] = {verb_number: "event >> 3", replica_of: "event & 7"}
+OFF = dict.fromkeys(_OFF_IN_SURVEYS, 0)
 
 
 def rules_digest(protocol: Protocol, judged: Iterable[str]) -> str:
@@ -27,12 +30,22 @@ def rules_digest(protocol: Protocol, judged: Iterable[str]) -> str:
     roots: list[source.Rule] = [step, healing.heal, *(properties.named(name).is_broken for name in judged)]
     linked = specializer.specialize(roots, protocol.numbers() | OFF)
     kept = {each.name for each in linked if each.origin in roots}
-    rules = simplified([pickle.loads(_pickled(each)) for each in linked], kept)
-    leave_out_last_verb(rules)
+    rules = simplified([_without_encoding(each) for each in linked], kept)
+    leave_out_last_verbs(rules)
     names = {rule.name: f"f{number}" for number, rule in enumerate(rules)}
     rules = [_Anonymous(names).visit(rule) for rule in rules]
     leave_out_unread(rules)
     return hashlib.sha256("\n".join(map(ast.unparse, rules)).encode()).hexdigest()[:16]
+
+
+def _without_encoding(linked: specializer.Specialized) -> Any:
+    """Return the syntax tree of a specialized rule, and a simple one for the functions that take an event apart.
+
+    The codes of events are no rules, so that codes for more verbs change no digest.
+    """
+    if linked.origin in _ENCODING:
+        return ast.parse(f"def {linked.name}(event): return {_ENCODING[linked.origin]}").body[0]
+    return pickle.loads(_pickled(linked))
 
 
 @cache
@@ -60,18 +73,22 @@ def simplified(rules: Sequence[ast.FunctionDef], kept: Collection[str]) -> list[
     return done
 
 
-def leave_out_last_verb(rules: Sequence[ast.FunctionDef]) -> None:
-    """Remove the branch of the verb with the highest number from rules that never enable the verb.
+def leave_out_last_verbs(rules: Sequence[ast.FunctionDef]) -> None:
+    """Remove the branches of the verbs with the highest numbers from rules that never enable these verbs.
 
     So a new verb changes the digests only of protocols that can enable the verb.
     """
     for rule in rules:
-        *_, before, last = [None, None, *rule.body]
-        if not isinstance(before, ast.If) or not isinstance(last, ast.Return):
-            continue
-        never_has = isinstance(last.value, ast.Constant) and last.value.value == Refusal.DOES_NOT_HAPPEN
-        if never_has and isinstance(before.body[0], ast.Return):
-            rule.body[-2:] = before.body
+        while _never_has_last_verb(rule.body):
+            rule.body[-2:] = rule.body[-2].body  # type: ignore[attr-defined]
+
+
+def _never_has_last_verb(body: Sequence[ast.stmt]) -> bool:
+    *_, before, last = [None, None, *body]
+    if not isinstance(before, ast.If) or not isinstance(last, ast.Return):
+        return False
+    never_has = isinstance(last.value, ast.Constant) and last.value.value == Refusal.DOES_NOT_HAPPEN
+    return never_has and isinstance(before.body[0], ast.Return)
 
 
 class _Simplifier(ast.NodeTransformer):

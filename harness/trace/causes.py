@@ -158,13 +158,19 @@ _POWER_LOSS = Cause(
     "an unflushed tail is gone with the power, and its replica may lead or be counted without it",
     ("KIP-966",),
 )
+_LOST_DIRECTORY = Cause(
+    "lost_directory",
+    "true",
+    "a replica whose log directory is lost may lead or be counted with an empty log",
+    ("KIP-858",),
+)
 
 
 def gives_way_to(property_: str, protocol: Protocol, settings: Configuration) -> list[str]:
     """Return the enabled settings, such as `unclean_leader_election`, that permit the property to break.
 
-    The setting `power_loss` permits nothing under a protocol that must survive power failures. KIP-966 guarantees that
-    records survive up to min.insync.replicas - 1 power failures that lose records.
+    The settings `power_loss` and `lost_directory` permit nothing under a protocol that must survive such failures.
+    KIP-966 guarantees that records survive up to min.insync.replicas - 1 failures that lose records.
     """
     asked = [fault for fault in properties.named(property_).yields_to if getattr(settings, fault)]
     bears = (
@@ -172,7 +178,7 @@ def gives_way_to(property_: str, protocol: Protocol, settings: Configuration) ->
         if property_ == "join-complete"
         else protocol.choice("eligible_leaders") is not EligibleLeaders.NONE
     )
-    return [fault for fault in asked if not (fault == _POWER_LOSS.name and bears)]
+    return [fault for fault in asked if not (fault != _UNCLEAN.name and bears)]
 
 
 def reason(schedule: bytes, protocol: Protocol, settings: Configuration, property_: str) -> str | None:
@@ -235,9 +241,10 @@ class _Healing:
                 break
         if not found and self._heals(tuple(self._sound)):
             found.append(self._set(self._needed()))
-        powered = replace(self._settings, power_loss=False)
-        if not found and self._may_blame(_POWER_LOSS) and not self._breaks(self._protocol, powered):
-            found.append((_POWER_LOSS,))
+        for fault in (_POWER_LOSS, _LOST_DIRECTORY):
+            without = self._settings.changed_to({fault.name: False})
+            if not found and self._may_blame(fault) and not self._breaks(self._protocol, without):
+                found.append((fault,))
         yield from found
 
     def _may_blame(self, fault: Cause) -> bool:

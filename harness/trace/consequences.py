@@ -172,6 +172,8 @@ def _lossy_failures(c: Change) -> Iterator[str]:
 
 def _lossy(p: State) -> str:
     times = {1: "once", 2: "twice"}.get(p.min_insync_replicas, f"{p.min_insync_replicas} times")
+    if p.lost_directory:
+        return f"failures have lost records {times}"
     return f"power has failed {times} with unflushed records"
 
 

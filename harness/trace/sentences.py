@@ -23,6 +23,7 @@ from epochfuzz.harness.trace.wording import (
     own_last_epoch,
     records_named,
 )
+from epochfuzz.model.kafka.clients import consumer_group, producer
 from epochfuzz.model.kafka.controller import broker_epochs, controller
 from epochfuzz.model.kafka.history import producer_window
 from epochfuzz.model.kafka.partition import delayed_fetch, flight, replication, truncation, truncation_on_fetch
@@ -217,6 +218,14 @@ def _power_loss(c: Change) -> Iterator[str]:
     yield from forgotten(c)
 
 
+def _wipe(c: Change) -> Iterator[str]:
+    records = c.before.leo[c.r]
+    lost = f" with {records} record{'s' * (records != 1)}" if records else ""
+    yield f"{c.name} loses its log directory{lost}: its log is empty"
+    if c.before.up[c.r]:
+        yield from forgotten(c)
+
+
 def _restart(c: Change) -> Iterator[str]:
     if decides(c):
         yield f"the controller takes {c.name} for failed first: {decision(c.after)}"
@@ -354,28 +363,49 @@ def _retry(c: Change) -> Iterator[str]:
         yield f"{c.name} recognizes m{record} as a record that it has, and appends nothing"
 
 
+def _bump(c: Change) -> Iterator[str]:
+    rejected = c.after.epoch_record + (not producer.bumps_for(c.before, c.r, c.after.epoch_record))
+    yield f"the producer sends m{rejected} again, and {c.name} rejects it: OUT_OF_ORDER_SEQUENCE_NUMBER"
+    yield f"the producer begins a new producer epoch, in which m{c.after.epoch_record} has sequence number 0"
+
+
 def _consume(c: Change) -> Iterator[str]:
     record = log.at(c.after.log_record[c.r], c.before.position)
     yield f"the consumer reads m{record} at offset {c.before.position} from {c.name}"
 
 
 def _refresh(c: Change) -> Iterator[str]:
-    before, after = c.before, c.after
-    yield f"the consumer learns that {c.name} leads epoch {after.consumer_epoch}"
-    if before.consumer_position == ConsumerPosition.OFFSET:
-        if after.position < before.position:
-            yield (
-                f"its offset {before.position} is out of range there: it continues from {c.name}'s LEO {after.position}"
-            )
+    yield f"the consumer learns that {c.name} leads epoch {c.after.consumer_epoch}"
+    yield from _checked_position(c, c.before.position, c.before.position_epoch)
+
+
+def _commit_offset(c: Change) -> Iterator[str]:
+    epoch = "" if c.after.committed_epoch == NONE else f" and epoch {c.after.committed_epoch}"
+    yield f"the consumer commits offset {c.after.committed}{epoch}"
+
+
+def _reset(c: Change) -> Iterator[str]:
+    yield f"the consumer restarts at its committed offset {c.before.committed}"
+    yield f"it learns that {c.name} leads epoch {c.after.consumer_epoch}"
+    epoch = c.before.committed_epoch if consumer_group.validates(c.before) else NONE
+    yield from _checked_position(c, c.before.committed, epoch)
+
+
+def _checked_position(c: Change, position: int, epoch: int) -> Iterator[str]:
+    """Yield clauses about the check of the consumer's position at the event's replica. `epoch` is NONE if unknown."""
+    after = c.after
+    if after.consumer_position == ConsumerPosition.OFFSET or (position > 0 and epoch == NONE):
+        if after.position < position:
+            yield f"its offset {position} is out of range there: it continues from {c.name}'s LEO {after.position}"
         else:
             yield f"it asks nothing, and is at offset {after.position} as before"
-    elif before.position == 0:
+    elif position == 0:
         yield "it is at offset 0, and has nothing to ask"
     else:
-        epoch, end = epoch_cache.end_offset_kip_279(after, c.r, before.position_epoch, after.leo[c.r])
-        ends = f"epoch {epoch} ends at {end}" if end != NONE else "that it does not know"
-        yield f"it asks where epoch {before.position_epoch} ends, and {c.name} answers: {ends}"
-        if after.position < before.position:
+        ended, end = epoch_cache.end_offset_kip_279(after, c.r, epoch, after.leo[c.r])
+        ends = f"epoch {ended} ends at {end}" if end != NONE else "that it does not know"
+        yield f"it asks where epoch {epoch} ends, and {c.name} answers: {ends}"
+        if after.position < position:
             yield f"that is a truncation, which it reports, and it goes back to offset {after.position}"
         else:
             yield f"it is at offset {after.position} as before"
@@ -388,6 +418,7 @@ _VERBS: dict[Verb, Callable[[Change], Iterator[str]]] = {
     Verb.DROP: _drop,
     Verb.CRASH: _crash,
     Verb.POWER_LOSS: _power_loss,
+    Verb.WIPE: _wipe,
     Verb.RESTART: _restart,
     Verb.NOTIFY: _notify,
     Verb.CATCH_UP: _notify,
@@ -410,8 +441,11 @@ _VERBS: dict[Verb, Callable[[Change], Iterator[str]]] = {
     Verb.RIVAL_ELECT: rivals.rival_elect,
     Verb.RIVAL_NOTIFY: _rival_notify,
     Verb.RETRY: _retry,
+    Verb.BUMP: _bump,
     Verb.CONSUME: _consume,
     Verb.REFRESH: _refresh,
+    Verb.COMMIT_OFFSET: _commit_offset,
+    Verb.RESET: _reset,
     Verb.LAPSE: _lapse,
     Verb.EXPIRE_FETCH: _expire_fetch,
 }

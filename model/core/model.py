@@ -190,8 +190,9 @@ class SpecializationRules:
 
 @dataclass(frozen=True)
 class Events:
-    """The events of a model. An event is a byte for a verb and a replica: `verb << 3 | replica`.
+    """The events of a model. An event is a byte for a verb and a replica.
 
+    `verb_number` and `replica_of` take an event apart, and `encode(verb, replica)` puts it together. They are compiled.
     `possible(*starts)` returns the events that at least one initial state can ever enable, in ascending order.
     `in_order` sorts events, so that shrinking prefers the first ones. `parse` raises ValueError for a text that is not
     an event.
@@ -201,6 +202,9 @@ class Events:
     in_order: Callable[[bytes], bytes]
     text: Callable[[int], str]
     parse: Callable[[str], int]
+    verb_number: Callable[[int], int]
+    replica_of: Callable[[int], int]
+    encode: Callable[[int, int], int]
 
     def texts(self, schedule: Iterable[int]) -> list[str]:
         """Return the events of a schedule as texts such as `fetch B`, in order."""

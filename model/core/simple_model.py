@@ -141,7 +141,7 @@ class SimpleSettings:
 
     def alphabet(self) -> bytes:
         """Return every event, as bytes in ascending order."""
-        return bytes(verb << 3 | r for verb in range(self.verbs) for r in range(self.replicas))
+        return bytes(_encode(verb, r) for verb in range(self.verbs) for r in range(self.replicas))
 
     def text(self) -> str:
         """Return the settings as one line of text, such as `replicas=2 records=3`."""
@@ -166,11 +166,23 @@ class SimpleModel(Model):
 _PLAIN = cast(SimpleModel, MODEL)
 
 
+def _encode(verb: int, replica: int) -> int:
+    return verb << 3 | replica
+
+
+def _verb_number(event: int) -> int:
+    return event >> 3
+
+
+def _replica_of(event: int) -> int:
+    return event & 7
+
+
 def step(p: State, event: int) -> int:
     """Apply an event. Returns APPLIED, or the number of the reason why the event is not enabled."""
-    if event & 7 >= p.replicas:
+    if _replica_of(event) >= p.replicas:
         return NO_SUCH_REPLICA
-    return _PLAIN.rules[event >> 3](p, event & 7)
+    return _PLAIN.rules[_verb_number(event)](p, _replica_of(event))
 
 
 def broken_now(p: State) -> int:
@@ -208,7 +220,7 @@ def _event_alone(p: State, event: int, before: int) -> int:
 
 
 def _verb_alone(situation: int) -> int:
-    return situation >> 3
+    return _verb_number(situation)
 
 
 # The situation is the event, and the kind of the situation is the verb.
@@ -253,7 +265,7 @@ def simple_model(
         name=name,
         table=table,
         initial=lambda protocol, settings: _initial(state(), protocol, settings),
-        events=Events(events.possible, bytes, events.text, events.parse),
+        events=Events(events.possible, bytes, events.text, events.parse, _verb_number, _replica_of, _encode),
         protocol=lambda text: _named(text, protocols, made),
         settings=default,
         step=step,
@@ -310,11 +322,11 @@ class _SimpleEvents:
 
     def possible(self, *starts: State) -> bytes:
         """Return every event, as bytes in ascending order."""
-        return bytes(verb << 3 | r for verb in range(len(self.verbs)) for r in range(starts[0].replicas))
+        return bytes(_encode(verb, r) for verb in range(len(self.verbs)) for r in range(starts[0].replicas))
 
     def text(self, event: int) -> str:
         """Return the text of an event, such as `write B`."""
-        return f"{self.verbs[event >> 3]} {REPLICA_NAMES[event & 7]}"
+        return f"{self.verbs[_verb_number(event)]} {REPLICA_NAMES[_replica_of(event)]}"
 
     def parse(self, text: str) -> int:
         """Return the event for a text such as `write B`. Raises ModelError."""
@@ -323,4 +335,4 @@ class _SimpleEvents:
             raise ModelError(
                 f"an event is a verb ({', '.join(self.verbs)}) and a replica, such as {self.text(0)!r}; got {text!r}"
             )
-        return self.verbs.index(verb) << 3 | REPLICA_NAMES.index(replica)
+        return _encode(self.verbs.index(verb), REPLICA_NAMES.index(replica))

@@ -11,7 +11,16 @@ from epochfuzz.model.kafka.programs import LINKING
 from epochfuzz.model.kafka.step import possible_events, step
 from epochfuzz.model.kafka.vocabulary import goals
 from epochfuzz.model.kafka.vocabulary.configuration import Bounds, Configuration
-from epochfuzz.model.kafka.vocabulary.events import Verb, event_text, in_order, parse_event
+from epochfuzz.model.kafka.vocabulary.events import (
+    Verb,
+    encode,
+    event_text,
+    in_order,
+    parse_event,
+    replica_of,
+    verb_number,
+    verb_of,
+)
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol, parse_protocol
 from epochfuzz.model.kafka.vocabulary.state import TABLE, initial
 
@@ -21,12 +30,13 @@ def is_symmetric(wanted: int, protocols: Sequence[Protocol], settings: Configura
 
     The result is False in four cases:
 
-    * The controller may fail over, because schedules name this event with the first replica.
+    * The controller may fail over, or the consumer may commit its position, because schedules name these events with
+      the first replica.
     * A wanted property is checked at the end, because healing elects the first member of the ISR before the check.
     * Several protocols run side by side, because they are all healed at the end.
     * The protocol has a mutant, because a mutant may prefer a replica.
     """
-    if settings.controllers > 1:
+    if any(verb_of(event).at_no_replica for event in settings.alphabet()):
         return False
     return wanted & properties.AT_END == 0 and len(protocols) == 1 and not protocols[0].defect
 
@@ -37,7 +47,7 @@ KAFKA = Model(
     protocol=parse_protocol,
     settings=Configuration(),
     initial=initial,
-    events=Events(possible_events, in_order, event_text, parse_event),
+    events=Events(possible_events, in_order, event_text, parse_event, verb_number, replica_of, encode),
     step=step,
     judgement=Judgement(properties.NAMES, properties.AT_END, properties.broken_now, properties.broken_at_end),
     points=Points(

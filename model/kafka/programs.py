@@ -21,6 +21,7 @@ _BROKEN_SET = "epochfuzz.harness.lab.mutants"  # its import plants all mutants
 # most rules. It does not inline rare and long rules, because that would only lengthen the compilation.
 _CALLED_MODULES = (
     "consumer",
+    "consumer_group",
     "epoch_cache",
     "healing",
     "ideal_log",
@@ -34,7 +35,18 @@ _CALLED_MODULES = (
 _CALLED = ("learn", "remember_readable")
 
 # Settings whose rules the program `kernels` leaves out.
-_SELDOM = ("follower_reads", "retries", "consumer", "transactions", "controllers", "lag_time", "delayed_fetch")
+_SELDOM = (
+    "follower_reads",
+    "retries",
+    "consumer",
+    "transactions",
+    "controllers",
+    "lag_time",
+    "delayed_fetch",
+    "consumer_group",
+    "lost_directory",
+    "producer_epochs",
+)
 
 
 def program_of(starts: Sequence[Partition]) -> Specialization:

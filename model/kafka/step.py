@@ -2,7 +2,7 @@
 
 from importlib import import_module
 
-from epochfuzz.model.kafka.vocabulary.events import Verb, alphabet, verb_of
+from epochfuzz.model.kafka.vocabulary.events import Verb, alphabet, replica_of, verb_number, verb_of
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
 from epochfuzz.model.kafka.vocabulary.state import State
 
@@ -23,12 +23,12 @@ def step(p: State, event: int) -> int:
 
     A Refusal changes at most `p.goals`, the coverage goals reached so far.
     """
-    r = event & 7  # an event is verb << 3 | replica
+    r = replica_of(event)
     if r >= p.replicas:
         return Refusal.NO_SUCH_REPLICA
     joined_incomplete = p.joined_incomplete
     p.joined_incomplete = 0  # a fact about one event; if it stayed, a search would have twice as many states
-    refusal: int = RULES[event >> 3](p, r)  # the linker turns the table into a choice between calls
+    refusal: int = RULES[verb_number(event)](p, r)  # the linker turns the table into a choice between calls
     if refusal != APPLIED:
         p.joined_incomplete = joined_incomplete
     return refusal

@@ -119,7 +119,7 @@ def test_choices_of_different_mechanisms_are_never_equal():
 
 def test_a_property_that_yields_to_a_fault_names_one_that_there_is():
     faults = {fault for each in properties.PROPERTIES for fault in each.yields_to}
-    assert faults == {"unclean_leader_election", "power_loss"}
+    assert faults == {"unclean_leader_election", "power_loss", "lost_directory"}
 
 
 def test_replay_shows_causes_and_has_them_in_its_json():

@@ -13,7 +13,6 @@ from epochfuzz.model.kafka.controller.controller import true_leader
 from epochfuzz.model.kafka.step import possible_events, step
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import (
-    VERBS,
     Verb,
     alphabet,
     parse_event,
@@ -82,7 +81,7 @@ def test_with_one_controller_there_is_no_verb_and_no_field_of_a_second():
 )
 def test_the_alphabet_has_what_the_old_controller_can_do(protocol, verbs):
     events = possible_events(state(protocol, ""))
-    assert {VERBS[event >> 3] for event in events} & {"failover", "rival_elect", "rival_notify"} == verbs
+    assert {verb_of(event).text for event in events} & {"failover", "rival_elect", "rival_notify"} == verbs
 
 
 def test_a_fail_over_is_written_with_the_first_replica_alone():

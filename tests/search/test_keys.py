@@ -155,6 +155,8 @@ def test_a_field_that_is_left_out_of_keys_though_it_is_read_is_noticed(field: Fi
             asynchronous_checkpoint=draw.random() < 0.5 and not alone,
             retries=draw.random() < 0.5 and not alone,
             consumer=draw.random() < 0.5 and not alone,
+            consumer_group=not alone and draw.random() < 0.5,
+            producer_epochs=not alone and draw.random() < 0.5,
             controllers=draw.choice((1, 2) if not alone else (1,)),
             transactions=draw.random() < 0.5 and not alone,
             lag_time=draw.random() < 0.5 or alone,
@@ -194,6 +196,11 @@ TIGHT = (
     ("kip-903", Configuration(records=1, epochs=1, power_loss=True)),
     ("kip-966", Configuration(records=1, epochs=1, power_loss=True, min_insync_replicas=2)),
     ("kip-903", Configuration(records=1, epochs=1, lag_time=True)),
+    ("kip-320", Configuration(records=1, epochs=1, consumer=True, consumer_group=True)),
+    (
+        "kip-320",
+        Configuration(records=2, epochs=2, retries=True, producer_epochs=True, unclean_leader_election=True),
+    ),
 )
 
 

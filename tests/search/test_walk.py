@@ -14,7 +14,7 @@ from epochfuzz.model.kafka.contract import properties, situations
 from epochfuzz.model.kafka.kafka_model import KAFKA
 from epochfuzz.model.kafka.vocabulary import goals, state
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from epochfuzz.model.kafka.vocabulary.events import schedule_texts, verb_of
+from epochfuzz.model.kafka.vocabulary.events import replica_of, schedule_texts, verb_of
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, RELEASES, Protocol, parse_protocol
 
 PLAIN = Configuration()
@@ -72,7 +72,7 @@ def interpreted(subject: Walker[Protocol, Configuration], number: int) -> Tally:
     tally, length, kinds = Tally.empty(KAFKA, 1), 0, [0]
     met = set()
     for step_ in run.steps:
-        before = situations.before(p, step_.event & 7)
+        before = situations.before(p, replica_of(step_.event))
         p = step_.state
         if step_.applied:
             length += 1

@@ -13,7 +13,7 @@ from epochfuzz.model.kafka.contract import properties, situations
 from epochfuzz.model.kafka.kafka_model import KAFKA
 from epochfuzz.model.kafka.vocabulary import goals
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from epochfuzz.model.kafka.vocabulary.events import parse_schedule
+from epochfuzz.model.kafka.vocabulary.events import parse_schedule, replica_of
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 from epochfuzz.strategies.failures import PropertyBroken
 from epochfuzz.strategies.machine import LASTING, replication_machine
@@ -105,6 +105,6 @@ class ReplicationMachines:
     def _last_situation(self, broken: PropertyBroken) -> int:
         *earlier, last = parse_schedule(broken.events)
         execution = Execution(broken.protocol, self.settings, earlier)
-        before = situations.before(execution.state, last & 7)
+        before = situations.before(execution.state, replica_of(last))
         execution.apply(last)
         return situations.situation(execution.state, last, before)

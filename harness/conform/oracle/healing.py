@@ -11,7 +11,8 @@ from epochfuzz.harness.conform.oracle.seen import SeenPartition
 from epochfuzz.harness.conform.protocol.subject import Answering
 from epochfuzz.harness.conform.protocol.wire import Observation
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, Heals, Verb, verb_of
+from epochfuzz.model.kafka.vocabulary.effects import Heals
+from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, Verb, verb_of
 from epochfuzz.model.kafka.vocabulary.state import EPOCHS
 
 if TYPE_CHECKING:

@@ -253,7 +253,7 @@ def successors(records, views, tables, renaming_tables, room, alphabet, met, key
         if not apply(records, slot, event):
             continue
         if met.shape[0]:
-            before = MODEL.points.before(records[0, 0], event & 7)  # an event is a verb (high bits) and a replica
+            before = MODEL.points.before(records[0, 0], MODEL.events.replica_of(event))
             met[MODEL.points.of(records[slot, 0], event, before)] = 1
         outside |= pack(views, slot, tables, renaming_tables, room, key)
         split(key, keys, count)

@@ -10,7 +10,7 @@ from itertools import permutations
 
 from epochfuzz.harness.engine.shrink.shrink import breaking_prefix
 from epochfuzz.model.core.execution import Execution
-from epochfuzz.model.core.model import Protocol, Settings
+from epochfuzz.model.core.model import Events, Protocol, Settings
 
 
 def canonical(schedule: bytes, protocol: Protocol, settings: Settings, wanted: int) -> bytes:
@@ -21,13 +21,16 @@ def canonical(schedule: bytes, protocol: Protocol, settings: Settings, wanted: i
     """
     rank = protocol.model.events.in_order(settings.alphabet()).index
     followers = range(1, settings.replicas)
-    same = {_in_order(_renamed(schedule, (0, *names)), protocol, settings, rank) for names in permutations(followers)}
+    same = {
+        _in_order(_renamed(schedule, (0, *names), protocol.model.events), protocol, settings, rank)
+        for names in permutations(followers)
+    }
     good = [each for each in same if breaking_prefix(each, protocol, settings, wanted) == each]
     return min(good, key=lambda each: [rank(event) for event in each], default=schedule)
 
 
-def _renamed(schedule: bytes, names: tuple[int, ...]) -> bytes:
-    return bytes(event & ~7 | names[event & 7] for event in schedule)
+def _renamed(schedule: bytes, names: tuple[int, ...], events: Events) -> bytes:
+    return bytes(events.encode(events.verb_number(event), names[events.replica_of(event)]) for event in schedule)
 
 
 def _in_order(schedule: bytes, protocol: Protocol, settings: Settings, rank: Callable[[int], int]) -> bytes:

@@ -32,7 +32,6 @@ _BITS = 8  # bits for the number of a refusal
 _MOST_ANSWERS = 1 << _BITS
 _WORTH = 1 << 20  # worth of a step that was never chosen before
 _REFUSED = 1 << 40  # above every situation, so that no refusal is counted as a situation
-_EVERY_VERB = (1 << 32) - 1
 
 
 @dataclass(frozen=True)
@@ -59,8 +58,11 @@ class Chooser:
         start = model.initial(protocol, settings)
         self._start = start.to_record().reshape(1)
         deck = generate.deck_for(model, settings, [protocol])
-        left_out = 0 if limits.verbs is None else ~_set_of(limits.verbs) & _EVERY_VERB
-        self._deck = deck._replace(dead=deck.dead | left_out)
+        if limits.verbs is not None:
+            drawn = set(map(model.events.verb_number, settings.alphabet()))
+            wanted = generate.enabled_verbs(model, [start]).intersection(limits.verbs)
+            deck = deck._replace(dead=generate.dead_events(model, drawn - wanted))
+        self._deck = deck
         self._limits = (limits.steps, int(limits.refused), _set_of(limits.slow), limits.most_slow)
         unsent = np.zeros(_MOST_ANSWERS, np.bool_)
         unsent[list(limits.unsent)] = True
@@ -110,7 +112,7 @@ def place_of(shape, what):  # type: ignore[no-untyped-def]
 
 def refused_at(shape, event, refusal):  # type: ignore[no-untyped-def]
     """Return the index in `counts` for an event that is rejected at a replica of the given shape."""
-    return place_of(shape, _REFUSED | (event >> 3) << _BITS | refusal)
+    return place_of(shape, _REFUSED | MODEL.events.verb_number(event) << _BITS | refusal)
 
 
 def weigh(p, drawn, length, limits, unsent, counts, answers, kept, mine, candidate):  # type: ignore[no-untyped-def]
@@ -125,8 +127,8 @@ def weigh(p, drawn, length, limits, unsent, counts, answers, kept, mine, candida
     refused = with_refused == 0  # at most one event that is not enabled is sent in each state
     for position in range(length):
         event = drawn[position]
-        r = event & 7
-        if slow >> (event >> 3) & 1 and slows == most_slow:
+        r, verb = MODEL.events.replica_of(event), MODEL.events.verb_number(event)
+        if slow >> verb & 1 and slows == most_slow:
             continue
         before, shape = MODEL.points.before(p, r), MODEL.points.shape(p, r)
         refusal = MODEL.step(p, event)
@@ -143,7 +145,7 @@ def weigh(p, drawn, length, limits, unsent, counts, answers, kept, mine, candida
         kept[sent] = event
         sent += 1
         applied += 1
-        slows += slow >> (event >> 3) & 1
+        slows += slow >> verb & 1
         refused = with_refused == 0
         # Compares worth per step of two prefixes by products, which are exact and need no floating point.
         if worth * over > best * (sent + _START):
@@ -157,7 +159,7 @@ def count(p, events, length, counts, answers):  # type: ignore[no-untyped-def]
     """Run a chosen schedule in the model, and count its steps by situation and by result."""
     for i in range(length):
         event = events[i]
-        r = event & 7
+        r = MODEL.events.replica_of(event)
         before, shape = MODEL.points.before(p, r), MODEL.points.shape(p, r)
         refusal = MODEL.step(p, event)
         answers[refusal] += 1

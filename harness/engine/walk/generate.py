@@ -29,13 +29,14 @@ class Deck(NamedTuple):
 
     A card is an int, so that one load draws it: its low bytes hold up to PHRASE events, and the bits above them the
     number of events. `verbs` holds the set of verbs on each card. A schedule leaves out each verb in the set `optional`
-    with a probability of one in four. Verbs in the set `dead` are drawn, and then removed from the schedule.
+    with a probability of one in four. `dead` is True for each event that is drawn, and then removed from the schedule.
+    The array is empty if there is no such event.
     """
 
     cards: npt.NDArray[np.int64]
     verbs: npt.NDArray[np.int64]
     optional: int
-    dead: int
+    dead: npt.NDArray[np.bool_]
 
 
 def deck_for(model: Model, settings: Settings, protocols: Iterable[Protocol] = ()) -> Deck:
@@ -45,32 +46,40 @@ def deck_for(model: Model, settings: Settings, protocols: Iterable[Protocol] = (
     an exception: the deck contains it only if one of the protocols can enable the verb. Other verbs that are possible
     under none of the protocols are dead.
     """
+    number_of = model.events.verb_number
     starts = [model.initial(protocol, settings) for protocol in protocols]
     enabled = enabled_verbs(model, starts)
     absent = model.cards.particular - enabled
-    drawn = {event for event in settings.alphabet() if event >> 3 not in absent}
+    drawn = {event for event in settings.alphabet() if number_of(event) not in absent}
     cards = []
     for replica in range(settings.replicas):
         for verbs, weight in model.cards.phrases.items():
-            phrase = [verb << 3 | replica for verb in verbs]
+            phrase = [model.events.encode(verb, replica) for verb in verbs]
             if drawn.issuperset(phrase):
                 cards += [phrase] * weight
-    verbs_drawn = {event >> 3 for event in drawn}
+    verbs_drawn = set(map(number_of, drawn))
     possible = enabled if starts else verbs_drawn
     optional = _set_of(verbs_drawn - model.cards.vital)
     packed = [len(phrase) << 8 * PHRASE | int.from_bytes(bytes(phrase), "little") for phrase in cards]
-    held = [_set_of({event >> 3 for event in phrase}) for phrase in cards]
-    return Deck(np.array(packed, np.int64), np.array(held, np.int64), optional, _set_of(verbs_drawn - possible))
+    held = [_set_of(set(map(number_of, phrase))) for phrase in cards]
+    dead = dead_events(model, verbs_drawn - possible)
+    return Deck(np.array(packed, np.int64), np.array(held, np.int64), optional, dead)
 
 
 def enabled_verbs(model: Model, starts: Sequence[State]) -> set[int]:
     """Return the verbs that at least one initial state can ever enable."""
-    return {event >> 3 for event in model.events.possible(*starts)} if starts else set()
+    return set(map(model.events.verb_number, model.events.possible(*starts))) if starts else set()
 
 
 def particular_verbs(model: Model, start: State) -> frozenset[int]:
     """Return the particular verbs that an initial state can ever enable. States with equal verbs have equal decks."""
     return model.cards.particular & enabled_verbs(model, [start])
+
+
+def dead_events(model: Model, verbs: Iterable[int]) -> npt.NDArray[np.bool_]:
+    """Return `Deck.dead` for a set of verbs: 256 flags by event, or none if the set is empty."""
+    dead = set(verbs)
+    return np.array([model.events.verb_number(event) in dead for event in range(256 * bool(dead))], np.bool_)
 
 
 def _set_of(verbs: Iterable[int]) -> int:
@@ -145,7 +154,7 @@ def draw_schedule(seed, number, deck, hand, out):  # type: ignore[no-untyped-def
             for i in range(PHRASE):
                 out[drawn + i] = card >> 8 * i & 0xFF
             drawn += card >> 8 * PHRASE
-    return length if dead == 0 else without_dead(out, length, dead)
+    return length if dead.shape[0] == 0 else without_dead(out, length, dead)
 
 
 def without_dead(out, length, dead):  # type: ignore[no-untyped-def]
@@ -154,5 +163,5 @@ def without_dead(out, length, dead):  # type: ignore[no-untyped-def]
     for i in range(length):
         event = out[i]
         out[kept] = event  # no branch: the next event overwrites a dead one
-        kept += 1 - (dead >> (event >> 3) & 1)
+        kept += not dead[event]
     return kept

@@ -75,7 +75,7 @@ def breaks(p, drawn, length, judged, met):  # type: ignore[no-untyped-def]
     applied = new = 0
     for position in range(length):
         event = drawn[position]
-        r = event & 7
+        r = MODEL.events.replica_of(event)
         before = MODEL.points.before(p, r)
         if MODEL.step(p, event) != APPLIED:
             continue

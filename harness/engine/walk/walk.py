@@ -170,7 +170,7 @@ def walk_schedule(p, drawn, length, number, protocol, failures, shortest, place,
     situation = 0
     for position in range(length):
         event = drawn[position]
-        r = event & 7
+        r = MODEL.events.replica_of(event)
         before = MODEL.points.before(p, r)
         if MODEL.step(p, event) != APPLIED:
             continue

@@ -5,7 +5,7 @@ mutant's number (mutant.py and model/core/specializer.py). The engine runs these
 or compiled, and a single compilation contains all mutants.
 """
 
-from epochfuzz.harness.lab.mutants.clients import acknowledgement, clients
+from epochfuzz.harness.lab.mutants.clients import acknowledgement, clients, wrong_groups
 from epochfuzz.harness.lab.mutants.clients import wrong_transactions as transactions
 from epochfuzz.harness.lab.mutants.contract import judging
 from epochfuzz.harness.lab.mutants.controller import controllers
@@ -41,6 +41,7 @@ PROTOCOL_DEFECTS: tuple[Mutant, ...] = declared_in(
     controllers,
     transactions,
     waiting,
+    wrong_groups,
 )
 DEFECTS: tuple[Mutant, ...] = (*PROTOCOL_DEFECTS, *declared_in(judging))
 

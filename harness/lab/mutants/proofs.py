@@ -57,7 +57,7 @@ SEARCHED_BY_REQUEST: tuple[Configuration, ...] = (
     Configuration(records=1, epochs=2, min_insync_replicas=2, power_loss=True),
 )
 # The bounds for a mutant of a rule that needs settings: replicas, records, epoch changes.
-SEARCHED_WITH_SETTINGS = ((2, 1, 2),)
+SEARCHED_WITH_SETTINGS = ((2, 1, 2), (2, 2, 2))
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,34 @@ def lose_unflushed(p: State, r: int) -> None:
     p.high_watermark[r] = min(p.high_watermark[r], p.leo[r])
 
 
+def wipe(p: State, r: int) -> int:
+    """Lose r's log directory, for example with its disk. r's process dies, and restarts with an empty log.
+
+    No broker tells the controller, so an ISR with r stays as it is.
+    """
+    if not p.lost_directory:
+        return Refusal.DOES_NOT_HAPPEN
+    if p.up[r]:
+        processes.die(p, r)
+    elif p.leo[r] == 0:
+        return Refusal.LOG_IS_EMPTY
+    lose_directory(p, r)
+    return APPLIED
+
+
+def lose_directory(p: State, r: int) -> None:
+    """Delete r's log, its leader epoch cache, its high watermark, and the mark of a clean shutdown."""
+    if p.leo[r] > 0:
+        p.goals |= Goal.DIRECTORY_LOST
+        promises.note_lossy_failure(p)
+    log.truncate(p, r, 0)
+    epoch_cache.truncate_from_end(p, r, 0)
+    p.high_watermark[r] = 0
+    p.checkpointed[r] = 0
+    p.flushed[r] = 0
+    p.clean &= ~(1 << r)
+
+
 def restart(p: State, r: int) -> int:
     """Start r's process again. On ZooKeeper the broker registers at once; in KRaft it registers in `register`."""
     if p.up[r]:

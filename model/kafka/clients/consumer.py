@@ -11,6 +11,7 @@ from epochfuzz.model.kafka.controller import controller
 from epochfuzz.model.kafka.partition.replication import presumes_leadership
 from epochfuzz.model.kafka.storage import epoch_cache, log, transactions
 from epochfuzz.model.kafka.vocabulary.goals import Goal
+from epochfuzz.model.kafka.vocabulary.in_force import has_consumer_group
 from epochfuzz.model.kafka.vocabulary.mechanisms import ConsumerPosition
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
 from epochfuzz.model.kafka.vocabulary.state import NONE, State
@@ -74,7 +75,7 @@ def refresh(p: State, r: int) -> int:
     if p.known_epoch[r] <= p.consumer_epoch:
         return Refusal.CONSUMER_KNOWS_EPOCH
     p.consumer_epoch = p.known_epoch[r]
-    if p.consumer_position == ConsumerPosition.OFFSET:
+    if p.consumer_position == ConsumerPosition.OFFSET or (has_consumer_group(p) and p.position_epoch == NONE):
         p.position = min(p.position, p.leo[r])  # out of range: auto.offset.reset=latest
     elif p.position > 0:
         validate(p, r)

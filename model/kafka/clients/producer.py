@@ -7,10 +7,11 @@ NetworkClient.handleTimedOutRequests).
 
 from epochfuzz.model.kafka.history import produce_purgatory, producer_window, promises
 from epochfuzz.model.kafka.partition.replication import append_produced, presumes_leadership
-from epochfuzz.model.kafka.storage import idempotence, log, transactions
+from epochfuzz.model.kafka.storage import idempotence, producer_epochs, transactions
 from epochfuzz.model.kafka.vocabulary import replica_sets
 from epochfuzz.model.kafka.vocabulary.goals import Goal
-from epochfuzz.model.kafka.vocabulary.mechanisms import Idempotence
+from epochfuzz.model.kafka.vocabulary.in_force import begins_epochs
+from epochfuzz.model.kafka.vocabulary.mechanisms import Idempotence, ProducerBump
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
 from epochfuzz.model.kafka.vocabulary.state import NONE, State
 
@@ -42,6 +43,40 @@ def retry(p: State, r: int) -> int:
     return APPLIED
 
 
+def bump(p: State, r: int) -> int:
+    """Let leader r reject an unacknowledged record, and let the producer begin a new epoch.
+
+    The leader's log lacks the record before, or has the one after it. The producer then sends its unacknowledged
+    records again, in the new epoch and with sequence numbers from 0 on (KIP-360, TransactionManager.canRetry,
+    bumpIdempotentEpochAndResetIdIfNeeded). The model has one new epoch in a run.
+    """
+    if not begins_epochs(p):
+        return Refusal.DOES_NOT_HAPPEN
+    if p.epoch_record != NONE:
+        return Refusal.EPOCH_IS_NEW
+    record = producer_window.oldest_unanswered(p)
+    if record == NONE:
+        return Refusal.NOTHING_TO_RETRY
+    if not presumes_leadership(p, r):
+        return Refusal.DOES_NOT_LEAD if p.up[r] else Refusal.IS_DOWN
+    if replica_sets.size(p.isr[r]) < p.min_insync_replicas:
+        return Refusal.NOT_ENOUGH_REPLICAS
+    if not bumps_for(p, r, record) and not bumps_for(p, r, record + 1):
+        return Refusal.IS_IN_SEQUENCE
+    producer_epochs.begin(p, record)
+    return APPLIED
+
+
+def bumps_for(p: State, r: int, record: int) -> bool:
+    """Return whether leader r rejects a record as out of order, and the producer then begins a new epoch."""
+    if record >= p.produced or p.acked >> record & 1:
+        return False
+    follows_last_acked = p.acked >> record == 0 and record == producer_window.oldest_unanswered(p)
+    if p.producer_bump == ProducerBump.NEXT_RECORD and not follows_last_acked:
+        return False
+    return not idempotence.recognises(p, r, record) and idempotence.is_out_of_sequence(p, r, record)
+
+
 def answer_duplicate(p: State, r: int, record: int) -> None:
     """Respond to a duplicate of a record that r already has. The response waits for the high watermark.
 
@@ -49,7 +84,7 @@ def answer_duplicate(p: State, r: int, record: int) -> None:
     Idempotence.ANSWERED_AT_ONCE, a design that Kafka does not have, the response does not wait.
     """
     p.goals |= Goal.DUPLICATE_RECOGNISED
-    offset = log.offset_of(p, r, record)
+    offset = idempotence.offset_of(p, r, record)
     if offset != NONE:
         promises.note_offset(p, record, offset)
     produce_purgatory.join(p, r, record)

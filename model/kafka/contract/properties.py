@@ -259,8 +259,10 @@ class Property:
         return (self.is_broken.__doc__ or "").splitlines()[0]
 
 
-# A power loss loses records that were not flushed. An unclean election loses the records that the new leader lacks.
-_LOSSES = ("unclean_leader_election", "power_loss")
+# A power loss loses records that were not flushed, and a lost directory all records of a replica. An unclean election
+# loses the records that the new leader lacks.
+_DISKS = ("power_loss", "lost_directory")
+_LOSSES = ("unclean_leader_election", *_DISKS)
 
 # The fields that show a log and its high watermark, and the fields that show the true leader.
 _LOGS = ("replicas.log", "replicas.hw")
@@ -323,7 +325,7 @@ PROPERTIES: tuple[Property, ...] = (
         mismatch,
         violations.mismatching,
         "LogMatchingBroken",
-        yields_to=("power_loss",),
+        yields_to=_DISKS,
         seen_in=("replicas.log",),
     ),
     Property(
@@ -368,7 +370,7 @@ PROPERTIES: tuple[Property, ...] = (
         violations.unequal,
         "NotConverged",
         at_end=True,
-        yields_to=("power_loss",),
+        yields_to=_DISKS,
         seen_in=_LOGS,
     ),
     Property(

@@ -10,7 +10,7 @@ from typing import Any
 
 from epochfuzz.model.kafka.controller import controller
 from epochfuzz.model.kafka.storage import log
-from epochfuzz.model.kafka.vocabulary.events import VERBS
+from epochfuzz.model.kafka.vocabulary.events import VERBS, replica_of, verb_number
 from epochfuzz.model.kafka.vocabulary.state import NONE, Phase, State
 
 
@@ -48,8 +48,8 @@ ASPECTS: tuple[Aspect, ...] = (
 LEADER, ZOMBIE, FOLLOWER, TRUNCATING, LEADERLESS, DOWN = range(6)
 EQUAL, SHORTER, LONGER, AT_ODDS = range(4)
 
-SITUATIONS = 1 << 21  # every situation is less than this
-KINDS = 1 << 8  # a kind of situation: its event and the replica's role, see `kind_of`
+SITUATIONS = len(VERBS) << 16  # every situation is less than this
+KINDS = len(VERBS) << 3  # a kind of situation: its event and the replica's role, see `kind_of`
 
 
 def describe(situation: int) -> dict[str, str]:
@@ -76,9 +76,9 @@ def before(p: State, r: int) -> Any:
 def situation(p: State, event: int, before: Any) -> int:
     """Return the situation of an event that has just been applied. `before` is the result of the function `before`."""
     up, known_leader, behind, phase, flight, leo, high_watermark = before
-    r = event & 7
+    r = replica_of(event)
     return (
-        (event >> 3) << 16
+        verb_number(event) << 16
         | role(r, up, known_leader, behind, phase) << 13
         | behind << 11
         | beside_leader(p, r) << 9

@@ -9,7 +9,7 @@ from epochfuzz.model.kafka.history import ideal_log, produce_purgatory
 from epochfuzz.model.kafka.storage import log, transactions
 from epochfuzz.model.kafka.vocabulary.configuration import Acks
 from epochfuzz.model.kafka.vocabulary.goals import Goal
-from epochfuzz.model.kafka.vocabulary.in_force import tracks_eligible_leaders, tracks_waiting
+from epochfuzz.model.kafka.vocabulary.in_force import loses_disks, tracks_eligible_leaders, tracks_waiting
 from epochfuzz.model.kafka.vocabulary.state import State
 
 
@@ -106,4 +106,4 @@ def note_unclean_recovery(p: State) -> None:
 
 def are_void(p: State) -> bool:
     """Return whether more failures have lost records than KIP-966 tolerates, so that no guarantee holds any more."""
-    return tracks_eligible_leaders(p) and p.power_loss and p.lossy_failures >= p.min_insync_replicas
+    return tracks_eligible_leaders(p) and loses_disks(p) and p.lossy_failures >= p.min_insync_replicas

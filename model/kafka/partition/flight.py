@@ -7,7 +7,7 @@ There an old response counts if the follower still fetches from this leader at t
 """
 
 from epochfuzz.model.kafka.partition import truncation_on_fetch
-from epochfuzz.model.kafka.storage import epoch_cache, log
+from epochfuzz.model.kafka.storage import epoch_cache, log, producer_epochs
 from epochfuzz.model.kafka.vocabulary.goals import Goal
 from epochfuzz.model.kafka.vocabulary.in_force import (
     answers_survive_decisions,
@@ -30,6 +30,7 @@ def discard_answer(p: State, follower: int) -> None:
     p.flight_leader[follower] = NONE
     p.flight_from[follower] = 0
     p.flight_old[follower] = 0
+    producer_epochs.forget_fetch(p, follower)
 
 
 def carry_records(p: State, leader: int, follower: int, start: int) -> int:
@@ -39,6 +40,7 @@ def carry_records(p: State, leader: int, follower: int, start: int) -> int:
     p.flight_count[follower] = count
     p.flight_record[follower] = log.prefix(p.log_record[leader] >> (4 * start), count)
     p.flight_record_epoch[follower] = log.prefix(p.log_epoch[leader] >> (4 * start), count)
+    producer_epochs.note_fetch(p, leader, follower)
     return count
 
 

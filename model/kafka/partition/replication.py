@@ -15,7 +15,7 @@ from epochfuzz.model.kafka.partition import (
     truncation,
     truncation_on_fetch,
 )
-from epochfuzz.model.kafka.storage import epoch_cache, idempotence, log, transactions
+from epochfuzz.model.kafka.storage import epoch_cache, idempotence, log, producer_epochs, transactions
 from epochfuzz.model.kafka.vocabulary import replica_sets
 from epochfuzz.model.kafka.vocabulary.configuration import Acks
 from epochfuzz.model.kafka.vocabulary.goals import Goal
@@ -69,6 +69,7 @@ def why_not_sent(p: State, r: int) -> int:
 def append_produced(p: State, r: int, record: int) -> None:
     """Append a producer's record at leader r. With acks=all the request then waits for the high watermark."""
     append_as_leader(p, r, record)
+    producer_epochs.note_append(p, r)
     produce_purgatory.join(p, r, record)
     advance_over_appended(p, r)
 
@@ -231,6 +232,7 @@ def append_fetched(p: State, follower: int) -> None:
     for i in range(p.flight_count[follower]):
         record, epoch = log.at(p.flight_record[follower], i), log.at(p.flight_record_epoch[follower], i)
         append_as_follower(p, follower, record, epoch)
+    producer_epochs.note_fetched(p, follower)
 
 
 def append_as_follower(p: State, follower: int, record: int, epoch: int) -> None:

@@ -5,10 +5,10 @@ the records that they copy, and a truncation removes it with the records (Produc
 nothing for it, except for one unsound choice of the mechanism. Kafka requires acks=all for idempotence.
 """
 
-from epochfuzz.model.kafka.storage import log, transactions
+from epochfuzz.model.kafka.storage import log, producer_epochs, transactions
 from epochfuzz.model.kafka.vocabulary.configuration import Acks
 from epochfuzz.model.kafka.vocabulary.goals import Goal
-from epochfuzz.model.kafka.vocabulary.in_force import remembers_cut_records
+from epochfuzz.model.kafka.vocabulary.in_force import begins_epochs, remembers_cut_records
 from epochfuzz.model.kafka.vocabulary.mechanisms import Idempotence, UnknownProducer
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
 from epochfuzz.model.kafka.vocabulary.state import NONE, State, offsets
@@ -24,7 +24,7 @@ def recognises(p: State, r: int, record: int) -> bool:
     if not is_on(p):
         return False
     if p.idempotence == Idempotence.LEADER_ONLY:
-        offset = log.offset_of(p, r, record)
+        offset = offset_of(p, r, record)
         return offset != NONE and log.at(p.log_epoch[r], offset) == p.known_epoch[r]
     return knows(p, r, record)
 
@@ -34,7 +34,14 @@ def knows(p: State, r: int, record: int) -> bool:
 
     With Idempotence.KEPT_AT_TRUNCATION a truncated record counts too.
     """
-    return log.offset_of(p, r, record) != NONE or (remembers_cut_records(p) and record < p.remembered[r])
+    return offset_of(p, r, record) != NONE or (remembers_cut_records(p) and record < p.remembered[r])
+
+
+def offset_of(p: State, r: int, record: int) -> int:
+    """Return the offset at which r's log has the record in the producer's current epoch, NONE if it does not."""
+    if begins_epochs(p):
+        return producer_epochs.offset_of(p, r, record)
+    return log.offset_of(p, r, record)
 
 
 def why_not_appended(p: State, r: int, record: int) -> int:
@@ -79,7 +86,7 @@ def has_predecessor(p: State, record: int) -> bool:
 
     The first record after a transaction does not, because an aborted transaction restarts the sequence (KIP-360).
     """
-    return record > 0 and not transactions.is_over_for(p, record - 1)
+    return record > producer_epochs.first_record(p) and not transactions.is_over_for(p, record - 1)
 
 
 def remember_cut(p: State, r: int, end: int) -> None:

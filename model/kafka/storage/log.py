@@ -10,6 +10,7 @@ first appended it. So a record outside `standing` is missing, or another record 
 be appended again elsewhere, and no rule reads `standing`: see ideal_log.py.
 """
 
+from epochfuzz.model.kafka.vocabulary.in_force import begins_epochs
 from epochfuzz.model.kafka.vocabulary.state import NONE, State
 
 LAST_EPOCH = 15  # the last epoch that a record can have, because four bits hold no greater number
@@ -43,6 +44,8 @@ def truncate(p: State, r: int, end: int) -> None:
         p.log_record[r] = prefix(p.log_record[r], end)
         p.log_epoch[r] = prefix(p.log_epoch[r], end)
         p.leo[r] = end
+        if begins_epochs(p) and p.epoch_offset[r] >= end:
+            p.epoch_offset[r] = NONE
 
 
 def offset_of(p: State, r: int, record: int) -> int:

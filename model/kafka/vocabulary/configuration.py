@@ -6,9 +6,9 @@ from enum import IntEnum
 from typing import Any, NamedTuple
 
 from epochfuzz.model.kafka.vocabulary import events
+from epochfuzz.model.kafka.vocabulary.events import MAX_REPLICAS
 
 MIN_REPLICAS = 2
-MAX_REPLICAS = 5
 MAX_RECORDS = 15
 MAX_EPOCHS = 14
 MAX_OFFSETS = 15  # in a log, because a word has no room for more offsets, see log.py
@@ -87,6 +87,9 @@ class Configuration:
     lag_time: bool = _flag("The lag time (replica.lag.time.max.ms) passes in `lapse`, not before every event.")
     delayed_fetch: bool = _flag("A fetch without records waits at the leader, for a record or for `expire_fetch`.")
     transactions: bool = _flag("Records are produced in transactions, which are committed or aborted (KIP-98).")
+    consumer_group: bool = _flag("The consumer commits its position, and may restart from there.")
+    lost_directory: bool = _flag("A replica may lose its log directory, while the ISR still has it.")
+    producer_epochs: bool = _flag("A producer that retries begins a new producer epoch after an error (KIP-360).")
     records_per_fetch: int = _number(1, "Largest number of records in one Fetch response.", 1, MAX_RECORDS)
     records: int = _number(MAX_RECORDS, "Largest number of records that clients produce.", 1, MAX_RECORDS)
     epochs: int = _number(MAX_EPOCHS, "Largest number of leader epoch changes.", 0, MAX_EPOCHS)

@@ -6,10 +6,13 @@ over the alphabet is a valid schedule, also after any of its events is deleted.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
-from enum import Enum, IntEnum
+from enum import IntEnum
 from typing import Any
 
+from epochfuzz.model.kafka.vocabulary.effects import Effect, Heals
 from epochfuzz.model.kafka.vocabulary.in_force import (
+    begins_epochs,
+    has_consumer,
     has_heartbeats,
     registers_in_two_steps,
     requests_isr_changes,
@@ -21,25 +24,8 @@ from epochfuzz.model.kafka.vocabulary.in_force import (
 from epochfuzz.model.kafka.vocabulary.mechanisms import Registration
 from epochfuzz.model.kafka.vocabulary.names import nearest
 
+MAX_REPLICAS = 5
 REPLICA_NAMES = "ABCDE"
-
-
-class Heals(Enum):
-    """The phase of healing that gives replicas an event. Healing runs after all faults have stopped."""
-
-    RETURN = "first of all, once"
-    REGISTER = "then, once; the session of the former process ends before"
-    UNFENCE = "then, once; a registered process learns the current update before"
-    LEARN = "then, and in each round, until nothing is left to learn"
-    ROUND = "round after round, until nothing happens"
-
-
-class Effect(Enum):
-    """The effect of an event on a replica: its process starts, its process ends, or it learns an update."""
-
-    STARTS = "its process starts"
-    ENDS = "its process ends"
-    INFORMS = "it learns an update"
 
 
 def _never(p: Any) -> bool:
@@ -62,7 +48,7 @@ class _Verb:
     setting: str | None = None
     at_least: int = 1
     when: Callable[[Any], bool] | None = None
-    of_controller: bool = False
+    at_no_replica: bool = False
     opens_epoch: Callable[[Any], bool] = _never
     effect: Effect | None = None
     heals: Heals | None = None
@@ -80,10 +66,10 @@ class Verb(IntEnum):
     all other protocols don't change when the verb is added. `progress` is None for a fault. For an event that happens
     in a healthy partition or repairs a partition, `progress` is the position in shrinking's order of preference.
     `setting` names a setting that must be on for the event to happen. If the setting is a number, it must be at least
-    `at_least`. `when` is a condition on the constants of a state that must hold too. `of_controller`: the event happens
-    to the controller, and schedules name the first replica. `opens_epoch` is True for the constants under which the
-    event may open a leader epoch. `appends`: the event may write a client's record. These fields and the rule are all
-    that the harness needs to know about a verb.
+    `at_least`. `when` is a condition on the constants of a state that must hold too. `at_no_replica`: the event happens
+    to the controller or to a client, and schedules name the first replica. `opens_epoch` is True for the constants
+    under which the event may open a leader epoch. `appends`: the event may write a client's record. These fields and
+    the rule are all that the harness needs to know about a verb.
     """
 
     module: str
@@ -93,7 +79,7 @@ class Verb(IntEnum):
     setting: str | None
     at_least: int
     when: Callable[[Any], bool] | None
-    of_controller: bool
+    at_no_replica: bool
     opens_epoch: Callable[[Any], bool]
     effect: Effect | None
     heals: Heals | None
@@ -299,7 +285,7 @@ class Verb(IntEnum):
         dealt=4,
         setting="controllers",
         at_least=2,
-        of_controller=True,
+        at_no_replica=True,
     )
     RIVAL_ELECT = _Verb(
         27,
@@ -349,6 +335,43 @@ class Verb(IntEnum):
         is_particular=True,
     )
 
+    COMMIT_OFFSET = _Verb(
+        32,
+        "clients.consumer_group",
+        "the consumer commits its position",
+        dealt=12,
+        progress=16,
+        setting="consumer_group",
+        when=has_consumer,
+        at_no_replica=True,
+    )
+    RESET = _Verb(
+        33,
+        "clients.consumer_group",
+        "the consumer restarts at its committed position, and learns that the replica leads",
+        dealt=4,
+        setting="consumer_group",
+        when=has_consumer,
+    )
+
+    WIPE = _Verb(
+        34,
+        "broker.faults",
+        "the replica loses its log directory, and its process dies",
+        dealt=2,
+        setting="lost_directory",
+        effect=Effect.ENDS,
+    )
+    BUMP = _Verb(
+        35,
+        "clients.producer",
+        "the replica rejects an unacknowledged record, and the producer begins a new producer epoch",
+        dealt=6,
+        progress=17,
+        setting="producer_epochs",
+        when=begins_epochs,
+    )
+
     @property
     def text(self) -> str:
         """The name of the verb in schedules."""
@@ -377,29 +400,55 @@ class EventError(ValueError):
     """A text is not an event; the message shows the right form, or suggests a name."""
 
 
+# The low three bits of an event are its replica, and the other five its verb. That is enough for the first 32 verbs.
+# There are five replicas at most, so the codes of replicas 5, 6 and 7 are free: three for each of the first verbs. The
+# verbs from 32 on have these 96 codes, in order of verb and replica.
+_FIRST_VERBS = 32
+_FREE_CODES = 3
+
+
 def encode(verb: int, replica: int) -> int:
     """Return the event byte for a verb and a replica (0 is A)."""
-    return verb << 3 | replica
+    if verb < _FIRST_VERBS:
+        return verb << 3 | replica
+    code = (verb - _FIRST_VERBS) * MAX_REPLICAS + replica
+    return code // _FREE_CODES << 3 | MAX_REPLICAS + code % _FREE_CODES
 
 
-def renamed_event(event: int, names: Sequence[int]) -> int:
-    """Return the event at replica `names[r]` in place of r. An event of the controller stays as it is."""
-    return event if verb_of(event).of_controller else event & ~7 | names[event & 7]
-
-
-def verb_of(event: int) -> Verb:
-    """Return the verb of an event byte."""
-    return _VERB_OF[event >> 3]
+def verb_number(event: int) -> int:
+    """Return the number of the verb of an event byte."""
+    verb, replica = _high_bits(event), event & 7
+    if replica < MAX_REPLICAS:
+        return verb
+    return _FIRST_VERBS + (verb * _FREE_CODES + replica - MAX_REPLICAS) // MAX_REPLICAS
 
 
 def replica_of(event: int) -> int:
     """Return the replica of an event byte, 0 for A."""
-    return event & 7
+    replica = event & 7
+    if replica < MAX_REPLICAS:
+        return replica
+    return (_high_bits(event) * _FREE_CODES + replica - MAX_REPLICAS) % MAX_REPLICAS
+
+
+def _high_bits(event: int) -> int:
+    return (event & 0b11111000) >> 3  # masked first, because Numba shifts an unsigned byte to an unsigned number
+
+
+def verb_of(event: int) -> Verb:
+    """Return the verb of an event byte."""
+    return _VERB_OF[verb_number(event)]
+
+
+def renamed_event(event: int, names: Sequence[int]) -> int:
+    """Return the event at replica `names[r]` in place of r. An event that is at no replica stays as it is."""
+    verb = verb_of(event)
+    return event if verb.at_no_replica else encode(verb, names[replica_of(event)])
 
 
 def event_text(event: int) -> str:
     """Return the text of an event byte, such as `fetch B`."""
-    return f"{VERBS[event >> 3]} {REPLICA_NAMES[replica_of(event)]}"
+    return f"{verb_of(event).text} {REPLICA_NAMES[replica_of(event)]}"
 
 
 def parse_event(text: str) -> int:
@@ -427,7 +476,7 @@ def schedule_texts(schedule: bytes) -> list[str]:
 
 def alphabet(replicas: int) -> bytes:
     """Return every event of a partition with that many replicas, as bytes in ascending order."""
-    return bytes(encode(verb, r) for verb in Verb for r in range(1 if verb.of_controller else replicas))
+    return bytes(sorted(encode(verb, r) for verb in Verb for r in range(1 if verb.at_no_replica else replicas)))
 
 
 def in_order(alphabet: bytes) -> bytes:

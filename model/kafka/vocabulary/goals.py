@@ -10,11 +10,13 @@ from epochfuzz.model.kafka.vocabulary.in_force import (
     checks_logs_on_fetch,
     falls_back_to_last_known_leader,
     has_consumer,
+    has_consumer_group,
     has_delayed_fetch,
     has_heartbeats,
     has_lag_time,
     has_rival,
     has_transactions,
+    loses_disks,
     loses_last_fetched_epoch,
     requests_isr_changes,
     retries,
@@ -115,7 +117,7 @@ class Goal(IntEnum):
     ELIGIBLE_REPLICA_ELECTED = _Goal(29, lambda p: tracks_eligible_leaders(p) and p.min_insync_replicas > 1)
     LAST_KNOWN_LEADER_ELECTED = _Goal(30, falls_back_to_last_known_leader)
     SHUT_DOWN = _Goal(31, has_heartbeats)
-    LOSS_PERMITTED = _Goal(32, lambda p: tracks_eligible_leaders(p) and bool(p.power_loss))
+    LOSS_PERMITTED = _Goal(32, lambda p: tracks_eligible_leaders(p) and bool(loses_disks(p)))
     WAITING_REQUEST_FAILED = _Goal(
         33, lambda p: tracks_waiting(p) and p.pending_produce == PendingProduce.FAILED and p.acks == Acks.ALL
     )
@@ -128,7 +130,7 @@ class Goal(IntEnum):
         lambda p: (
             has_consumer(p)
             and p.consumer_position != ConsumerPosition.OFFSET
-            and bool(p.unclean_leader_election or p.power_loss)
+            and bool(p.unclean_leader_election or loses_disks(p))
         ),
     )
     CONTROLLER_FAILED_OVER = _Goal(39, has_rival)
@@ -153,6 +155,9 @@ class Goal(IntEnum):
     HIGH_WATERMARK_WAITED = _Goal(48, has_lag_time)
     DELAYED_FETCH_COMPLETED = _Goal(49, has_delayed_fetch)
     DELAYED_FETCH_EXPIRED = _Goal(50, has_delayed_fetch)
+    CONSUMER_RESTARTED = _Goal(51, has_consumer_group)
+    DIRECTORY_LOST = _Goal(52, lambda p: bool(p.lost_directory))
+    PRODUCER_EPOCH_BEGUN = _Goal(53)
 
     @property
     def text(self) -> str:

@@ -9,6 +9,8 @@ from typing import Any
 from epochfuzz.model.kafka.vocabulary.mechanisms import (
     MECHANISMS,
     Choice,
+    ConsumerPosition,
+    ConsumerRestart,
     ControllerRequests,
     ControllerWrites,
     EligibleLeaders,
@@ -169,9 +171,19 @@ def tracks_waiting(p: Any) -> bool:
     return bool(p.retries or p.pending_produce == PendingProduce.KEPT)
 
 
+def loses_disks(p: Any) -> Any:
+    """Return whether a failure may lose records on a replica's disk."""
+    return p.power_loss or p.lost_directory
+
+
 def remembers_cut_records(p: Any) -> bool:
     """Return whether a replica treats truncated records as duplicates, as if its log still had them."""
     return bool(p.retries and p.idempotence == Idempotence.KEPT_AT_TRUNCATION)
+
+
+def begins_epochs(p: Any) -> bool:
+    """Return whether the producer begins a new producer epoch after an error (KIP-360)."""
+    return bool(p.producer_epochs and p.retries and not p.transactions) and p.idempotence != Idempotence.NONE
 
 
 def retries(p: Any) -> bool:
@@ -182,6 +194,16 @@ def retries(p: Any) -> bool:
 def has_consumer(p: Any) -> bool:
     """Return whether there is a consumer that reads record by record, and keeps its position across leaders."""
     return bool(p.consumer)
+
+
+def has_consumer_group(p: Any) -> bool:
+    """Return whether the consumer commits its position, and may restart from there."""
+    return bool(p.consumer_group and p.consumer)
+
+
+def commits_epochs(p: Any) -> bool:
+    """Return whether a committed position has the leader epoch of the last record before it (KIP-320)."""
+    return p.consumer_position != ConsumerPosition.OFFSET and p.consumer_restart != ConsumerRestart.OFFSET
 
 
 def has_rival(p: Any) -> bool:
@@ -247,6 +269,8 @@ _APPLIES: dict[str, Callable[[Any], bool]] = {
     "idempotence": retries,
     "unknown_producer": retries,
     "consumer_position": has_consumer,
+    "consumer_restart": has_consumer_group,
+    "producer_bump": begins_epochs,
     "controller_writes": has_rival,
     "controller_requests": rival_decides,
     "stable_offset": has_transactions,

@@ -350,6 +350,17 @@ class UnknownProducer(Choice):
     FIRST_SEQUENCE = 1, "the first one only: UNKNOWN_PRODUCER_ID for any other (up to Kafka 2.4)"
 
 
+class ProducerBump(Choice):
+    """The rejected record after which an idempotent producer begins a new producer epoch (KIP-360)."""
+
+    ANY_RECORD = (
+        0,
+        "any unacknowledged record that is out of order, also one behind a record that it sends again anyway",
+        "docs/explain/clients.md",
+    )
+    NEXT_RECORD = 1, "the one after its last acknowledged record only; it sends others again in the same epoch"
+
+
 class ConsumerPosition(Choice):
     """A consumer's position in the log, and its check of the position at a new leader."""
 
@@ -360,6 +371,18 @@ class ConsumerPosition(Choice):
         "docs/findings/consumer-position.md",
     )
     OFFSET_AND_EPOCH = 2, "likewise, and a leader without that epoch counts as a truncation too (KIP-320)"
+
+
+class ConsumerRestart(Choice):
+    """The position that a consumer commits, and its check of the position when it restarts from there."""
+
+    OFFSET = 0, "an offset, which cannot be validated: committed without a leader epoch", "KAFKA-20507"
+    UNVALIDATED = (
+        1,
+        "also the epoch of its last record, but the restarted consumer does not validate it",
+        "docs/explain/clients.md",
+    )
+    VALIDATED = 2, "likewise, and the restarted consumer validates it as after a change of leader (KIP-320)"
 
 
 class ControllerWrites(Choice):
@@ -431,6 +454,8 @@ MECHANISMS: dict[str, type[Choice]] = {
     "last_fetched_epoch": LastFetchedEpoch,
     "unknown_producer": UnknownProducer,
     "isr_error": IsrError,
+    "consumer_restart": ConsumerRestart,
+    "producer_bump": ProducerBump,
 }
 
 # Mechanisms whose choices are all sound alternatives.

@@ -20,6 +20,7 @@ from epochfuzz.model.kafka.vocabulary.mechanisms import (
     CacheTruncation,
     Choice,
     ConsumerPosition,
+    ConsumerRestart,
     ControllerRequests,
     ControllerWrites,
     DivergingFetch,
@@ -48,6 +49,7 @@ from epochfuzz.model.kafka.vocabulary.mechanisms import (
     Leaderless,
     OutOfRange,
     PendingProduce,
+    ProducerBump,
     Registration,
     RemoteLeo,
     RemoteLeoOutOfRange,
@@ -185,6 +187,7 @@ _HW = Protocol("hw", tuple(0 for _ in MECHANISMS)).changed(
     LastFetchedEpoch.KEPT,
     UnknownProducer.FIRST_SEQUENCE,
     IsrError.RETRIED,
+    ProducerBump.NEXT_RECORD,
 )
 # Kafka 0.11 to 1.1. Kafka 0.11 also brought the idempotent producer (KIP-98).
 _KIP_101 = _HW.changed("kip-101", Truncation.LEADER_EPOCH, Idempotence.SEQUENCE)
@@ -199,6 +202,7 @@ _KIP_320 = _KIP_279.changed(
     IsrExpansion.EPOCH_START,
     Registration.FENCED,
     ConsumerPosition.OFFSET_AND_EPOCH,
+    ConsumerRestart.VALIDATED,
 )
 # Kafka 2.7, on ZooKeeper.
 _KIP_497 = _KIP_320.changed("kip-497", IsrChange.REQUEST)
@@ -236,6 +240,7 @@ _TO_2_3 = (HighWatermarkTruncation.KEPT, RemoteLeoOutOfRange.UNKNOWN)
 _TO_2_1_0 = (LateAnswer.SAME_LEADER,)  # KAFKA-7786
 _TO_2_0_1 = (*_TO_2_3, ControllerWrites.VERSIONED, *_TO_2_1_0)
 _TO_2_0_0 = (*_TO_2_0_1, OutOfRange.HALT)
+_TO_2_2 = (ConsumerPosition.OFFSET, ConsumerRestart.OFFSET)
 _TO_2_6_0 = (CacheTruncation.WITH_LOG,)
 _TO_2_8 = (IsrQueue.CLEARED_BY_NEWS,)  # Partition.makeLeader calls AlterIsrManager.clearPending, in 2.8.2 too
 _TO_3_0 = (IsrAnswer.HIGH_WATERMARK_KEPT, IsrError.STUCK)
@@ -247,9 +252,7 @@ _SINCE_2_5 = (*_SINCE_2_3, UnknownProducer.ANY_SEQUENCE)
 _SINCE_2_7 = (*_SINCE_2_5, IsrAnswer.ADVANCED_WHEN_APPLIED)
 _3_5_1_TO_3_6 = (LastFetchedEpoch.LOST,)  # KAFKA-15080 brought KAFKA-15510
 
-_KAFKA_2_1_1 = _KIP_320.changed(
-    "kafka-2.1.1", RemoteLeo.KEPT, Registration.RESUME, ConsumerPosition.OFFSET, *_TO_2_3, *_TO_2_6_0
-)
+_KAFKA_2_1_1 = _KIP_320.changed("kafka-2.1.1", RemoteLeo.KEPT, Registration.RESUME, *_TO_2_2, *_TO_2_3, *_TO_2_6_0)
 _KAFKA_3_5_0 = _KIP_903.changed(
     "kafka-3.5.0", *_SINCE_2_7, *_TO_4_0, IsrEligibility.INCARNATION_RACY, FollowerFenceEpoch.BUMPED
 )
@@ -271,7 +274,7 @@ RELEASES: dict[str, Protocol] = {
         ),
         _KAFKA_2_1_1.changed("kafka-2.1.0", *_TO_2_1_0),
         _KAFKA_2_1_1,
-        _KIP_320.changed("kafka-2.2", RemoteLeo.KEPT, ConsumerPosition.OFFSET, *_TO_2_3, *_TO_2_6_0),
+        _KIP_320.changed("kafka-2.2", RemoteLeo.KEPT, *_TO_2_2, *_TO_2_3, *_TO_2_6_0),
         _KIP_320.changed("kafka-2.3", *_SINCE_2_3, *_TO_2_3, *_TO_2_6_0),
         _KIP_320.changed("kafka-2.4", *_SINCE_2_3, *_TO_2_6_0),
         _KIP_320.changed("kafka-2.6.0", *_SINCE_2_5, *_TO_2_6_0),

@@ -166,6 +166,16 @@ class Refusal(IntEnum):
     IS_NOT_REGISTERED = 82, "{r}'s process is not registered"
     IS_CATCHING_UP = 83, "{r} has not read the metadata log up to its registration"
 
+    # commit_offset, reset
+    IS_OF_THE_CONSUMER = 84, "the consumer commits to its group, not to a replica: write the event with replica A"
+    NOTHING_TO_COMMIT = 85, "the consumer has committed its position {position} already"
+    METADATA_ARE_OLDER = 86, "{r} leads epoch {epoch}, and the consumer has committed a position in a later epoch"
+
+    # wipe, bump
+    LOG_IS_EMPTY = 87, "{r} is down, and its log is empty"
+    EPOCH_IS_NEW = 88, "the producer has begun its second epoch already"
+    IS_IN_SEQUENCE = 89, "{r} does not reject an unacknowledged record as out of order"
+
 
 APPLIED = Refusal.APPLIED
 REFUSALS = (*Refusal,)  # by number

@@ -6,11 +6,15 @@ from typing import Any
 
 from epochfuzz.model.core import fields
 from epochfuzz.model.core.fields import Axis, Field, Interpreted, Names, Table, never_read
-from epochfuzz.model.kafka.vocabulary.configuration import MAX_EPOCHS, MAX_OFFSETS, MAX_REPLICAS, Acks, Configuration
+from epochfuzz.model.kafka.vocabulary.configuration import MAX_EPOCHS, MAX_OFFSETS, Acks, Configuration
+from epochfuzz.model.kafka.vocabulary.events import MAX_REPLICAS
 from epochfuzz.model.kafka.vocabulary.in_force import (
     answers_survive_decisions,
+    begins_epochs,
+    commits_epochs,
     falls_back_to_last_known_leader,
     has_consumer,
+    has_consumer_group,
     has_heartbeats,
     has_lag_time,
     has_rival,
@@ -19,6 +23,7 @@ from epochfuzz.model.kafka.vocabulary.in_force import (
     keeps_positions,
     leaders_check_eligibility,
     leaders_check_incarnations,
+    loses_disks,
     loses_last_fetched_epoch,
     reads_isr_twice,
     registers_in_two_steps,
@@ -216,6 +221,10 @@ def _consumer_epochs_are_read(p: State) -> bool:
     return has_consumer(p) and p.consumer_position != ConsumerPosition.OFFSET
 
 
+def _committed_epochs_are_read(p: State) -> bool:
+    return has_consumer_group(p) and commits_epochs(p)
+
+
 def _stale_requests_are_read(p: State) -> bool:
     return tracks_incarnations(p) and requests_isr_changes(p)
 
@@ -325,7 +334,7 @@ VARIABLES: tuple[Field, ...] = (
     Field("transaction_records", Holds.RECORD_SET, read=has_transactions),
     Field("committed_records", Holds.RECORD_SET, read=has_transactions),
     # The number of power losses that lost records, up to min.insync.replicas.
-    Field("lossy_failures", Holds.REPLICAS, read=lambda p: tracks_eligible_leaders(p) and p.power_loss, narrow=True),
+    Field("lossy_failures", Holds.REPLICAS, read=lambda p: tracks_eligible_leaders(p) and loses_disks(p), narrow=True),
     # Whether a replica joined the ISR in the last event without a record below its proposer's high watermark.
     Field("joined_incomplete", Holds.FLAG),
     # The guarantees: the records that clients saw, and those that were acknowledged.
@@ -337,12 +346,20 @@ VARIABLES: tuple[Field, ...] = (
     Field("seen", Holds.RECORDS, read=retries),
     Field("seen_end", Holds.COUNT, read=retries, narrow=True),
     Field("seen_otherwise", Holds.FLAG, read=retries),
+    # The second epoch of the producer: its first record, NONE if it has not begun. And the offset from which r's log,
+    # and the response in flight to r, have records of this epoch; NONE if they have none.
+    Field("epoch_record", Holds.COUNT_OR_NONE, (), NONE, begins_epochs, narrow=True),
+    Field("epoch_offset", Holds.COUNT_OR_NONE, _R, NONE, begins_epochs, narrow=True),
+    Field("flight_epoch_offset", Holds.COUNT_OR_NONE, _R, NONE, begins_epochs, narrow=True),
     # The consumer: the offset that it reads next, the epoch of the record that it read last, the leader epoch that it
     # knows, and the records that it has read.
     Field("position", Holds.COUNT, read=has_consumer, narrow=True),
     Field("position_epoch", Holds.EPOCH_OR_NONE, (), NONE, _consumer_epochs_are_read, narrow=True),
     Field("consumer_epoch", Holds.EPOCH, read=has_consumer, narrow=True),
     Field("delivered", Holds.RECORD_SET, read=has_consumer),
+    # The position that the consumer has committed, and the epoch of the record before it, NONE if it is unknown.
+    Field("committed", Holds.COUNT, read=has_consumer_group, narrow=True),
+    Field("committed_epoch", Holds.EPOCH_OR_NONE, (), NONE, _committed_epochs_are_read, narrow=True),
 )
 
 # The constants of a run: a choice for each mechanism, the settings as numbers, and the number of the mutant that is

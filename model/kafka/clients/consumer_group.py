@@ -1,0 +1,57 @@
+"""The committed position of a consumer: the consumer commits its position to its group, and may restart from there.
+
+A committed position is an offset, and since KIP-320 also the leader epoch of the last record before it. A consumer that
+restarts asks the group's coordinator for it. With the epoch it validates the position at the leader, as after a change
+of leader (ConsumerCoordinator.initWithCommittedOffsetsIfNeeded, SubscriptionState.seekUnvalidated). Without the epoch
+it cannot: an application that commits `new OffsetAndMetadata(offset)` gives up this check (KAFKA-20507). The group's
+coordinator is another partition, which never loses a position here.
+"""
+
+from epochfuzz.model.kafka.clients import consumer
+from epochfuzz.model.kafka.partition.replication import presumes_leadership
+from epochfuzz.model.kafka.vocabulary.goals import Goal
+from epochfuzz.model.kafka.vocabulary.in_force import commits_epochs, has_consumer_group
+from epochfuzz.model.kafka.vocabulary.mechanisms import ConsumerRestart
+from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
+from epochfuzz.model.kafka.vocabulary.state import NONE, State
+
+
+def commit_offset(p: State, r: int) -> int:
+    """Let the consumer commit its position."""
+    if not has_consumer_group(p):
+        return Refusal.DOES_NOT_HAPPEN
+    if r != 0:
+        return Refusal.IS_OF_THE_CONSUMER
+    epoch = p.position_epoch if commits_epochs(p) else NONE
+    if p.committed == p.position and p.committed_epoch == epoch:
+        return Refusal.NOTHING_TO_COMMIT
+    p.committed = p.position
+    p.committed_epoch = epoch
+    return APPLIED
+
+
+def reset(p: State, r: int) -> int:
+    """Let the consumer restart at its committed position, with metadata that name r as the leader.
+
+    The metadata may be outdated: r leads in its own view only. A consumer with a committed epoch ignores metadata of an
+    earlier leader epoch (Metadata.updateLastSeenEpochIfNewer, Metadata.currentLeader).
+    """
+    if not has_consumer_group(p):
+        return Refusal.DOES_NOT_HAPPEN
+    if not presumes_leadership(p, r):
+        return Refusal.DOES_NOT_LEAD if p.up[r] else Refusal.IS_DOWN
+    if validates(p) and p.known_epoch[r] < p.committed_epoch:
+        return Refusal.METADATA_ARE_OLDER
+    p.goals |= Goal.CONSUMER_RESTARTED * (p.committed > 0)
+    p.position = p.committed
+    p.position_epoch = p.committed_epoch if validates(p) else NONE
+    p.consumer_epoch = NONE
+    consumer.refresh(p, r)
+    if p.position == p.committed:
+        p.position_epoch = p.committed_epoch  # for the next change of the leader, if it was not validated now
+    return APPLIED
+
+
+def validates(p: State) -> bool:
+    """Return whether a restarted consumer validates its committed position."""
+    return commits_epochs(p) and p.consumer_restart == ConsumerRestart.VALIDATED
