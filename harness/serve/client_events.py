@@ -12,7 +12,11 @@ ROLES: Final = {
     Verb.RETRY: ClientRole.PRODUCER,
     Verb.CONSUME: ClientRole.CONSUMER,
     Verb.REFRESH: ClientRole.CONSUMER,
+    Verb.COMMIT_OFFSET: ClientRole.CONSUMER,
+    Verb.RESET: ClientRole.CONSUMER,
 }
+# A commit concerns no leader, and a consumer that restarts forgets the leader that it knew.
+_AT_ANY_EPOCH: Final = (Verb.COMMIT_OFFSET, Verb.RESET)
 
 
 def why_not(cluster: ServedCluster, event: int) -> str:
@@ -21,8 +25,9 @@ def why_not(cluster: ServedCluster, event: int) -> str:
     The model's consumer gets the position and the leader epoch of the client for the check. A client that knows a
     leader epoch ignores metadata with an earlier one (KIP-320).
     """
-    r = replica_of(event)
-    if cluster.partition.state.known_epoch[r] < cluster.told.get(ROLES[verb_of(event)], (0, 0))[1]:
+    r, verb = replica_of(event), verb_of(event)
+    knows = 0 if verb in _AT_ANY_EPOCH else cluster.told.get(ROLES[verb], (0, 0))[1]
+    if cluster.partition.state.known_epoch[r] < knows:
         return f"the client knows a later leader epoch than {REPLICA_NAMES[r]}"
     p = cluster.partition.state.copy()
     p.position = 0 if cluster.last_fetch is None else cluster.last_fetch.offset
@@ -34,12 +39,12 @@ async def steer(listeners: Listeners, event: int) -> None:
     """Show the event's replica to the clients as the leader, and admit one request there.
 
     Before `retry`, the producers' connections end, because a producer sends a record again only without a response.
-    Before `refresh` ends, the consumer knows the leader. `consume` shows nothing new.
+    Before `refresh` or `reset` ends, the consumer knows the leader. `consume` shows nothing new.
     """
     cluster, verb, r = listeners.cluster, verb_of(event), replica_of(event)
     if verb is not Verb.CONSUME:
         cluster.show(ROLES[verb], r)
-    if verb is Verb.REFRESH:
+    if verb in (Verb.REFRESH, Verb.RESET):
         cluster.last_fetch = None  # the consumer's next Fetch request shows its new position
         while cluster.told.get(ClientRole.CONSUMER) != cluster.leader_for(ClientRole.CONSUMER):
             await cluster.partition.change()
@@ -53,11 +58,11 @@ async def steer(listeners: Listeners, event: int) -> None:
 async def happened(cluster: ServedCluster, event: int, passed: int) -> None:
     """Wait until the request of an event has come. `passed` is the gate's counter from before the event.
 
-    `refresh` has happened as soon as the consumer fetches from the new leader, from an offset in the leader's log. A
-    consumer that is out of range resets its position first.
+    `refresh` or `reset` has happened as soon as the consumer fetches from the new leader, from an offset in the
+    leader's log. A consumer that is out of range resets its position first.
     """
     r = replica_of(event)
-    if verb_of(event) is Verb.REFRESH:
+    if verb_of(event) in (Verb.REFRESH, Verb.RESET):
         while cluster.last_fetch is None or not _is_valid(cluster, cluster.last_fetch, r):
             await cluster.partition.change()
     else:

@@ -45,6 +45,7 @@ class ServedCluster:
     told: dict[ClientRole, tuple[int, int]] = field(default_factory=dict)
     last_fetch: LastFetch | None = None
     commits: dict[str, tuple[int, int]] = field(default_factory=dict)
+    commits_received: int = 0
     members: dict[str, bytes] = field(default_factory=dict)  # the assignment of the member of each group
     producer_ids: int = 0
     turns: dict[tuple[str, int], asyncio.Lock] = field(default_factory=dict)
@@ -68,6 +69,14 @@ class ServedCluster:
     def role_of(self, client: str) -> ClientRole:
         """Return the role of a client id."""
         return ClientRole.CONSUMER if client in self._consumers else ClientRole.PRODUCER
+
+    def commit(self, group: str, offset: int, epoch: int) -> None:
+        """Store the committed offset of a group, and its leader epoch, NONE if the client sent none."""
+        self.commits[group] = offset, epoch
+        self.commits_received += 1
+        p = self.partition.state
+        p.committed, p.committed_epoch = offset, max(epoch, NONE)
+        self.partition.wake()
 
     def note_consumer(self, client: str) -> None:
         """Remember that a client id belongs to a consumer."""

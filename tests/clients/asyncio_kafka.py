@@ -38,7 +38,13 @@ class Aiokafka:
             **shared, client_id="producer", acks=acks, enable_idempotence=order["idempotent"], max_batch_size=1
         )
         await self.producer.start()
-        self.settings = {**shared, "client_id": "consumer", "auto_offset_reset": "earliest", "fetch_max_wait_ms": 50}
+        self.settings = {
+            **shared,
+            "client_id": "consumer",
+            "group_id": "group",
+            "auto_offset_reset": "earliest",
+            "fetch_max_wait_ms": 50,
+        }
         await self.start(0)
 
     async def start(self, position: int) -> None:
@@ -66,6 +72,14 @@ class Aiokafka:
     def restart(self) -> None:
         self.run(self.consumer.stop())
         self.run(self.start(self.position))
+
+    def commit(self) -> None:
+        self.run(self.consumer.commit({self.tp: self.position}))
+
+    def resume(self) -> None:
+        committed = self.run(self.consumer.committed(self.tp))
+        self.run(self.consumer.stop())
+        self.run(self.start(committed or 0))
 
 
 if __name__ == "__main__":

@@ -35,6 +35,12 @@ class Client(Protocol):
     def restart(self) -> None:
         """Close the consumer, and start another one at the old position and leader epoch."""
 
+    def commit(self) -> None:
+        """Commit the consumer's position, with its leader epoch if the library has it."""
+
+    def resume(self) -> None:
+        """Close the consumer, and start another one at the committed position."""
+
 
 def follow(client: Client) -> None:
     """Follow orders until standard input ends. With `--restart`, the consumer restarts before each new leader."""
@@ -49,4 +55,8 @@ def follow(client: Client) -> None:
             client.poll(order["seconds"])
         elif order["op"] == "refresh" and restarts:
             client.restart()
+        elif order["op"] == "commit":
+            client.commit()
+        elif order["op"] == "restart":
+            client.resume()
         print(json.dumps(client.news.report()), flush=True)

@@ -27,7 +27,7 @@ class KafkaPython:
         self.producer = KafkaProducer(
             **shared, client_id="producer", acks=acks, enable_idempotence=order["idempotent"], batch_size=1
         )
-        self.settings = {**shared, "client_id": "consumer", "group_id": None, "auto_offset_reset": "earliest"}
+        self.settings = {**shared, "client_id": "consumer", "group_id": "group", "auto_offset_reset": "earliest"}
         self.settings |= {"enable_auto_commit": False, "fetch_max_wait_ms": 50}
         self.start(0)
 
@@ -51,6 +51,15 @@ class KafkaPython:
     def restart(self) -> None:
         self.consumer.close()
         self.start(self.position)
+
+    def commit(self) -> None:
+        self.consumer.commit()
+
+    def resume(self) -> None:
+        """Start the consumer without `seek`, so that it takes the committed position and its leader epoch."""
+        self.consumer.close()
+        self.consumer = KafkaConsumer(**self.settings)
+        self.consumer.assign([self.tp])
 
 
 if __name__ == "__main__":

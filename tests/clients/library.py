@@ -25,23 +25,27 @@ class Library:
 
     `build` returns the command of the adapter. It raises BuildError with the reason, for example a missing toolchain.
     With `assigns`, the application assigns the position after each change of leader, and the consumer has not validated
-    it before. `issue` is the report of its failures, None if we know no report.
+    it before. With `commits_offset_only`, the application commits positions without their leader epochs. `issue` is the
+    report of its failures, None if we know no report.
     """
 
     name: str
     version: str
     build: Callable[[], list[str]]
     assigns: bool = False
+    commits_offset_only: bool = False
     issue: str | None = None
 
     @property
     def title(self) -> str:
         """The text of the library's row."""
-        return f"{self.name} {self.version}{', assigned position' if self.assigns else ''}"
+        way = ", assigned position" * self.assigns + ", commits without epochs" * self.commits_offset_only
+        return f"{self.name} {self.version}{way}"
 
     def command(self) -> list[str]:
         """Build the adapter if necessary, and return its command. Raises BuildError."""
-        return [*self.build(), *(["--restart"] if self.assigns else [])]
+        options = ["--restart"] * self.assigns + ["--commit-offset-only"] * self.commits_offset_only
+        return [*self.build(), *options]
 
 
 def _python(module: str, package: str) -> list[str]:
@@ -95,7 +99,7 @@ def libraries() -> list[Library]:
     rdkafka, franz = partial(_python, "librdkafka", "confluent_kafka"), partial(_go, "franz")
     franz_version = _required("github.com/twmb/franz-go ")
     found = [
-        Library("librdkafka", _librdkafka(), rdkafka),
+        Library("librdkafka", _librdkafka(), rdkafka, issue="confluentinc/librdkafka#5158"),
         Library("librdkafka", _librdkafka(), rdkafka, assigns=True, issue="confluentinc/librdkafka#5158"),
         Library("aiokafka", _version("aiokafka"), partial(_python, "asyncio_kafka", "aiokafka")),
         Library("kafka-python", _version("kafka-python"), partial(_python, "kafka_python", "kafka-python")),
@@ -108,4 +112,6 @@ def libraries() -> list[Library]:
     for release in ("3.9.2", "4.3.1"):
         for assigns in (False, True):
             found.append(Library("Kafka's Java client", release, partial(_java, release), assigns))
+    newest = partial(_java, "4.3.1")
+    found.append(Library("Kafka's Java client", "4.3.1", newest, commits_offset_only=True, issue="KAFKA-20507"))
     return found

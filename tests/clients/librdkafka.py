@@ -65,6 +65,16 @@ class Librdkafka:
         self.consumer.close()
         self.start(self.position)
 
+    def commit(self) -> None:
+        assert self.consumer is not None
+        self.consumer.commit(offsets=[self.position], asynchronous=False)
+
+    def resume(self) -> None:
+        assert self.consumer is not None
+        [committed] = self.consumer.committed([TopicPartition(self.topic, 0)], timeout=5)
+        self.consumer.close()
+        self.start(committed if committed.offset >= 0 else TopicPartition(self.topic, 0, 0))
+
 
 if __name__ == "__main__":
     follow(Librdkafka())

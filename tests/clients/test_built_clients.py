@@ -10,7 +10,10 @@ from tests.systems.system import BuildError
 
 BUILT = [library for library in libraries() if library.name in ("franz-go", "Sarama", "Kafka's Java client")]
 
-pytestmark = [pytest.mark.slow, pytest.mark.parametrize("library", BUILT, ids=lambda library: library.title)]
+OFFSET_ONLY = [library for library in BUILT if library.commits_offset_only]
+
+pytestmark = pytest.mark.slow
+of_each = pytest.mark.parametrize("library", BUILT, ids=lambda library: library.title)
 
 
 def kinds(library: Library, *cases: str) -> list[Kind]:
@@ -22,10 +25,19 @@ def kinds(library: Library, *cases: str) -> list[Kind]:
     return [verdict.kind for verdict in verdicts(command, chosen)]
 
 
+@of_each
 def test_a_built_client_replicates_and_retries(library: Library) -> None:
     assert kinds(library, "normal-replication", "not-leader-retry") == [Kind.OK, Kind.OK]
 
 
+@of_each
 def test_a_built_client_does_not_compare_the_epoch_of_the_end_offset(library: Library) -> None:
     """docs/findings/consumer-position.md"""
     assert kinds(library, "kip-320-end-of-an-older-epoch") == [Kind.FAILS]
+
+
+def test_the_java_client_skips_a_record_if_the_application_commits_no_epoch_20507() -> None:
+    [without] = OFFSET_ONLY
+    [beside] = [each for each in BUILT if each.title == without.title.removesuffix(", commits without epochs")]
+    case = "librdkafka-5158-committed-position"
+    assert (kinds(without, case), kinds(beside, case)) == ([Kind.FAILS], [Kind.OK])

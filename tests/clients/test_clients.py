@@ -48,6 +48,10 @@ def test_librdkafka_does_not_validate_an_assigned_position_5158() -> None:
     assert of_case("consumer-over-unclean-election", "librdkafka", "--restart") == [("consumer-no-skip", 8)]
 
 
+def test_librdkafka_does_not_validate_a_committed_position_5158() -> None:
+    assert of_case("librdkafka-5158-committed-position", "librdkafka") == [("consumer-no-skip", 9)]
+
+
 def test_kafka_python_forgets_the_epoch_of_its_position_at_an_empty_response() -> None:
     assert of_case("consumer-over-unclean-election", "kafka_python") == [("consumer-no-skip", 8)]
 

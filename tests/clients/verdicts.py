@@ -76,7 +76,7 @@ def client_cases() -> list[Case]:
 
 def _is_for_clients(case: Case) -> bool:
     """Return whether the endpoint can serve a case, a client can play it, and it is short enough."""
-    if case.settings.transactions or case.systems or len(case.events) > MOST_EVENTS:
+    if case.settings.transactions or case.settings.producer_epochs or case.systems or len(case.events) > MOST_EVENTS:
         return False
     return is_playable(case)
 

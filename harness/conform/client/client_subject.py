@@ -29,7 +29,7 @@ _TOPIC = "epochfuzz"
 _POLL = 0.1  # seconds, about the time in which a client refreshes its metadata
 _PATIENCE = 2.0  # seconds for a client's request; adapters let clients refresh metadata and reconnect much faster
 _REPORTING = 0.5  # seconds for the report of an acknowledgement that the client has received
-_UNSUPPORTED = (Verb.COMMIT, Verb.ABORT)
+_UNSUPPORTED = (Verb.COMMIT, Verb.ABORT, Verb.BUMP)  # a client bumps its epoch by itself
 
 
 class ClientSubject:
@@ -134,10 +134,12 @@ class ClientSubject:
         """Let the client cause an event. Returns whether its request has come in time."""
         assert self._listeners is not None
         cluster, verb, passed = self._cluster, verb_of(event), self._cluster.gate.passed
-        if verb is Verb.REFRESH:
+        if verb is Verb.COMMIT_OFFSET:
+            return await self._let_commit()
+        if verb in (Verb.REFRESH, Verb.RESET):
             # A consumer that restarts now knows no earlier leader.
             cluster.show(ClientRole.CONSUMER, replica_of(event))
-            await self._client.follow(orders.refresh())
+            await self._client.follow(orders.refresh() if verb is Verb.REFRESH else orders.restart())
         has_come = await self._while_polling(client_events.steer(self._listeners, event))
         if has_come:
             if verb is Verb.PRODUCE and self._sent == cluster.partition.state.produced:
@@ -152,6 +154,12 @@ class ClientSubject:
                 await self._poll_until(lambda: self._position > position, _REPORTING)
         cluster.gate.close()
         return has_come
+
+    async def _let_commit(self) -> bool:
+        """Let the consumer commit its position. Returns whether the commit has come in time."""
+        cluster, before = self._cluster, self._cluster.commits_received
+        await self._client.follow(orders.commit())
+        return await self._poll_until(lambda: cluster.commits_received > before, _REPORTING)
 
     @property
     def _position(self) -> int:

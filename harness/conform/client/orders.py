@@ -54,5 +54,15 @@ def refresh() -> bytes:
     return _line(op="refresh")
 
 
+def commit() -> bytes:
+    """Return the order to commit the consumer's position, with its leader epoch if the library has it, and to wait."""
+    return _line(op="commit")
+
+
+def restart() -> bytes:
+    """Return the order to close the consumer, and to start another one at the committed position."""
+    return _line(op="restart")
+
+
 def _line(**order: Any) -> bytes:
     return json.dumps(order).encode() + b"\n"

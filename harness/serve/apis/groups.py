@@ -45,7 +45,7 @@ async def offset_commit(cluster: ServedCluster, r: int, request: ClientRequest) 
 
     def store(_: str, asked: Any) -> dict[str, Any]:
         epoch = int(getattr(asked, "committed_leader_epoch", NONE))
-        cluster.commits[request.body.group_id] = int(asked.committed_offset), epoch
+        cluster.commit(request.body.group_id, int(asked.committed_offset), epoch)
         return {"partition_index": asked.partition_index, "error_code": ErrorCode.none}
 
     return {"topics": responses(request.body.topics, "name", store)}

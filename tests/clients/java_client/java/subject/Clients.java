@@ -60,14 +60,19 @@ final class Clients {
     /** Starts the consumer at a position, which has a leader epoch if a record was read there. */
     private void start(OffsetAndMetadata from) {
         position = from;
+        assign();
+        consumer.seek(partition, from);
+    }
+
+    private void assign() {
         Map<String, Object> own = with("consumer");
+        own.put("group.id", "group");
         own.put("auto.offset.reset", "earliest");
         own.put("enable.auto.commit", false);
         own.put("fetch.max.wait.ms", 50);
         own.put("max.poll.records", 1);
         consumer = new KafkaConsumer<>(own, new StringDeserializer(), new StringDeserializer());
         consumer.assign(List.of(partition));
-        consumer.seek(partition, from);
     }
 
     void send(String value) {
@@ -85,5 +90,17 @@ final class Clients {
     void restart() {
         consumer.close(Duration.ZERO);
         start(position);
+    }
+
+    /** Commits the position. Without the epoch, a consumer that resumes there cannot validate it (KAFKA-20507). */
+    void commit(boolean withEpoch) {
+        OffsetAndMetadata committed = withEpoch ? position : new OffsetAndMetadata(position.offset());
+        consumer.commitSync(Map.of(partition, committed), Duration.ofSeconds(2));
+    }
+
+    /** Starts another consumer, which takes the committed position. */
+    void resume() {
+        consumer.close(Duration.ZERO);
+        assign();
     }
 }

@@ -15,9 +15,13 @@ public final class Main {
     private Main() {
     }
 
-    /** Follows orders until standard input ends. With `--restart`, the consumer restarts before each new leader. */
+    /**
+     * Follows orders until standard input ends. With `--restart`, the consumer restarts before each new
+     * leader. With `--commit-offset-only`, the application commits positions without their leader epochs.
+     */
     public static void main(String[] arguments) throws Exception {
         boolean restarts = List.of(arguments).contains("--restart");
+        boolean commitsEpochs = !List.of(arguments).contains("--commit-offset-only");
         Clients clients = new Clients();
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
@@ -31,6 +35,10 @@ public final class Main {
                 clients.poll(Duration.ofMillis(Math.round(order.get("seconds").getAsDouble() * 1000)));
             } else if (op.equals("refresh") && restarts) {
                 clients.restart();
+            } else if (op.equals("commit")) {
+                clients.commit(commitsEpochs);
+            } else if (op.equals("restart")) {
+                clients.resume();
             }
             System.out.println(GSON.toJson(clients.news().take()));
         }
