@@ -344,6 +344,7 @@ class Verb(IntEnum):
         setting="consumer_group",
         when=has_consumer,
         at_no_replica=True,
+        is_particular=True,
     )
     RESET = _Verb(
         33,
@@ -352,6 +353,7 @@ class Verb(IntEnum):
         dealt=4,
         setting="consumer_group",
         when=has_consumer,
+        is_particular=True,
     )
 
     WIPE = _Verb(
@@ -361,6 +363,7 @@ class Verb(IntEnum):
         dealt=2,
         setting="lost_directory",
         effect=Effect.ENDS,
+        is_particular=True,
     )
     BUMP = _Verb(
         35,
@@ -370,6 +373,7 @@ class Verb(IntEnum):
         progress=17,
         setting="producer_epochs",
         when=begins_epochs,
+        is_particular=True,
     )
 
     @property
@@ -432,7 +436,7 @@ def replica_of(event: int) -> int:
 
 
 def _high_bits(event: int) -> int:
-    return (event & 0b11111000) >> 3  # masked first, because Numba shifts an unsigned byte to an unsigned number
+    return (event & ~7) >> 3  # masked first, because Numba shifts an unsigned byte to an unsigned number
 
 
 def verb_of(event: int) -> Verb:
