@@ -9,7 +9,6 @@ from tests.clients.verdicts import Kind, client_cases, verdicts
 from tests.systems.system import BuildError
 
 BUILT = [library for library in libraries() if library.name in ("franz-go", "Sarama", "Kafka's Java client")]
-
 OFFSET_ONLY = [library for library in BUILT if library.commits_offset_only]
 
 pytestmark = pytest.mark.slow

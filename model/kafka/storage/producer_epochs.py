@@ -11,7 +11,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, State
 
 
 def begin(p: State, record: int) -> None:
-    """Begin the producer's second epoch with a record. What replicas remember of the first epoch no longer counts."""
+    """Begin the producer's second epoch with a record. Replicas forget truncated records of the first one."""
     p.epoch_record = record
     p.goals |= Goal.PRODUCER_EPOCH_BEGUN
     for r in range(p.replicas):
@@ -27,12 +27,11 @@ def first_record(p: State) -> int:
 
 def offset_of(p: State, r: int, record: int) -> int:
     """Return the offset at which r's log has the record in the producer's current epoch, NONE if it does not."""
-    start = p.epoch_offset[r]
     if p.epoch_record == NONE:
-        start = 0
-    elif start == NONE:
+        return log.offset_of(p, r, record)
+    if p.epoch_offset[r] == NONE:
         return NONE
-    for offset in range(start, p.leo[r]):
+    for offset in range(p.epoch_offset[r], p.leo[r]):
         if log.at(p.log_record[r], offset) == record:
             return offset
     return NONE

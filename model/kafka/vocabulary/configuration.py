@@ -57,9 +57,13 @@ def _number(default: int, meaning: str, low: int, high: int) -> Any:
     return field(default=default, metadata={"meaning": meaning, "low": low, "high": high})
 
 
-def _flag(meaning: str) -> Any:
-    """Declare a setting that is off by default."""
-    return field(default=False, metadata={"meaning": meaning})
+def _flag(meaning: str, *, is_particular: bool = False) -> Any:
+    """Declare a setting that is off by default.
+
+    `is_particular`: `Configuration.text` names the setting only where it is on. Keys of saved examples and ids of saved
+    cases contain this text, so a new setting must not change it for all configurations.
+    """
+    return field(default=False, metadata={"meaning": meaning, "is_particular": is_particular})
 
 
 @dataclass(frozen=True)
@@ -87,9 +91,11 @@ class Configuration:
     lag_time: bool = _flag("The lag time (replica.lag.time.max.ms) passes in `lapse`, not before every event.")
     delayed_fetch: bool = _flag("A fetch without records waits at the leader, for a record or for `expire_fetch`.")
     transactions: bool = _flag("Records are produced in transactions, which are committed or aborted (KIP-98).")
-    consumer_group: bool = _flag("The consumer commits its position, and may restart from there.")
-    lost_directory: bool = _flag("A replica may lose its log directory, while the ISR still has it.")
-    producer_epochs: bool = _flag("A producer that retries begins a new producer epoch after an error (KIP-360).")
+    consumer_group: bool = _flag("The consumer commits its position, and may restart from there.", is_particular=True)
+    lost_directory: bool = _flag("A replica may lose its log directory, and stays in the ISR.", is_particular=True)
+    producer_epochs: bool = _flag(
+        "A producer that retries begins a new producer epoch after an error (KIP-360).", is_particular=True
+    )
     records_per_fetch: int = _number(1, "Largest number of records in one Fetch response.", 1, MAX_RECORDS)
     records: int = _number(MAX_RECORDS, "Largest number of records that clients produce.", 1, MAX_RECORDS)
     epochs: int = _number(MAX_EPOCHS, "Largest number of leader epoch changes.", 0, MAX_EPOCHS)
@@ -140,8 +146,14 @@ class Configuration:
         return replace(self, records=records, epochs=min(self.epochs, length))
 
     def text(self) -> str:
-        """Return the settings in one line, such as `replicas=2 acks=all min_insync_replicas=1`."""
-        return " ".join(f"{key}={word}" for key, word in self.words().items())
+        """Return the settings in one line, such as `replicas=2 acks=all min_insync_replicas=1`.
+
+        Particular settings that are off are left out.
+        """
+        left_out = {
+            setting.name for setting in fields(self) if setting.metadata.get("is_particular")
+        } - self.changed().keys()
+        return " ".join(f"{key}={word}" for key, word in self.words().items() if key not in left_out)
 
     def words(self) -> dict[str, str]:
         """Return all settings as texts, by name, such as {"replicas": "2", "power_loss": "false"}."""

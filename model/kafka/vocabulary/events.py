@@ -355,7 +355,6 @@ class Verb(IntEnum):
         when=has_consumer,
         is_particular=True,
     )
-
     WIPE = _Verb(
         34,
         "broker.faults",

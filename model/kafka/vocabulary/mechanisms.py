@@ -351,7 +351,7 @@ class UnknownProducer(Choice):
 
 
 class ProducerBump(Choice):
-    """The rejected record after which an idempotent producer begins a new producer epoch (KIP-360)."""
+    """The rejected records that make an idempotent producer begin a new producer epoch (KIP-360)."""
 
     ANY_RECORD = (
         0,

@@ -18,6 +18,12 @@ def test_with_the_setting_off_no_schedule_has_the_event() -> None:
     assert refusal("wipe A", after("kip-320", "produce A")) == Refusal.DOES_NOT_HAPPEN
 
 
+def test_the_settings_in_one_line_name_a_particular_setting_only_where_it_is_on() -> None:
+    assert "lost_directory" not in Configuration().text()
+    assert "lost_directory=true" in Configuration(lost_directory=True).text()
+    assert "power_loss=false" in Configuration().text()
+
+
 def test_a_replica_loses_everything_on_its_disk_and_the_isr_still_has_it() -> None:
     p = after("kip-320", f"{BOTH}, wipe B", lost_directory=True).state
     assert (p.up[B], p.leo[B], p.high_watermark[B], p.cache_size[B], p.standing[B]) == (0, 0, 0, 0, 0)
