@@ -133,6 +133,10 @@ def test_every_goal_is_met_by_some_protocol_when_every_fault_may_happen():
     )
     waits = Configuration(lag_time=True, delayed_fetch=True)
     met += walker("kip-320", settings=waits).walk(0, 2_000).goals.sum(axis=0)
+    positions = Configuration(
+        consumer=True, consumer_group=True, lost_directory=True, retries=True, producer_epochs=True
+    )
+    met += walker("kafka-2.6.1", settings=positions).walk(0, 2_000).goals.sum(axis=0)
     assert [name for name, count in zip(goals.NAMES, met, strict=True) if count == 0] == []
 
 
