@@ -69,7 +69,7 @@ def opened(text: str, needles: Sequence[str]) -> tuple[list[Inner], list[str]]:
     """
     found: list[Inner] = []
     rest: list[str] = []
-    if len(text) > _LONGEST:
+    if not needles or len(text) > _LONGEST:
         return found, rest
     at = until = failures = 0  # `until` is the end of the last document that held a line
     while failures < _TRIES and (start := _START.search(text, at)) is not None:
