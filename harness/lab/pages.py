@@ -63,6 +63,7 @@ _THEMES = {
         "consumer_position",
         "consumer_restart",
         "stable_offset",
+        "late_request",
     ),
 }
 
@@ -102,8 +103,8 @@ _ABOUT_RELEASES = (
 )
 _ABOUT_PROPERTIES = (
     "After this page you can tell which guarantee a finding breaks, and whether the finding is new. epochfuzz checks"
-    " most properties after every event. It checks `convergence`, `leader-available`, `answered` and `fetch-answered`"
-    " at the end of a schedule. The most severe property comes first."
+    " most properties after every event. It checks `convergence`, `leader-available`, `answered`, `fetch-answered` and"
+    " `lso-advances` at the end of a schedule. The most severe property comes first."
 )
 _ABOUT_GOALS = (
     "After this page you can tell which situations a run has tested, and why a run ended with exit code 4. A run that"

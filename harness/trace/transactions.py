@@ -16,14 +16,16 @@ def end(decision: str) -> Callable[[Change], Iterator[str]]:
     def describe(c: Change) -> Iterator[str]:
         p, r = c.before, c.r
         if p.transaction == Transaction.OPEN:
-            yield f"the coordinator decides that the transaction of {_records(p)} is {decision}"
+            yield f"the coordinator decides that {_the_transaction(p)} is {decision}"
         else:
-            yield f"the coordinator tells {c.name} again that the transaction of {_records(p)} is {decision}"
+            yield f"the coordinator tells {c.name} again that {_the_transaction(p)} is {decision}"
         if c.after.leo[r] > p.leo[r]:
             marker = observation.log_entries(c.after, r)[-1][0]
             yield f"{c.name} appends the marker {observation.record_name(c.after, marker)} at offset {p.leo[r]}"
         elif p.transaction == Transaction.OPEN:
             yield f"{c.name} appends no marker"
+        elif transactions.is_marked(p, r) and p.late_requests:
+            yield "a marker that was late has ended it in the log"
         else:
             yield "no log has a record of it any more, so it ends without a marker"
 
@@ -67,12 +69,37 @@ def describe(p: State) -> str:
     if p.transaction == Transaction.NONE:
         return ""
     names = ",".join(f"m{record}" for record in _members(p))
-    return f"transaction {names} {_STATES[Transaction(p.transaction)]}"
+    return " ".join(filter(None, ("transaction", names, _STATES[Transaction(p.transaction)])))
 
 
 def _members(p: State) -> list[int]:
     return [record for record in range(p.records) if p.transaction_records >> record & 1]
 
 
-def _records(p: State) -> str:
-    return joined(f"m{record}" for record in _members(p))
+def _the_transaction(p: State) -> str:
+    records = joined(f"m{record}" for record in _members(p)) if p.transaction_records else "no record"
+    return f"the transaction of {records}"
+
+
+def begin(c: Change) -> Iterator[str]:
+    """Describe the event `begin`."""
+    yield "the producer adds the partition to a transaction, and has sent no record yet"
+
+
+def delay(c: Change) -> Iterator[str]:
+    """Describe the event `delay`."""
+    yield f"the producer sends m{c.after.late_record}, and the request is late"
+
+
+def arrive(c: Change) -> Iterator[str]:
+    """Describe the event `arrive`."""
+    record = c.before.late_record
+    over = ", although its transaction is over" if transactions.is_over_for(c.before, record) else ""
+    yield f"the late record m{record} arrives, and {c.name} appends it at offset {c.before.leo[c.r]}{over}"
+
+
+def mark(c: Change) -> Iterator[str]:
+    """Describe the event `mark`."""
+    marker, _ = observation.log_entries(c.after, c.r)[-1]
+    name = observation.record_name(c.after, marker)
+    yield f"a copy of the last transaction's marker arrives, and {c.name} appends {name} at offset {c.before.leo[c.r]}"

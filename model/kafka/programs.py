@@ -26,6 +26,7 @@ _CALLED_MODULES = (
     "healing",
     "ideal_log",
     "idempotence",
+    "late_requests",
     "processes",
     "produce_purgatory",
     "producer",
@@ -46,6 +47,7 @@ _SELDOM = (
     "consumer_group",
     "lost_directory",
     "producer_epochs",
+    "late_requests",
 )
 
 

@@ -157,6 +157,7 @@ def test_a_field_that_is_left_out_of_keys_though_it_is_read_is_noticed(field: Fi
             consumer=draw.random() < 0.5 and not alone,
             consumer_group=not alone and draw.random() < 0.5,
             producer_epochs=not alone and draw.random() < 0.5,
+            late_requests=field.name in ("late_record", "late_marker"),
             controllers=draw.choice((1, 2) if not alone else (1,)),
             transactions=draw.random() < 0.5 and not alone,
             lag_time=draw.random() < 0.5 or alone,
@@ -201,6 +202,7 @@ TIGHT = (
         "kip-320",
         Configuration(records=2, epochs=2, retries=True, producer_epochs=True, unclean_leader_election=True),
     ),
+    ("kip-320:late_request=accepted", Configuration(records=1, epochs=1, transactions=True, late_requests=True)),
 )
 
 

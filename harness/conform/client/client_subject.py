@@ -29,7 +29,8 @@ _TOPIC = "epochfuzz"
 _POLL = 0.1  # seconds, about the time in which a client refreshes its metadata
 _PATIENCE = 2.0  # seconds for a client's request; adapters let clients refresh metadata and reconnect much faster
 _REPORTING = 0.5  # seconds for the report of an acknowledgement that the client has received
-_UNSUPPORTED = (Verb.COMMIT, Verb.ABORT, Verb.BUMP)  # a client bumps its epoch by itself
+# A client bumps its epoch by itself.
+_UNSUPPORTED = (Verb.COMMIT, Verb.ABORT, Verb.BUMP, Verb.BEGIN, Verb.DELAY, Verb.ARRIVE, Verb.MARK)
 
 
 class ClientSubject:

@@ -7,7 +7,7 @@ which records are committed (model/kafka/storage/transactions.py).
 from epochfuzz.model.kafka.partition import replication
 from epochfuzz.model.kafka.storage import log, transactions
 from epochfuzz.model.kafka.vocabulary.goals import Goal
-from epochfuzz.model.kafka.vocabulary.in_force import has_transactions
+from epochfuzz.model.kafka.vocabulary.in_force import has_late_requests, has_transactions
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
 from epochfuzz.model.kafka.vocabulary.state import Marker, State, Transaction
 
@@ -62,6 +62,9 @@ def write_marker(p: State, r: int) -> int:
         replication.append_as_leader(p, r, marker)
         replication.advance_over_appended(p, r)
         return APPLIED
+    if has_late_requests(p) and transactions.is_marked(p, r):  # a late marker has ended the transaction in the log
+        transactions.close(p)
+        return APPLIED
     if not transactions.is_gone(p):
         return Refusal.NOTHING_TO_MARK
     transactions.close(p)
@@ -71,8 +74,12 @@ def write_marker(p: State, r: int) -> int:
 def finish(p: State, leader: int) -> None:
     """Send the marker of a decided transaction to the leader, after all faults have stopped.
 
+    With `late_requests` the function aborts an open transaction first (transaction.timeout.ms).
+
     Writes no marker in a leader epoch above log.LAST_EPOCH, because such an epoch does not fit into a log.
     """
+    if has_late_requests(p) and p.transaction == Transaction.OPEN:
+        decide(p, Transaction.ABORTING)
     is_decided = p.transaction == Transaction.COMMITTING or p.transaction == Transaction.ABORTING
     if is_decided and p.known_epoch[leader] <= log.LAST_EPOCH:
         write_marker(p, leader)

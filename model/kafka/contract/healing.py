@@ -8,10 +8,10 @@ from epochfuzz.model.kafka.clients import coordinator
 from epochfuzz.model.kafka.controller import broker_epochs, controller, eligible_leaders
 from epochfuzz.model.kafka.history import produce_purgatory
 from epochfuzz.model.kafka.partition import alter_partition, delayed_fetch, isr, leadership, processes, replication
-from epochfuzz.model.kafka.vocabulary.in_force import registers_in_two_steps, tracks_eligible_leaders
+from epochfuzz.model.kafka.vocabulary.in_force import has_late_requests, registers_in_two_steps, tracks_eligible_leaders
 from epochfuzz.model.kafka.vocabulary.mechanisms import HighWatermarkGate, IsrChange, Registration
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED
-from epochfuzz.model.kafka.vocabulary.state import EPOCHS, NONE, Phase, State
+from epochfuzz.model.kafka.vocabulary.state import EPOCHS, NONE, Phase, State, Transaction
 
 
 def heal(p: State) -> None:
@@ -30,12 +30,13 @@ def heal(p: State) -> None:
     if controller.true_leader(p) != NONE:
         coordinator.finish(p, controller.true_leader(p))
     # A follower truncates at most once in each epoch. After its truncations each round brings a record. Two more rounds
-    # bring the high watermark, which completes the requests that still wait.
+    # bring the high watermark, which completes the requests that still wait, and ends the transaction.
     for _ in range(3 * EPOCHS):
         if (
             has_converged(p)
             and not produce_purgatory.anywhere(p)
             and not (p.delayed_fetch and delayed_fetch.anywhere(p))
+            and not (has_late_requests(p) and p.transaction != Transaction.NONE)
         ):
             return
         fetch_round(p)

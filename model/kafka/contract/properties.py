@@ -1,8 +1,8 @@
 """The properties: conditions that must hold after every event, each with a function that checks it.
 
-Four properties are checked only after all faults have stopped, on a copy of the partition: `convergence`,
-`leader-available`, `answered` and `fetch-answered`. A checking function returns True for a violation. The first line of
-its docstring describes the violation, because exceptions and reports print this line.
+Five properties are checked only after all faults have stopped, on a copy of the partition: `convergence`,
+`leader-available`, `answered`, `fetch-answered` and `lso-advances`. A checking function returns True for a violation.
+The first line of its docstring describes the violation, because exceptions and reports print this line.
 
 The *true leader* is up, leads the controller's current epoch, and knows this. The *true ISR* is the controller's. A
 *presumed leader* believes that it leads, perhaps wrongly.
@@ -25,6 +25,7 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.in_force import (
     has_delayed_fetch,
     has_heartbeats,
+    has_late_requests,
     has_transactions,
     requests_isr_changes,
     tracks_waiting,
@@ -204,6 +205,17 @@ def unanswered(p: State) -> bool:
 def fetch_unanswered(p: State) -> bool:
     """After all faults have stopped, a follower's fetch still waits, although the partition has a leader."""
     return p.delayed_fetch and controller.true_leader(p) != NONE and delayed_fetch.anywhere(p)
+
+
+def last_stable_offset_stuck(p: State) -> bool:
+    """After all faults have stopped, the last stable offset stays below the high watermark.
+
+    The log has a record of a transaction that its coordinator does not know, so that no marker follows.
+    """
+    leader = controller.true_leader(p)
+    if not has_late_requests(p) or leader == NONE or p.known_epoch[leader] > log.LAST_EPOCH:
+        return False
+    return transactions.last_stable_offset(p, leader) < readable_end(p, leader)
 
 
 def _always(p: State) -> bool:
@@ -389,6 +401,15 @@ PROPERTIES: tuple[Property, ...] = (
         "FetchUnanswered",
         at_end=True,
         applies=has_delayed_fetch,
+    ),
+    Property(
+        "lso-advances",
+        last_stable_offset_stuck,
+        violations.unstable,
+        "LastStableOffsetStuck",
+        at_end=True,
+        applies=has_late_requests,
+        yields_to=_LOSSES,  # a lost marker
     ),
 )
 NAMES = tuple(each.name for each in PROPERTIES)

@@ -108,6 +108,17 @@ def fetch_unanswered(p: Partition) -> Iterator[str]:
                 yield f"healed, the fetch of {REPLICA_NAMES[r]} still waits at a leader"
 
 
+def unstable(p: Partition) -> Iterator[str]:
+    """Describe the records above the last stable offset after all faults have stopped."""
+    leader = controller.true_leader(p)
+    if leader != NONE and p.late_requests:
+        stable, end = transactions.last_stable_offset(p, leader), min(p.high_watermark[leader], p.leo[leader])
+        if stable < end:
+            record = observation.record_name(p, log.at(p.log_record[leader], stable))
+            name = REPLICA_NAMES[leader]
+            yield f"healed, the last stable offset of {name} stays at {stable}: no marker follows {record}"
+
+
 @_if_it_binds
 def uncommitted(p: Partition) -> Iterator[str]:
     """Describe each uncommitted record that a read_committed consumer may read."""

@@ -5,12 +5,14 @@ transaction that is open in this log. A marker is a record with an id of its own
 guarantee to clients covers it. A truncation also undoes the effect of markers, because only the log counts.
 """
 
+from typing import Any
+
 from epochfuzz.model.kafka.storage import log
 from epochfuzz.model.kafka.vocabulary.goals import Goal
-from epochfuzz.model.kafka.vocabulary.in_force import has_transactions
+from epochfuzz.model.kafka.vocabulary.in_force import has_late_requests, has_transactions
 from epochfuzz.model.kafka.vocabulary.mechanisms import StableOffset
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
-from epochfuzz.model.kafka.vocabulary.state import Flight, Marker, State, Transaction, offsets
+from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, Marker, State, Transaction, offsets
 
 
 def is_marker(p: State, record: int) -> bool:
@@ -21,12 +23,15 @@ def is_marker(p: State, record: int) -> bool:
 def why_not_produced(p: State, r: int) -> int:
     """Return why the producer may not send a record to r in a transaction, or APPLIED if it may.
 
-    The reason is that the transaction is ending, or that r's log has no room for the record and a marker.
+    The reason is that the transaction is ending, that its last record is late, or that r's log has no room for the
+    record and a marker.
     """
     if not has_transactions(p):
         return APPLIED
     if p.transaction != Transaction.NONE and p.transaction != Transaction.OPEN:
         return Refusal.TRANSACTION_ENDS
+    if has_late_requests(p) and p.late_record != NONE and not is_over_for(p, p.late_record):
+        return Refusal.OUT_OF_ORDER_SEQUENCE  # the late record has the sequence number before
     return APPLIED if p.leo[r] + 2 <= offsets(p) else Refusal.NO_ROOM_FOR_A_MARKER
 
 
@@ -48,14 +53,32 @@ def follow_high_watermark(p: State, leader: int, start: int) -> None:
         return
     for offset in range(max(1, start), p.high_watermark[leader]):
         record, marked = log.at(p.log_record[leader], offset), log.at(p.log_record[leader], offset - 1)
-        if is_marker(p, record) and p.transaction_records >> marked & 1:
+        if is_marker(p, record) and is_ended_by(p, leader, marked):
             close(p)
     if last_stable_offset(p, leader) < p.high_watermark[leader]:
         p.goals |= Goal.LAST_STABLE_OFFSET_BELOW_HIGH_WATERMARK
 
 
+def is_ended_by(p: State, leader: int, marked: int) -> Any:
+    """Return whether the replicated marker behind the record `marked` ends the current transaction.
+
+    A late marker ends a transaction in the log before its coordinator has decided.
+    """
+    if has_late_requests(p):
+        return p.transaction > Transaction.OPEN and is_marked(p, leader)
+    return p.transaction_records >> marked & 1
+
+
+def is_marked(p: State, r: int) -> bool:
+    """Return whether r's log has all records of the transaction but a late one, and a replicated marker behind them."""
+    sent = p.transaction_records if p.late_record == NONE else p.transaction_records & ~(1 << p.late_record)
+    return not is_open(p, r) and p.leo[r] <= p.high_watermark[r] and sent & ~log.records_in(p, r) == 0
+
+
 def close(p: State) -> None:
     """End the current transaction. The next record begins another one."""
+    if has_late_requests(p):
+        p.late_marker = p.transaction
     p.transaction = Transaction.NONE
     p.transaction_records = 0
 

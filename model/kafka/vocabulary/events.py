@@ -14,6 +14,7 @@ from epochfuzz.model.kafka.vocabulary.in_force import (
     begins_epochs,
     has_consumer,
     has_heartbeats,
+    has_late_requests,
     registers_in_two_steps,
     requests_isr_changes,
     requests_may_fail,
@@ -372,6 +373,47 @@ class Verb(IntEnum):
         progress=17,
         setting="producer_epochs",
         when=begins_epochs,
+        is_particular=True,
+    )
+    BEGIN = _Verb(
+        36,
+        "clients.late_requests",
+        "the producer begins a transaction, and has sent no record of it",
+        dealt=6,
+        progress=18,
+        setting="late_requests",
+        when=has_late_requests,
+        at_no_replica=True,
+        is_particular=True,
+    )
+    DELAY = _Verb(
+        37,
+        "clients.late_requests",
+        "the producer sends the next record of the transaction, and the request is late",
+        dealt=8,
+        setting="late_requests",
+        when=has_late_requests,
+        at_no_replica=True,
+        is_particular=True,
+    )
+    ARRIVE = _Verb(
+        38,
+        "clients.late_requests",
+        "the late record arrives at the replica",
+        dealt=6,
+        progress=19,
+        setting="late_requests",
+        when=has_late_requests,
+        appends=True,
+        is_particular=True,
+    )
+    MARK = _Verb(
+        39,
+        "clients.late_requests",
+        "a copy of the last transaction's marker arrives at the replica",
+        dealt=4,
+        setting="late_requests",
+        when=has_late_requests,
         is_particular=True,
     )
 

@@ -14,6 +14,7 @@ from epochfuzz.model.kafka.vocabulary.in_force import (
     has_delayed_fetch,
     has_heartbeats,
     has_lag_time,
+    has_late_requests,
     has_rival,
     has_transactions,
     loses_disks,
@@ -158,6 +159,8 @@ class Goal(IntEnum):
     CONSUMER_RESTARTED = _Goal(51, has_consumer_group)
     DIRECTORY_LOST = _Goal(52, lambda p: bool(p.lost_directory))
     PRODUCER_EPOCH_BEGUN = _Goal(53)
+    LATE_RECORD_APPENDED = _Goal(54, has_late_requests)
+    LATE_MARKER_APPENDED = _Goal(55, has_late_requests)
 
     @property
     def text(self) -> str:

@@ -251,6 +251,11 @@ def has_transactions(p: Any) -> bool:
     return bool(p.transactions)
 
 
+def has_late_requests(p: Any) -> bool:
+    """Return whether a record or a marker may arrive after the end of its transaction."""
+    return bool(p.late_requests and p.transactions and not p.retries)
+
+
 # The condition under which a mechanism makes any difference. A mechanism without an entry always makes a difference.
 _APPLIES: dict[str, Callable[[Any], bool]] = {
     "truncate_when": lambda p: not checks_logs_on_fetch(p),
@@ -274,6 +279,7 @@ _APPLIES: dict[str, Callable[[Any], bool]] = {
     "controller_writes": has_rival,
     "controller_requests": rival_decides,
     "stable_offset": has_transactions,
+    "late_request": has_late_requests,
 }
 
 

@@ -408,6 +408,24 @@ class StableOffset(Choice):
     REPLICATED = 2, "up to the first record of a transaction that has no marker below the high watermark (KIP-98)"
 
 
+class LateRequest(Choice):
+    """A leader's treatment of a record, or of a copy of a marker, that arrives after the end of its transaction."""
+
+    ACCEPTED = 0, "it appends both, at any time (up to Kafka 3.5)", "KAFKA-12671", "KIP-890"
+    VERIFIED = (
+        1,
+        "it appends the record if its producer has an open transaction, and a marker always (KIP-890, 3.6 to 4.0)",
+        "KIP-890",
+        "KAFKA-14053",
+    )
+    RECORD_REJECTED = (
+        2,
+        "it rejects the record, because each transaction has a producer epoch, and appends a marker (4.0 and 4.1)",
+        "KIP-1228",
+    )
+    REJECTED = 3, "it rejects the record, and a marker if another transaction is open (KIP-1228, since 4.2)"
+
+
 class FollowerHighWatermark(Choice):
     """A follower's high watermark after it has appended the records of a fetch."""
 
@@ -456,6 +474,7 @@ MECHANISMS: dict[str, type[Choice]] = {
     "isr_error": IsrError,
     "consumer_restart": ConsumerRestart,
     "producer_bump": ProducerBump,
+    "late_request": LateRequest,
 }
 
 # Mechanisms whose choices are all sound alternatives.

@@ -46,6 +46,7 @@ from epochfuzz.model.kafka.vocabulary.mechanisms import (
     LastFetchedEpoch,
     LastKnownLeader,
     LateAnswer,
+    LateRequest,
     Leaderless,
     OutOfRange,
     PendingProduce,
@@ -188,6 +189,7 @@ _HW = Protocol("hw", tuple(0 for _ in MECHANISMS)).changed(
     UnknownProducer.FIRST_SEQUENCE,
     IsrError.RETRIED,
     ProducerBump.NEXT_RECORD,
+    LateRequest.REJECTED,
 )
 # Kafka 0.11 to 1.1. Kafka 0.11 also brought the idempotent producer (KIP-98).
 _KIP_101 = _HW.changed("kip-101", Truncation.LEADER_EPOCH, Idempotence.SEQUENCE)
@@ -236,7 +238,8 @@ GENERATIONS: dict[str, Protocol] = {
 }
 
 # Choices of releases that differ from their reference design, up to the version in the name or since that version.
-_TO_2_3 = (HighWatermarkTruncation.KEPT, RemoteLeoOutOfRange.UNKNOWN)
+_TO_3_5 = (LateRequest.ACCEPTED,)
+_TO_2_3 = (HighWatermarkTruncation.KEPT, RemoteLeoOutOfRange.UNKNOWN, *_TO_3_5)
 _TO_2_1_0 = (LateAnswer.SAME_LEADER,)  # KAFKA-7786
 _TO_2_0_1 = (*_TO_2_3, ControllerWrites.VERSIONED, *_TO_2_1_0)
 _TO_2_0_0 = (*_TO_2_0_1, OutOfRange.HALT)
@@ -247,9 +250,10 @@ _TO_3_0 = (IsrAnswer.HIGH_WATERMARK_KEPT, IsrError.STUCK)
 _TO_3_2_0 = (IsrError.TAKEN_BACK,)  # from 3.1.0 on, Partition.submitAlterIsr (KAFKA-14010)
 _TO_3_4_0 = (DivergingHighWatermark.APPLIED,)
 _TO_4_0 = (LateAnswer.SAME_LEADER,)
-_SINCE_2_3 = (RemoteLeo.KEPT, ConsumerPosition.END_OFFSET)
+_SINCE_2_3 = (RemoteLeo.KEPT, ConsumerPosition.END_OFFSET, *_TO_3_5)
 _SINCE_2_5 = (*_SINCE_2_3, UnknownProducer.ANY_SEQUENCE)
 _SINCE_2_7 = (*_SINCE_2_5, IsrAnswer.ADVANCED_WHEN_APPLIED)
+_SINCE_3_6 = (*_SINCE_2_7, LateRequest.VERIFIED)  # KAFKA-14402
 _3_5_1_TO_3_6 = (LastFetchedEpoch.LOST,)  # KAFKA-15080 brought KAFKA-15510
 
 _KAFKA_2_1_1 = _KIP_320.changed("kafka-2.1.1", RemoteLeo.KEPT, Registration.RESUME, *_TO_2_2, *_TO_2_3, *_TO_2_6_0)
@@ -298,10 +302,10 @@ RELEASES: dict[str, Protocol] = {
         _KIP_841.changed("kafka-3.4.1", *_SINCE_2_7, *_TO_4_0),
         _KAFKA_3_5_0,
         _KAFKA_3_5_0.changed("kafka-3.5.1", *_3_5_1_TO_3_6),
-        _KIP_903.changed("kafka-3.6", *_SINCE_2_7, *_TO_4_0, IsrEligibility.INCARNATION_RACY, *_3_5_1_TO_3_6),
-        _MIN_ISR_GATE.changed("kafka-3.7", *_SINCE_2_7, *_TO_4_0),
-        _MIN_ISR_GATE.changed("kafka-3.9.1", *_SINCE_2_7),
-        _KIP_966.changed("kafka-4.1", *_SINCE_2_7),
+        _KIP_903.changed("kafka-3.6", *_SINCE_3_6, *_TO_4_0, IsrEligibility.INCARNATION_RACY, *_3_5_1_TO_3_6),
+        _MIN_ISR_GATE.changed("kafka-3.7", *_SINCE_3_6, *_TO_4_0),
+        _MIN_ISR_GATE.changed("kafka-3.9.1", *_SINCE_3_6),
+        _KIP_966.changed("kafka-4.1", *_SINCE_2_7, LateRequest.RECORD_REJECTED),
     )
 }
 

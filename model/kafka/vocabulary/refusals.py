@@ -176,6 +176,14 @@ class Refusal(IntEnum):
     EPOCH_IS_NEW = 88, "the producer has begun its second epoch already"
     IS_IN_SEQUENCE = 89, "{r} does not reject an unacknowledged record as out of order"
 
+    # begin, delay, arrive, mark
+    IS_OF_THE_PRODUCER = 90, "the producer does this, not a replica: write the event with replica A"
+    HAS_A_TRANSACTION = 91, "the current transaction has not ended"
+    A_RECORD_IS_LATE = 92, "a record of the producer is late already"
+    NO_RECORD_IS_LATE = 93, "no record of the producer is late"
+    NO_MARKER_IS_LATE = 94, "no copy of a marker is in the network"
+    IS_LATE = 95, "{r} rejects the request, because its transaction has ended: INVALID_PRODUCER_EPOCH"
+
 
 APPLIED = Refusal.APPLIED
 REFUSALS = (*Refusal,)  # by number

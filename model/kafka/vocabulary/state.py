@@ -17,6 +17,7 @@ from epochfuzz.model.kafka.vocabulary.in_force import (
     has_consumer_group,
     has_heartbeats,
     has_lag_time,
+    has_late_requests,
     has_rival,
     has_transactions,
     keeps_metadata_of_stale_leaders,
@@ -333,6 +334,10 @@ VARIABLES: tuple[Field, ...] = (
     Field("transaction", Transaction, read=has_transactions),
     Field("transaction_records", Holds.RECORD_SET, read=has_transactions),
     Field("committed_records", Holds.RECORD_SET, read=has_transactions),
+    # The record whose Produce request is late, NONE for none; and the decision on the last transaction that has ended,
+    # NONE if no copy of its marker can arrive any more.
+    Field("late_record", Holds.COUNT_OR_NONE, (), NONE, has_late_requests, narrow=True),
+    Field("late_marker", Transaction, read=has_late_requests),
     # The number of power losses that lost records, up to min.insync.replicas.
     Field("lossy_failures", Holds.REPLICAS, read=lambda p: tracks_eligible_leaders(p) and loses_disks(p), narrow=True),
     # Whether a replica joined the ISR in the last event without a record below its proposer's high watermark.
