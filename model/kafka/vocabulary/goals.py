@@ -36,6 +36,7 @@ from epochfuzz.model.kafka.vocabulary.mechanisms import (
     Idempotence,
     IsrEligibility,
     IsrRefresh,
+    LateRequest,
     PendingProduce,
     Registration,
     StableOffset,
@@ -159,8 +160,10 @@ class Goal(IntEnum):
     CONSUMER_RESTARTED = _Goal(51, has_consumer_group)
     DIRECTORY_LOST = _Goal(52, lambda p: bool(p.lost_directory))
     PRODUCER_EPOCH_BEGUN = _Goal(53)
-    LATE_RECORD_APPENDED = _Goal(54, has_late_requests)
-    LATE_MARKER_APPENDED = _Goal(55, has_late_requests)
+    LATE_RECORD_APPENDED = _Goal(
+        54, lambda p: has_late_requests(p) and p.late_request in (LateRequest.ACCEPTED, LateRequest.VERIFIED)
+    )
+    LATE_MARKER_APPENDED = _Goal(55, lambda p: has_late_requests(p) and p.late_request != LateRequest.REJECTED)
 
     @property
     def text(self) -> str:
