@@ -145,6 +145,7 @@ class Holds(Enum):
     CHOICE = "choice", Names.NOBODY  # a small number out of a fixed list
     COUNT = "count", Names.NOBODY  # of records: an offset, a log end offset, a high watermark
     COUNT_OR_NONE = "count or none", Names.NOBODY
+    RECORD_OR_NONE = "record or none", Names.NOBODY
     ENTRIES = "entries", Names.NOBODY  # of a leader epoch cache
     EPOCH = "epoch", Names.NOBODY
     EPOCH_OR_NONE = "epoch or none", Names.NOBODY
@@ -171,6 +172,7 @@ class Holds(Enum):
             Holds.CHOICE: (0, 3),
             Holds.COUNT: (0, offsets(p)),
             Holds.COUNT_OR_NONE: (NONE, offsets(p)),
+            Holds.RECORD_OR_NONE: (NONE, p.records - 1),
             Holds.ENTRIES: (0, p.epochs + 1),
             Holds.EPOCH: (0, p.epochs),
             Holds.EPOCH_OR_NONE: (NONE, p.epochs),
@@ -336,7 +338,7 @@ VARIABLES: tuple[Field, ...] = (
     Field("committed_records", Holds.RECORD_SET, read=has_transactions),
     # The record whose Produce request is late, NONE for none; and the decision on the last transaction that has ended,
     # NONE if no copy of its marker can arrive any more.
-    Field("late_record", Holds.COUNT_OR_NONE, (), NONE, has_late_requests, narrow=True),
+    Field("late_record", Holds.RECORD_OR_NONE, (), NONE, has_late_requests, narrow=True),
     Field("late_marker", Transaction, read=has_late_requests),
     # The number of power losses that lost records, up to min.insync.replicas.
     Field("lossy_failures", Holds.REPLICAS, read=lambda p: tracks_eligible_leaders(p) and loses_disks(p), narrow=True),
