@@ -35,8 +35,13 @@ _RELEASED = {
     "kafka-4.1": "4.1.0 4.1.1 4.1.2 4.2.0 4.2.1 4.2.2 4.3.0 4.3.1 4.4.0",
 }
 
+_PRODUCER_EPOCHS = "a leader rejects late records of transactions, with transaction.version=2 (KIP-890)"
+_MARKERS = "a leader also rejects late markers, with transaction.version=2 (KIP-1228, late_request=rejected)"
+
 # The differences of a version from its protocol.
 _OTHERWISE = {
+    **dict.fromkeys(("4.0.0", "4.0.1", "4.0.2"), _PRODUCER_EPOCHS),
+    **dict.fromkeys(("4.2.0", "4.2.1", "4.2.2", "4.3.0", "4.3.1", "4.4.0"), _MARKERS),
     "1.1.0": "a response with records carries the high watermark from after the fetch (KAFKA-7104)",
     "4.1.0": "the controller remembers the last known leader only when the ISR becomes empty (apache/kafka#20629)",
 }
