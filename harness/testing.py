@@ -11,13 +11,8 @@ from typing import Any
 from epochfuzz.harness.trace.replay import Run, replay
 from epochfuzz.model.kafka.contract.properties import named
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from epochfuzz.model.kafka.vocabulary.events import (
-    REPLICA_NAMES,
-    EventError,
-    parse_schedule,
-    replica_of,
-    schedule_texts,
-)
+from epochfuzz.model.kafka.vocabulary.event_codes import replica_of
+from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, EventError, parse_schedule, schedule_texts
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 

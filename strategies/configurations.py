@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from epochfuzz.model.kafka.vocabulary.configuration import ACKS, MIN_REPLICAS, Configuration
-from epochfuzz.model.kafka.vocabulary.events import MAX_REPLICAS
+from epochfuzz.model.kafka.vocabulary.event_codes import MAX_REPLICAS
 from epochfuzz.model.kafka.vocabulary.mechanisms import MECHANISMS
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, Protocol, choice_texts
 

@@ -33,7 +33,8 @@ from hypothesis import strategies as st
 from hypothesis.errors import HypothesisWarning
 from hypothesis.stateful import Rule, RuleBasedStateMachine, precondition, rule
 
-from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, Verb, encode, replica_of, verb_of
+from epochfuzz.model.kafka.vocabulary.event_codes import encode, replica_of
+from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, Verb, verb_of
 from epochfuzz.strategies import private_hypothesis
 from epochfuzz.strategies.tracebacks import hides_frames
 

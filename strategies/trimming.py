@@ -6,7 +6,8 @@ Hypothesis deletes events too, but takes a millisecond for each attempt. Its str
 from collections.abc import Callable, Iterator
 from itertools import combinations
 
-from epochfuzz.model.kafka.vocabulary.events import encode, replica_of, verb_of
+from epochfuzz.model.kafka.vocabulary.event_codes import encode, replica_of
+from epochfuzz.model.kafka.vocabulary.events import verb_of
 from epochfuzz.strategies.delta_debugging import delta_debugged
 
 # A function that returns the part of a schedule that is needed to fail, None if the schedule does not fail.

@@ -17,7 +17,8 @@ from epochfuzz.model.kafka.contract import observation
 from epochfuzz.model.kafka.contract.observation import Shape
 from epochfuzz.model.kafka.contract.properties import named
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration, ConfigurationError
-from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, parse_event, replica_of, schedule_texts
+from epochfuzz.model.kafka.vocabulary.event_codes import replica_of
+from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, parse_event, schedule_texts
 from epochfuzz.model.kafka.vocabulary.names import nearest
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 

@@ -11,7 +11,8 @@ from epochfuzz.harness.trace.scenes import Scene
 from epochfuzz.harness.trace.story import Moment, Story, story_of
 from epochfuzz.model.kafka.step import step
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, event_text, replica_of, schedule_texts
+from epochfuzz.model.kafka.vocabulary.event_codes import replica_of
+from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, event_text, schedule_texts
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED
 from epochfuzz.model.kafka.vocabulary.state import Partition

@@ -15,7 +15,7 @@ from typing import Any
 from epochfuzz.model.core import source, specializer
 from epochfuzz.model.kafka.contract import healing, properties
 from epochfuzz.model.kafka.step import step
-from epochfuzz.model.kafka.vocabulary.events import replica_of, verb_number
+from epochfuzz.model.kafka.vocabulary.event_codes import replica_of, verb_number
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 from epochfuzz.model.kafka.vocabulary.refusals import Refusal
 

@@ -5,7 +5,8 @@ from typing import Final
 from epochfuzz.harness.serve.listeners import Listeners
 from epochfuzz.harness.serve.served_cluster import ClientRole, LastFetch, ServedCluster
 from epochfuzz.harness.trace import refusal
-from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, Verb, replica_of, verb_of
+from epochfuzz.model.kafka.vocabulary.event_codes import replica_of
+from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, Verb, verb_of
 
 ROLES: Final = {
     Verb.PRODUCE: ClientRole.PRODUCER,

@@ -11,7 +11,8 @@ from epochfuzz.model.kafka.partition.replication import presumes_leadership
 from epochfuzz.model.kafka.storage import idempotence, log
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.effects import Heals
-from epochfuzz.model.kafka.vocabulary.events import Verb, encode
+from epochfuzz.model.kafka.vocabulary.event_codes import encode
+from epochfuzz.model.kafka.vocabulary.events import Verb
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, REFUSALS, Refusal
 from epochfuzz.model.kafka.vocabulary.state import NONE, Partition

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from epochfuzz.model.kafka.contract.observation import members
 from epochfuzz.model.kafka.controller import controller
-from epochfuzz.model.kafka.vocabulary import events
+from epochfuzz.model.kafka.vocabulary import event_codes
 from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES
 from epochfuzz.model.kafka.vocabulary.in_force import answers_survive_decisions
 from epochfuzz.model.kafka.vocabulary.state import NONE, State
@@ -27,7 +27,7 @@ class Change:
     @property
     def r(self) -> int:
         """The number of the event's replica."""
-        return events.replica_of(self.event)
+        return event_codes.replica_of(self.event)
 
     @property
     def name(self) -> str:

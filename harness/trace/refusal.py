@@ -6,7 +6,8 @@ The event's rule returns a Refusal. RefusalFacts fills the placeholders in the s
 from epochfuzz.model.kafka.controller import controller
 from epochfuzz.model.kafka.step import step
 from epochfuzz.model.kafka.vocabulary import replica_sets
-from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, replica_of
+from epochfuzz.model.kafka.vocabulary.event_codes import replica_of
+from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES
 from epochfuzz.model.kafka.vocabulary.refusals import Refusal
 from epochfuzz.model.kafka.vocabulary.state import NONE, Partition
 

@@ -11,16 +11,8 @@ from epochfuzz.model.kafka.programs import LINKING
 from epochfuzz.model.kafka.step import possible_events, step
 from epochfuzz.model.kafka.vocabulary import goals
 from epochfuzz.model.kafka.vocabulary.configuration import Bounds, Configuration
-from epochfuzz.model.kafka.vocabulary.events import (
-    Verb,
-    encode,
-    event_text,
-    in_order,
-    parse_event,
-    replica_of,
-    verb_number,
-    verb_of,
-)
+from epochfuzz.model.kafka.vocabulary.event_codes import encode, replica_of, verb_number
+from epochfuzz.model.kafka.vocabulary.events import Verb, event_text, in_order, parse_event, verb_of
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol, parse_protocol
 from epochfuzz.model.kafka.vocabulary.state import TABLE, initial
 

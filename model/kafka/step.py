@@ -2,7 +2,8 @@
 
 from importlib import import_module
 
-from epochfuzz.model.kafka.vocabulary.events import Verb, alphabet, replica_of, verb_number, verb_of
+from epochfuzz.model.kafka.vocabulary.event_codes import replica_of, verb_number
+from epochfuzz.model.kafka.vocabulary.events import Verb, alphabet, verb_of
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
 from epochfuzz.model.kafka.vocabulary.state import State
 

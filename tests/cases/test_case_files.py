@@ -21,7 +21,8 @@ from epochfuzz.harness.cases.case import (
 from epochfuzz.harness.cases.corpus import CorpusError, find_cases, load_corpus
 from epochfuzz.model.kafka.contract.properties import NAMES
 from epochfuzz.model.kafka.vocabulary.configuration import ACKS, MIN_REPLICAS, Configuration
-from epochfuzz.model.kafka.vocabulary.events import MAX_REPLICAS, REPLICA_NAMES, alphabet, parse_schedule
+from epochfuzz.model.kafka.vocabulary.event_codes import MAX_REPLICAS
+from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, alphabet, parse_schedule
 
 CASE = """\
 schema: 1

@@ -19,7 +19,8 @@ from epochfuzz.harness.serve.settings import settings_for_clients
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.kafka.history import producer_window
 from epochfuzz.model.kafka.vocabulary.configuration import Acks, Configuration
-from epochfuzz.model.kafka.vocabulary.events import Verb, replica_of, schedule_texts, verb_of
+from epochfuzz.model.kafka.vocabulary.event_codes import replica_of
+from epochfuzz.model.kafka.vocabulary.events import Verb, schedule_texts, verb_of
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 from epochfuzz.model.kafka.vocabulary.state import Partition
 from tests.clients.library import REPORTS, Library

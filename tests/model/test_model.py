@@ -14,7 +14,8 @@ from epochfuzz.model.kafka.partition.replication import presumes_leadership
 from epochfuzz.model.kafka.step import step
 from epochfuzz.model.kafka.storage import log
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from epochfuzz.model.kafka.vocabulary.events import Verb, encode
+from epochfuzz.model.kafka.vocabulary.event_codes import encode
+from epochfuzz.model.kafka.vocabulary.events import Verb
 from epochfuzz.model.kafka.vocabulary.mechanisms import HighWatermarkTruncation, Registration
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, Protocol
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED

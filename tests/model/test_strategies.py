@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.kafka.contract.properties import NAMES, set_of
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from epochfuzz.model.kafka.vocabulary.events import PROGRESS, Verb, encode, parse_schedule, verb_of
+from epochfuzz.model.kafka.vocabulary.event_codes import encode
+from epochfuzz.model.kafka.vocabulary.events import PROGRESS, Verb, parse_schedule, verb_of
 from epochfuzz.model.kafka.vocabulary.mechanisms import MECHANISMS
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, Protocol, parse_protocol
 from epochfuzz.strategies import profiles, scouting

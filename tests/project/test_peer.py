@@ -7,7 +7,8 @@ from epochfuzz.harness.lab.bench import peer
 from epochfuzz.harness.trace.replay import replay
 from epochfuzz.model.kafka.contract.observation import observe
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from epochfuzz.model.kafka.vocabulary.events import VERBS, replica_of, verb_of
+from epochfuzz.model.kafka.vocabulary.event_codes import replica_of
+from epochfuzz.model.kafka.vocabulary.events import VERBS, verb_of
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 KIP_320 = parse_protocol("kip-320")

@@ -6,7 +6,8 @@ from epochfuzz.harness.findings.unreached import reachable
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.kafka.contract import situations
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from epochfuzz.model.kafka.vocabulary.events import parse_schedule, replica_of
+from epochfuzz.model.kafka.vocabulary.event_codes import replica_of
+from epochfuzz.model.kafka.vocabulary.events import parse_schedule
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 HW = parse_protocol("hw")

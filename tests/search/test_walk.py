@@ -14,7 +14,8 @@ from epochfuzz.model.kafka.contract import properties, situations
 from epochfuzz.model.kafka.kafka_model import KAFKA
 from epochfuzz.model.kafka.vocabulary import goals, state
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from epochfuzz.model.kafka.vocabulary.events import replica_of, schedule_texts, verb_of
+from epochfuzz.model.kafka.vocabulary.event_codes import replica_of
+from epochfuzz.model.kafka.vocabulary.events import schedule_texts, verb_of
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, RELEASES, Protocol, parse_protocol
 
 PLAIN = Configuration()

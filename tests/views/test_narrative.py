@@ -12,7 +12,7 @@ from epochfuzz.harness.trace.story import Parting, parting
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.contract.observation import observe
 from epochfuzz.model.kafka.history import promises
-from epochfuzz.model.kafka.vocabulary import events
+from epochfuzz.model.kafka.vocabulary import event_codes, events
 from epochfuzz.model.kafka.vocabulary.configuration import ACKS, Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_event
 from epochfuzz.model.kafka.vocabulary.mechanisms import MECHANISMS
@@ -22,7 +22,9 @@ from tests.views.narrating import COMMITTED, COPIED, last_sentence, run, scenes
 SHORTEST_LOSS = "produce A, fetch B, receive B, fetch B, crash B, restart B, elect B, notify B, notify B"
 # Verbs that make others possible come more often; the rest of a schedule is what the shrinker may take away.
 OFTEN = {"produce": 3, "fetch": 8, "receive": 8, "notify": 5, "restart": 3, "elect": 2}
-ALPHABET = [events.encode(verb, r) for verb in events.Verb for r in range(3) for _ in range(OFTEN.get(verb.text, 1))]
+ALPHABET = [
+    event_codes.encode(verb, r) for verb in events.Verb for r in range(3) for _ in range(OFTEN.get(verb.text, 1))
+]
 
 schedules = st.lists(st.sampled_from(ALPHABET), max_size=80).map(bytes)
 any_protocol = st.builds(

@@ -13,7 +13,8 @@ from epochfuzz.model.kafka.contract import properties, situations
 from epochfuzz.model.kafka.kafka_model import KAFKA
 from epochfuzz.model.kafka.vocabulary import goals
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from epochfuzz.model.kafka.vocabulary.events import parse_schedule, replica_of
+from epochfuzz.model.kafka.vocabulary.event_codes import replica_of
+from epochfuzz.model.kafka.vocabulary.events import parse_schedule
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 from epochfuzz.strategies.failures import PropertyBroken
 from epochfuzz.strategies.machine import LASTING, replication_machine

@@ -22,7 +22,8 @@ from epochfuzz.harness.serve.served_partition import ServedPartition
 from epochfuzz.model.kafka.contract.observation import observe, record_ids
 from epochfuzz.model.kafka.storage import idempotence
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, VERBS, Verb, parse_event, replica_of, verb_of
+from epochfuzz.model.kafka.vocabulary.event_codes import replica_of
+from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, VERBS, Verb, parse_event, verb_of
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 _TOPIC = "epochfuzz"

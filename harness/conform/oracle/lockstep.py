@@ -11,7 +11,8 @@ from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.kafka.contract.observation import CONSUMER, CONTROLLER, PRODUCERS, REPLICA, Seen, observe
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.effects import Effect
-from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, replica_of, verb_of
+from epochfuzz.model.kafka.vocabulary.event_codes import replica_of
+from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, verb_of
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, REFUSALS
 from epochfuzz.model.kafka.vocabulary.state import NONE, Partition

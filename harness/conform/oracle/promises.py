@@ -10,7 +10,8 @@ from epochfuzz.harness.conform.protocol.discrepancy import Discrepancy, Discrepa
 from epochfuzz.harness.conform.protocol.wire import Observation
 from epochfuzz.model.kafka.contract import properties, violations
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from epochfuzz.model.kafka.vocabulary.events import Verb, replica_of, verb_of
+from epochfuzz.model.kafka.vocabulary.event_codes import replica_of
+from epochfuzz.model.kafka.vocabulary.events import Verb, verb_of
 from epochfuzz.model.kafka.vocabulary.in_force import has_transactions
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 from epochfuzz.model.kafka.vocabulary.state import initial, offsets

@@ -8,7 +8,8 @@ from epochfuzz.model.kafka.contract import healing, properties
 from epochfuzz.model.kafka.history import promises
 from epochfuzz.model.kafka.storage import transactions
 from epochfuzz.model.kafka.vocabulary.configuration import MAX_RECORDS, Configuration
-from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, Verb, replica_of, verb_of
+from epochfuzz.model.kafka.vocabulary.event_codes import replica_of
+from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, Verb, verb_of
 from epochfuzz.model.kafka.vocabulary.in_force import registers_in_two_steps
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, Protocol
 from epochfuzz.model.kafka.vocabulary.state import NONE, Marker, Partition, initial

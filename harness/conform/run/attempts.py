@@ -11,7 +11,8 @@ from itertools import combinations
 
 from epochfuzz.harness.conform.run.drive import ConformanceFailure
 from epochfuzz.harness.engine.shrink.simplest import simplest
-from epochfuzz.model.kafka.vocabulary.events import encode, replica_of, verb_of
+from epochfuzz.model.kafka.vocabulary.event_codes import encode, replica_of
+from epochfuzz.model.kafka.vocabulary.events import verb_of
 from epochfuzz.strategies.delta_debugging import delta_debugged
 
 MOST_ATTEMPTS = 3_000

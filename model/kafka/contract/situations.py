@@ -10,7 +10,8 @@ from typing import Any
 
 from epochfuzz.model.kafka.controller import controller
 from epochfuzz.model.kafka.storage import log
-from epochfuzz.model.kafka.vocabulary.events import VERBS, replica_of, verb_number
+from epochfuzz.model.kafka.vocabulary.event_codes import replica_of, verb_number
+from epochfuzz.model.kafka.vocabulary.events import VERBS
 from epochfuzz.model.kafka.vocabulary.state import NONE, Phase, State
 
 

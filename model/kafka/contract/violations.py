@@ -15,6 +15,7 @@ from epochfuzz.model.kafka.partition import alter_partition, high_watermark, rep
 from epochfuzz.model.kafka.partition.replication import presumes_leadership
 from epochfuzz.model.kafka.storage import log, transactions
 from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES
+from epochfuzz.model.kafka.vocabulary.in_force import has_late_requests
 from epochfuzz.model.kafka.vocabulary.mechanisms import IsrChange
 from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, Partition
 
@@ -111,7 +112,7 @@ def fetch_unanswered(p: Partition) -> Iterator[str]:
 def unstable(p: Partition) -> Iterator[str]:
     """Describe the records above the last stable offset after all faults have stopped."""
     leader = controller.true_leader(p)
-    if leader != NONE and p.late_requests:
+    if leader != NONE and has_late_requests(p) and p.known_epoch[leader] <= log.LAST_EPOCH:
         stable, end = transactions.last_stable_offset(p, leader), min(p.high_watermark[leader], p.leo[leader])
         if stable < end:
             record = observation.record_name(p, log.at(p.log_record[leader], stable))

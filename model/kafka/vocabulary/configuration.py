@@ -6,7 +6,7 @@ from enum import IntEnum
 from typing import Any, NamedTuple
 
 from epochfuzz.model.kafka.vocabulary import events
-from epochfuzz.model.kafka.vocabulary.events import MAX_REPLICAS
+from epochfuzz.model.kafka.vocabulary.event_codes import MAX_REPLICAS
 
 MIN_REPLICAS = 2
 MAX_RECORDS = 15

@@ -7,7 +7,7 @@ from typing import Any
 from epochfuzz.model.core import fields
 from epochfuzz.model.core.fields import Axis, Field, Interpreted, Names, Table, never_read
 from epochfuzz.model.kafka.vocabulary.configuration import MAX_EPOCHS, MAX_OFFSETS, Acks, Configuration
-from epochfuzz.model.kafka.vocabulary.events import MAX_REPLICAS
+from epochfuzz.model.kafka.vocabulary.event_codes import MAX_REPLICAS
 from epochfuzz.model.kafka.vocabulary.in_force import (
     answers_survive_decisions,
     begins_epochs,

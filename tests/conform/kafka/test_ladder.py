@@ -13,7 +13,8 @@ import pytest
 from epochfuzz.harness.cases.corpus import load_corpus
 from epochfuzz.harness.conform.protocol.subject import CheckedSubject, CommandSubject
 from epochfuzz.harness.conform.run.rerun import Rerun, rerun
-from epochfuzz.model.kafka.vocabulary.events import parse_schedule, replica_of
+from epochfuzz.model.kafka.vocabulary.event_codes import replica_of
+from epochfuzz.model.kafka.vocabulary.events import parse_schedule
 from epochfuzz.model.kafka.vocabulary.mechanisms import IsrChange
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol, parse_protocol
 from tests.conform.kafka import build, ladder

@@ -1,0 +1,37 @@
+"""The code of an event: its verb and its replica in one byte."""
+
+MAX_REPLICAS = 5
+
+# The low three bits of an event are its replica, and the other five its verb. That is enough for the first 32 verbs.
+# There are five replicas at most, so the codes of replicas 5, 6 and 7 are free: three for each of the first verbs. The
+# verbs from 32 on have these 96 codes, in order of verb and replica.
+_FIRST_VERBS = 32
+_FREE_CODES = 3
+
+
+def encode(verb: int, replica: int) -> int:
+    """Return the event byte for a verb and a replica (0 is A)."""
+    if verb < _FIRST_VERBS:
+        return verb << 3 | replica
+    code = (verb - _FIRST_VERBS) * MAX_REPLICAS + replica
+    return code // _FREE_CODES << 3 | MAX_REPLICAS + code % _FREE_CODES
+
+
+def verb_number(event: int) -> int:
+    """Return the number of the verb of an event byte."""
+    verb, replica = _high_bits(event), event & 7
+    if replica < MAX_REPLICAS:
+        return verb
+    return _FIRST_VERBS + (verb * _FREE_CODES + replica - MAX_REPLICAS) // MAX_REPLICAS
+
+
+def replica_of(event: int) -> int:
+    """Return the replica of an event byte, 0 for A."""
+    replica = event & 7
+    if replica < MAX_REPLICAS:
+        return replica
+    return (_high_bits(event) * _FREE_CODES + replica - MAX_REPLICAS) % MAX_REPLICAS
+
+
+def _high_bits(event: int) -> int:
+    return (event & ~7) >> 3  # masked first, because Numba shifts an unsigned byte to an unsigned number
