@@ -7,6 +7,7 @@ from epochfuzz.model.kafka.contract import observation
 from epochfuzz.model.kafka.partition import replication
 from epochfuzz.model.kafka.storage import transactions
 from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES
+from epochfuzz.model.kafka.vocabulary.in_force import has_late_requests
 from epochfuzz.model.kafka.vocabulary.state import State, Transaction
 
 
@@ -20,11 +21,10 @@ def end(decision: str) -> Callable[[Change], Iterator[str]]:
         else:
             yield f"the coordinator tells {c.name} again that {_the_transaction(p)} is {decision}"
         if c.after.leo[r] > p.leo[r]:
-            marker = observation.log_entries(c.after, r)[-1][0]
-            yield f"{c.name} appends the marker {observation.record_name(c.after, marker)} at offset {p.leo[r]}"
+            yield f"{c.name} appends the marker {_last_in_log(c)} at offset {p.leo[r]}"
         elif p.transaction == Transaction.OPEN:
             yield f"{c.name} appends no marker"
-        elif transactions.is_marked(p, r) and p.late_requests:
+        elif has_late_requests(p) and transactions.is_marked(p, r):
             yield "a marker that was late has ended it in the log"
         else:
             yield "no log has a record of it any more, so it ends without a marker"
@@ -100,6 +100,11 @@ def arrive(c: Change) -> Iterator[str]:
 
 def mark(c: Change) -> Iterator[str]:
     """Describe the event `mark`."""
-    marker, _ = observation.log_entries(c.after, c.r)[-1]
-    name = observation.record_name(c.after, marker)
-    yield f"a copy of the last transaction's marker arrives, and {c.name} appends {name} at offset {c.before.leo[c.r]}"
+    at = f"at offset {c.before.leo[c.r]}"
+    yield f"a copy of the last transaction's marker arrives, and {c.name} appends {_last_in_log(c)} {at}"
+
+
+def _last_in_log(c: Change) -> str:
+    """Return the name of the last record or marker in the log of the event's replica."""
+    record, _ = observation.log_entries(c.after, c.r)[-1]
+    return observation.record_name(c.after, record)

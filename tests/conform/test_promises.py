@@ -14,7 +14,7 @@ from epochfuzz.harness.trace.replay import replay
 from epochfuzz.model.kafka.contract.properties import BY_NAME, PROPERTIES, permitted
 from epochfuzz.model.kafka.kafka_model import KAFKA
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from epochfuzz.model.kafka.vocabulary.events import parse_schedule
+from epochfuzz.model.kafka.vocabulary.events import parse_schedule, schedule_texts
 from epochfuzz.model.kafka.vocabulary.protocols import NAMED, parse_protocol
 from tests.conform.reference import Reference
 from tests.conform.test_lockstep import Changed
@@ -51,6 +51,24 @@ def test_what_is_broken_by_observation_is_what_the_model_breaks_and_when(
     by_model = {name: at for name, at in first_broken.items() if BY_NAME[name].seen_in}
     by_observation = {str(sighting.fault.field): len(sighting.sent) for sighting in driven.sightings}
     assert by_observation == {name: at for name, at in by_model.items() if name not in permitted(settings)}
+
+
+@given(seed=st.integers(0, 2**32), rule=st.sampled_from(["accepted", "verified", "record_rejected", "rejected"]))
+def test_an_uncommitted_read_after_a_late_request_is_found_where_the_model_has_it(seed: int, rule: str) -> None:
+    protocol = f"kip-320:late_request={rule}"
+    settings = Configuration(transactions=True, late_requests=True, epochs=2, records=4)
+    schedule = generate.schedule(seed, 0, generate.deck_for(KAFKA, settings, [parse_protocol(protocol)]))
+    driven = run(schedule, protocol, settings)
+    found = [len(each.sent) for each in driven.sightings if each.fault.field == "read-committed"]
+    at = replay(driven.sent, parse_protocol(protocol), settings).first_broken.get("read-committed")
+    assert found == ([] if at is None else [at])
+
+
+def test_a_record_that_is_late_counts_as_the_producers_next_record() -> None:
+    schedule = parse_schedule(["delay A", "abort A", "produce A", "shrink B", "commit A", "delay A", "delay A"])
+    driven = run(schedule, "kip-320", Configuration(transactions=True, late_requests=True, records=2))
+    assert driven.sightings == []
+    assert schedule_texts(bytes(driven.sent)) == schedule_texts(schedule)[:5]
 
 
 def test_the_shortest_loss_is_shown_in_a_sentence() -> None:

@@ -29,10 +29,7 @@ def test_the_model_as_a_subject_has_the_verdicts_of_the_model_on_the_whole_corpu
     reruns = [rerun(subject, case, parse_protocol(name)) for case in load_corpus([CORPUS]) for name in telling(case)]
     assert any(each.model.broken for each in reruns)
     assert [each.case.id for each in reruns if each.differs] == []
-    # The oracle of guarantees finds an uncommitted record in the subject's log. The model's verdict lists
-    # only properties that observations show, and read-committed is none of them.
-    unlisted = {"kafka-14053-record-of-an-aborted-transaction", "kip-1228-late-marker"}
-    assert {each.case.id for each in reruns if not each.agrees} == {READ_WITHIN_AN_EVENT, *unlisted}
+    assert {each.case.id for each in reruns if not each.agrees} == {READ_WITHIN_AN_EVENT}
 
 
 def test_a_subject_of_another_generation_has_the_verdict_of_that_generation() -> None:

@@ -72,10 +72,12 @@ class Promises:
         The system under test does not know these bounds.
         """
         p, verb = self._seen.state, verb_of(event)
+        if verb in (Verb.PRODUCE, Verb.DELAY) and p.produced >= p.records:
+            return True
         if verb.appends:
             room = offsets(p) - p.leo[replica_of(event)]
             needed = 2 if has_transactions(p) else 1  # a record and the marker of its transaction
-            return room < needed or (verb is Verb.PRODUCE and p.produced >= p.records)
+            return bool(room < needed)
         return verb.opens_epoch(self._constants) and self._epoch >= p.epochs
 
     def _faults(self, broken: int) -> list[Discrepancy]:

@@ -72,7 +72,7 @@ class SeenPartition:
     def follow(self, verb: Verb) -> None:
         """Update the records of the open transaction, or those of committed transactions, after an applied event."""
         p = self.state
-        if verb is Verb.PRODUCE:
+        if verb in (Verb.PRODUCE, Verb.DELAY):
             p.transaction_records |= 1 << p.produced
             p.produced += 1
         elif verb in (Verb.COMMIT, Verb.ABORT):

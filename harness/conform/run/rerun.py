@@ -1,5 +1,6 @@
 """Replay a case on an adapter and in the model, and compare the properties that break."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from epochfuzz.harness.cases.case import Case
@@ -19,7 +20,9 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 @dataclass(frozen=True)
 class Rerun:
-    """The results of a case on an adapter and in the model. Properties that no observation can show are left out.
+    """The results of a case on an adapter and in the model.
+
+    The model's run leaves out properties that no observation can show, except those that the adapter broke.
 
     `first_broken` maps each property that the system under test broke to the number of the event. `differs` has the
     first discrepancy from the model and the number of its event, or is None.
@@ -65,12 +68,12 @@ def rerun(subject: Answering, case: Case, protocol: Protocol) -> Rerun:
         subject.finish()
     except SubjectFailed as failed:
         judge.note(failed.fault)
-    return Rerun(case, _as_seen(model), judge.first_broken, judge.differs)
+    return Rerun(case, _as_seen(model, judge.first_broken), judge.first_broken, judge.differs)
 
 
-def _as_seen(run: Run) -> Run:
-    """Return a run without the properties that no observation can show."""
-    seen = {name: at for name, at in run.first_broken.items() if BY_NAME[name].seen_in}
+def _as_seen(run: Run, found: Collection[str]) -> Run:
+    """Return a run without the properties that no observation can show, except those that were found all the same."""
+    seen = {name: at for name, at in run.first_broken.items() if BY_NAME[name].seen_in or name in found}
     return replace(run, first_broken=seen)
 
 

@@ -9,7 +9,7 @@ from epochfuzz.model.kafka.storage import log, transactions
 from epochfuzz.model.kafka.vocabulary.goals import Goal
 from epochfuzz.model.kafka.vocabulary.in_force import has_late_requests, has_transactions
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
-from epochfuzz.model.kafka.vocabulary.state import Marker, State, Transaction
+from epochfuzz.model.kafka.vocabulary.state import State, Transaction
 
 
 def commit(p: State, r: int) -> int:
@@ -58,7 +58,7 @@ def write_marker(p: State, r: int) -> int:
     if not replication.presumes_leadership(p, r):
         return Refusal.DOES_NOT_LEAD if p.up[r] else Refusal.IS_DOWN
     if transactions.is_open(p, r):
-        marker = Marker.COMMIT if p.transaction == Transaction.COMMITTING else Marker.ABORT
+        marker = transactions.marker_for(p.transaction)
         replication.append_as_leader(p, r, marker)
         replication.advance_over_appended(p, r)
         return APPLIED

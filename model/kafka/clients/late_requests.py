@@ -18,7 +18,7 @@ from epochfuzz.model.kafka.vocabulary.goals import Goal
 from epochfuzz.model.kafka.vocabulary.in_force import has_late_requests
 from epochfuzz.model.kafka.vocabulary.mechanisms import LateRequest
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
-from epochfuzz.model.kafka.vocabulary.state import NONE, Marker, State, Transaction, offsets
+from epochfuzz.model.kafka.vocabulary.state import NONE, Marker, State, Transaction
 
 
 def begin(p: State, r: int) -> int:
@@ -62,7 +62,7 @@ def arrive(p: State, r: int) -> int:
         return Refusal.DOES_NOT_LEAD if p.up[r] else Refusal.IS_DOWN
     if p.acks == Acks.ALL and replica_sets.size(p.isr[r]) < p.min_insync_replicas:
         return Refusal.NOT_ENOUGH_REPLICAS
-    if p.leo[r] + 2 > offsets(p):
+    if not transactions.has_room(p, r):
         return Refusal.NO_ROOM_FOR_A_MARKER
     if has_later_record(p, r, record):
         return Refusal.OUT_OF_ORDER_SEQUENCE
@@ -116,7 +116,7 @@ def mark(p: State, r: int) -> int:
     if p.late_request == LateRequest.REJECTED and is_next:
         return Refusal.IS_LATE
     p.goals |= Goal.LATE_MARKER_APPENDED * is_next
-    marker = Marker.COMMIT if p.late_marker == Transaction.COMMITTING else Marker.ABORT
+    marker = transactions.marker_for(p.late_marker)
     p.late_marker = Transaction.NONE
     replication.append_as_leader(p, r, marker)
     replication.advance_over_appended(p, r)

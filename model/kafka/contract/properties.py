@@ -212,10 +212,7 @@ def last_stable_offset_stuck(p: State) -> bool:
 
     The log has a record of a transaction that its coordinator does not know, so that no marker follows.
     """
-    leader = controller.true_leader(p)
-    if not has_late_requests(p) or leader == NONE or p.known_epoch[leader] > log.LAST_EPOCH:
-        return False
-    return transactions.last_stable_offset(p, leader) < readable_end(p, leader)
+    return transactions.is_stuck(p, controller.true_leader(p))
 
 
 def _always(p: State) -> bool:

@@ -15,7 +15,6 @@ from epochfuzz.model.kafka.partition import alter_partition, high_watermark, rep
 from epochfuzz.model.kafka.partition.replication import presumes_leadership
 from epochfuzz.model.kafka.storage import log, transactions
 from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES
-from epochfuzz.model.kafka.vocabulary.in_force import has_late_requests
 from epochfuzz.model.kafka.vocabulary.mechanisms import IsrChange
 from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, Partition
 
@@ -112,12 +111,10 @@ def fetch_unanswered(p: Partition) -> Iterator[str]:
 def unstable(p: Partition) -> Iterator[str]:
     """Describe the records above the last stable offset after all faults have stopped."""
     leader = controller.true_leader(p)
-    if leader != NONE and has_late_requests(p) and p.known_epoch[leader] <= log.LAST_EPOCH:
-        stable, end = transactions.last_stable_offset(p, leader), min(p.high_watermark[leader], p.leo[leader])
-        if stable < end:
-            record = observation.record_name(p, log.at(p.log_record[leader], stable))
-            name = REPLICA_NAMES[leader]
-            yield f"healed, the last stable offset of {name} stays at {stable}: no marker follows {record}"
+    if transactions.is_stuck(p, leader):
+        stable = transactions.last_stable_offset(p, leader)
+        record = observation.record_name(p, log.at(p.log_record[leader], stable))
+        yield f"healed, the last stable offset of {REPLICA_NAMES[leader]} stays at {stable}: no marker follows {record}"
 
 
 @_if_it_binds

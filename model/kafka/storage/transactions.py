@@ -32,7 +32,17 @@ def why_not_produced(p: State, r: int) -> int:
         return Refusal.TRANSACTION_ENDS
     if has_late_requests(p) and p.late_record != NONE and not is_over_for(p, p.late_record):
         return Refusal.OUT_OF_ORDER_SEQUENCE  # the late record has the sequence number before
-    return APPLIED if p.leo[r] + 2 <= offsets(p) else Refusal.NO_ROOM_FOR_A_MARKER
+    return APPLIED if has_room(p, r) else Refusal.NO_ROOM_FOR_A_MARKER
+
+
+def has_room(p: State, r: int) -> bool:
+    """Return whether r's log has room for a record and the marker of its transaction."""
+    return p.leo[r] + 2 <= offsets(p)
+
+
+def marker_for(decision: int) -> int:
+    """Return the marker for the decision COMMITTING or ABORTING."""
+    return Marker.COMMIT if decision == Transaction.COMMITTING else Marker.ABORT
 
 
 def is_over_for(p: State, record: int) -> bool:
@@ -108,6 +118,16 @@ def last_stable_offset(p: State, r: int) -> int:
     if p.stable_offset == StableOffset.HIGH_WATERMARK:
         return end
     return min(end, end_of_transactions(p, r, end if p.stable_offset == StableOffset.REPLICATED else p.leo[r]))
+
+
+def is_stuck(p: State, leader: int) -> bool:
+    """Return whether the last stable offset of a leader (NONE: no leader) is below the records that consumers may read.
+
+    After all faults have stopped, no marker follows that could raise it.
+    """
+    if not has_late_requests(p) or leader == NONE or p.known_epoch[leader] > log.LAST_EPOCH:
+        return False
+    return last_stable_offset(p, leader) < min(p.high_watermark[leader], p.leo[leader])
 
 
 def end_of_transactions(p: State, r: int, end: int) -> int:

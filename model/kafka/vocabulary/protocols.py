@@ -244,13 +244,13 @@ _TO_2_1_0 = (LateAnswer.SAME_LEADER,)  # KAFKA-7786
 _TO_2_0_1 = (*_TO_2_3, ControllerWrites.VERSIONED, *_TO_2_1_0)
 _TO_2_0_0 = (*_TO_2_0_1, OutOfRange.HALT)
 _TO_2_2 = (ConsumerPosition.OFFSET, ConsumerRestart.OFFSET)
-_TO_2_6_0 = (CacheTruncation.WITH_LOG,)
+_TO_2_6_0 = (CacheTruncation.WITH_LOG, *_TO_3_5)
 _TO_2_8 = (IsrQueue.CLEARED_BY_NEWS,)  # Partition.makeLeader calls AlterIsrManager.clearPending, in 2.8.2 too
-_TO_3_0 = (IsrAnswer.HIGH_WATERMARK_KEPT, IsrError.STUCK)
+_TO_3_0 = (IsrAnswer.HIGH_WATERMARK_KEPT, IsrError.STUCK, *_TO_3_5)
 _TO_3_2_0 = (IsrError.TAKEN_BACK,)  # from 3.1.0 on, Partition.submitAlterIsr (KAFKA-14010)
-_TO_3_4_0 = (DivergingHighWatermark.APPLIED,)
+_TO_3_4_0 = (DivergingHighWatermark.APPLIED, *_TO_3_5)
 _TO_4_0 = (LateAnswer.SAME_LEADER,)
-_SINCE_2_3 = (RemoteLeo.KEPT, ConsumerPosition.END_OFFSET, *_TO_3_5)
+_SINCE_2_3 = (RemoteLeo.KEPT, ConsumerPosition.END_OFFSET)
 _SINCE_2_5 = (*_SINCE_2_3, UnknownProducer.ANY_SEQUENCE)
 _SINCE_2_7 = (*_SINCE_2_5, IsrAnswer.ADVANCED_WHEN_APPLIED)
 _SINCE_3_6 = (*_SINCE_2_7, LateRequest.VERIFIED)  # KAFKA-14402
@@ -258,7 +258,7 @@ _3_5_1_TO_3_6 = (LastFetchedEpoch.LOST,)  # KAFKA-15080 brought KAFKA-15510
 
 _KAFKA_2_1_1 = _KIP_320.changed("kafka-2.1.1", RemoteLeo.KEPT, Registration.RESUME, *_TO_2_2, *_TO_2_3, *_TO_2_6_0)
 _KAFKA_3_5_0 = _KIP_903.changed(
-    "kafka-3.5.0", *_SINCE_2_7, *_TO_4_0, IsrEligibility.INCARNATION_RACY, FollowerFenceEpoch.BUMPED
+    "kafka-3.5.0", *_SINCE_2_7, *_TO_4_0, *_TO_3_5, IsrEligibility.INCARNATION_RACY, FollowerFenceEpoch.BUMPED
 )
 
 RELEASES: dict[str, Protocol] = {
@@ -282,7 +282,7 @@ RELEASES: dict[str, Protocol] = {
         _KIP_320.changed("kafka-2.3", *_SINCE_2_3, *_TO_2_3, *_TO_2_6_0),
         _KIP_320.changed("kafka-2.4", *_SINCE_2_3, *_TO_2_6_0),
         _KIP_320.changed("kafka-2.6.0", *_SINCE_2_5, *_TO_2_6_0),
-        _KIP_320.changed("kafka-2.6.1", *_SINCE_2_5),
+        _KIP_320.changed("kafka-2.6.1", *_SINCE_2_5, *_TO_3_5),
         _KIP_497.changed("kafka-2.7", *_SINCE_2_7, *_TO_2_8, *_TO_3_0),
         _KIP_595.changed(
             "kafka-2.8.0",
@@ -299,7 +299,7 @@ RELEASES: dict[str, Protocol] = {
         _KIP_595.changed("kafka-3.1", *_SINCE_2_7, *_TO_4_0, *_TO_3_4_0, *_TO_3_2_0),
         _KIP_595.changed("kafka-3.2.1", *_SINCE_2_7, *_TO_4_0, *_TO_3_4_0),
         _KIP_841.changed("kafka-3.3", *_SINCE_2_7, *_TO_4_0, *_TO_3_4_0),
-        _KIP_841.changed("kafka-3.4.1", *_SINCE_2_7, *_TO_4_0),
+        _KIP_841.changed("kafka-3.4.1", *_SINCE_2_7, *_TO_4_0, *_TO_3_5),
         _KAFKA_3_5_0,
         _KAFKA_3_5_0.changed("kafka-3.5.1", *_3_5_1_TO_3_6),
         _KIP_903.changed("kafka-3.6", *_SINCE_3_6, *_TO_4_0, IsrEligibility.INCARNATION_RACY, *_3_5_1_TO_3_6),
