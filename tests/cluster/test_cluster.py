@@ -26,8 +26,9 @@ from epochfuzz.harness.cluster.broker.node import Node
 room = Path(sys.argv[1])
 node = Node("A", 1, 9092, Installation("4.3.1", ("kafka.jar",)), room, room / "logs")
 node.start()
-while b"setpriv" in Path(f"/proc/{node._process.pid}/cmdline").read_bytes():  # it has not come to Java yet
-    pass
+words = b""
+while not words or b"setpriv" in words:  # it has not come to Java yet: words are empty while a program is replaced
+    words = Path(f"/proc/{node._process.pid}/cmdline").read_bytes()
 print(node._process.pid, flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
 """
