@@ -20,7 +20,15 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 from epochfuzz.model.kafka.vocabulary.refusals import Refusal
 
 # These settings are off in every survey, so their rules do not influence a digest.
-_OFF_IN_SURVEYS = ("lag_time", "delayed_fetch", "consumer_group", "lost_directory", "producer_epochs", "late_requests")
+_OFF_IN_SURVEYS = (
+    "lag_time",
+    "delayed_fetch",
+    "consumer_group",
+    "lost_directory",
+    "producer_epochs",
+    "late_requests",
+    "retention",
+)
 _ENCODING: dict[source.Rule, str] = {verb_number: "event >> 3", replica_of: "event & 7"}
 OFF = dict.fromkeys(_OFF_IN_SURVEYS, 0)
 

@@ -27,6 +27,7 @@ _CALLED_MODULES = (
     "ideal_log",
     "idempotence",
     "late_requests",
+    "log_start",
     "processes",
     "produce_purgatory",
     "producer",
@@ -48,6 +49,7 @@ _SELDOM = (
     "lost_directory",
     "producer_epochs",
     "late_requests",
+    "retention",
 )
 
 

@@ -11,10 +11,10 @@ from epochfuzz.model.kafka.controller import controller
 from epochfuzz.model.kafka.partition.replication import presumes_leadership
 from epochfuzz.model.kafka.storage import epoch_cache, log, transactions
 from epochfuzz.model.kafka.vocabulary.goals import Goal
-from epochfuzz.model.kafka.vocabulary.in_force import has_consumer_group
+from epochfuzz.model.kafka.vocabulary.in_force import has_retention, resets_positions
 from epochfuzz.model.kafka.vocabulary.mechanisms import ConsumerPosition
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
-from epochfuzz.model.kafka.vocabulary.state import NONE, State
+from epochfuzz.model.kafka.vocabulary.state import DELETED, NONE, State
 
 
 def consume(p: State, r: int) -> int:
@@ -24,6 +24,8 @@ def consume(p: State, r: int) -> int:
     refusal = why_not_served(p, r)
     if refusal != APPLIED:
         return refusal
+    if has_retention(p) and p.log_start[r] < min(p.high_watermark[r], p.leo[r]):
+        skip_deleted(p, r)
     if p.position >= min(p.high_watermark[r], p.leo[r]):
         return Refusal.NOTHING_TO_CONSUME
     record = log.at(p.log_record[r], p.position)
@@ -32,6 +34,13 @@ def consume(p: State, r: int) -> int:
     p.position_epoch = log.at(p.log_epoch[r], p.position)
     p.position += 1
     return APPLIED
+
+
+def skip_deleted(p: State, r: int) -> None:
+    """Move a position below r's log start to the log start (OFFSET_OUT_OF_RANGE, auto.offset.reset=earliest)."""
+    if p.position < p.log_start[r]:
+        p.position = p.log_start[r]
+        p.position_epoch = NONE
 
 
 def why_not_served(p: State, r: int) -> int:
@@ -75,7 +84,7 @@ def refresh(p: State, r: int) -> int:
     if p.known_epoch[r] <= p.consumer_epoch:
         return Refusal.CONSUMER_KNOWS_EPOCH
     p.consumer_epoch = p.known_epoch[r]
-    if p.consumer_position == ConsumerPosition.OFFSET or (has_consumer_group(p) and p.position_epoch == NONE):
+    if p.consumer_position == ConsumerPosition.OFFSET or (resets_positions(p) and p.position_epoch == NONE):
         p.position = min(p.position, p.leo[r])  # out of range: auto.offset.reset=latest
     elif p.position > 0:
         validate(p, r)
@@ -121,4 +130,6 @@ def skipped(p: State) -> int:
         record = log.at(p.log_record[leader], offset)
         if not transactions.is_marker(p, record):
             before |= 1 << record
+    if has_retention(p):
+        return before & ~p.delivered & ~(p.deleted | 1 << DELETED)
     return before & ~p.delivered

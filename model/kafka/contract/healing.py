@@ -8,7 +8,13 @@ from epochfuzz.model.kafka.clients import coordinator
 from epochfuzz.model.kafka.controller import broker_epochs, controller, eligible_leaders
 from epochfuzz.model.kafka.history import produce_purgatory
 from epochfuzz.model.kafka.partition import alter_partition, delayed_fetch, isr, leadership, processes, replication
-from epochfuzz.model.kafka.vocabulary.in_force import has_late_requests, registers_in_two_steps, tracks_eligible_leaders
+from epochfuzz.model.kafka.storage import log, log_start
+from epochfuzz.model.kafka.vocabulary.in_force import (
+    has_late_requests,
+    has_retention,
+    registers_in_two_steps,
+    tracks_eligible_leaders,
+)
 from epochfuzz.model.kafka.vocabulary.mechanisms import HighWatermarkGate, IsrChange, Registration
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED
 from epochfuzz.model.kafka.vocabulary.state import EPOCHS, NONE, Phase, State, Transaction
@@ -121,6 +127,8 @@ def has_converged(p: State) -> bool:
 
     A dead replica does not count: up to Kafka 2.0.0 a follower's process may end while it catches up (OutOfRange.HALT).
     """
+    if has_retention(p) and not log_start.is_followed(p, controller.true_leader(p)):
+        return False
     live = NONE
     for r in range(p.replicas):
         if p.up[r]:
@@ -134,4 +142,7 @@ def is_equal(p: State, r: int, other: int) -> bool:
     """Return whether two replicas have equal logs (records and leader epochs) and equal high watermarks."""
     if p.leo[r] != p.leo[other] or p.high_watermark[r] != p.high_watermark[other]:
         return False
+    if has_retention(p):
+        epochs = log.from_start(p, r, other, p.log_epoch[r] ^ p.log_epoch[other])
+        return bool(epochs == 0 and log.differences(p, r, other, p.leo[r]) == 0)
     return bool(p.log_record[r] == p.log_record[other] and p.log_epoch[r] == p.log_epoch[other])

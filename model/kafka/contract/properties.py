@@ -113,7 +113,7 @@ def divergence(p: State) -> bool:
     for a in range(p.replicas):
         for b in range(a):
             both = min(readable_end(p, a), readable_end(p, b))
-            if log.prefix(p.log_record[a] ^ p.log_record[b], both) != 0 and not promises.are_void(p):
+            if log.differences(p, a, b, both) != 0 and not promises.are_void(p):
                 return True
     return False
 
@@ -123,7 +123,7 @@ def mismatch(p: State) -> bool:
     for a in range(p.replicas):
         for b in range(a):
             both = min(p.leo[a], p.leo[b])
-            other_record = log.prefix(p.log_record[a] ^ p.log_record[b], both)
+            other_record = log.differences(p, a, b, both)
             if other_record == 0:
                 continue
             other_epoch = p.log_epoch[a] ^ p.log_epoch[b]

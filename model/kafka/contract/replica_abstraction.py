@@ -59,7 +59,7 @@ def beside(p: State, r: int, leader: int) -> int:
     if leader == NONE:
         return 0
     both = min(p.leo[r], p.leo[leader])
-    at_odds = log.prefix(p.log_record[r] ^ p.log_record[leader], both) != 0
+    at_odds = log.differences(p, r, leader, both) != 0
     ahead = near(p.leo[r] - p.leo[leader], -_NEAR) + _NEAR
     high_watermark = p.high_watermark[r] - p.high_watermark[leader]
     return ahead << 3 | at_odds << 2 | (high_watermark > 0) << 1 | (high_watermark < 0)

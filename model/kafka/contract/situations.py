@@ -118,7 +118,7 @@ def beside_leader(p, r):  # type: ignore[no-untyped-def]
     if leader == NONE:
         return EQUAL
     both = min(p.leo[r], p.leo[leader])
-    if log.prefix(p.log_record[r] ^ p.log_record[leader], both) != 0:
+    if log.differences(p, r, leader, both) != 0:
         return AT_ODDS
     if p.leo[r] == p.leo[leader]:
         return EQUAL

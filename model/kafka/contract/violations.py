@@ -36,7 +36,7 @@ def lost_exposed(p: Partition) -> Iterator[str]:
     if leader == NONE:
         return
     if not p.retries:  # Each record then has one offset, and the set of readable records is enough (ideal_log.py).
-        yield from _not_at_their_offsets(p, leader, p.exposed & ~p.standing[leader])
+        yield from _not_at_their_offsets(p, leader, promises.lost_exposed(p, leader))
         return
     for offset, record in ideal_log.lost(p, leader):
         name = observation.record_name(p, record)

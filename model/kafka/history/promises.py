@@ -9,7 +9,12 @@ from epochfuzz.model.kafka.history import ideal_log, produce_purgatory
 from epochfuzz.model.kafka.storage import log, transactions
 from epochfuzz.model.kafka.vocabulary.configuration import Acks
 from epochfuzz.model.kafka.vocabulary.goals import Goal
-from epochfuzz.model.kafka.vocabulary.in_force import loses_disks, tracks_eligible_leaders, tracks_waiting
+from epochfuzz.model.kafka.vocabulary.in_force import (
+    has_retention,
+    loses_disks,
+    tracks_eligible_leaders,
+    tracks_waiting,
+)
 from epochfuzz.model.kafka.vocabulary.state import State
 
 
@@ -36,6 +41,8 @@ def remember_readable(p: State, r: int, start: int) -> None:
     NOT_ENOUGH_REPLICAS_AFTER_APPEND if it is too small. A request waits as long as the leader that received it leads,
     also in later epochs (Partition.checkEnoughReplicasReachOffset, Kafka 0.10.2 to 2.7).
     """
+    if has_retention(p):
+        start = max(start, p.log_start[r])
     expose(p, r, start)
     if p.acks == Acks.ALL:
         if tracks_waiting(p):
@@ -74,7 +81,14 @@ def exposed_are_lost(p: State, r: int) -> bool:
     """Return whether r lacks a record that consumers could read, or has another record in its place."""
     if p.retries:
         return ideal_log.is_contradicted(p, r)
-    return p.exposed & ~p.standing[r] != 0
+    return lost_exposed(p, r) != 0
+
+
+def lost_exposed(p: State, r: int) -> int:
+    """Return the set of records that consumers could read, and that r lacks at their own offsets. Without retries."""
+    if has_retention(p):
+        return p.exposed & ~p.standing[r] & ~p.deleted
+    return p.exposed & ~p.standing[r]
 
 
 def lost_acked(p: State, r: int) -> int:
@@ -82,6 +96,8 @@ def lost_acked(p: State, r: int) -> int:
 
     With retries r has a record if it is at any offset of r's log. Otherwise it must be at its own offset.
     """
+    if has_retention(p):
+        return p.acked & ~p.standing[r] & ~p.deleted
     return p.acked & ~(log.records_in(p, r) if p.retries else p.standing[r])
 
 

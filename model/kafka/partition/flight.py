@@ -12,6 +12,8 @@ from epochfuzz.model.kafka.vocabulary.goals import Goal
 from epochfuzz.model.kafka.vocabulary.in_force import (
     answers_survive_decisions,
     checks_logs_on_fetch,
+    fails_fetchers,
+    has_retention,
     skips_question,
 )
 from epochfuzz.model.kafka.vocabulary.mechanisms import LateAnswer
@@ -30,6 +32,8 @@ def discard_answer(p: State, follower: int) -> None:
     p.flight_leader[follower] = NONE
     p.flight_from[follower] = 0
     p.flight_old[follower] = 0
+    if has_retention(p):
+        p.flight_log_start[follower] = 0
     producer_epochs.forget_fetch(p, follower)
 
 
@@ -41,7 +45,14 @@ def carry_records(p: State, leader: int, follower: int, start: int) -> int:
     p.flight_record[follower] = log.prefix(p.log_record[leader] >> (4 * start), count)
     p.flight_record_epoch[follower] = log.prefix(p.log_epoch[leader] >> (4 * start), count)
     producer_epochs.note_fetch(p, leader, follower)
+    carry_log_start(p, leader, follower)
     return count
+
+
+def carry_log_start(p: State, leader: int, follower: int) -> None:
+    """Add the leader's log start to the response in flight to the follower."""
+    if has_retention(p):
+        p.flight_log_start[follower] = p.log_start[leader]
 
 
 def is_awaited(p: State, follower: int, leader: int) -> bool:
@@ -77,6 +88,9 @@ def outlive_decision(p: State, follower: int) -> None:
     if answers_survive_decisions(p):
         if p.late_answer == LateAnswer.DIVERGING_ANY:
             truncation_on_fetch.take_before_the_cut(p, follower)
+            if fails_fetchers(p) and p.fetcher_failed[follower]:
+                discard_answer(p, follower)
+                return
         p.flight_old[follower] = 1 if checks_logs_on_fetch(p) else 0
         p.goals |= Goal.ANSWER_OUTLIVED_AN_EPOCH
     else:

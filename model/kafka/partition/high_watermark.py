@@ -6,7 +6,7 @@ next that the record is committed. This delay causes many of the losses that thi
 
 from epochfuzz.model.kafka.history import promises
 from epochfuzz.model.kafka.partition import delayed_fetch, lag_time
-from epochfuzz.model.kafka.storage import transactions
+from epochfuzz.model.kafka.storage import log_start, transactions
 from epochfuzz.model.kafka.vocabulary import replica_sets
 from epochfuzz.model.kafka.vocabulary.goals import Goal
 from epochfuzz.model.kafka.vocabulary.in_force import (
@@ -149,5 +149,6 @@ def advance_follower(p: State, follower: int, leader_high_watermark: int) -> Non
         if leader_high_watermark < previous:
             p.goals |= Goal.HIGH_WATERMARK_WENT_BACK
         p.high_watermark[follower] = min(p.leo[follower], leader_high_watermark)
+    log_start.bound_high_watermark(p, follower)
     if p.follower_reads:
         promises.expose(p, follower, previous)

@@ -15,7 +15,13 @@ from epochfuzz.model.kafka.partition import (
 )
 from epochfuzz.model.kafka.storage import epoch_cache
 from epochfuzz.model.kafka.vocabulary.goals import Goal
-from epochfuzz.model.kafka.vocabulary.in_force import registers_in_two_steps, rival_overwrites, tracks_partition_epoch
+from epochfuzz.model.kafka.vocabulary.in_force import (
+    fails_fetchers,
+    has_retention,
+    registers_in_two_steps,
+    rival_overwrites,
+    tracks_partition_epoch,
+)
 from epochfuzz.model.kafka.vocabulary.mechanisms import EpochCache, RemoteLeo
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
 from epochfuzz.model.kafka.vocabulary.state import NONE, Incarnation, Phase, Rival, State
@@ -74,6 +80,8 @@ def take_role(p: State, r: int, previous_leader: int, epoch_missed: bool, member
     """Let r take its role in the latest update: it leads with `members` as the ISR, follows, or waits for a leader."""
     leader = p.known_leader[r]
     truncation_on_fetch.begin_fetching(p, r)
+    if fails_fetchers(p) and leader != previous_leader:
+        p.fetcher_failed[r] = 0
     if leader == r:
         if previous_leader == r:
             stay_leader(p, r, epoch_missed)
@@ -121,7 +129,7 @@ def lead(p: State, r: int, led_before: bool, members: int) -> None:
 
 
 def become_leader(p: State, r: int) -> None:
-    """Prepare r to lead after it has followed. A high watermark beyond the log becomes 0, the start of the log.
+    """Prepare r to lead after it has followed. A high watermark outside the log becomes the start of the log.
 
     Kafka 1.0.2, and 1.1.0 to 2.3, do this in Replica.convertHWToLocalOffsetMetadata. Earlier releases set the high
     watermark to -1, for unknown. truncation.cut can leave a high watermark beyond the log.
@@ -129,6 +137,8 @@ def become_leader(p: State, r: int) -> None:
     p.led_from[r] = p.leo[r]
     if p.high_watermark[r] > p.leo[r]:
         p.high_watermark[r] = 0
+    if has_retention(p):
+        p.high_watermark[r] = max(p.high_watermark[r], p.log_start[r])
 
 
 def stay_leader(p: State, r: int, epoch_missed: bool) -> None:

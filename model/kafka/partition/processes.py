@@ -2,9 +2,9 @@
 
 from epochfuzz.model.kafka.controller import broker_epochs, fail_over, leader_metadata
 from epochfuzz.model.kafka.partition import alter_partition, delayed_fetch, flight, lag_time, truncation_on_fetch
-from epochfuzz.model.kafka.storage import epoch_cache
+from epochfuzz.model.kafka.storage import epoch_cache, log_start
 from epochfuzz.model.kafka.vocabulary.goals import Goal
-from epochfuzz.model.kafka.vocabulary.in_force import registers_in_two_steps
+from epochfuzz.model.kafka.vocabulary.in_force import fails_fetchers, registers_in_two_steps
 from epochfuzz.model.kafka.vocabulary.state import NONE, Incarnation, Phase, State
 
 
@@ -18,6 +18,8 @@ def die(p: State, r: int) -> None:
     if p.delayed_fetch:
         delayed_fetch.fail(p, r)
     p.remembered[r] = 0
+    if fails_fetchers(p):
+        p.fetcher_failed[r] = 0
     forget_leadership(p, r)
     alter_partition.forget_request(p, r)
     flight.discard_answer(p, r)
@@ -33,6 +35,7 @@ def die(p: State, r: int) -> None:
             p.goals |= Goal.HIGH_WATERMARK_RESTARTED_LOWER
         p.high_watermark[r] = p.checkpointed[r]
     p.high_watermark[r] = min(p.high_watermark[r], p.leo[r])
+    log_start.bound_high_watermark(p, r)
 
 
 def start(p: State, r: int) -> None:

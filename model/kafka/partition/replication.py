@@ -15,11 +15,11 @@ from epochfuzz.model.kafka.partition import (
     truncation,
     truncation_on_fetch,
 )
-from epochfuzz.model.kafka.storage import epoch_cache, idempotence, log, producer_epochs, transactions
+from epochfuzz.model.kafka.storage import epoch_cache, idempotence, log, log_start, producer_epochs, transactions
 from epochfuzz.model.kafka.vocabulary import replica_sets
 from epochfuzz.model.kafka.vocabulary.configuration import Acks
 from epochfuzz.model.kafka.vocabulary.goals import Goal
-from epochfuzz.model.kafka.vocabulary.in_force import answers_delayed_fetches_first
+from epochfuzz.model.kafka.vocabulary.in_force import answers_delayed_fetches_first, fails_fetchers, has_retention
 from epochfuzz.model.kafka.vocabulary.mechanisms import Fencing, LateAnswer, OutOfRange, RemoteLeoOutOfRange, Truncation
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
 from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, Phase, State
@@ -102,6 +102,8 @@ def fetch(p: State, follower: int) -> int:
         return Refusal.KNOWS_NO_LEADER if p.up[follower] else Refusal.IS_DOWN
     if leader == follower:
         return Refusal.LEADS
+    if fails_fetchers(p) and p.fetcher_failed[follower]:
+        return Refusal.FETCHER_HAS_FAILED
     if flight.is_awaited(p, follower, leader):
         return Refusal.FETCH_WAITS if delayed_fetch.waits(p, follower) else Refusal.ANSWER_IN_FLIGHT
     if not presumes_leadership(p, leader):
@@ -119,6 +121,8 @@ def answer(p: State, leader: int, follower: int) -> None:
     """Let the leader respond to the follower: with the end offset of an epoch, with records, or with an error."""
     if p.phase[follower] != Phase.FETCHING:
         request_epoch_end(p, follower, leader)
+    elif has_retention(p) and is_below_log_start(p, leader, follower):
+        answer_out_of_range(p, follower, leader)
     elif p.truncation == Truncation.ON_FETCH and truncation_on_fetch.diverges(p, leader, follower):
         truncation_on_fetch.answer_diverging(p, leader, follower)
     elif is_out_of_range(p, leader, follower):
@@ -132,6 +136,16 @@ def is_out_of_range(p: State, leader: int, follower: int) -> bool:
     if p.truncation == Truncation.ON_FETCH:
         return truncation_on_fetch.is_beyond(p, leader, follower)
     return p.leo[follower] > p.leo[leader]
+
+
+def is_below_log_start(p: State, leader: int, follower: int) -> bool:
+    """Return whether the leader rejects a fetch because it has deleted the record at the fetch offset.
+
+    In 2.8.0 the leader looked for a divergence first (KAFKA-12996, Partition.readRecords).
+    """
+    if fails_fetchers(p) and truncation_on_fetch.diverges(p, leader, follower):
+        return False
+    return p.leo[follower] < p.log_start[leader]
 
 
 def is_fenced(p: State, leader: int, follower: int) -> bool:
@@ -157,13 +171,17 @@ def request_epoch_end(p: State, follower: int, leader: int) -> None:
 
 
 def answer_out_of_range(p: State, follower: int, leader: int) -> None:
-    """Respond to a fetch beyond the leader's log with an error. The response carries the leader's LEO."""
+    """Respond to a fetch outside the leader's log with an error. The response carries the leader's LEO and log start.
+
+    In Kafka the follower asks for both afterwards, with ListOffsets.
+    """
     p.goals |= Goal.FETCH_OUT_OF_RANGE
     if p.remote_leo_out_of_range == RemoteLeoOutOfRange.UNKNOWN:
         p.remote_leos[leader, follower] = NONE  # updateFollowerLogReadResults does not look at the error
         p.fetched_at[leader, follower] = NONE
     p.flight[follower] = Flight.OUT_OF_RANGE
     p.flight_offset[follower] = p.leo[leader]
+    flight.carry_log_start(p, leader, follower)
 
 
 def request_records(p: State, follower: int, leader: int) -> None:
@@ -203,6 +221,7 @@ def apply_answer(p: State, follower: int) -> None:
         append_fetched(p, follower)
         truncation_on_fetch.note_response(p, follower, p.flight_count[follower] > 0)
         high_watermark.advance_follower(p, follower, offset)
+        log_start.follow(p, follower)
     elif answer == Flight.OUT_OF_RANGE:
         apply_out_of_range(p, follower, offset)
     elif answer == Flight.DIVERGING:
@@ -212,11 +231,17 @@ def apply_answer(p: State, follower: int) -> None:
 
 
 def apply_out_of_range(p: State, follower: int, end: int) -> None:
-    """Truncate the follower's log to the leader's LEO. Up to Kafka 2.0.0 the follower's process may end instead.
+    """Truncate the follower's log to the leader's LEO, or let it start again at a log start beyond its own end.
+
+    Up to Kafka 2.0.0 the follower's process may end instead of the truncation.
 
     It ends if unclean elections are off, so that no records are lost (ReplicaFetcherThread.handleOffsetOutOfRange). In
     2.8.0 the leader's log can be the longer one; then the follower does not truncate (KAFKA-13207).
     """
+    if has_retention(p) and p.flight_log_start[follower] > p.leo[follower]:
+        log_start.restart_log(p, follower, p.flight_log_start[follower])
+        truncation_on_fetch.note_response(p, follower, True)
+        return
     if p.late_answer == LateAnswer.DIVERGING_ANY and end >= p.leo[follower]:
         return
     if p.out_of_range == OutOfRange.HALT and not p.unclean_leader_election:

@@ -6,9 +6,9 @@ fetches again, perhaps with an older epoch. This loop of fetches replaces the re
 """
 
 from epochfuzz.model.kafka.partition import high_watermark, truncation
-from epochfuzz.model.kafka.storage import epoch_cache
+from epochfuzz.model.kafka.storage import epoch_cache, log_start
 from epochfuzz.model.kafka.vocabulary.goals import Goal
-from epochfuzz.model.kafka.vocabulary.in_force import loses_last_fetched_epoch
+from epochfuzz.model.kafka.vocabulary.in_force import fails_fetchers, has_retention, loses_last_fetched_epoch
 from epochfuzz.model.kafka.vocabulary.mechanisms import DivergingFetch, DivergingHighWatermark, LateAnswer
 from epochfuzz.model.kafka.vocabulary.state import NONE, FetchState, Flight, State
 
@@ -79,6 +79,8 @@ def answer_diverging(p: State, leader: int, follower: int) -> None:
     p.flight_offset[follower] = end
     if p.diverging_high_watermark == DivergingHighWatermark.APPLIED:
         p.flight_count[follower] = high_watermark_read  # a diverging response has no records to count
+    if has_retention(p):
+        p.flight_log_start[follower] = p.log_start[leader]
 
 
 def apply_diverging(p: State, follower: int, epoch: int, end: int) -> None:
@@ -89,6 +91,9 @@ def apply_diverging(p: State, follower: int, epoch: int, end: int) -> None:
     """
     if p.diverging_high_watermark == DivergingHighWatermark.APPLIED and not is_taken(p, follower):
         high_watermark.advance_follower(p, follower, p.flight_count[follower])
+        log_start.follow(p, follower)
+        if fails_fetchers(p) and p.fetcher_failed[follower]:
+            return
     p.goals |= Goal.LOG_CUT_BY_A_LATE_ANSWER * is_taken(p, follower)
     own_epoch, own_end = epoch_cache.end_offset_kip_279(p, follower, epoch, p.leo[follower])
     if own_epoch == epoch:
@@ -107,6 +112,7 @@ def take_before_the_cut(p: State, follower: int) -> None:
         return
     if p.diverging_high_watermark == DivergingHighWatermark.APPLIED:
         high_watermark.advance_follower(p, follower, p.flight_count[follower])
+        log_start.follow(p, follower)
 
 
 def is_taken(p: State, follower: int) -> bool:

@@ -73,6 +73,25 @@ def truncate_from_end(p: State, r: int, end: int) -> None:
         remove_last_entry(p, r)
 
 
+def truncate_from_start(p: State, r: int, start: int) -> None:
+    """Remove the epochs that end at or before `start`, after a deletion of all records below this offset.
+
+    The epoch that contains `start` then starts there.
+    """
+    while p.cache_size[r] > 1 and p.cache_start[r, 1] <= start:
+        remove_first_entry(p, r)
+    if p.cache_size[r] > 0:
+        p.cache_start[r, 0] = max(p.cache_start[r, 0], start)
+
+
+def remove_first_entry(p: State, r: int) -> None:
+    """Remove the first entry, and move all others."""
+    for index in range(1, p.cache_size[r]):
+        p.cache_epoch[r, index - 1] = p.cache_epoch[r, index]
+        p.cache_start[r, index - 1] = p.cache_start[r, index]
+    remove_last_entry(p, r)
+
+
 def last_at_or_below(p: State, r: int, epoch: int) -> int:
     """Return the index of the last entry whose epoch is `epoch` or lower; NONE (-1) if there is none."""
     index = p.cache_size[r] - 1

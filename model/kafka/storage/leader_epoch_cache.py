@@ -91,13 +91,7 @@ class LeaderEpochCache:
 
         The epoch that contains `start_offset` then starts there.
         """
-        begun = [entry for entry in self.entries if entry[1] <= start_offset]
-        if not begun:
-            return
-        kept = [(begun[-1][0], start_offset), *self.entries[len(begun) :]]
-        epoch_cache.truncate_from_end(self, 0, 0)
-        for epoch, start in kept:
-            epoch_cache.add_entry(self, 0, epoch, start)
+        epoch_cache.truncate_from_start(self, 0, start_offset)
 
     def to_checkpoint(self) -> str:
         """Return the content of a `leader-epoch-checkpoint` file.

@@ -10,7 +10,7 @@ first appended it. So a record outside `standing` is missing, or another record 
 be appended again elsewhere, and no rule reads `standing`: see ideal_log.py.
 """
 
-from epochfuzz.model.kafka.vocabulary.in_force import begins_epochs
+from epochfuzz.model.kafka.vocabulary.in_force import begins_epochs, has_retention
 from epochfuzz.model.kafka.vocabulary.state import NONE, State
 
 LAST_EPOCH = 15  # the last epoch that a record can have, because four bits hold no greater number
@@ -37,7 +37,7 @@ def append(p: State, r: int, record: int, epoch: int) -> None:
 
 
 def truncate(p: State, r: int, end: int) -> None:
-    """Remove the records from offset `end` on from r's log."""
+    """Remove the records from offset `end` on from r's log. A log that starts beyond `end` then starts there."""
     for offset in range(end, p.leo[r]):
         p.standing[r] &= ~(1 << at(p.log_record[r], offset))
     if end < p.leo[r]:
@@ -46,6 +46,8 @@ def truncate(p: State, r: int, end: int) -> None:
         p.leo[r] = end
         if begins_epochs(p) and p.epoch_offset[r] >= end:
             p.epoch_offset[r] = NONE
+        if has_retention(p):
+            p.log_start[r] = min(p.log_start[r], end)
 
 
 def offset_of(p: State, r: int, record: int) -> int:
@@ -69,8 +71,23 @@ def lacks(p: State, r: int, other: int, end: int) -> bool:
 
     The other log must have at least `end` records.
     """
-    # The exclusive or of two words is zero at each offset where the logs have the same record.
-    return p.leo[r] < end or prefix(p.log_record[other] ^ p.log_record[r], end) != 0
+    return p.leo[r] < end or differences(p, other, r, end) != 0
+
+
+def differences(p: State, r: int, other: int, end: int) -> int:
+    """Return a word that is zero at each offset where two logs have the same record, and from `end` on.
+
+    It is also zero where one of the logs has deleted its record.
+    """
+    if has_retention(p):
+        return from_start(p, r, other, prefix(p.log_record[r] ^ p.log_record[other], end))
+    return prefix(p.log_record[r] ^ p.log_record[other], end)
+
+
+def from_start(p: State, r: int, other: int, word: int) -> int:
+    """Return a word with only the offsets from the higher log start of two replicas on; all other bits are zero."""
+    deleted = 4 * max(p.log_start[r], p.log_start[other])
+    return word >> deleted << deleted
 
 
 def occupied(word: int) -> int:

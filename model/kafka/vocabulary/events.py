@@ -16,6 +16,7 @@ from epochfuzz.model.kafka.vocabulary.in_force import (
     has_consumer,
     has_heartbeats,
     has_late_requests,
+    has_retention,
     registers_in_two_steps,
     requests_isr_changes,
     requests_may_fail,
@@ -413,6 +414,16 @@ class Verb(IntEnum):
         dealt=4,
         setting="late_requests",
         when=has_late_requests,
+        is_particular=True,
+    )
+    TRIM = _Verb(
+        40,
+        "storage.log_start",
+        "the replica deletes the first record of its log",
+        dealt=8,
+        progress=20,
+        setting="retention",
+        when=has_retention,
         is_particular=True,
     )
 

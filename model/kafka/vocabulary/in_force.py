@@ -8,6 +8,7 @@ from typing import Any
 
 from epochfuzz.model.kafka.vocabulary.mechanisms import (
     MECHANISMS,
+    BelowLogStart,
     Choice,
     ConsumerPosition,
     ConsumerRestart,
@@ -256,6 +257,21 @@ def has_late_requests(p: Any) -> bool:
     return bool(p.late_requests and p.transactions and not p.retries)
 
 
+def has_retention(p: Any) -> bool:
+    """Return whether replicas may delete their first records."""
+    return bool(p.retention and not p.retries and not p.transactions)
+
+
+def resets_positions(p: Any) -> bool:
+    """Return whether a consumer may have a position without a leader epoch: a committed offset, or a log start."""
+    return has_consumer_group(p) or has_retention(p)
+
+
+def fails_fetchers(p: Any) -> bool:
+    """Return whether a follower's fetcher may fail, because a response has a log start beyond its high watermark."""
+    return has_retention(p) and checks_logs_on_fetch(p) and bool(p.below_log_start == BelowLogStart.DIVERGING)
+
+
 # The condition under which a mechanism makes any difference. A mechanism without an entry always makes a difference.
 _APPLIES: dict[str, Callable[[Any], bool]] = {
     "truncate_when": lambda p: not checks_logs_on_fetch(p),
@@ -280,6 +296,7 @@ _APPLIES: dict[str, Callable[[Any], bool]] = {
     "controller_requests": rival_decides,
     "stable_offset": has_transactions,
     "late_request": has_late_requests,
+    "below_log_start": lambda p: has_retention(p) and checks_logs_on_fetch(p),
 }
 
 

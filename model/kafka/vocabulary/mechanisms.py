@@ -426,6 +426,17 @@ class LateRequest(Choice):
     REJECTED = 3, "it rejects the record, and a marker if another transaction is open (KIP-1228, since 4.2)"
 
 
+class BelowLogStart(Choice):
+    """A leader's response to a fetch below its log start offset, if the follower's log diverges from its own."""
+
+    DIVERGING = (
+        0,
+        "the end of the follower's epoch, and a log start that makes the follower's fetcher fail (2.8.0)",
+        "KAFKA-12996",
+    )
+    OUT_OF_RANGE = 1, "OFFSET_OUT_OF_RANGE, as without divergence (KAFKA-12996)"
+
+
 class FollowerHighWatermark(Choice):
     """A follower's high watermark after it has appended the records of a fetch."""
 
@@ -475,6 +486,7 @@ MECHANISMS: dict[str, type[Choice]] = {
     "consumer_restart": ConsumerRestart,
     "producer_bump": ProducerBump,
     "late_request": LateRequest,
+    "below_log_start": BelowLogStart,
 }
 
 # Mechanisms whose choices are all sound alternatives.

@@ -17,6 +17,7 @@ from epochfuzz.model.kafka.vocabulary.in_force import applies, choices_of
 from epochfuzz.model.kafka.vocabulary.mechanisms import (
     ALTERNATIVES,
     MECHANISMS,
+    BelowLogStart,
     CacheTruncation,
     Choice,
     ConsumerPosition,
@@ -190,6 +191,7 @@ _HW = Protocol("hw", tuple(0 for _ in MECHANISMS)).changed(
     IsrError.RETRIED,
     ProducerBump.NEXT_RECORD,
     LateRequest.REJECTED,
+    BelowLogStart.OUT_OF_RANGE,
 )
 # Kafka 0.11 to 1.1. Kafka 0.11 also brought the idempotent producer (KIP-98).
 _KIP_101 = _HW.changed("kip-101", Truncation.LEADER_EPOCH, Idempotence.SEQUENCE)
@@ -293,6 +295,7 @@ RELEASES: dict[str, Protocol] = {
             *_TO_2_8,
             LateAnswer.DIVERGING_ANY,
             DivergingFetch.COUNTED,
+            BelowLogStart.DIVERGING,
         ),
         _KIP_595.changed("kafka-2.8.1", *_SINCE_2_7, *_TO_4_0, *_TO_3_4_0, *_TO_3_0, *_TO_2_8),
         _KIP_595.changed("kafka-3.0", *_SINCE_2_7, *_TO_4_0, *_TO_3_4_0, *_TO_3_0),

@@ -184,6 +184,10 @@ class Refusal(IntEnum):
     NO_MARKER_IS_LATE = 94, "no copy of a marker is in the network"
     IS_LATE = 95, "{r} rejects the request, because its transaction has ended: INVALID_PRODUCER_EPOCH"
 
+    # trim, and fetch after it
+    NOTHING_TO_DELETE = 96, "{r} has no record below its high watermark that it has not deleted"
+    FETCHER_HAS_FAILED = 97, "{r}'s fetcher has failed, until its leader changes or {r} restarts"
+
 
 APPLIED = Refusal.APPLIED
 REFUSALS = (*Refusal,)  # by number

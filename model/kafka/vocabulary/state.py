@@ -12,12 +12,14 @@ from epochfuzz.model.kafka.vocabulary.in_force import (
     answers_survive_decisions,
     begins_epochs,
     commits_epochs,
+    fails_fetchers,
     falls_back_to_last_known_leader,
     has_consumer,
     has_consumer_group,
     has_heartbeats,
     has_lag_time,
     has_late_requests,
+    has_retention,
     has_rival,
     has_transactions,
     keeps_metadata_of_stale_leaders,
@@ -112,6 +114,9 @@ class Marker(IntEnum):
     ABORT = 15
 
 
+DELETED = 15  # the record id at each offset below a log start; there are no markers with retention
+
+
 class Rival(IntEnum):
     """The state of the deposed controller after a fail-over. There is at most one fail-over."""
 
@@ -195,7 +200,7 @@ def offsets(p: State) -> int:
 
 
 def _greatest_record(p: State) -> int:
-    return max(Marker) if has_transactions(p) else p.records - 1
+    return max(Marker) if has_transactions(p) or has_retention(p) else p.records - 1
 
 
 def _word(size: int, greatest: int) -> int:
@@ -246,6 +251,7 @@ VARIABLES: tuple[Field, ...] = (
         "standing", Holds.RECORD_SET, _R, read=_records_have_one_offset
     ),  # the records that stand at their own offset in r's log
     Field("leo", Holds.COUNT, _R),
+    Field("log_start", Holds.COUNT, _R, read=has_retention, narrow=True),
     Field("high_watermark", Holds.COUNT, _R),
     # The high watermark in replication-offset-checkpoint.
     Field("checkpointed", Holds.COUNT, _R, read=lambda p: bool(p.asynchronous_checkpoint)),
@@ -279,7 +285,9 @@ VARIABLES: tuple[Field, ...] = (
     Field("flight_leader", Holds.REPLICA_OR_NONE, _R, NONE, answers_survive_decisions, narrow=True),
     Field("flight_from", Holds.COUNT, _R, read=answers_survive_decisions, narrow=True),
     Field("flight_old", Holds.FLAG, _R, read=answers_survive_decisions),
+    Field("flight_log_start", Holds.COUNT, _R, read=has_retention, narrow=True),  # the leader's, in any response
     Field("fetch_state", FetchState, _R, read=loses_last_fetched_epoch),
+    Field("fetcher_failed", Holds.FLAG, _R, read=fails_fetchers),
     # Of a leader: the ISR that it has proposed, 0 for none, and whether it knows the current partition epoch.
     Field("pending_isr", Holds.REPLICA_SET, _R, read=requests_isr_changes, narrow=True),
     Field("isr_current", Holds.FLAG, _R, read=tracks_partition_epoch),
@@ -348,6 +356,8 @@ VARIABLES: tuple[Field, ...] = (
     Field("produced", Holds.COUNT),
     Field("exposed", Holds.RECORD_SET, read=_records_have_one_offset),
     Field("acked", Holds.RECORD_SET),
+    # The records that a replica was told to delete.
+    Field("deleted", Holds.RECORD_SET, read=has_retention, narrow=True),
     # With retries: the record that consumers saw at each offset, and whether they saw two records at one offset, see
     # ideal_log.py.
     Field("seen", Holds.RECORDS, read=retries),

@@ -1,0 +1,80 @@
+"""The log start offset: the first offset that a replica has not deleted. Retention and DeleteRecords raise it.
+
+A follower adopts its leader's log start from each response with records. A follower whose log ends below the leader's
+log start deletes its log, and starts again there (AbstractFetcherThread.fetchOffsetAndTruncate). The records below a
+log start are not lost: `deleted` is the set of all records that a replica was told to delete.
+
+A log has the record DELETED at each offset below its start, so that offsets stay places in a word, see log.py.
+"""
+
+from epochfuzz.model.kafka.storage import epoch_cache, log
+from epochfuzz.model.kafka.vocabulary.goals import Goal
+from epochfuzz.model.kafka.vocabulary.in_force import has_retention
+from epochfuzz.model.kafka.vocabulary.mechanisms import HighWatermarkTruncation
+from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
+from epochfuzz.model.kafka.vocabulary.state import DELETED, State
+
+
+def trim(p: State, r: int) -> int:
+    """Delete the first record of r's log, if consumers may read it (UnifiedLog.deletableSegments, deleteRecords)."""
+    if not has_retention(p):
+        return Refusal.DOES_NOT_HAPPEN
+    if not p.up[r]:
+        return Refusal.IS_DOWN
+    start = p.log_start[r]
+    if start >= min(p.high_watermark[r], p.leo[r]):
+        return Refusal.NOTHING_TO_DELETE
+    p.deleted |= 1 << log.at(p.log_record[r], start)
+    delete_below(p, r, start + 1)
+    return APPLIED
+
+
+def delete_below(p: State, r: int, start: int) -> None:
+    """Delete r's records below `start`, with their leader epochs (UnifiedLog.maybeIncrementLogStartOffset)."""
+    for offset in range(p.log_start[r], start):
+        p.standing[r] &= ~(1 << log.at(p.log_record[r], offset))
+        p.log_record[r] |= DELETED << 4 * offset
+        p.log_epoch[r] &= ~(15 << 4 * offset)
+    p.log_start[r] = start
+    p.flushed[r] = max(p.flushed[r], start)
+    epoch_cache.truncate_from_start(p, r, start)
+
+
+def follow(p: State, follower: int) -> None:
+    """Let a follower adopt the log start in its leader's response, after it has adopted the high watermark.
+
+    The follower cannot delete records above its own high watermark. Its fetcher then fails, and fetches no more until
+    the leader changes or the follower restarts (KAFKA-12996, AbstractFetcherThread.markPartitionFailed).
+    """
+    if has_retention(p):
+        start = p.flight_log_start[follower]
+        if start > p.high_watermark[follower]:
+            p.goals |= Goal.FETCHER_FAILED
+            p.fetcher_failed[follower] = 1
+        elif start > p.log_start[follower]:
+            p.goals |= Goal.LOG_START_FOLLOWED
+            delete_below(p, follower, start)
+
+
+def restart_log(p: State, r: int, start: int) -> None:
+    """Delete r's whole log, and let it start again at the offset `start`, beyond its end (truncateFullyAndStartAt)."""
+    p.goals |= Goal.LOG_RESTARTED
+    log.truncate(p, r, p.log_start[r])
+    epoch_cache.truncate_from_end(p, r, 0)
+    p.leo[r] = start
+    delete_below(p, r, start)
+    bound_high_watermark(p, r)
+
+
+def bound_high_watermark(p: State, r: int) -> None:
+    """Raise r's high watermark to its log start, if it is lower (UnifiedLog.updateHighWatermark, since Kafka 2.4)."""
+    if has_retention(p) and p.high_watermark_truncation == HighWatermarkTruncation.LOWERED:
+        p.high_watermark[r] = max(p.high_watermark[r], p.log_start[r])
+
+
+def is_followed(p: State, leader: int) -> bool:
+    """Return whether no live replica has a lower log start than the leader."""
+    for r in range(p.replicas):
+        if p.up[r] and p.log_start[r] < p.log_start[leader]:
+            return False
+    return True
