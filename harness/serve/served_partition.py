@@ -115,11 +115,11 @@ class ServedPartition:
 
     def has_position(self, r: int, offset: int) -> bool:
         """Return whether a consumer may be at an offset of the log of r. The end of the log is such an offset."""
-        return bool(0 <= offset <= self.state.leo[r])
+        return bool(self.state.log_start[r] <= offset <= self.state.leo[r])
 
     def entries(self, r: int) -> Iterator[tuple[int, Payload]]:
-        """Yield the leader epoch and the content of each record in the log of r, by offset."""
-        for number, epoch in log_entries(self.state, r):
+        """Yield the leader epoch and the content of each record in the log of r, from its log start on."""
+        for number, epoch in log_entries(self.state, r)[self.state.log_start[r] :]:
             yield epoch, self.payloads[number]
 
     def leader(self) -> int:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from epochfuzz.harness.trace import isr_changes, rivals, transactions
+from epochfuzz.harness.trace import isr_changes, log_starts, rivals, transactions
 from epochfuzz.harness.trace.change import Change, listed
 from epochfuzz.harness.trace.wording import ids_between, in_flight, is_or_are, missing, offset_of, records, stored
 from epochfuzz.model.kafka.contract.observation import record_ids, record_name
@@ -24,6 +24,7 @@ def of(change: Change) -> Iterator[str]:
     """Yield the effects of an event as clauses, such as `B's HW rises to 2`."""
     yield from _eligible_leaders(change)
     yield from _high_watermarks(change)
+    yield from log_starts.consequences(change)
     yield from _promises(change)
     yield from _waiting(change)
     yield from _delayed_fetches(change)
@@ -144,7 +145,7 @@ def _delayed_fetches(c: Change) -> Iterator[str]:
 def _committed(p: State, r: int) -> int:
     """Return the set of records below r's high watermark, if r leads."""
     end = p.high_watermark[r] if replication.presumes_leadership(p, r) else 0
-    return sum(1 << record for record in set(ids_between(p.log_record[r], 0, end)))
+    return sum(1 << record for record in set(ids_between(p.log_record[r], p.log_start[r], end)))
 
 
 def _zombies(c: Change) -> Iterator[str]:

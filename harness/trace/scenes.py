@@ -231,7 +231,11 @@ def _readable(p: State) -> dict[int, str]:
     Maps each record id to the letter of a leader that serves the record.
     """
     leaders = [r for r in range(p.replicas) if replication.presumes_leadership(p, r)]
-    return {log.at(p.log_record[r], offset): REPLICA_NAMES[r] for r in leaders for offset in range(p.high_watermark[r])}
+    return {
+        log.at(p.log_record[r], offset): REPLICA_NAMES[r]
+        for r in leaders
+        for offset in range(p.log_start[r], p.high_watermark[r])
+    }
 
 
 def _scene(before: State, step: Step, event: str, clauses: tuple[str, ...]) -> Scene:

@@ -6,7 +6,7 @@ consequences, in the same words for every verb: a high watermark moved, a record
 
 from collections.abc import Callable, Iterable, Iterator
 
-from epochfuzz.harness.trace import consequences, isr_changes, rivals, transactions
+from epochfuzz.harness.trace import consequences, isr_changes, log_starts, rivals, transactions
 from epochfuzz.harness.trace.change import Change, answered_by, decision, isr_of, listed
 from epochfuzz.harness.trace.wording import (
     appends,
@@ -81,8 +81,13 @@ def _fetch(c: Change) -> Iterator[str]:
 
 
 def _beyond(c: Change, leader: str) -> str:
-    """Return why a fetch is out of range: by its offset, or by the epoch of the follower's last record."""
+    """Return why a fetch is out of range: by its offset, or by the epoch of the follower's last record.
+
+    The offset is below the leader's log start, or beyond its end.
+    """
     end = c.after.flight_offset[c.r]
+    if c.before.leo[c.r] < c.after.flight_log_start[c.r]:
+        return f"below {leader}'s log start {c.after.flight_log_start[c.r]}"
     if c.before.leo[c.r] > end:
         return f"beyond {leader}'s LEO {end}"
     return f"with {own_last_epoch(c.before, c.r)}, which {leader} does not know"
@@ -164,7 +169,9 @@ def _receive_diverging(c: Change) -> Iterator[str]:
 def _receive_out_of_range(c: Change) -> Iterator[str]:
     p, r = c.before, c.r
     reason = f"{REPLICA_NAMES[answered_by(p, r)]}'s log ended at offset {p.flight_offset[r]}"
-    if c.after.up[r]:
+    if log_starts.restarts(c):
+        yield log_starts.restart(c)
+    elif c.after.up[r]:
         yield _cuts_if_longer(c, reason)
     else:
         yield f"{c.name}'s process ends, rather than lose records: {reason}, and unclean elections are off"
@@ -441,6 +448,7 @@ _VERBS: dict[Verb, Callable[[Change], Iterator[str]]] = {
     Verb.DELAY: transactions.delay,
     Verb.ARRIVE: transactions.arrive,
     Verb.MARK: transactions.mark,
+    Verb.TRIM: log_starts.trim,
     Verb.FAILOVER: rivals.failover,
     Verb.RIVAL_ELECT: rivals.rival_elect,
     Verb.RIVAL_NOTIFY: _rival_notify,

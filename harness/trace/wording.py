@@ -30,7 +30,7 @@ def missing(p: State) -> int:
 def absent(p: State, r: int) -> int:
     """Return the set of guaranteed records that r lacks at their offsets."""
     if not p.retries:
-        return int(promised(p) & ~p.standing[r])
+        return int(promised(p) & ~p.standing[r] & ~p.deleted)
     unlike_seen = {record for _, record in ideal_log.lost(p, r)}
     return int(promises.lost_acked(p, r)) | sum(1 << record for record in unlike_seen)
 
@@ -55,7 +55,8 @@ def in_flight(p: State, r: int) -> str:
         return ""
     offset = p.flight_offset[r]
     if p.flight[r] == Flight.OUT_OF_RANGE:
-        return f"out of range, LEO {offset}"
+        start = f"log start {p.flight_log_start[r]}, " if p.flight_log_start[r] else ""
+        return f"out of range, {start}LEO {offset}"
     if p.flight[r] == Flight.EPOCH_END:
         return "epoch end undefined" if offset == NONE else f"epoch {epoch_answered(p, r)} ends at {offset}"
     if p.flight[r] == Flight.WAITING:
@@ -77,7 +78,8 @@ def appends(c: Change) -> str:
 
 def cuts(c: Change, reason: str, verb: str = "truncates") -> str:
     """Describe the records that the replica truncates, and the reason."""
-    cut = ids_between(c.before.log_record[c.r], c.after.leo[c.r], c.before.leo[c.r])
+    start = max(c.after.leo[c.r], c.before.log_start[c.r])
+    cut = ids_between(c.before.log_record[c.r], start, c.before.leo[c.r])
     return f"{c.name} {verb} {records_named(c.before, cut)}: {reason}{although(c, cut)}"
 
 
@@ -95,8 +97,8 @@ def although(c: Change, cut: list[int]) -> str:
 def disk(c: Change) -> str:
     """Describe the replica's log on disk."""
     p, r = c.after, c.r
-    kept = records_named(p, ids_between(p.log_record[r], 0, p.leo[r])) if p.leo[r] else "an empty log"
-    return f"its disk has {kept} with HW {p.high_watermark[r]}"
+    kept = ids_between(p.log_record[r], p.log_start[r], p.leo[r])
+    return f"its disk has {records_named(p, kept) if kept else 'an empty log'} with HW {p.high_watermark[r]}"
 
 
 def fetched(p: State, r: int) -> str:

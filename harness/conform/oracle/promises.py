@@ -52,7 +52,7 @@ class Promises:
             self._refused.add(event)
         else:
             self._refused.clear()
-            self._seen.follow(verb_of(event))
+            self._seen.follow(event)
             self._epoch += verb_of(event).opens_epoch(self._constants)
         self._seen.show(observation, event if applied else None)
         return self._faults(self._seen.broken())

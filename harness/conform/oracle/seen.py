@@ -6,13 +6,13 @@ from epochfuzz.harness.conform.protocol.discrepancy import DiscrepancyKind, Subj
 from epochfuzz.harness.conform.protocol.wire import Observation
 from epochfuzz.model.kafka.contract import healing, properties
 from epochfuzz.model.kafka.history import promises
-from epochfuzz.model.kafka.storage import transactions
+from epochfuzz.model.kafka.storage import log_start, transactions
 from epochfuzz.model.kafka.vocabulary.configuration import MAX_RECORDS, Configuration
 from epochfuzz.model.kafka.vocabulary.event_codes import replica_of
 from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, Verb, verb_of
-from epochfuzz.model.kafka.vocabulary.in_force import registers_in_two_steps
+from epochfuzz.model.kafka.vocabulary.in_force import has_retention, registers_in_two_steps
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, Protocol
-from epochfuzz.model.kafka.vocabulary.state import NONE, Marker, Partition, initial
+from epochfuzz.model.kafka.vocabulary.state import DELETED, NONE, Marker, Partition, initial
 
 _PLAINEST = next(iter(GENERATIONS.values()))
 _UNSEEN = -1
@@ -69,10 +69,15 @@ class SeenPartition:
         elif verb is Verb.ELECT and controller_before.get("isr") == [] and not controller_before.get("elr"):
             promises.note_unclean_recovery(self.state)
 
-    def follow(self, verb: Verb) -> None:
-        """Update the records of the open transaction, or those of committed transactions, after an applied event."""
-        p = self.state
-        if verb in (Verb.PRODUCE, Verb.DELAY):
+    def follow(self, event: int) -> None:
+        """Update the records of the open transaction, of committed transactions, or below log starts.
+
+        `event` is an applied event whose effect is not shown yet.
+        """
+        p, verb = self.state, verb_of(event)
+        if verb is Verb.TRIM:
+            log_start.note_deletion(p, replica_of(event))
+        elif verb in (Verb.PRODUCE, Verb.DELAY):
             p.transaction_records |= 1 << p.produced
             p.produced += 1
         elif verb in (Verb.COMMIT, Verb.ABORT):
@@ -118,13 +123,14 @@ class SeenPartition:
         is_caught_up = p.known_leader[r] != NONE and epoch is not None and epoch == self._controller_epoch
         p.known_epoch[r] = 0 if is_caught_up else NONE
         p.leo[r] = len(entries)
+        p.log_start[r] = replica.get("log_start", 0)
         p.log_record[r] = sum(record << 4 * offset for offset, record in enumerate(records))
         p.log_epoch[r] = sum(self._record_epoch(epoch) << 4 * offset for offset, (_, epoch) in enumerate(entries))
         p.standing[r] = sum(
             {
                 1 << record
                 for i, record in enumerate(records)
-                if not transactions.is_marker(p, record) and self._offsets[record] == i
+                if not transactions.is_marker(p, record) and i >= p.log_start[r] and self._offsets[record] == i
             }
         )
         p.high_watermark[r] = min(max(0, replica.get("hw", 0)), p.leo[r])
@@ -182,6 +188,8 @@ class SeenPartition:
         """Return the number of a record from its name. The offset of its first appearance becomes its offset."""
         if self.state.transactions and name in _MARKERS:
             return _MARKERS[name]
+        if has_retention(self.state) and name == "DELETED":
+            return DELETED
         number = _RECORDS.get(name)
         if number is None:
             raise SubjectFailed(

@@ -43,7 +43,8 @@ def _of_partition(cluster: ServedCluster, r: int, part: _Part, topic: str, asked
     code = ErrorCode.none if is_served else ErrorCode.unknown_topic_or_partition
     p = cluster.partition.state
     defaults = {"partition_index": asked.partition, "error_code": code, "high_watermark": int(p.high_watermark[r])}
-    rest = {"last_stable_offset": NONE, "log_start_offset": 0, "aborted_transactions": None, "records": b""}
+    start = int(p.log_start[r])
+    rest = {"last_stable_offset": NONE, "log_start_offset": start, "aborted_transactions": None, "records": b""}
     return defaults | rest | (part if is_served else {})
 
 
@@ -110,6 +111,6 @@ def _read(cluster: ServedCluster, r: int, offset: int) -> _Part:
         return {}
     last = end if cluster.gate.is_free else offset + 1
     cluster.gate.enter()
-    entries = [*cluster.partition.entries(r)]
-    records = b"".join(fetched_record(at, *entries[at]) for at in range(offset, last))
+    entries = [*cluster.partition.entries(r)][offset - p.log_start[r] : last - p.log_start[r]]
+    records = b"".join(fetched_record(at, *entry) for at, entry in enumerate(entries, offset))
     return {"high_watermark": int(p.high_watermark[r]), "records": records}

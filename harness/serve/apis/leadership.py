@@ -68,7 +68,7 @@ def _offset(cluster: ServedCluster, r: int, topic: str, asked: Any) -> dict[str,
     code = _error(cluster, r, topic, asked.partition_index, getattr(asked, "current_leader_epoch", NO_EPOCH))
     offset, epoch = NONE, NONE
     if code is ErrorCode.none and asked.timestamp in (_EARLIEST, _LATEST):
-        offset = 0 if asked.timestamp == _EARLIEST else int(p.high_watermark[r])
+        offset = int(p.log_start[r] if asked.timestamp == _EARLIEST else p.high_watermark[r])
         epoch = int(p.known_epoch[r])
     found = {"partition_index": asked.partition_index, "error_code": code, "timestamp": NONE}
     return found | {"offset": offset, "leader_epoch": epoch}

@@ -18,6 +18,7 @@ from epochfuzz.model.kafka.vocabulary.in_force import (
     falls_back_to_last_known_leader,
     has_consumer,
     has_heartbeats,
+    has_retention,
     has_transactions,
     requests_isr_changes,
     retries,
@@ -25,7 +26,7 @@ from epochfuzz.model.kafka.vocabulary.in_force import (
     tracks_eligible_leaders,
     tracks_partition_epoch,
 )
-from epochfuzz.model.kafka.vocabulary.state import NONE, Marker, Partition, Rival
+from epochfuzz.model.kafka.vocabulary.state import DELETED, NONE, Marker, Partition, Rival
 
 
 class Shape(Enum):
@@ -36,7 +37,10 @@ class Shape(Enum):
     NUMBER_OR_NONE = "a whole number, or null"
     REPLICA_OR_NONE = "a replica, or null for nobody"
     REPLICAS = "a list of replicas"
-    LOG = "a list of [record, leader epoch] by offset, a record being m0, m1, ..., or a marker: COMMIT or ABORT"
+    LOG = (
+        "a list of [record, leader epoch] by offset, a record being m0, m1, ..., or a marker: COMMIT or ABORT;"
+        " [DELETED, 0] below the log start"
+    )
     EPOCHS = "a list of [leader epoch, start offset]"
     RECORDS = "a list of records, by number"
 
@@ -60,6 +64,13 @@ class Seen:
 REPLICA = (
     Seen("up", Shape.FLAG, "whether the process runs", lambda p, r: bool(p.up[r])),
     Seen("leo", Shape.NUMBER, "log end offset: the offset of the next record", lambda p, r: p.leo[r]),
+    Seen(
+        "log_start",
+        Shape.NUMBER,
+        "log start offset: the first offset whose record is not deleted",
+        lambda p, r: p.log_start[r],
+        there=has_retention,
+    ),
     Seen(
         "hw",
         Shape.NUMBER,
@@ -239,7 +250,9 @@ def log_entries(p: Partition, r: int) -> list[tuple[int, int]]:
 
 
 def record_name(p: Partition, record: int) -> str:
-    """Return `m0` for record 0, or `COMMIT` or `ABORT` for the marker of a transaction."""
+    """Return `m0` for record 0, `COMMIT` or `ABORT` for the marker of a transaction, `DELETED` below a log start."""
+    if has_retention(p) and record == DELETED:
+        return "DELETED"
     return Marker(record).name if transactions.is_marker(p, record) else f"m{record}"
 
 

@@ -209,14 +209,21 @@ def unequal(p: Partition) -> Iterator[str]:
 
 
 def differing(p: Partition) -> Iterator[str]:
-    """Describe the differences between the logs and high watermarks of live replicas, after all faults have stopped."""
+    """Describe the differences between logs, high watermarks and log starts of live replicas, after faults have stopped."""
     for a, b in combinations([r for r in range(p.replicas) if p.up[r]], 2):
         for what, values in (("LEO", p.leo), ("HW", p.high_watermark)):
             if values[a] != values[b]:
                 yield f"healed, {what} is {values[a]} on {REPLICA_NAMES[a]} and {values[b]} on {REPLICA_NAMES[b]}"
-        for offset in range(min(p.leo[a], p.leo[b])):
+        for offset in range(max(p.log_start[a], p.log_start[b]), min(p.leo[a], p.leo[b])):
             if _records_differ(p, a, b, offset) or log.at(p.log_epoch[a], offset) != log.at(p.log_epoch[b], offset):
                 yield f"healed, {_both_records(p, a, b, offset)}"
+    leader = controller.true_leader(p)
+    for r in range(p.replicas):
+        if leader != NONE and p.up[r] and p.log_start[r] < p.log_start[leader]:
+            starts = (
+                f"{p.log_start[r]} on {REPLICA_NAMES[r]} and {p.log_start[leader]} on leader {REPLICA_NAMES[leader]}"
+            )
+            yield f"healed, the log start is {starts}"
 
 
 def _readable_offsets(p: Partition) -> dict[int, list[int]]:
@@ -236,7 +243,8 @@ def _readable_offsets(p: Partition) -> dict[int, list[int]]:
 
 def _offsets_where_records_differ(p: Partition, a: int, b: int, end: int) -> Iterator[int]:
     """Yield the offsets below `end` where the logs of replicas a and b have different records."""
-    return (offset for offset in range(end) if _records_differ(p, a, b, offset))
+    start = max(p.log_start[a], p.log_start[b])
+    return (offset for offset in range(start, end) if _records_differ(p, a, b, offset))
 
 
 def _records_differ(p: Partition, a: int, b: int, offset: int) -> bool:

@@ -12,7 +12,7 @@ from epochfuzz.model.kafka.vocabulary.goals import Goal
 from epochfuzz.model.kafka.vocabulary.in_force import has_retention
 from epochfuzz.model.kafka.vocabulary.mechanisms import HighWatermarkTruncation
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
-from epochfuzz.model.kafka.vocabulary.state import DELETED, State
+from epochfuzz.model.kafka.vocabulary.state import DELETED, NONE, State
 
 
 def trim(p: State, r: int) -> int:
@@ -24,9 +24,15 @@ def trim(p: State, r: int) -> int:
     start = p.log_start[r]
     if start >= min(p.high_watermark[r], p.leo[r]):
         return Refusal.NOTHING_TO_DELETE
-    p.deleted |= 1 << log.at(p.log_record[r], start)
+    note_deletion(p, r)
     delete_below(p, r, start + 1)
     return APPLIED
+
+
+def note_deletion(p: State, r: int) -> None:
+    """End the guarantees for the first record of r's log, because a user or a retention time lets r delete it."""
+    if p.log_start[r] < p.leo[r]:
+        p.deleted |= 1 << log.at(p.log_record[r], p.log_start[r])
 
 
 def delete_below(p: State, r: int, start: int) -> None:
@@ -73,7 +79,9 @@ def bound_high_watermark(p: State, r: int) -> None:
 
 
 def is_followed(p: State, leader: int) -> bool:
-    """Return whether no live replica has a lower log start than the leader."""
+    """Return whether no live replica has a lower log start than the leader (NONE: no leader)."""
+    if leader == NONE:
+        return True
     for r in range(p.replicas):
         if p.up[r] and p.log_start[r] < p.log_start[leader]:
             return False

@@ -7,6 +7,7 @@ over the alphabet is a valid schedule, also after any of its events is deleted.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from enum import IntEnum
+from functools import partial
 from typing import Any
 
 from epochfuzz.model.kafka.vocabulary.effects import Effect, Heals
@@ -57,6 +58,11 @@ class _Verb:
     appends: bool = False
     is_vital: bool = False
     is_particular: bool = False
+
+
+_late = partial(
+    _Verb, module="clients.late_requests", setting="late_requests", when=has_late_requests, is_particular=True
+)
 
 
 class Verb(IntEnum):
@@ -375,47 +381,21 @@ class Verb(IntEnum):
         when=begins_epochs,
         is_particular=True,
     )
-    BEGIN = _Verb(
+    BEGIN = _late(
         36,
-        "clients.late_requests",
-        "the producer begins a transaction, and has sent no record of it",
+        meaning="the producer begins a transaction, and has sent no record of it",
         dealt=6,
         progress=18,
-        setting="late_requests",
-        when=has_late_requests,
         at_no_replica=True,
-        is_particular=True,
     )
-    DELAY = _Verb(
+    DELAY = _late(
         37,
-        "clients.late_requests",
-        "the producer sends the next record of the transaction, and the request is late",
+        meaning="the producer sends the next record of the transaction, and the request is late",
         dealt=8,
-        setting="late_requests",
-        when=has_late_requests,
         at_no_replica=True,
-        is_particular=True,
     )
-    ARRIVE = _Verb(
-        38,
-        "clients.late_requests",
-        "the late record arrives at the replica",
-        dealt=6,
-        progress=19,
-        setting="late_requests",
-        when=has_late_requests,
-        appends=True,
-        is_particular=True,
-    )
-    MARK = _Verb(
-        39,
-        "clients.late_requests",
-        "a copy of the last transaction's marker arrives at the replica",
-        dealt=4,
-        setting="late_requests",
-        when=has_late_requests,
-        is_particular=True,
-    )
+    ARRIVE = _late(38, meaning="the late record arrives at the replica", dealt=6, progress=19, appends=True)
+    MARK = _late(39, meaning="a copy of the last transaction's marker arrives at the replica", dealt=4)
     TRIM = _Verb(
         40,
         "storage.log_start",
