@@ -209,7 +209,7 @@ def unequal(p: Partition) -> Iterator[str]:
 
 
 def differing(p: Partition) -> Iterator[str]:
-    """Describe the differences between logs, high watermarks and log starts of live replicas, after faults have stopped."""
+    """Describe the differences between the logs of live replicas, and their bounds, after all faults have stopped."""
     for a, b in combinations([r for r in range(p.replicas) if p.up[r]], 2):
         for what, values in (("LEO", p.leo), ("HW", p.high_watermark)):
             if values[a] != values[b]:
