@@ -24,8 +24,10 @@ def consume(p: State, r: int) -> int:
     refusal = why_not_served(p, r)
     if refusal != APPLIED:
         return refusal
-    if has_retention(p) and p.log_start[r] < min(p.high_watermark[r], p.leo[r]):
-        skip_deleted(p, r)
+    if has_retention(p) and p.position < p.log_start[r]:
+        refusal = skip_deleted(p, r)
+        if refusal != APPLIED:
+            return refusal
     if p.position >= min(p.high_watermark[r], p.leo[r]):
         return Refusal.NOTHING_TO_CONSUME
     record = log.at(p.log_record[r], p.position)
@@ -36,11 +38,16 @@ def consume(p: State, r: int) -> int:
     return APPLIED
 
 
-def skip_deleted(p: State, r: int) -> None:
-    """Move a position below r's log start to the log start (OFFSET_OUT_OF_RANGE, auto.offset.reset=earliest)."""
-    if p.position < p.log_start[r]:
-        p.position = p.log_start[r]
-        p.position_epoch = NONE
+def skip_deleted(p: State, r: int) -> int:
+    """Move a position below r's log start to the log start (OFFSET_OUT_OF_RANGE, auto.offset.reset=earliest).
+
+    The consumer keeps its position if there is nothing to read from the log start on.
+    """
+    if p.log_start[r] >= min(p.high_watermark[r], p.leo[r]):
+        return Refusal.NOTHING_TO_CONSUME
+    p.position = p.log_start[r]
+    p.position_epoch = NONE
+    return APPLIED
 
 
 def why_not_served(p: State, r: int) -> int:
