@@ -44,7 +44,7 @@ _THEMES = {
     ),
     "Requests and responses that cross an epoch": (
         *("fencing", "late_answer", "last_fetched_epoch", "diverging_fetch", "diverging_high_watermark"),
-        *("remote_leo", "remote_leo_out_of_range"),
+        *("remote_leo", "remote_leo_out_of_range", "below_log_start"),
     ),
     "The ISR": (
         *("isr_expansion", "isr_change", "isr_eligibility", "effective_isr", "isr_version", "isr_answer"),

@@ -33,6 +33,7 @@ EVERY_FAULT = Configuration(
     lost_directory=True,
     producer_epochs=True,
     late_requests=True,
+    retention=True,
     records_per_fetch=2,
 )
 
@@ -87,8 +88,12 @@ def test_the_default_configuration_permits_no_property_to_break() -> None:
 
 @pytest.mark.parametrize("verb", [pytest.param(verb, id=verb.text) for verb in Verb])
 def test_a_verb_is_dealt_and_drawn(verb: Verb) -> None:
-    # A transaction is aborted where another producer begins a new epoch, and its late requests need no retries.
-    settings = replace(EVERY_FAULT, transactions=verb is not Verb.BUMP, retries=verb.setting != "late_requests")
+    # A transaction is aborted where another producer begins a new epoch. Late requests and retention need no retries.
+    settings = replace(
+        EVERY_FAULT,
+        transactions=verb not in (Verb.BUMP, Verb.TRIM),
+        retries=verb.setting not in ("late_requests", "retention"),
+    )
     deck = generate.deck_for(KAFKA, settings, [*PROTOCOLS, *NAMED.values(), WITHOUT_CONTROLLER_EPOCH])
     assert any(deck.verbs >> verb & 1), f"{verb.text} is never dealt"
     drawn = (generate.schedule(1, number, deck) for number in range(100))

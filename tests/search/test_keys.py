@@ -146,6 +146,7 @@ def test_a_field_that_is_left_out_of_keys_though_it_is_read_is_noticed(field: Fi
     draw = Random(f"{field.name}3")  # any would do; with these each field is told soon
     protocols = [*NAMED.values(), parse_protocol("kip-320:idempotence=kept_at_truncation")]
     alone = field.name == "unread_isr"  # among other faults a difference is too rare
+    retention = field.name in ("log_start", "flight_log_start", "fetcher_failed", "deleted")
     for seed in range(20_000):
         protocol = draw.choice(protocols)
         settings = Configuration(
@@ -153,13 +154,14 @@ def test_a_field_that_is_left_out_of_keys_though_it_is_read_is_noticed(field: Fi
             acks=draw.choice(("1", "all")),
             power_loss=draw.random() < 0.5 and not alone,
             asynchronous_checkpoint=draw.random() < 0.5 and not alone,
-            retries=draw.random() < 0.5 and not alone,
+            retries=draw.random() < 0.5 and not alone and not retention,
             consumer=draw.random() < 0.5 and not alone,
             consumer_group=not alone and draw.random() < 0.5,
             producer_epochs=not alone and draw.random() < 0.5,
             late_requests=field.name in ("late_record", "late_marker"),
+            retention=retention,
             controllers=draw.choice((1, 2) if not alone else (1,)),
-            transactions=draw.random() < 0.5 and not alone,
+            transactions=draw.random() < 0.5 and not alone and not retention,
             lag_time=draw.random() < 0.5 or alone,
             delayed_fetch=draw.random() < 0.5 and not alone,
             min_insync_replicas=draw.choice((1, 2)),
@@ -203,6 +205,7 @@ TIGHT = (
         Configuration(records=2, epochs=2, retries=True, producer_epochs=True, unclean_leader_election=True),
     ),
     ("kip-320:late_request=accepted", Configuration(records=1, epochs=1, transactions=True, late_requests=True)),
+    ("kafka-2.8.0", Configuration(records=2, epochs=2, retention=True)),
 )
 
 
