@@ -100,7 +100,8 @@ class Configuration:
         "A record or a marker may arrive after the end of its transaction (with transactions).", is_particular=True
     )
     retention: bool = _flag(
-        "Replicas delete the first records of their logs (KIP-107); not with retries or transactions.", is_particular=True
+        "Replicas delete the first records of their logs (KIP-107); not with retries or transactions.",
+        is_particular=True,
     )
     records_per_fetch: int = _number(1, "Largest number of records in one Fetch response.", 1, MAX_RECORDS)
     records: int = _number(MAX_RECORDS, "Largest number of records that clients produce.", 1, MAX_RECORDS)

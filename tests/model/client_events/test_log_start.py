@@ -113,7 +113,9 @@ def test_a_deleted_record_is_not_lost_and_the_others_are() -> None:
 
 
 def test_deleted_offsets_do_not_count_as_differences() -> None:
-    p = after("kip-320", "produce A, fetch B, receive B, fetch B, produce A, receive B, fetch B, receive B, trim B").state
+    p = after(
+        "kip-320", "produce A, fetch B, receive B, fetch B, produce A, receive B, fetch B, receive B, trim B"
+    ).state
     assert log.differences(p, A, B, 1) == 0
     p.log_record[B] ^= 1 << 4  # another record at offset 1
     assert log.differences(p, A, B, 2) != 0
