@@ -19,7 +19,7 @@ def written(*events: str, count: int = 1, **settings: Any) -> ServedCluster:
 
     async def write() -> None:
         for number in range(count):
-            fields = produced(batch(f"m{number}", number))
+            fields = produced(batch(f"m{number}", number), acks=1 if settings.get("acks") == "1" else -1)
             asked = asyncio.create_task(response_to(served, 0, ServedApi.PRODUCE, 9, **fields))
             await asyncio.sleep(0.01)
             served.partition.replicate()
@@ -89,6 +89,13 @@ def test_an_earlier_leader_epoch_is_fenced_and_a_later_one_is_unknown() -> None:
 
 def test_an_offset_beyond_the_log_is_out_of_range() -> None:
     assert part(written(), 0, 2).error_code is ErrorCode.offset_out_of_range
+
+
+def test_a_deleted_offset_is_out_of_range_and_reading_goes_on_from_the_log_start() -> None:
+    served = written("trim A", count=2, acks="1", retention=True)
+    assert part(served, 0, 0).error_code is ErrorCode.offset_out_of_range
+    read = part(served, 0, 1)
+    assert (read.log_start_offset, values_in(read.records)) == (1, [(1, 0, "m1")])
 
 
 def test_a_consumer_that_read_truncated_records_learns_where_its_log_diverges() -> None:

@@ -91,6 +91,10 @@ def test_offsets_reach_from_the_start_to_the_high_watermark() -> None:
     assert [offset(served, EARLIEST), offset(served, LATEST), offset(served, TIMESTAMP)] == [0, 2, -1]
 
 
+def test_the_first_offset_is_the_log_start() -> None:
+    assert offset(written("trim A", count=2, acks="1", retention=True), EARLIEST) == 1
+
+
 def test_a_group_finds_the_offset_that_it_has_committed() -> None:
     served = cluster()
     part = {"partition_index": 0, "committed_offset": 3, "committed_leader_epoch": 2, "committed_metadata": ""}

@@ -73,11 +73,13 @@ def is_read_replica(p: State, follower: int) -> bool:
     """Return whether a follower's leader sends the consumer to that follower (KIP-392).
 
     The leader does this if it has received a fetch of the follower at or beyond the consumer's position. Before that
-    fetch the follower has truncated its log, so its records below the position are the leader's
-    (ReplicaManager.findPreferredReadReplica).
+    fetch the follower has truncated its log, so its records below the position are the leader's. A position below the
+    follower's log start is not on it (ReplicaManager.findPreferredReadReplica).
     """
     leader = p.known_leader[follower]
     if not presumes_leadership(p, leader) or p.known_epoch[leader] != p.known_epoch[follower]:
+        return False
+    if has_retention(p) and p.position < p.log_start[follower]:
         return False
     return p.remote_leos[leader, follower] >= p.position
 

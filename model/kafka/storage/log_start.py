@@ -9,7 +9,7 @@ A log has the record DELETED at each offset below its start, so that offsets sta
 
 from epochfuzz.model.kafka.storage import epoch_cache, log
 from epochfuzz.model.kafka.vocabulary.goals import Goal
-from epochfuzz.model.kafka.vocabulary.in_force import has_retention
+from epochfuzz.model.kafka.vocabulary.in_force import has_retention, registers_in_two_steps
 from epochfuzz.model.kafka.vocabulary.mechanisms import HighWatermarkTruncation
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
 from epochfuzz.model.kafka.vocabulary.state import DELETED, NONE, State
@@ -21,12 +21,22 @@ def trim(p: State, r: int) -> int:
         return Refusal.DOES_NOT_HAPPEN
     if not p.up[r]:
         return Refusal.IS_DOWN
+    if not has_high_watermark(p, r):
+        return Refusal.KNOWS_NO_LEADER
     start = p.log_start[r]
     if start >= min(p.high_watermark[r], p.leo[r]):
         return Refusal.NOTHING_TO_DELETE
     note_deletion(p, r)
     delete_below(p, r, start + 1)
     return APPLIED
+
+
+def has_high_watermark(p: State, r: int) -> bool:
+    """Return whether r has learned an update since it started.
+
+    Before that, its log has no high watermark (Partition.createLog), and no record can be deleted.
+    """
+    return p.known_leader[r] != NONE or (registers_in_two_steps(p) and p.known_epoch[r] != NONE)
 
 
 def note_deletion(p: State, r: int) -> None:

@@ -37,6 +37,8 @@ NOT_FETCHED_IN_THE_EPOCH = Case(
         ]
     ),
 )
+RETENTION = Configuration(replicas=2, retention=True)
+BELOW_LOG_START = CASES["kafka-12996-below-the-log-start"]
 DIVERGING_TO_A_LEADER = CASES["kafka-13207-diverging-answer-to-a-leader"]
 LATE_LOOKUP = Case(
     "KAFKA-7786",
@@ -256,3 +258,46 @@ def test_a_repaired_4_3_1_keeps_what_a_re_elected_leader_loses(repair: Repair, c
         both = replayed(CASES[name], f"4.3.1 --classes {tmp_path}", f"kafka-4.1:isr_change=atomic,remote_leo={choice}")
         assert (both.subject.broken, both.differs) == ([], None), name
     assert "no-committed-loss" in replayed(CASES[RE_ELECTED[0]], "4.3.1", "kafka-4.1:isr_change=atomic").subject.broken
+
+
+@pytest.mark.parametrize(("release", "starts_again"), [("2.8.0", False), ("2.8.1", True)])
+def test_a_fetch_below_the_log_start_ended_the_fetcher_of_a_diverging_follower_in_2_8_0(
+    release: str, starts_again: bool
+) -> None:
+    assert replayed(BELOW_LOG_START, release, f"kafka-{release}").differs is None
+    with subject(release) as kafka:
+        kafka.reset(wire.config_of(BELOW_LOG_START.settings), f"kafka-{release}")
+        for event in schedule_texts(BELOW_LOG_START.events):
+            assert kafka.apply(event), event
+        assert kafka.apply("fetch B") == starts_again
+        assert kafka.observe()["replicas"]["B"]["log_start"] == int(starts_again)
+
+
+@pytest.mark.parametrize("release", ["4.3.1", "4.4.0"])
+def test_a_follower_that_ends_below_the_log_start_starts_again_there(release: str) -> None:
+    behind = [
+        "produce A",
+        "produce A",
+        "expire B",
+        "notify A",
+        "trim A",
+        "fetch B",
+        "receive B",
+        "fetch B",
+        "receive B",
+    ]
+    case = Case("behind", "", RETENTION, parse_schedule(behind))
+    assert replayed(case, release, f"kafka-{release}").differs is None
+    follower = seen_after(case, release, f"kafka-{release}")["replicas"]["B"]
+    assert (follower["log_start"], follower["log"]) == (1, [("DELETED", 0), ("m1", 0)])
+
+
+@pytest.mark.parametrize("release", ["2.8.1", "4.4.0"])
+def test_recovery_adds_the_epoch_of_a_deleted_record_that_is_still_in_its_segment(release: str) -> None:
+    """The adapter deletes records like DeleteRecords, and the model like retention, which deletes whole segments."""
+    trimmed = ["produce A", "fetch B", "receive B", "fetch B", "receive B", "trim B"]
+    with subject(release) as kafka:
+        kafka.reset(wire.config_of(RETENTION), f"kafka-{release}")
+        for event in [*trimmed, *["crash B", "restart B"] * 2]:
+            assert kafka.apply(event), event
+        assert kafka.observe()["replicas"]["B"]["epochs"] == [(0, 1)]

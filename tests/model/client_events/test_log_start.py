@@ -52,6 +52,16 @@ def test_a_replica_deletes_only_records_below_its_high_watermark() -> None:
     assert refusal("trim B", after("kip-320", REPLICATED)) == APPLIED
 
 
+@pytest.mark.parametrize("protocol", ["kip-320", "kip-966"])
+def test_a_replica_deletes_no_record_before_it_has_learned_an_update(protocol: str) -> None:
+    restarted = f"{REPLICATED}, expire A, crash B, restart B"
+    assert refusal("trim B", after(protocol, restarted)) == Refusal.KNOWS_NO_LEADER
+
+
+def test_a_replica_without_a_leader_deletes_records_in_kraft() -> None:
+    assert refusal("trim B", after("kip-966", f"{REPLICATED}, expire A, notify B")) == APPLIED
+
+
 def test_a_deleted_record_leaves_its_offset_and_its_epoch_moves_to_the_log_start() -> None:
     trimmed = after("kip-320", "produce A, produce A, shrink B, trim A")
     assert shown(trimmed, "A") == (1, 2, [["DELETED", 0], ["m1", 0]], [[0, 1]])
@@ -145,6 +155,12 @@ def test_a_consumer_below_the_log_start_continues_there_and_has_skipped_no_recor
 
 def test_a_consumer_has_nothing_to_read_where_all_records_are_deleted() -> None:
     assert refusal("consume A", after("kip-320", BEHIND, consumer=True)) == Refusal.NOTHING_TO_CONSUME
+
+
+def test_a_follower_does_not_serve_a_consumer_below_its_log_start() -> None:
+    trimmed = after("kip-320", f"{REPLICATED}, fetch B, receive B, trim B", consumer=True, follower_reads=True)
+    assert refusal("consume B", trimmed) == Refusal.NO_READ_REPLICA
+    assert refusal("consume A", trimmed) == APPLIED
 
 
 def test_a_follower_fails_if_a_diverging_response_has_a_log_start_beyond_its_high_watermark() -> None:

@@ -132,6 +132,22 @@ final class KafkaBroker implements Broker {
         logs.flush();
     }
 
+    @Override public boolean deletesRecords() {
+        return true;
+    }
+
+    @Override public long logStart() {
+        return logs.start();
+    }
+
+    @Override public boolean deleteBelow(long offset) {
+        return logs.deleteBelow(offset);
+    }
+
+    @Override public void checkpointLogStart() {
+        logs.manager().checkpointLogStartOffsets();
+    }
+
     @Override public void abandon() {
         logs.close();
         metrics.close();

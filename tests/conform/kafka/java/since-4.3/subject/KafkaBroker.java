@@ -7,6 +7,7 @@ import java.util.function.Consumer;
 import kafka.cluster.Partition;
 import kafka.server.KafkaConfig;
 import org.apache.kafka.common.errors.NotLeaderOrFollowerException;
+import org.apache.kafka.common.errors.OffsetOutOfRangeException;
 import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.record.internal.MemoryRecords;
 import org.apache.kafka.image.MetadataDelta;
@@ -16,6 +17,7 @@ import org.apache.kafka.server.common.MetadataVersion;
 import org.apache.kafka.server.partition.PendingPartitionChange;
 import org.apache.kafka.server.replica.ReplicaState;
 import org.apache.kafka.storage.internals.log.LogConfig;
+import org.apache.kafka.storage.internals.log.LogStartOffsetIncrementReason;
 import org.apache.kafka.storage.internals.log.UnifiedLog;
 
 /** A broker of Kafka 4.3. */
@@ -134,6 +136,26 @@ final class KafkaBroker implements Broker {
 
     @Override public void flush() {
         log().flush(true);
+    }
+
+    @Override public boolean deletesRecords() {
+        return true;
+    }
+
+    @Override public long logStart() {
+        return log() == null ? 0 : log().logStartOffset();
+    }
+
+    @Override public boolean deleteBelow(long offset) {
+        try {
+            return log().maybeIncrementLogStartOffset(offset, LogStartOffsetIncrementReason.ClientRecordDeletion);
+        } catch (OffsetOutOfRangeException beyondHighWatermark) {
+            return false;
+        }
+    }
+
+    @Override public void checkpointLogStart() {
+        logs.manager().checkpointLogStartOffsets();
     }
 
     @Override public void abandon() {

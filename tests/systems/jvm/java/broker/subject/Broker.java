@@ -55,6 +55,24 @@ interface Broker {
     /** Forces the log to disk. */
     void flush();
 
+    /** Whether it can delete the first records of its log. */
+    default boolean deletesRecords() {
+        return false;
+    }
+
+    /** The first offset of its log whose record is not deleted. */
+    default long logStart() {
+        return 0;
+    }
+
+    /** Deletes the records below an offset. False: the offset is beyond its high watermark, or it does not know that yet. */
+    default boolean deleteBelow(long offset) {
+        throw new UnsupportedOperationException();
+    }
+
+    /** Writes the log start to disk, if it deletes records. */
+    default void checkpointLogStart() { }
+
     /** Frees what memory and the operating system hold of a broker whose process is gone. */
     void abandon();
 

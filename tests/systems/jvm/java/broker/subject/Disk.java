@@ -17,6 +17,7 @@ import java.util.stream.Stream;
  */
 record Disk(Path directory, boolean powerLost) {
     private static final String SEGMENT = "00000000000000000000.log";
+    private static final String LOG_STARTS = "log-start-offset-checkpoint";
 
     Disk(Path directory) {
         this(directory, false);
@@ -52,9 +53,21 @@ record Disk(Path directory, boolean powerLost) {
         }
     }
 
-    /** The one segment there is, where a log never rolls. */
+    /** The first segment. A log that never rolls has only one, which starts at 0 until the log starts again. */
     Path segment() {
-        return directory.resolve(Partitions.DIRECTORY).resolve(SEGMENT);
+        List<Path> segments = segments();
+        return segments.isEmpty() ? directory.resolve(Partitions.DIRECTORY).resolve(SEGMENT) : segments.get(0);
+    }
+
+    /** The offset of the first record in the first segment. It may be deleted. */
+    long firstOffset() {
+        String name = segment().getFileName().toString();
+        return Long.parseLong(name.substring(0, name.indexOf('.')));
+    }
+
+    /** The first offset whose record is not deleted. */
+    long logStart() {
+        return Math.max(firstOffset(), checkpointed(LOG_STARTS));
     }
 
     long size() {
@@ -73,11 +86,12 @@ record Disk(Path directory, boolean powerLost) {
     Replica replica() {
         List<Replica.Entry> log = Batches.onDisk(this);
         List<List<Long>> epochs = epochs();
+        long leo = firstOffset() + log.size();
         if (powerLost && epochs != null) {
             // The checkpoint still has what recovery cuts (LogLoader.load); the model truncates it when power is lost.
-            epochs.removeIf(entry -> entry.get(1) >= log.size());
+            epochs.removeIf(entry -> entry.get(1) >= leo);
         }
-        return new Replica(log.size(), Math.min(highWatermark(), log.size()), log, epochs, Decision.NOBODY, -1, null, false);
+        return new Replica(leo, Math.min(highWatermark(), leo), log, epochs, Decision.NOBODY, -1, null, false);
     }
 
     /** Truncates the log to so many of its bytes, as a machine does that loses power. */
@@ -95,9 +109,13 @@ record Disk(Path directory, boolean powerLost) {
         return new Disk(directory, true);
     }
 
-    /** The checkpoint of high watermarks: a version, a count, and partition and offset a line. */
     long highWatermark() {
-        return lines(directory.resolve(Partitions.HIGH_WATERMARKS)).stream()
+        return checkpointed(Partitions.HIGH_WATERMARKS);
+    }
+
+    /** The offset in a checkpoint: a version, a count, and partition and offset a line. */
+    private long checkpointed(String file) {
+        return lines(directory.resolve(file)).stream()
                 .filter(line -> line.startsWith(Partitions.CHECKPOINTED))
                 .mapToLong(line -> Long.parseLong(line.substring(Partitions.CHECKPOINTED.length())))
                 .findFirst().orElse(0);

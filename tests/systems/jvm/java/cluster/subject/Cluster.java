@@ -22,6 +22,7 @@ final class Cluster implements AutoCloseable {
     private static final List<String> ALTER_PARTITION = List.of("alter", "altered", "resend", "refuse");
     private static final List<String> LAG_TIME = List.of("lapse");
     private static final List<String> DELAYED_FETCH = List.of("expire_fetch");
+    private static final List<String> RETENTION = List.of("trim");
     private static final List<String> HEARTBEATS = List.of("shutdown", "unfence");
     private static final List<String> REGISTRATION = List.of("register");
 
@@ -94,6 +95,7 @@ final class Cluster implements AutoCloseable {
         verbs.addAll(rules.registersLater() ? REGISTRATION : List.of());
         verbs.addAll(settings.lagTime() ? LAG_TIME : List.of());
         verbs.addAll(settings.delayedFetch() ? DELAYED_FETCH : List.of());
+        verbs.addAll(settings.retention() && nodes.get(0).broker.deletesRecords() ? RETENTION : List.of());
         return verbs;
     }
 
@@ -131,6 +133,7 @@ final class Cluster implements AutoCloseable {
             case "expand" -> expand(node);
             case "flush" -> flush(node);
             case "checkpoint" -> checkpoint(node);
+            case "trim" -> trim(node);
             case "alter" -> gate.decide(node.id);
             case "altered" -> altered(node);
             case "resend" -> gate.resend(node.id);
@@ -333,6 +336,13 @@ final class Cluster implements AutoCloseable {
         node.broker.flush();
         node.flushed = node.seen.leo();
         return true;
+    }
+
+    private boolean trim(Node node) {
+        if (!node.isUp() || node.logStart() >= Math.min(node.seen.hw(), node.seen.leo())) {
+            return false;
+        }
+        return node.broker.deleteBelow(node.logStart() + 1);
     }
 
     private boolean checkpoint(Node node) {
@@ -558,6 +568,7 @@ final class Cluster implements AutoCloseable {
             if (node.isUp()) {
                 note(node);
                 node.broker.finishScheduled();
+                node.broker.checkpointLogStart();
                 acknowledged.addAll(node.broker.acknowledged());
             }
             node.look();
@@ -601,7 +612,10 @@ final class Cluster implements AutoCloseable {
         shown.put("up", node.isUp());
         shown.put("leo", seen.leo());
         shown.put("hw", Math.max(0, seen.hw()));  // a leader up to 2.1 may not know it, and shows nothing to consumers
-        shown.put("log", seen.log().stream().map(entry -> List.of("m" + entry.number(), entry.epoch())).toList());
+        shown.put("log", log(node));
+        if (settings.retention()) {
+            shown.put("log_start", node.logStart());
+        }
         if (seen.epochs() != null) {
             shown.put("epochs", seen.epochs());
         }
@@ -616,6 +630,18 @@ final class Cluster implements AutoCloseable {
             shown.put("own", Map.of("remote_leo", remoteLeos(node), "isr", names(seen.isr())));
         }
         return shown;
+    }
+
+    /** The records by offset, and DELETED below the log start. The file may still have the deleted records. */
+    private static List<List<Object>> log(Node node) {
+        List<List<Object>> records = new ArrayList<>();
+        int first = (int) node.disk.firstOffset();
+        for (int offset = 0; offset < node.seen.leo(); offset++) {
+            boolean isDeleted = offset < node.logStart();
+            Replica.Entry entry = isDeleted ? null : node.seen.log().get(offset - first);
+            records.add(isDeleted ? List.of("DELETED", 0) : List.of("m" + entry.number(), entry.epoch()));
+        }
+        return records;
     }
 
     /** What a leader knows of the others; nothing of those that have not fetched from it. */

@@ -51,6 +51,10 @@ final class Node {
         flushed = Math.min(flushed, seen.leo());
     }
 
+    long logStart() {
+        return isUp() ? broker.logStart() : disk.logStart();
+    }
+
     /** Whether it has asked a leader, and has not got the answer. */
     boolean waitsFor(Node leader) {
         return (answer != null || wait != null) && asked.leader() == leader.id;

@@ -12,7 +12,8 @@ record Settings(
         int recordsPerFetch,
         boolean retries,
         boolean lagTime,
-        boolean delayedFetch) {
+        boolean delayedFetch,
+        boolean retention) {
 
     static Settings of(JsonObject config) {
         return new Settings(
@@ -24,7 +25,8 @@ record Settings(
                 config.get("records_per_fetch").getAsInt(),
                 isOn(config, "retries"),
                 isOn(config, "lag_time"),
-                isOn(config, "delayed_fetch"));
+                isOn(config, "delayed_fetch"),
+                isOn(config, "retention"));
     }
 
     private static boolean isOn(JsonObject config, String setting) {
