@@ -284,6 +284,7 @@ def test_a_goal_that_a_run_can_ask_for_is_asked_for_in_its_example(entry: Glossa
         Configuration(controllers=2, transactions=True),
         Configuration(lag_time=True, delayed_fetch=True),
         Configuration(consumer=True, consumer_group=True, lost_directory=True),
+        Configuration(retention=True),
     ]
     ever = any(entry.name in asked.asked_for(p, settings) for p in GENERATIONS.values() for settings in every)
     assert ("required" in by_generation(entry).values()) == ever

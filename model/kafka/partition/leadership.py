@@ -80,8 +80,8 @@ def take_role(p: State, r: int, previous_leader: int, epoch_missed: bool, member
     """Let r take its role in the latest update: it leads with `members` as the ISR, follows, or waits for a leader."""
     leader = p.known_leader[r]
     truncation_on_fetch.begin_fetching(p, r)
-    if fails_fetchers(p) and leader != previous_leader:
-        p.fetcher_failed[r] = 0
+    if fails_fetchers(p):
+        p.fetcher_failed[r] = 0  # AbstractFetcherManager.addFetcherForPartitions
     if leader == r:
         if previous_leader == r:
             stay_leader(p, r, epoch_missed)

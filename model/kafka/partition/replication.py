@@ -20,7 +20,14 @@ from epochfuzz.model.kafka.vocabulary import replica_sets
 from epochfuzz.model.kafka.vocabulary.configuration import Acks
 from epochfuzz.model.kafka.vocabulary.goals import Goal
 from epochfuzz.model.kafka.vocabulary.in_force import answers_delayed_fetches_first, fails_fetchers, has_retention
-from epochfuzz.model.kafka.vocabulary.mechanisms import Fencing, LateAnswer, OutOfRange, RemoteLeoOutOfRange, Truncation
+from epochfuzz.model.kafka.vocabulary.mechanisms import (
+    BelowLogStart,
+    Fencing,
+    LateAnswer,
+    OutOfRange,
+    RemoteLeoOutOfRange,
+    Truncation,
+)
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
 from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, Phase, State
 
@@ -143,8 +150,8 @@ def is_below_log_start(p: State, leader: int, follower: int) -> bool:
 
     In 2.8.0 the leader looked for a divergence first (KAFKA-12996, Partition.readRecords).
     """
-    if fails_fetchers(p) and truncation_on_fetch.diverges(p, leader, follower):
-        return False
+    if p.truncation == Truncation.ON_FETCH and p.below_log_start == BelowLogStart.DIVERGING:
+        return p.leo[follower] < p.log_start[leader] and not truncation_on_fetch.diverges(p, leader, follower)
     return p.leo[follower] < p.log_start[leader]
 
 

@@ -60,7 +60,7 @@ def follow(p: State, follower: int) -> None:
     """Let a follower adopt the log start in its leader's response, after it has adopted the high watermark.
 
     The follower cannot delete records above its own high watermark. Its fetcher then fails, and fetches no more until
-    the leader changes or the follower restarts (KAFKA-12996, AbstractFetcherThread.markPartitionFailed).
+    the next leader epoch or until the follower restarts (KAFKA-12996, AbstractFetcherThread.markPartitionFailed).
     """
     if has_retention(p):
         start = p.flight_log_start[follower]

@@ -14,6 +14,7 @@ from epochfuzz.model.kafka.vocabulary.mechanisms import (
     ConsumerRestart,
     ControllerRequests,
     ControllerWrites,
+    DivergingHighWatermark,
     EligibleLeaders,
     Fencing,
     FollowerFenceEpoch,
@@ -268,8 +269,16 @@ def resets_positions(p: Any) -> bool:
 
 
 def fails_fetchers(p: Any) -> bool:
-    """Return whether a follower's fetcher may fail, because a response has a log start beyond its high watermark."""
-    return has_retention(p) and checks_logs_on_fetch(p) and bool(p.below_log_start == BelowLogStart.DIVERGING)
+    """Return whether a follower's fetcher may fail, because a response has a log start beyond its high watermark.
+
+    The follower must also take the high watermark and the log start of a diverging response (KAFKA-14704).
+    """
+    return bool(
+        has_retention(p)
+        and checks_logs_on_fetch(p)
+        and p.below_log_start == BelowLogStart.DIVERGING
+        and p.diverging_high_watermark == DivergingHighWatermark.APPLIED
+    )
 
 
 # The condition under which a mechanism makes any difference. A mechanism without an entry always makes a difference.

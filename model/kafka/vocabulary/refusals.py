@@ -186,7 +186,7 @@ class Refusal(IntEnum):
 
     # trim, and fetch after it
     NOTHING_TO_DELETE = 96, "{r} has no record below its high watermark that it has not deleted"
-    FETCHER_HAS_FAILED = 97, "{r}'s fetcher has failed, until its leader changes or {r} restarts"
+    FETCHER_HAS_FAILED = 97, "{r}'s fetcher has failed, until the next leader epoch or until {r} restarts"
 
 
 APPLIED = Refusal.APPLIED
