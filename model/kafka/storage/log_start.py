@@ -65,7 +65,6 @@ def follow(p: State, follower: int) -> None:
     if has_retention(p):
         start = p.flight_log_start[follower]
         if start > p.high_watermark[follower]:
-            p.goals |= Goal.FETCHER_FAILED
             p.fetcher_failed[follower] = 1
         elif start > p.log_start[follower]:
             p.goals |= Goal.LOG_START_FOLLOWED

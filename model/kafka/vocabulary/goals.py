@@ -8,7 +8,6 @@ from epochfuzz.model.kafka.vocabulary.configuration import Acks
 from epochfuzz.model.kafka.vocabulary.in_force import (
     answers_survive_decisions,
     checks_logs_on_fetch,
-    fails_fetchers,
     falls_back_to_last_known_leader,
     has_consumer,
     has_consumer_group,
@@ -168,7 +167,6 @@ class Goal(IntEnum):
     LATE_MARKER_APPENDED = _Goal(55, lambda p: has_late_requests(p) and p.late_request != LateRequest.REJECTED)
     LOG_START_FOLLOWED = _Goal(56, has_retention)
     LOG_RESTARTED = _Goal(57, has_retention)
-    FETCHER_FAILED = _Goal(58, fails_fetchers)
 
     @property
     def text(self) -> str:

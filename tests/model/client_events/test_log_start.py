@@ -169,9 +169,9 @@ def test_a_follower_fails_if_a_diverging_response_has_a_log_start_beyond_its_hig
     assert broken(failed) == ["convergence"]
 
 
-def test_a_restart_or_the_next_leader_epoch_repairs_a_failed_fetcher() -> None:
+def test_a_follower_that_failed_fetches_again_after_a_restart_or_in_the_next_leader_epoch() -> None:
     assert broken(after(FAILS, f"{FAILED}, crash B, restart B")) == []
-    assert broken(after(FAILS, f"{FAILED}, expire A, elect A, notify B")) == []
+    assert refusal("fetch B", after(FAILS, f"{FAILED}, expire A, elect A, catch_up A, notify B")) == APPLIED
 
 
 @pytest.mark.parametrize("protocol", [FAILS, "kafka-2.8.0"])
