@@ -6,11 +6,12 @@ import pytest
 
 from epochfuzz.harness.engine.explore.explore import explore
 from epochfuzz.model.core.execution import Execution
-from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.contract import healing, properties
 from epochfuzz.model.kafka.contract.observation import observe
+from epochfuzz.model.kafka.step import step
 from epochfuzz.model.kafka.storage import log
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from epochfuzz.model.kafka.vocabulary.events import schedule_texts, verb_of
+from epochfuzz.model.kafka.vocabulary.events import parse_event, schedule_texts, verb_of
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
 from tests.model.client_events import client_state
@@ -99,13 +100,26 @@ def test_a_follower_that_ends_below_the_log_start_starts_again_there(protocol: s
     assert broken(restarted) == []
 
 
+def test_a_log_that_starts_again_has_no_epochs() -> None:
+    behind = "produce A, fetch B, receive B, shrink B, produce A, trim A, trim A"
+    restarted = after("kip-320", f"{behind}, fetch B, receive B")
+    assert shown(restarted, "B") == (2, 2, [["DELETED", 0], ["DELETED", 0]], [])
+
+
 def test_up_to_2_3_the_high_watermark_stays_below_the_log_start_until_the_replica_leads() -> None:
-    restarted = after("kafka-2.3", f"{BEHIND}, fetch B, receive B")
+    schedule = f"{BEHIND}, fetch B, receive B"
+    restarted = after("kafka-2.3", schedule)
     assert (restarted.state.log_start[B], restarted.state.high_watermark[B]) == (1, 0)
-    unclean = after(
-        "kafka-2.3", f"{BEHIND}, fetch B, receive B, crash A, elect B, notify B", unclean_leader_election=True
-    )
-    assert unclean.state.high_watermark[B] == 1
+    leads = after("kafka-2.3", f"{schedule}, fetch B, expand B, elect B, notify B")
+    assert (leads.state.isr[B], leads.state.high_watermark[B]) == (0b11, 1)
+
+
+def test_since_2_4_a_high_watermark_does_not_fall_below_the_log_start() -> None:
+    known_to_b = "produce A, fetch B, receive B, fetch C, receive C, fetch B, fetch C, receive B, fetch B, receive B"
+    unknown_to_c = "crash A, elect C, notify C, produce C, notify B, fetch B, receive B, fetch B, receive B"
+    for protocol, expected in (("kip-320", 1), ("kafka-2.3", 0)):
+        fell = after(protocol, f"{known_to_b}, trim B, {unknown_to_c}", replicas=3)
+        assert fell.state.high_watermark[B] == expected
 
 
 def test_a_log_that_is_truncated_below_its_start_then_starts_at_its_end() -> None:
@@ -122,13 +136,26 @@ def test_a_deleted_record_is_not_lost_and_the_others_are() -> None:
     assert broken(two)[:2] == ["no-committed-loss", "no-acked-loss"]
 
 
+def test_a_new_leader_exposes_no_deleted_offset() -> None:
+    leads = after("kip-320", f"{REPLICATED}, trim B, crash A, elect B, notify B")
+    assert leads.state.exposed == 0b1
+
+
 def test_deleted_offsets_do_not_count_as_differences() -> None:
     p = after(
         "kip-320", "produce A, fetch B, receive B, fetch B, produce A, receive B, fetch B, receive B, trim B"
     ).state
     assert log.differences(p, A, B, 1) == 0
+    assert healing.is_equal(p, A, B)
     p.log_record[B] ^= 1 << 4  # another record at offset 1
     assert log.differences(p, A, B, 2) != 0
+    assert not healing.is_equal(p, A, B)
+
+
+def test_after_all_faults_have_stopped_the_followers_have_the_log_start_of_their_leader() -> None:
+    p = after("kip-320", f"{REPLICATED}, trim A").state
+    healing.heal(p)
+    assert p.log_start[B] == 1
 
 
 def test_a_lost_directory_has_no_log_start() -> None:
@@ -154,7 +181,9 @@ def test_a_consumer_below_the_log_start_continues_there_and_has_skipped_no_recor
 
 
 def test_a_consumer_has_nothing_to_read_where_all_records_are_deleted() -> None:
-    assert refusal("consume A", after("kip-320", BEHIND, consumer=True)) == Refusal.NOTHING_TO_CONSUME
+    p = after("kip-320", BEHIND, consumer=True).state
+    assert step(p, parse_event("consume A")) == Refusal.NOTHING_TO_CONSUME
+    assert p.position == 0
 
 
 def test_a_follower_does_not_serve_a_consumer_below_its_log_start() -> None:
