@@ -7,7 +7,12 @@ step by step, until both logs have the epoch. Since KIP-595 the follower fetches
 
 from epochfuzz.model.kafka.storage import epoch_cache, idempotence, log
 from epochfuzz.model.kafka.vocabulary.goals import Goal
-from epochfuzz.model.kafka.vocabulary.in_force import answers_survive_decisions, remembers_cut_records, skips_question
+from epochfuzz.model.kafka.vocabulary.in_force import (
+    answers_survive_decisions,
+    has_retention,
+    remembers_cut_records,
+    skips_question,
+)
 from epochfuzz.model.kafka.vocabulary.mechanisms import (
     CacheTruncation,
     HighWatermarkTruncation,
@@ -29,6 +34,8 @@ def is_due(p: State, leader_changed: bool, epoch_missed: bool) -> bool:
 def begin(p: State, r: int) -> None:
     """Let r truncate to its high watermark at once, or with KIP-101 prepare to ask its leader first."""
     p.phase[r] = Phase.FETCHING
+    if has_retention(p) and not has_epoch_to_ask_for(p, r):
+        cut(p, r, p.high_watermark[r])  # of a log that has started again, up to 2.3 (truncateToHighWatermark)
     if p.truncation == Truncation.HIGH_WATERMARK:
         cut(p, r, p.high_watermark[r])
     elif has_epoch_to_ask_for(p, r):

@@ -114,6 +114,13 @@ def test_up_to_2_3_the_high_watermark_stays_below_the_log_start_until_the_replic
     assert (leads.state.isr[B], leads.state.high_watermark[B]) == (0b11, 1)
 
 
+def test_up_to_2_3_a_log_that_has_started_again_moves_back_to_the_high_watermark_in_the_next_epoch() -> None:
+    schedule = "produce A, shrink B, trim A, fetch B, receive B, expire A, elect A, catch_up B"
+    for protocol, expected in (("kafka-2.3", 0), ("kafka-2.4", 1)):
+        again = after(protocol, schedule)
+        assert (again.state.log_start[B], again.state.leo[B]) == (expected, expected)
+
+
 def test_since_2_4_a_high_watermark_does_not_fall_below_the_log_start() -> None:
     known_to_b = "produce A, fetch B, receive B, fetch C, receive C, fetch B, fetch C, receive B, fetch B, receive B"
     unknown_to_c = "crash A, elect C, notify C, produce C, notify B, fetch B, receive B, fetch B, receive B"

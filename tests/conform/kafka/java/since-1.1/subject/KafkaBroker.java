@@ -26,6 +26,7 @@ import kafka.server.epoch.LeaderEpochFileCache;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.errors.NotEnoughReplicasException;
 import org.apache.kafka.common.errors.NotLeaderForPartitionException;
+import org.apache.kafka.common.errors.OffsetOutOfRangeException;
 import org.apache.kafka.common.errors.OutOfOrderSequenceException;
 import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.network.ListenerName;
@@ -149,6 +150,30 @@ final class KafkaBroker implements Broker {
 
     @Override public void flush() {
         log().flush();
+    }
+
+    @Override public boolean deletesRecords() {
+        return true;
+    }
+
+    @Override public long logStart() {
+        return log() == null ? 0 : log().logStartOffset();
+    }
+
+    @Override public boolean deleteBelow(long offset) {
+        if (partition() == null) {
+            return false;
+        }
+        try {
+            partition().getReplica(id).get().maybeIncrementLogStartOffset(offset);
+            return true;
+        } catch (OffsetOutOfRangeException beyondHighWatermark) {
+            return false;
+        }
+    }
+
+    @Override public void checkpointLogStart() {
+        logs.checkpointLogStartOffsets();
     }
 
     @Override public void abandon() {

@@ -4,12 +4,14 @@ import java.util.List;
 import java.util.Properties;
 import kafka.api.ApiVersion;
 import kafka.log.CleanerConfig;
+import kafka.log.ClientRecordDeletion$;
 import kafka.log.LogConfig;
 import kafka.log.LogManager;
 import kafka.log.UnifiedLog;
 import kafka.server.BrokerTopicStats;
 import kafka.server.LogDirFailureChannel;
 import kafka.server.epoch.EpochEntry;
+import org.apache.kafka.common.errors.OffsetOutOfRangeException;
 
 /** The log directory of a broker, as Kafka's LogManager has it. */
 final class Logs {
@@ -46,6 +48,18 @@ final class Logs {
         }
         return Scala.<EpochEntry>list(log().leaderEpochCache().get().epochEntries()).stream()
                 .map(entry -> List.of((long) entry.epoch(), entry.startOffset())).toList();
+    }
+
+    long start() {
+        return log() == null ? 0 : log().logStartOffset();
+    }
+
+    boolean deleteBelow(long offset) {
+        try {
+            return log().maybeIncrementLogStartOffset(offset, ClientRecordDeletion$.MODULE$);
+        } catch (OffsetOutOfRangeException beyondHighWatermark) {
+            return false;
+        }
     }
 
     void flush() {

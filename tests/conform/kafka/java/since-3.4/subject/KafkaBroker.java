@@ -7,6 +7,7 @@ import java.util.function.Consumer;
 import kafka.cluster.Partition;
 import kafka.cluster.ReplicaState;
 import kafka.log.CleanerConfig;
+import kafka.log.ClientRecordDeletion$;
 import kafka.log.LogConfig;
 import kafka.log.LogManager;
 import kafka.log.ProducerStateManagerConfig;
@@ -16,6 +17,7 @@ import kafka.server.KafkaConfig;
 import kafka.server.LogDirFailureChannel;
 import kafka.server.epoch.EpochEntry;
 import kafka.server.metadata.KRaftMetadataCache;
+import org.apache.kafka.common.errors.OffsetOutOfRangeException;
 import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.record.MemoryRecords;
 import org.apache.kafka.image.MetadataDelta;
@@ -124,6 +126,26 @@ final class KafkaBroker implements Broker {
 
     @Override public void flush() {
         log().flush(true);
+    }
+
+    @Override public boolean deletesRecords() {
+        return true;
+    }
+
+    @Override public long logStart() {
+        return log() == null ? 0 : log().logStartOffset();
+    }
+
+    @Override public boolean deleteBelow(long offset) {
+        try {
+            return log().maybeIncrementLogStartOffset(offset, ClientRecordDeletion$.MODULE$);
+        } catch (OffsetOutOfRangeException beyondHighWatermark) {
+            return false;
+        }
+    }
+
+    @Override public void checkpointLogStart() {
+        logs.checkpointLogStartOffsets();
     }
 
     @Override public void abandon() {

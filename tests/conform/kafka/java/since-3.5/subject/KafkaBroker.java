@@ -9,11 +9,13 @@ import kafka.log.UnifiedLog;
 import kafka.server.KafkaConfig;
 import kafka.server.metadata.KRaftMetadataCache;
 import org.apache.kafka.common.errors.NotLeaderOrFollowerException;
+import org.apache.kafka.common.errors.OffsetOutOfRangeException;
 import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.record.MemoryRecords;
 import org.apache.kafka.image.MetadataDelta;
 import org.apache.kafka.server.common.MetadataVersion;
 import org.apache.kafka.storage.internals.log.LogConfig;
+import org.apache.kafka.storage.internals.log.LogStartOffsetIncrementReason;
 
 /** A broker of Kafka 3.5 to 3.9 under KRaft. */
 final class KafkaBroker implements Broker {
@@ -125,6 +127,26 @@ final class KafkaBroker implements Broker {
 
     @Override public void flush() {
         log().flush(true);
+    }
+
+    @Override public boolean deletesRecords() {
+        return true;
+    }
+
+    @Override public long logStart() {
+        return log() == null ? 0 : log().logStartOffset();
+    }
+
+    @Override public boolean deleteBelow(long offset) {
+        try {
+            return log().maybeIncrementLogStartOffset(offset, LogStartOffsetIncrementReason.ClientRecordDeletion);
+        } catch (OffsetOutOfRangeException beyondHighWatermark) {
+            return false;
+        }
+    }
+
+    @Override public void checkpointLogStart() {
+        logs.manager().checkpointLogStartOffsets();
     }
 
     @Override public void abandon() {
