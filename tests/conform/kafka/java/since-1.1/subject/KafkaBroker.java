@@ -26,7 +26,6 @@ import kafka.server.epoch.LeaderEpochFileCache;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.errors.NotEnoughReplicasException;
 import org.apache.kafka.common.errors.NotLeaderForPartitionException;
-import org.apache.kafka.common.errors.OffsetOutOfRangeException;
 import org.apache.kafka.common.errors.OutOfOrderSequenceException;
 import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.network.ListenerName;
@@ -152,24 +151,13 @@ final class KafkaBroker implements Broker {
         log().flush();
     }
 
-    @Override public boolean deletesRecords() {
-        return true;
-    }
-
     @Override public long logStart() {
         return log() == null ? 0 : log().logStartOffset();
     }
 
     @Override public boolean deleteBelow(long offset) {
-        if (partition() == null) {
-            return false;
-        }
-        try {
-            partition().getReplica(id).get().maybeIncrementLogStartOffset(offset);
-            return true;
-        } catch (OffsetOutOfRangeException beyondHighWatermark) {
-            return false;
-        }
+        return partition() != null
+                && LogStarts.raise(() -> partition().getReplica(id).get().maybeIncrementLogStartOffset(offset));
     }
 
     @Override public void checkpointLogStart() {

@@ -6,6 +6,7 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import kafka.cluster.Partition;
+import kafka.log.ClientRecordDeletion$;
 import kafka.log.LogConfig;
 import kafka.server.KafkaConfig;
 import kafka.server.MetadataCache;
@@ -132,16 +133,13 @@ final class KafkaBroker implements Broker {
         logs.flush();
     }
 
-    @Override public boolean deletesRecords() {
-        return true;
-    }
-
     @Override public long logStart() {
-        return logs.start();
+        return logs.log() == null ? 0 : logs.log().logStartOffset();
     }
 
     @Override public boolean deleteBelow(long offset) {
-        return logs.deleteBelow(offset);
+        return LogStarts.raise(() ->
+                logs.log().maybeIncrementLogStartOffset(offset, ClientRecordDeletion$.MODULE$));
     }
 
     @Override public void checkpointLogStart() {

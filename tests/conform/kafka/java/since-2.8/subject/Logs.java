@@ -3,14 +3,12 @@ package subject;
 import java.util.List;
 import java.util.Properties;
 import kafka.log.CleanerConfig;
-import kafka.log.ClientRecordDeletion$;
 import kafka.log.Log;
 import kafka.log.LogConfig;
 import kafka.log.LogManager;
 import kafka.server.BrokerTopicStats;
 import kafka.server.LogDirFailureChannel;
 import kafka.server.epoch.EpochEntry;
-import org.apache.kafka.common.errors.OffsetOutOfRangeException;
 
 /** The log directory of a broker, as Kafka's LogManager has it. */
 final class Logs {
@@ -49,18 +47,6 @@ final class Logs {
                 .map(entry -> List.of((long) entry.epoch(), entry.startOffset())).toList();
     }
 
-    long start() {
-        return log() == null ? 0 : log().logStartOffset();
-    }
-
-    boolean deleteBelow(long offset) {
-        try {
-            return log().maybeIncrementLogStartOffset(offset, ClientRecordDeletion$.MODULE$);
-        } catch (OffsetOutOfRangeException beyondHighWatermark) {
-            return false;
-        }
-    }
-
     void flush() {
         log().flush();
     }
@@ -73,7 +59,8 @@ final class Logs {
         DirectoryLocks.release(manager);
     }
 
-    private Log log() {
+    /** The partition\'s log; null before there is one. */
+    Log log() {
         return manager.getLog(Partitions.THE_ONE, false).getOrElse(Scala.supplier(() -> null));
     }
 }

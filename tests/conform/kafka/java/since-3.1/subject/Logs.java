@@ -4,14 +4,12 @@ import java.util.List;
 import java.util.Properties;
 import kafka.api.ApiVersion;
 import kafka.log.CleanerConfig;
-import kafka.log.ClientRecordDeletion$;
 import kafka.log.LogConfig;
 import kafka.log.LogManager;
 import kafka.log.UnifiedLog;
 import kafka.server.BrokerTopicStats;
 import kafka.server.LogDirFailureChannel;
 import kafka.server.epoch.EpochEntry;
-import org.apache.kafka.common.errors.OffsetOutOfRangeException;
 
 /** The log directory of a broker, as Kafka's LogManager has it. */
 final class Logs {
@@ -50,18 +48,6 @@ final class Logs {
                 .map(entry -> List.of((long) entry.epoch(), entry.startOffset())).toList();
     }
 
-    long start() {
-        return log() == null ? 0 : log().logStartOffset();
-    }
-
-    boolean deleteBelow(long offset) {
-        try {
-            return log().maybeIncrementLogStartOffset(offset, ClientRecordDeletion$.MODULE$);
-        } catch (OffsetOutOfRangeException beyondHighWatermark) {
-            return false;
-        }
-    }
-
     void flush() {
         log().flush();
     }
@@ -74,7 +60,8 @@ final class Logs {
         DirectoryLocks.release(manager);
     }
 
-    private UnifiedLog log() {
+    /** The partition\'s log; null before there is one. */
+    UnifiedLog log() {
         return manager.getLog(Partitions.THE_ONE, false).getOrElse(Scala.supplier(() -> null));
     }
 }

@@ -17,7 +17,6 @@ import kafka.server.KafkaConfig;
 import kafka.server.LogDirFailureChannel;
 import kafka.server.epoch.EpochEntry;
 import kafka.server.metadata.KRaftMetadataCache;
-import org.apache.kafka.common.errors.OffsetOutOfRangeException;
 import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.record.MemoryRecords;
 import org.apache.kafka.image.MetadataDelta;
@@ -128,20 +127,12 @@ final class KafkaBroker implements Broker {
         log().flush(true);
     }
 
-    @Override public boolean deletesRecords() {
-        return true;
-    }
-
     @Override public long logStart() {
         return log() == null ? 0 : log().logStartOffset();
     }
 
     @Override public boolean deleteBelow(long offset) {
-        try {
-            return log().maybeIncrementLogStartOffset(offset, ClientRecordDeletion$.MODULE$);
-        } catch (OffsetOutOfRangeException beyondHighWatermark) {
-            return false;
-        }
+        return LogStarts.raise(() -> log().maybeIncrementLogStartOffset(offset, ClientRecordDeletion$.MODULE$));
     }
 
     @Override public void checkpointLogStart() {

@@ -9,7 +9,6 @@ import kafka.log.UnifiedLog;
 import kafka.server.KafkaConfig;
 import kafka.server.metadata.KRaftMetadataCache;
 import org.apache.kafka.common.errors.NotLeaderOrFollowerException;
-import org.apache.kafka.common.errors.OffsetOutOfRangeException;
 import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.record.MemoryRecords;
 import org.apache.kafka.image.MetadataDelta;
@@ -129,20 +128,13 @@ final class KafkaBroker implements Broker {
         log().flush(true);
     }
 
-    @Override public boolean deletesRecords() {
-        return true;
-    }
-
     @Override public long logStart() {
         return log() == null ? 0 : log().logStartOffset();
     }
 
     @Override public boolean deleteBelow(long offset) {
-        try {
-            return log().maybeIncrementLogStartOffset(offset, LogStartOffsetIncrementReason.ClientRecordDeletion);
-        } catch (OffsetOutOfRangeException beyondHighWatermark) {
-            return false;
-        }
+        return LogStarts.raise(() ->
+                log().maybeIncrementLogStartOffset(offset, LogStartOffsetIncrementReason.ClientRecordDeletion));
     }
 
     @Override public void checkpointLogStart() {

@@ -7,7 +7,6 @@ import java.util.function.Consumer;
 import kafka.cluster.Partition;
 import kafka.server.KafkaConfig;
 import org.apache.kafka.common.errors.NotLeaderOrFollowerException;
-import org.apache.kafka.common.errors.OffsetOutOfRangeException;
 import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.record.internal.MemoryRecords;
 import org.apache.kafka.image.MetadataDelta;
@@ -138,20 +137,13 @@ final class KafkaBroker implements Broker {
         log().flush(true);
     }
 
-    @Override public boolean deletesRecords() {
-        return true;
-    }
-
     @Override public long logStart() {
         return log() == null ? 0 : log().logStartOffset();
     }
 
     @Override public boolean deleteBelow(long offset) {
-        try {
-            return log().maybeIncrementLogStartOffset(offset, LogStartOffsetIncrementReason.ClientRecordDeletion);
-        } catch (OffsetOutOfRangeException beyondHighWatermark) {
-            return false;
-        }
+        return LogStarts.raise(() ->
+                log().maybeIncrementLogStartOffset(offset, LogStartOffsetIncrementReason.ClientRecordDeletion));
     }
 
     @Override public void checkpointLogStart() {

@@ -55,14 +55,9 @@ interface Broker {
     /** Forces the log to disk. */
     void flush();
 
-    /** Whether it can delete the first records of its log. */
-    default boolean deletesRecords() {
-        return false;
-    }
-
-    /** The first offset of its log whose record is not deleted. */
+    /** The first offset of its log whose record is not deleted; negative if it can delete none. */
     default long logStart() {
-        return 0;
+        return -1;
     }
 
     /** Deletes the records below an offset. False: the offset is beyond its high watermark, or it does not know that yet. */
@@ -70,7 +65,7 @@ interface Broker {
         throw new UnsupportedOperationException();
     }
 
-    /** Writes the log start to disk, if it deletes records. */
+    /** Writes the log start to disk. */
     default void checkpointLogStart() { }
 
     /** Frees what memory and the operating system hold of a broker whose process is gone. */

@@ -55,8 +55,8 @@ record Disk(Path directory, boolean powerLost) {
 
     /** The first segment. A log that never rolls has only one, which starts at 0 until the log starts again. */
     Path segment() {
-        List<Path> segments = segments();
-        return segments.isEmpty() ? directory.resolve(Partitions.DIRECTORY).resolve(SEGMENT) : segments.get(0);
+        Path first = directory.resolve(Partitions.DIRECTORY).resolve(SEGMENT);
+        return Files.exists(first) ? first : segments().stream().findFirst().orElse(first);
     }
 
     /** The offset of the first record in the first segment. It may be deleted. */

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -95,7 +96,7 @@ final class Cluster implements AutoCloseable {
         verbs.addAll(rules.registersLater() ? REGISTRATION : List.of());
         verbs.addAll(settings.lagTime() ? LAG_TIME : List.of());
         verbs.addAll(settings.delayedFetch() ? DELAYED_FETCH : List.of());
-        verbs.addAll(settings.retention() && nodes.get(0).broker.deletesRecords() ? RETENTION : List.of());
+        verbs.addAll(settings.retention() && nodes.get(0).broker.logStart() >= 0 ? RETENTION : List.of());
         return verbs;
     }
 
@@ -568,12 +569,14 @@ final class Cluster implements AutoCloseable {
             if (node.isUp()) {
                 note(node);
                 node.broker.finishScheduled();
-                node.broker.checkpointLogStart();
                 acknowledged.addAll(node.broker.acknowledged());
             }
             node.look();
             if (node.isUp() && !settings.asynchronousCheckpoint() && node.next > 0) {
                 checkpoint(node);
+            }
+            if (node.isUp() && settings.retention()) {
+                node.broker.checkpointLogStart();
             }
         }
         Node leader = trueLeader();
@@ -612,9 +615,10 @@ final class Cluster implements AutoCloseable {
         shown.put("up", node.isUp());
         shown.put("leo", seen.leo());
         shown.put("hw", Math.max(0, seen.hw()));  // a leader up to 2.1 may not know it, and shows nothing to consumers
-        shown.put("log", log(node));
+        long start = settings.retention() ? Math.max(0, node.logStart()) : 0;
+        shown.put("log", log(node, start));
         if (settings.retention()) {
-            shown.put("log_start", node.logStart());
+            shown.put("log_start", start);
         }
         if (seen.epochs() != null) {
             shown.put("epochs", seen.epochs());
@@ -633,14 +637,10 @@ final class Cluster implements AutoCloseable {
     }
 
     /** The records by offset, and DELETED below the log start. The file may still have the deleted records. */
-    private static List<List<Object>> log(Node node) {
-        List<List<Object>> records = new ArrayList<>();
-        int first = (int) node.disk.firstOffset();
-        for (int offset = 0; offset < node.seen.leo(); offset++) {
-            boolean isDeleted = offset < node.logStart();
-            Replica.Entry entry = isDeleted ? null : node.seen.log().get(offset - first);
-            records.add(isDeleted ? List.of("DELETED", 0) : List.of("m" + entry.number(), entry.epoch()));
-        }
+    private static List<List<Object>> log(Node node, long start) {
+        List<List<Object>> records = new ArrayList<>(Collections.nCopies((int) start, List.of("DELETED", 0)));
+        long deleted = start == 0 ? 0 : start - node.disk.firstOffset();
+        node.seen.log().stream().skip(deleted).forEach(entry -> records.add(List.of("m" + entry.number(), entry.epoch())));
         return records;
     }
 
