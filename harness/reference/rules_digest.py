@@ -15,20 +15,13 @@ from typing import Any
 from epochfuzz.model.core import source, specializer
 from epochfuzz.model.kafka.contract import healing, properties
 from epochfuzz.model.kafka.step import step
+from epochfuzz.model.kafka.vocabulary.configuration import PARTICULAR
 from epochfuzz.model.kafka.vocabulary.event_codes import replica_of, verb_number
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 from epochfuzz.model.kafka.vocabulary.refusals import Refusal
 
 # These settings are off in every survey, so their rules do not influence a digest.
-_OFF_IN_SURVEYS = (
-    "lag_time",
-    "delayed_fetch",
-    "consumer_group",
-    "lost_directory",
-    "producer_epochs",
-    "late_requests",
-    "retention",
-)
+_OFF_IN_SURVEYS = ("lag_time", "delayed_fetch", *sorted(PARTICULAR))
 _ENCODING: dict[source.Rule, str] = {verb_number: "event >> 3", replica_of: "event & 7"}
 OFF = dict.fromkeys(_OFF_IN_SURVEYS, 0)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from epochfuzz.model.core.model import Specialization, SpecializationRules
-from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.configuration import PARTICULAR, Configuration
 from epochfuzz.model.kafka.vocabulary.in_force import requests_isr_changes
 from epochfuzz.model.kafka.vocabulary.protocols import NAMED
 from epochfuzz.model.kafka.vocabulary.state import Partition
@@ -38,18 +38,8 @@ _CALLED = ("learn", "remember_readable")
 
 # Settings whose rules the program `kernels` leaves out.
 _SELDOM = (
-    "follower_reads",
-    "retries",
-    "consumer",
-    "transactions",
-    "controllers",
-    "lag_time",
-    "delayed_fetch",
-    "consumer_group",
-    "lost_directory",
-    "producer_epochs",
-    "late_requests",
-    "retention",
+    *("follower_reads", "retries", "consumer", "transactions", "controllers", "lag_time", "delayed_fetch"),
+    *sorted(PARTICULAR),
 )
 
 

@@ -157,9 +157,7 @@ class Configuration:
 
         Particular settings that are off are left out.
         """
-        left_out = {
-            setting.name for setting in fields(self) if setting.metadata.get("is_particular")
-        } - self.changed().keys()
+        left_out = PARTICULAR - self.changed().keys()
         return " ".join(f"{key}={word}" for key, word in self.words().items() if key not in left_out)
 
     def words(self) -> dict[str, str]:
@@ -174,6 +172,10 @@ class Configuration:
         records = min(self.records, MAX_TRANSACTIONAL_RECORDS) if self.transactions else self.records
         numbers = {key: int(value) for key, value in vars(self).items() if key != "acks"}
         return numbers | {"acks": ACKS[self.acks], "records": records}
+
+
+# The settings that `Configuration.text` names only where they are on. They are off in every survey.
+PARTICULAR = frozenset(each.name for each in fields(Configuration) if each.metadata.get("is_particular"))
 
 
 def _check(key: str, value: Any, low: int | None, high: int | None) -> None:
