@@ -157,6 +157,8 @@ def _whom(p: State, r: int) -> str:
 
 def _receive_diverging(c: Change) -> Iterator[str]:
     p, r = c.before, c.r
+    if c.after.fetcher_failed[r]:
+        return  # a consequence, which log_starts.py describes
     if replication.presumes_leadership(p, r):
         yield f"{c.name} handles the response as a follower, although it leads epoch {p.known_epoch[r]} by now"
     applied = p.diverging_high_watermark == DivergingHighWatermark.APPLIED and not truncation_on_fetch.is_taken(p, r)

@@ -30,7 +30,7 @@ def missing(p: State) -> int:
 def absent(p: State, r: int) -> int:
     """Return the set of guaranteed records that r lacks at their offsets."""
     if not p.retries:
-        return int(promised(p) & ~p.standing[r] & ~p.deleted)
+        return int(promised(p) & ~promises.standing_or_deleted(p, r))
     unlike_seen = {record for _, record in ideal_log.lost(p, r)}
     return int(promises.lost_acked(p, r)) | sum(1 << record for record in unlike_seen)
 

@@ -127,7 +127,7 @@ def has_converged(p: State) -> bool:
 
     A dead replica does not count: up to Kafka 2.0.0 a follower's process may end while it catches up (OutOfRange.HALT).
     """
-    if has_retention(p) and not log_start.is_followed(p, controller.true_leader(p)):
+    if has_retention(p) and log_start.behind(p, controller.true_leader(p)) != 0:
         return False
     live = NONE
     for r in range(p.replicas):

@@ -13,7 +13,7 @@ from epochfuzz.model.kafka.controller import controller
 from epochfuzz.model.kafka.history import ideal_log, promises
 from epochfuzz.model.kafka.partition import alter_partition, high_watermark, replication
 from epochfuzz.model.kafka.partition.replication import presumes_leadership
-from epochfuzz.model.kafka.storage import log, transactions
+from epochfuzz.model.kafka.storage import log, log_start, transactions
 from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES
 from epochfuzz.model.kafka.vocabulary.mechanisms import IsrChange
 from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, Partition
@@ -218,12 +218,11 @@ def differing(p: Partition) -> Iterator[str]:
             if _records_differ(p, a, b, offset) or log.at(p.log_epoch[a], offset) != log.at(p.log_epoch[b], offset):
                 yield f"healed, {_both_records(p, a, b, offset)}"
     leader = controller.true_leader(p)
+    behind = log_start.behind(p, leader)
     for r in range(p.replicas):
-        if leader != NONE and p.up[r] and p.log_start[r] < p.log_start[leader]:
-            starts = (
-                f"{p.log_start[r]} on {REPLICA_NAMES[r]} and {p.log_start[leader]} on leader {REPLICA_NAMES[leader]}"
-            )
-            yield f"healed, the log start is {starts}"
+        if behind >> r & 1:
+            leaders = f"{p.log_start[leader]} on leader {REPLICA_NAMES[leader]}"
+            yield f"healed, the log start is {p.log_start[r]} on {REPLICA_NAMES[r]} and {leaders}"
 
 
 def _readable_offsets(p: Partition) -> dict[int, list[int]]:

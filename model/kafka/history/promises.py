@@ -86,9 +86,14 @@ def exposed_are_lost(p: State, r: int) -> bool:
 
 def lost_exposed(p: State, r: int) -> int:
     """Return the set of records that consumers could read, and that r lacks at their own offsets. Without retries."""
+    return p.exposed & ~standing_or_deleted(p, r)
+
+
+def standing_or_deleted(p: State, r: int) -> int:
+    """Return the set of records that stand at their own offset in r's log, and of those that `trim` has deleted."""
     if has_retention(p):
-        return p.exposed & ~p.standing[r] & ~p.deleted
-    return p.exposed & ~p.standing[r]
+        return p.standing[r] | p.deleted
+    return p.standing[r]
 
 
 def lost_acked(p: State, r: int) -> int:
@@ -96,9 +101,7 @@ def lost_acked(p: State, r: int) -> int:
 
     With retries r has a record if it is at any offset of r's log. Otherwise it must be at its own offset.
     """
-    if has_retention(p):
-        return p.acked & ~p.standing[r] & ~p.deleted
-    return p.acked & ~(log.records_in(p, r) if p.retries else p.standing[r])
+    return p.acked & ~(log.records_in(p, r) if p.retries else standing_or_deleted(p, r))
 
 
 def note_lossy_failure(p: State) -> None:

@@ -7,7 +7,7 @@ There an old response counts if the follower still fetches from this leader at t
 """
 
 from epochfuzz.model.kafka.partition import truncation_on_fetch
-from epochfuzz.model.kafka.storage import epoch_cache, log, producer_epochs
+from epochfuzz.model.kafka.storage import epoch_cache, log, log_start, producer_epochs
 from epochfuzz.model.kafka.vocabulary.goals import Goal
 from epochfuzz.model.kafka.vocabulary.in_force import (
     answers_survive_decisions,
@@ -45,14 +45,8 @@ def carry_records(p: State, leader: int, follower: int, start: int) -> int:
     p.flight_record[follower] = log.prefix(p.log_record[leader] >> (4 * start), count)
     p.flight_record_epoch[follower] = log.prefix(p.log_epoch[leader] >> (4 * start), count)
     producer_epochs.note_fetch(p, leader, follower)
-    carry_log_start(p, leader, follower)
+    log_start.carry(p, leader, follower)
     return count
-
-
-def carry_log_start(p: State, leader: int, follower: int) -> None:
-    """Add the leader's log start to the response in flight to the follower."""
-    if has_retention(p):
-        p.flight_log_start[follower] = p.log_start[leader]
 
 
 def is_awaited(p: State, follower: int, leader: int) -> bool:

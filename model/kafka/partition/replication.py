@@ -150,9 +150,10 @@ def is_below_log_start(p: State, leader: int, follower: int) -> bool:
 
     In 2.8.0 the leader looked for a divergence first (KAFKA-12996, Partition.readRecords).
     """
-    if p.truncation == Truncation.ON_FETCH and p.below_log_start == BelowLogStart.DIVERGING:
-        return p.leo[follower] < p.log_start[leader] and not truncation_on_fetch.diverges(p, leader, follower)
-    return p.leo[follower] < p.log_start[leader]
+    if p.leo[follower] >= p.log_start[leader]:
+        return False
+    looks_for_divergence = p.truncation == Truncation.ON_FETCH and p.below_log_start == BelowLogStart.DIVERGING
+    return not (looks_for_divergence and truncation_on_fetch.diverges(p, leader, follower))
 
 
 def is_fenced(p: State, leader: int, follower: int) -> bool:
@@ -188,7 +189,7 @@ def answer_out_of_range(p: State, follower: int, leader: int) -> None:
         p.fetched_at[leader, follower] = NONE
     p.flight[follower] = Flight.OUT_OF_RANGE
     p.flight_offset[follower] = p.leo[leader]
-    flight.carry_log_start(p, leader, follower)
+    log_start.carry(p, leader, follower)
 
 
 def request_records(p: State, follower: int, leader: int) -> None:

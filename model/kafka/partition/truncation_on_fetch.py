@@ -8,7 +8,7 @@ fetches again, perhaps with an older epoch. This loop of fetches replaces the re
 from epochfuzz.model.kafka.partition import high_watermark, truncation
 from epochfuzz.model.kafka.storage import epoch_cache, log_start
 from epochfuzz.model.kafka.vocabulary.goals import Goal
-from epochfuzz.model.kafka.vocabulary.in_force import fails_fetchers, has_retention, loses_last_fetched_epoch
+from epochfuzz.model.kafka.vocabulary.in_force import fails_fetchers, loses_last_fetched_epoch
 from epochfuzz.model.kafka.vocabulary.mechanisms import DivergingFetch, DivergingHighWatermark, LateAnswer
 from epochfuzz.model.kafka.vocabulary.state import NONE, FetchState, Flight, State
 
@@ -79,8 +79,7 @@ def answer_diverging(p: State, leader: int, follower: int) -> None:
     p.flight_offset[follower] = end
     if p.diverging_high_watermark == DivergingHighWatermark.APPLIED:
         p.flight_count[follower] = high_watermark_read  # a diverging response has no records to count
-    if has_retention(p):
-        p.flight_log_start[follower] = p.log_start[leader]
+    log_start.carry(p, leader, follower)
 
 
 def apply_diverging(p: State, follower: int, epoch: int, end: int) -> None:

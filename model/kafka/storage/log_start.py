@@ -2,7 +2,7 @@
 
 A follower adopts its leader's log start from each response with records. A follower whose log ends below the leader's
 log start deletes its log, and starts again there (AbstractFetcherThread.fetchOffsetAndTruncate). The records below a
-log start are not lost: `deleted` is the set of all records that a replica was told to delete.
+log start are not lost: `deleted` is the set of all records that the event `trim` has deleted on a replica.
 
 A log has the record DELETED at each offset below its start, so that offsets stay places in a word, see log.py.
 """
@@ -56,6 +56,12 @@ def delete_below(p: State, r: int, start: int) -> None:
     epoch_cache.truncate_from_start(p, r, start)
 
 
+def carry(p: State, leader: int, follower: int) -> None:
+    """Add the leader's log start to the response in flight to the follower."""
+    if has_retention(p):
+        p.flight_log_start[follower] = p.log_start[leader]
+
+
 def follow(p: State, follower: int) -> None:
     """Let a follower adopt the log start in its leader's response, after it has adopted the high watermark.
 
@@ -87,11 +93,10 @@ def bound_high_watermark(p: State, r: int) -> None:
         p.high_watermark[r] = max(p.high_watermark[r], p.log_start[r])
 
 
-def is_followed(p: State, leader: int) -> bool:
-    """Return whether no live replica has a lower log start than the leader (NONE: no leader)."""
-    if leader == NONE:
-        return True
+def behind(p: State, leader: int) -> int:
+    """Return the set of live replicas with a lower log start than the leader (NONE: no leader)."""
+    replicas = 0
     for r in range(p.replicas):
-        if p.up[r] and p.log_start[r] < p.log_start[leader]:
-            return False
-    return True
+        if leader != NONE and p.up[r] and p.log_start[r] < p.log_start[leader]:
+            replicas |= 1 << r
+    return replicas

@@ -356,7 +356,7 @@ VARIABLES: tuple[Field, ...] = (
     Field("produced", Holds.COUNT),
     Field("exposed", Holds.RECORD_SET, read=_records_have_one_offset),
     Field("acked", Holds.RECORD_SET),
-    # The records that a replica was told to delete.
+    # The records that `trim` has deleted on a replica.
     Field("deleted", Holds.RECORD_SET, read=has_retention),
     # With retries: the record that consumers saw at each offset, and whether they saw two records at one offset, see
     # ideal_log.py.
