@@ -53,8 +53,8 @@ Selected = Annotated[
     Selection | None,
     typer.Option(
         "--selection",
-        help="Run schedules as drawn, or choose those that cover the most new situations in the model. If left out:"
-        " coverage with --judge promises, random otherwise.",
+        help="Run schedules as drawn; or those that cover the most new situations in the model; or those that a system"
+        " with a known bug fails. If left out: bugs with --client, coverage with --judge promises, random otherwise.",
     ),
 ]
 EveryTransition = Annotated[
@@ -229,7 +229,7 @@ def _plan(context: typer.Context, settings: Configuration, asked: ConformRequest
         max_failures=named["max_failures"],
         processes_for=processes_for,
         known=known,
-        selection=named["selection"] or selection_for(judged_by),
+        selection=named["selection"] or selection_for(judged_by, is_client=named["client"]),
         is_client=named["client"],
     )
     if asked.exhaustive:
@@ -285,6 +285,9 @@ def _on_this_machine(asked: ConformRequest, plan: "Plan") -> "tuple[Conformance,
 
     shrinking = asked.certify / 2 / len(plan.protocols) if asked.certify else None  # the other half is for proofs
     with show_search(asked.out) as progress:
+        if plan.selection is Selection.BUGS and plan.schedules:
+            progress.doing("looking for schedules that known bugs fail")
+            _say_which_bugs(asked, plan)
         processes = Processes(
             asked.jobs, progress.doing, shrinking, for_slow=0 if asked.is_certify_given else _ATTEMPTS_OF_SLOW
         )
@@ -302,6 +305,19 @@ def _on_this_machine(asked: ConformRequest, plan: "Plan") -> "tuple[Conformance,
                 markup=False, soft_wrap=True,
             )  # fmt: skip
         return run(plan, kept, progress.doing), kept.unfinished
+
+
+def _say_which_bugs(asked: ConformRequest, plan: "Plan") -> None:
+    """Print the known bugs that fail the schedules of the plan."""
+    from epochfuzz.harness.conform.run.bugs import known_bugs
+
+    for protocol in plan.protocols:
+        bugs = known_bugs(protocol, plan.settings, is_client=plan.is_client)
+        names = ", ".join(bug.choice for bug in bugs)
+        text = f"each schedule shows one of these bugs, if the system has it: {names}"
+        if not bugs:
+            text = "no known bug breaks a guarantee with these settings, so the schedules are random"
+        asked.out.print(f"{protocol.name}: {text}", markup=False, soft_wrap=True)
 
 
 def _in_campaign(asked: ConformRequest, plan: "Plan", directory: str, again: str) -> "Conformance":

@@ -112,6 +112,8 @@ TAKES_LONG = {
     "kafka-6880-zombie-replica",
     "kafka-7164-missed-leader-epoch",
     "kip-841-dead-replica-joins",
+    "kip-966-last-member-returns-empty",
+    "kip-966-unclean-member-kept",
     "re-elected-leader",
     "re-elected-leader-after-a-crash",
 }

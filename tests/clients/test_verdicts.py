@@ -16,7 +16,7 @@ from epochfuzz.harness.conform.protocol.discrepancy import DiscrepancyKind
 from tests.clients import verdicts
 from tests.clients.fake import FAKE
 from tests.clients.library import Library, libraries
-from tests.clients.verdicts import MOST_EVENTS, Kind, Verdict, client_cases, is_playable
+from tests.clients.verdicts import MOST_EVENTS, Kind, Verdict, client_cases, is_for_clients
 from tests.systems.system import BuildError
 
 CASES = client_cases()
@@ -47,13 +47,13 @@ def test_there_are_at_least_forty_cases_for_clients() -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_a_client_can_cause_every_event_of_a_case(case: Case) -> None:
-    assert is_playable(case)
+    assert is_for_clients(case)
     assert judge(case).as_expected
 
 
 @pytest.mark.parametrize("name", ["m1-loss", "acks-all-never-answered", "kafka-13141-diverging-fetch-counted"])
 def test_a_case_whose_events_no_client_causes_is_not_for_clients(name: str) -> None:
-    assert not is_playable(load_case(name))
+    assert not is_for_clients(load_case(name))
 
 
 def test_a_client_that_sends_nothing_fails() -> None:

@@ -12,17 +12,14 @@ from rich.table import Column, Table
 from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.cases.corpus import load_corpus
 from epochfuzz.harness.conform.client.client_subject import ClientSubject
+from epochfuzz.harness.conform.client.playable import is_playable
 from epochfuzz.harness.conform.oracle.judge import JudgedBy
 from epochfuzz.harness.conform.protocol.discrepancy import SubjectUnable
 from epochfuzz.harness.conform.run.drive import ConformanceFailure, Driven, Setting, drive
 from epochfuzz.harness.serve.settings import settings_for_clients
-from epochfuzz.model.core.execution import Execution
-from epochfuzz.model.kafka.history import producer_window
-from epochfuzz.model.kafka.vocabulary.configuration import Acks, Configuration
-from epochfuzz.model.kafka.vocabulary.event_codes import replica_of
-from epochfuzz.model.kafka.vocabulary.events import Verb, schedule_texts, verb_of
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import schedule_texts
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
-from epochfuzz.model.kafka.vocabulary.state import Partition
 from tests.clients.library import REPORTS, Library
 
 PROTOCOL = parse_protocol("kafka-2.6.1")  # a new leader accepts the next record of a producer that it does not know
@@ -72,32 +69,14 @@ def client_cases() -> list[Case]:
     """Return the cases for clients: those of tests/clients/cases, and the bundled ones whose events all happen."""
     own = load_corpus([_HERE / "cases"])
     bundled = load_corpus([_HERE.parents[1] / "corpus"])
-    return [*own, *filter(_is_for_clients, bundled)]
+    return [*own, *filter(is_for_clients, bundled)]
 
 
-def _is_for_clients(case: Case) -> bool:
+def is_for_clients(case: Case) -> bool:
     """Return whether the endpoint can serve a case, a client can play it, and it is short enough."""
     if case.settings.transactions or case.settings.producer_epochs or case.systems or len(case.events) > MOST_EVENTS:
         return False
-    return is_playable(case)
-
-
-def is_playable(case: Case) -> bool:
-    """Return whether all events of a case happen, and its producer sends records in order.
-
-    A client does not send the next record to a leader while an earlier record is at another leader without a response.
-    """
-    execution = Execution(PROTOCOL, settings_for_clients(case.settings))
-    for event in case.events:
-        is_in_order = verb_of(event) is not Verb.PRODUCE or _may_produce(execution.state, replica_of(event))
-        if not (is_in_order and execution.apply(event)):
-            return False
-    return True
-
-
-def _may_produce(p: Partition, r: int) -> bool:
-    unanswered = (number for number in range(p.produced) if not producer_window.is_done(p, number))
-    return p.acks != Acks.ALL or all(p.waiting[r] >> number & 1 for number in unanswered)
+    return is_playable(case.events, PROTOCOL, settings_for_clients(case.settings))
 
 
 def verdicts(command: Sequence[str], cases: Sequence[Case]) -> Iterator[Verdict]:

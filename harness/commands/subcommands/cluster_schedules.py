@@ -32,6 +32,7 @@ Selected = Annotated[
     Selection,
     typer.Option(
         "--selection",
+        metavar="[random|coverage]",
         help="Draw at random, or choose schedules that meet rare goals or cover the most new situations.",
     ),
 ]
@@ -119,6 +120,8 @@ def fuzz(
     from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 
     seconds = options.parse_duration(for_)
+    if selection is Selection.BUGS:
+        raise BadInput("cluster fuzz has no --selection bugs; choose random or coverage")
     printing = console(json)
     with as_ctrl_c(), as_bad_input(ClusterError), as_bad_input(ProgressError, "--save"), mistakes_as_bad_input():
         kafka = _kafka(release, kafka_home)

@@ -77,8 +77,9 @@ def conformance_test(
     The factory is called once, and the adapter is reset for each schedule. `config` are the settings of the partition,
     as in `replicas=3`. Defaults come from the project (strategies/project.py), and without a project the protocol is
     `kip-320`. `judge` is `lock-step`, or `promises` to check only the guarantees to clients. `selection` is `random`,
-    or `coverage` to choose schedules by the coverage points that they reach, which takes a few seconds. `known` is a
-    file of known differences, as for `epochfuzz conform --known`: an example ends at a known difference, and passes.
+    or `coverage` to choose schedules by the coverage points that they reach, or `bugs` for schedules that a known bug
+    fails. The last two take a few seconds. `known` is a file of known differences, as for `epochfuzz conform --known`:
+    an example ends at a known difference, and passes.
     Raises ProtocolError, ConfigurationError, KnownError and ValueError, and OSError if the file cannot be read.
 
         TestMyLog = conformance_test(MyLog, protocol="kip-320", replicas=3)

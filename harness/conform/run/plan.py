@@ -74,7 +74,7 @@ class Plan:
         return command_subject(self.command, patience, is_client=self.is_client)
 
     def _drawn(self, protocol: Protocol, number: int) -> bytes:
-        return schedule(self.selection, protocol, self.settings, self.seed, number)
+        return schedule(self.selection, protocol, self.settings, self.seed, number, is_client=self.is_client)
 
     def block_of(self, protocol: Protocol, number: int) -> Block:
         """Return block `number` under a protocol."""

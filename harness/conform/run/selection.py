@@ -1,4 +1,4 @@
-"""Select the schedules that an adapter plays: at random, or for coverage."""
+"""Select the schedules that an adapter plays: at random, for coverage, or such that a known bug fails them."""
 
 from enum import StrEnum
 from functools import lru_cache
@@ -21,22 +21,44 @@ class Selection(StrEnum):
     """The ways to select schedules.
 
     RANDOM plays every drawn schedule. COVERAGE draws many schedules, and plays the one that reaches the most new
-    coverage points.
+    coverage points. BUGS draws until a known bug would break a property, see bugs.py.
     """
 
     RANDOM = "random"
     COVERAGE = "coverage"
+    BUGS = "bugs"
 
 
-def selection_for(judge: JudgedBy) -> Selection:
-    """Return the default selection for an oracle: COVERAGE for guarantees, which few random schedules break."""
+def selection_for(judge: JudgedBy, *, is_client: bool = False) -> Selection:
+    """Return the default selection for an oracle: COVERAGE for guarantees, which few random schedules break.
+
+    BUGS for clients, which play only a few schedules.
+    """
+    if is_client:
+        return Selection.BUGS
     return Selection.COVERAGE if judge is JudgedBy.PROMISES else Selection.RANDOM
 
 
-def schedule(selection: Selection, protocol: Protocol, settings: Configuration, seed: int, number: int) -> bytes:
-    """Return schedule `number` of a seed. At random, protocols with equal particular verbs get equal schedules."""
+def schedule(
+    selection: Selection,
+    protocol: Protocol,
+    settings: Configuration,
+    seed: int,
+    number: int,
+    *,
+    is_client: bool = False,
+) -> bytes:
+    """Return schedule `number` of a seed. At random, protocols with equal particular verbs get equal schedules.
+
+    With `is_client`, the known bugs are those of clients. If there is no known bug, BUGS returns random schedules too.
+    """
     if selection is Selection.COVERAGE:
         return chooser_of(protocol, settings, seed).schedule(number)
+    if selection is Selection.BUGS:
+        from epochfuzz.harness.conform.run import bugs
+
+        if (events := bugs.schedule(protocol, settings, seed, number, is_client=is_client)) is not None:
+            return events
     from epochfuzz.harness.engine.walk import generate
 
     return generate.schedule(seed, number, _deck(protocol, settings))

@@ -1,0 +1,108 @@
+"""Draw schedules that a system with a known bug fails: a rule that some release or client had by mistake.
+
+A known bug is a protocol in which one mechanism has a choice that breaks a property, as the glossary states. The model
+runs random schedules under this protocol, millions of events a second, until one breaks the property. Without the bug
+the schedule keeps the property. Random schedules seldom show such bugs, see docs/explain/coverage.md.
+"""
+
+import random
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from epochfuzz.harness.conform.client.playable import is_playable
+from epochfuzz.harness.conform.oracle.client_guarantees import CLIENT_PROPERTIES
+from epochfuzz.harness.engine.walk.hunt import Hunter
+from epochfuzz.harness.reference.explain import glossary
+from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.mechanisms import MECHANISMS
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol, ProtocolError, parse_protocol
+
+_MOST = 1 << 15  # random schedules to run for one that breaks a property: half a second of one core
+_ATTEMPTS = 32  # schedules to draw for one that keeps the property without the bug, and that a client can play
+_SEED = 0  # for the question whether a bug shows at all
+
+
+@dataclass(frozen=True)
+class KnownBug:
+    """A protocol with one wrong choice of a mechanism, and the property that it breaks. `sound` has no such choice."""
+
+    sound: Protocol
+    choice: str  # such as fencing=none
+    protocol: Protocol
+    breaks: str
+    settings: Configuration
+    hunter: Hunter
+
+    def schedule(self, draw: random.Random, *, is_client: bool = False) -> bytes | None:
+        """Return a schedule that breaks the property with the bug only, up to this violation.
+
+        A client can play the schedule, if there is one. None if the model finds no schedule.
+        """
+        unplayable = None
+        for _ in range(_ATTEMPTS):
+            found = self.hunter.first("swarm", draw.getrandbits(63), _MOST)
+            if found is None:
+                break
+            if self._breaks_without(found[1]):
+                continue
+            if not is_client or is_playable(found[1], self.sound, self.settings):
+                return found[1]
+            unplayable = found[1]
+        return unplayable
+
+    def _breaks_without(self, events: bytes) -> bool:
+        """Return whether the schedule breaks the property without the bug, too."""
+        wanted = properties.set_of([self.breaks])
+        execution = Execution(self.sound, self.settings)
+        for event in events:
+            execution.apply(event)
+            if execution.broken() & wanted:
+                return True
+        return execution.breaks(wanted)
+
+
+@lru_cache(maxsize=4)
+def known_bugs(protocol: Protocol, settings: Configuration, *, is_client: bool = False) -> tuple[KnownBug, ...]:
+    """Return the known bugs that break a property under the settings; for a client, a guarantee of clients.
+
+    The last four results are kept.
+    """
+    candidates = _candidates(protocol, settings, CLIENT_PROPERTIES if is_client else properties.NAMES)
+    return tuple(bug for bug in candidates if bug.schedule(random.Random(_SEED)))
+
+
+def schedule(
+    protocol: Protocol, settings: Configuration, seed: int, number: int, *, is_client: bool = False
+) -> bytes | None:
+    """Return schedule `number` of a seed. The known bugs take turns. None if there is no known bug."""
+    bugs = known_bugs(protocol, settings, is_client=is_client)
+    draw = random.Random(f"{seed} {number}")
+    turns = (bugs[(number + turn) % len(bugs)] for turn in range(len(bugs)))
+    return next(filter(None, (bug.schedule(draw, is_client=is_client) for bug in turns)), None)
+
+
+def _candidates(protocol: Protocol, settings: Configuration, judged: Collection[str]) -> Iterator[KnownBug]:
+    """Yield the protocols with another choice of one mechanism that breaks a judged property, by the glossary."""
+    judged = set(judged).intersection(properties.applying(protocol.model.initial(protocol, settings)))
+    for mechanism, choices in MECHANISMS.items():
+        for choice in choices:
+            name = f"{mechanism}={choice.text}"
+            breaks = _broken_by(name)
+            if protocol.numbers()[mechanism] == choice or breaks is None or breaks not in judged:
+                continue
+            try:
+                other = parse_protocol(f"{protocol.name}:{name}")
+            except ProtocolError:  # the choice needs another choice that the protocol does not have
+                continue
+            yield KnownBug(
+                protocol, name, other, breaks, settings, Hunter(other, settings, properties.set_of([breaks]))
+            )
+
+
+def _broken_by(choice: str) -> str | None:
+    """Return the property that a choice of a mechanism breaks, by the glossary. None if it breaks no property."""
+    example = glossary()[choice].example
+    return example.breaks if example is not None and choice in example.under else None
