@@ -35,6 +35,12 @@ def test_a_built_client_does_not_compare_the_epoch_of_the_end_offset(library: Li
     assert kinds(library, "kip-320-end-of-an-older-epoch") == [Kind.FAILS]
 
 
+@of_each
+def test_a_built_client_that_stores_no_leader_epoch_skips_a_record_after_a_commit(library: Library) -> None:
+    stores_epochs = library.name != "Sarama" and not library.commits_offset_only
+    assert kinds(library, "librdkafka-5158-committed-position") == [Kind.OK if stores_epochs else Kind.FAILS]
+
+
 def test_the_java_client_skips_a_record_if_the_application_commits_no_epoch_20507() -> None:
     [without] = OFFSET_ONLY
     [beside] = [each for each in BUILT if each.title == without.title.removesuffix(", commits without epochs")]

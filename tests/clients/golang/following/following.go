@@ -69,6 +69,17 @@ type Client interface {
 	Poll(wait time.Duration)
 	// Restart closes the consumer, and creates another one at the old position and leader epoch.
 	Restart()
+	// Commit commits the consumer's position, with its leader epoch if the library has it, and waits.
+	Commit() error
+	// Resume closes the consumer, and creates another one at the committed position.
+	Resume() error
+}
+
+// note prints an error. The order then has no effect, as if the client had sent nothing.
+func note(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
 }
 
 // Follow follows orders until standard input ends. With --restart, the consumer restarts before each new leader.
@@ -99,6 +110,10 @@ func Follow(client Client) {
 			if restarts {
 				client.Restart()
 			}
+		case "commit":
+			note(client.Commit())
+		case "restart":
+			note(client.Resume())
 		}
 		taken := news.take()
 		taken.Error = failure

@@ -9,6 +9,12 @@ import (
 	"epochfuzz/clients/following"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+const (
+	group    = "group"
+	patience = 2 * time.Second
 )
 
 var acks = map[string]kgo.Acks{"all": kgo.AllISRAcks(), "1": kgo.LeaderAck(), "0": kgo.NoAck()}
@@ -86,6 +92,45 @@ func (f *franz) Restart() {
 	if err := f.start(f.position); err != nil {
 		panic(err) // the same options have worked before
 	}
+}
+
+// Commit commits the position without a membership of the group, as an application with an assigned partition does.
+func (f *franz) Commit() error {
+	bounded, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	position := f.position.EpochOffset()
+	partition := kmsg.NewOffsetCommitRequestTopicPartition()
+	partition.Offset, partition.LeaderEpoch = position.Offset, position.Epoch
+	topic := kmsg.NewOffsetCommitRequestTopic()
+	topic.Topic, topic.Partitions = f.order.Topic, append(topic.Partitions, partition)
+	request := kmsg.NewPtrOffsetCommitRequest()
+	request.Group, request.Topics = group, append(request.Topics, topic)
+	_, err := request.RequestWith(bounded, f.consumer)
+	return err
+}
+
+// Resume starts the consumer at the committed position and leader epoch, or at offset 0 if there is none.
+func (f *franz) Resume() error {
+	bounded, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	topic := kmsg.NewOffsetFetchRequestTopic()
+	topic.Topic, topic.Partitions = f.order.Topic, []int32{0}
+	request := kmsg.NewPtrOffsetFetchRequest()
+	request.Group, request.Topics = group, append(request.Topics, topic)
+	response, err := request.RequestWith(bounded, f.consumer)
+	if err != nil {
+		return err
+	}
+	position := kgo.NewOffset().At(0)
+	for _, topic := range response.Topics {
+		for _, committed := range topic.Partitions {
+			if committed.Offset >= 0 {
+				position = kgo.NewOffset().At(committed.Offset).WithEpoch(committed.LeaderEpoch)
+			}
+		}
+	}
+	f.consumer.Close()
+	return f.start(position)
 }
 
 func main() { following.Follow(&franz{}) }

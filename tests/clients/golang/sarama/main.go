@@ -126,4 +126,50 @@ func (c *client) Restart() {
 	}
 }
 
+// Commit commits the position through Sarama's offset manager, which knows no leader epoch.
+func (c *client) Commit() error {
+	return c.committed(func(partition sarama.PartitionOffsetManager) { partition.MarkOffset(c.position, "") })
+}
+
+// Resume starts the consumer at the committed position, or at offset 0 if there is none.
+func (c *client) Resume() error {
+	position := int64(0)
+	err := c.committed(func(partition sarama.PartitionOffsetManager) {
+		if next, _ := partition.NextOffset(); next >= 0 {
+			position = next
+		}
+	})
+	if err != nil {
+		return err
+	}
+	c.stop()
+	return c.start(position)
+}
+
+// committed passes the committed position of the partition to a function, and commits what the function has marked.
+func (c *client) committed(use func(sarama.PartitionOffsetManager)) error {
+	config := c.shared("consumer")
+	config.Consumer.Offsets.AutoCommit.Enable = false
+	config.Consumer.Offsets.Initial = sarama.OffsetOldest
+	config.Metadata.Retry.Max = 10
+	connection, err := sarama.NewClient(strings.Split(c.order.Bootstrap, ","), config)
+	if err != nil {
+		return err
+	}
+	defer connection.Close()
+	manager, err := sarama.NewOffsetManagerFromClient("group", connection)
+	if err != nil {
+		return err
+	}
+	defer manager.Close()
+	partition, err := manager.ManagePartition(c.order.Topic, 0)
+	if err != nil {
+		return err
+	}
+	use(partition)
+	manager.Commit()
+	partition.AsyncClose() // Close would wait for the manager
+	return nil
+}
+
 func main() { following.Follow(&client{}) }
