@@ -7,8 +7,9 @@ import pytest
 
 from epochfuzz.harness.conform import CommandSubject, conformance_test
 from epochfuzz.harness.conform.oracle.known import KnownError
+from epochfuzz.harness.conform.oracle.lockstep import LockStep
 from epochfuzz.harness.conform.run.machine import NonConformance
-from epochfuzz.harness.conform.run.selection import chooser_of
+from epochfuzz.harness.conform.run.selection import Selection, schedule
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration, ConfigurationError
 from epochfuzz.model.kafka.vocabulary.events import schedule_texts
 from epochfuzz.model.kafka.vocabulary.protocols import ProtocolError, parse_protocol
@@ -201,7 +202,8 @@ def test_the_package_gives_its_names_and_no_others() -> None:
         _ = package.conformance
 
 
-def test_in_pytest_chosen_schedules_are_followed() -> None:
+@pytest.mark.parametrize("selection", [Selection.COVERAGE, Selection.BUGS])
+def test_in_pytest_chosen_schedules_are_followed(selection: Selection) -> None:
     class Counting(Reference):
         seen: ClassVar[set[tuple[str, ...]]] = set()
 
@@ -214,9 +216,17 @@ def test_in_pytest_chosen_schedules_are_followed() -> None:
             self.seen.add(tuple(self.events))
             return super().apply(event)
 
-    assert failures(conformance_test(Counting, selection="coverage", replicas=3), examples=5) == []
-    chosen = chooser_of(parse_protocol("kip-320"), Configuration(replicas=3), seed=0)
-    first = [tuple(schedule_texts(chosen.schedule(number)[:20])) for number in range(256)]
-    assert any(each in Counting.seen for each in first)
+    assert failures(conformance_test(Counting, selection=selection, replicas=3), examples=5) == []
+    protocol, settings = parse_protocol("kip-320"), Configuration(replicas=3)
+
+    def sent(events: bytes) -> bytes:
+        model = LockStep(protocol, settings)
+        return bytes(event for event in events if model.advance(event))
+
+    drawn = (sent(schedule(selection, protocol, settings, 0, number)) for number in range(256))
+    assert any(tuple(schedule_texts(events[:20])) in Counting.seen for events in drawn)
+
+
+def test_in_pytest_an_unknown_selection_is_an_error() -> None:
     with pytest.raises(ValueError, match="luck"):
-        conformance_test(Counting, selection="luck")
+        conformance_test(Reference, selection="luck")

@@ -53,7 +53,7 @@ def schedule(
     With `is_client`, the known bugs are those of clients. If there is no known bug, BUGS returns random schedules too.
     """
     if selection is Selection.COVERAGE:
-        return chooser_of(protocol, settings, seed).schedule(number)
+        return _chooser_of(protocol, settings, seed).schedule(number)
     if selection is Selection.BUGS:
         from epochfuzz.harness.conform.run import bugs
 
@@ -74,7 +74,7 @@ def _deck(protocol: Protocol, settings: Configuration) -> "Deck":
     return generate.deck_for(KAFKA, settings, [protocol] if particular else [])
 
 
-def chooser_of(protocol: Protocol, settings: Configuration, seed: int) -> "Chooser":
+def _chooser_of(protocol: Protocol, settings: Configuration, seed: int) -> "Chooser":
     """Return the Chooser, which selects schedules for coverage.
 
     It leaves out events that only a bound of the run forbids.
