@@ -14,7 +14,7 @@ from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.cases.corpus import load_corpus
 from epochfuzz.harness.lab import python_api
 from epochfuzz.harness.reference import checked, issues, markdown, releases
-from epochfuzz.harness.reference.explain import Example, GlossaryEntry, by_generation, glossary
+from epochfuzz.harness.reference.explain import Example, GlossaryEntry, breaking_example, by_generation, glossary
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.mechanisms import MECHANISMS, Choice
 from epochfuzz.model.kafka.vocabulary.protocols import (
@@ -22,7 +22,6 @@ from epochfuzz.model.kafka.vocabulary.protocols import (
     NAMED,
     OTHER_SYSTEMS,
     RELEASES,
-    parse_protocol,
 )
 
 DIRECTORY = Path(__file__).resolve().parents[2] / "docs" / "reference"
@@ -210,13 +209,12 @@ def _by_theme() -> Iterator[str]:
 def _choice(mechanism: str, choice: Choice) -> list[str]:
     name = f"{mechanism}={choice.text}"
     holders = [each for each, protocol in NAMED.items() if protocol.choice(mechanism) == choice]
-    example = glossary()[name].example
-    does_break = example is not None and example.breaks and parse_protocol(example.under).choice(mechanism) == choice
+    example = breaking_example(choice)
     return [
         f"`{name}`",
         issues.bracketed(glossary()[name].summary),
         _span(holders),
-        f"{example.breaks} ({len(example.events)})" if example and does_break else "",
+        "" if example is None else f"{example.breaks} ({len(example.events)})",
         ", ".join(
             f"[{Path(each).stem}](../{each.removeprefix('docs/')})" if "/" in each else each for each in choice.told_by
         ),

@@ -19,8 +19,16 @@ from epochfuzz.model.kafka.contract.properties import PROPERTIES
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import Verb
 from epochfuzz.model.kafka.vocabulary.goals import Goal
-from epochfuzz.model.kafka.vocabulary.mechanisms import MECHANISMS
-from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, NAMED, OTHER_SYSTEMS, RELEASES, Protocol
+from epochfuzz.model.kafka.vocabulary.mechanisms import MECHANISMS, Choice
+from epochfuzz.model.kafka.vocabulary.protocols import (
+    GENERATIONS,
+    NAMED,
+    OTHER_SYSTEMS,
+    RELEASES,
+    Protocol,
+    mechanism_of,
+    parse_protocol,
+)
 
 # The kinds of names, each with its plural, which is also the name of a file in glossary/.
 KINDS = {
@@ -101,6 +109,15 @@ def glossary() -> dict[str, GlossaryEntry]:
         for name, meaning in declared.items():
             entries[name] = _entry(name, kind, **written.get(name, {"means": _sentence(meaning)}))
     return entries
+
+
+def breaking_example(choice: Choice) -> Example | None:
+    """Return the example of a choice if its schedule breaks a property because of this choice. None otherwise."""
+    mechanism = mechanism_of(choice)
+    example = glossary()[f"{mechanism}={choice.text}"].example
+    if example is None or example.breaks is None:
+        return None
+    return example if parse_protocol(example.under).choice(mechanism) == choice else None
 
 
 def _declared(kind: str) -> dict[str, str]:

@@ -1,24 +1,24 @@
 """Draw schedules that a system with a known bug fails: a rule that some release or client had by mistake.
 
-A known bug is a protocol in which one mechanism has a choice that breaks a property, as the glossary states. The model
-runs random schedules under this protocol, millions of events a second, until one breaks the property. Without the bug
-the schedule keeps the property. Random schedules seldom show such bugs, see docs/explain/coverage.md.
+A known bug is a protocol with one choice of a mechanism that breaks a property, as the glossary states. The model runs
+random schedules under this protocol, millions of events a second, until one breaks the property. Without the bug the
+schedule keeps the property. Random schedules seldom show such bugs, see docs/explain/coverage.md.
 """
 
 import random
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from epochfuzz.harness.conform.client.playable import is_playable
 from epochfuzz.harness.conform.oracle.client_guarantees import CLIENT_PROPERTIES
+from epochfuzz.harness.engine.shrink.shrink import breaking_prefix
 from epochfuzz.harness.engine.walk.hunt import Hunter
-from epochfuzz.harness.reference.explain import glossary
-from epochfuzz.model.core.execution import Execution
+from epochfuzz.harness.reference.explain import breaking_example
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.mechanisms import MECHANISMS
-from epochfuzz.model.kafka.vocabulary.protocols import Protocol, ProtocolError, parse_protocol
+from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 _MOST = 1 << 15  # random schedules to run for one that breaks a property: half a second of one core
 _ATTEMPTS = 32  # schedules to draw for one that keeps the property without the bug, and that a client can play
@@ -27,14 +27,24 @@ _SEED = 0  # for the question whether a bug shows at all
 
 @dataclass(frozen=True)
 class KnownBug:
-    """A protocol with one wrong choice of a mechanism, and the property that it breaks. `sound` has no such choice."""
+    """A protocol with one wrong choice of a mechanism, and the property that it breaks.
+
+    `sound` is the protocol with its own choice instead.
+    """
 
     sound: Protocol
-    choice: str  # such as fencing=none
     protocol: Protocol
+    choice: str  # such as fencing=none
     breaks: str
     settings: Configuration
-    hunter: Hunter
+
+    @cached_property
+    def _hunter(self) -> Hunter:
+        return Hunter(self.protocol, self.settings, self._wanted)
+
+    @property
+    def _wanted(self) -> int:
+        return properties.named(self.breaks).bit
 
     def schedule(self, draw: random.Random, *, is_client: bool = False) -> bytes | None:
         """Return a schedule that breaks the property with the bug only, up to this violation.
@@ -43,7 +53,7 @@ class KnownBug:
         """
         unplayable = None
         for _ in range(_ATTEMPTS):
-            found = self.hunter.first("swarm", draw.getrandbits(63), _MOST)
+            found = self._hunter.first("swarm", draw.getrandbits(63), _MOST)
             if found is None:
                 break
             if self._breaks_without(found[1]):
@@ -55,13 +65,7 @@ class KnownBug:
 
     def _breaks_without(self, events: bytes) -> bool:
         """Return whether the schedule breaks the property without the bug, too."""
-        wanted = properties.set_of([self.breaks])
-        execution = Execution(self.sound, self.settings)
-        for event in events:
-            execution.apply(event)
-            if execution.broken() & wanted:
-                return True
-        return execution.breaks(wanted)
+        return breaking_prefix(events, self.sound, self.settings, self._wanted) is not None
 
 
 @lru_cache(maxsize=4)
@@ -89,20 +93,8 @@ def _candidates(protocol: Protocol, settings: Configuration, judged: Collection[
     judged = set(judged).intersection(properties.applying(protocol.model.initial(protocol, settings)))
     for mechanism, choices in MECHANISMS.items():
         for choice in choices:
-            name = f"{mechanism}={choice.text}"
-            breaks = _broken_by(name)
-            if protocol.numbers()[mechanism] == choice or breaks is None or breaks not in judged:
+            example = breaking_example(choice)
+            if choice == protocol.choice(mechanism) or example is None or example.breaks not in judged:
                 continue
-            try:
-                other = parse_protocol(f"{protocol.name}:{name}")
-            except ProtocolError:  # the choice needs another choice that the protocol does not have
-                continue
-            yield KnownBug(
-                protocol, name, other, breaks, settings, Hunter(other, settings, properties.set_of([breaks]))
-            )
-
-
-def _broken_by(choice: str) -> str | None:
-    """Return the property that a choice of a mechanism breaks, by the glossary. None if it breaks no property."""
-    example = glossary()[choice].example
-    return example.breaks if example is not None and choice in example.under else None
+            wrong = protocol.with_choices(**{mechanism: choice.text})
+            yield KnownBug(protocol, wrong, f"{mechanism}={choice.text}", example.breaks, settings)

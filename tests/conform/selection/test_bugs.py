@@ -64,6 +64,15 @@ def test_without_a_setting_its_bugs_break_nothing() -> None:
     assert names == {"idempotence=none", "idempotence=leader_only"}  # without unclean elections no log diverges
 
 
+def test_a_protocol_with_a_replaced_mechanism_has_known_bugs_too() -> None:
+    protocol = parse_protocol("kip-320:idempotence=none")
+    assert [bug.choice for bug in known_bugs(protocol, CLIENTS, is_client=True)] == [
+        "consumer_position=offset",
+        "consumer_restart=offset",
+        "consumer_restart=unvalidated",
+    ]
+
+
 def test_without_a_known_bug_schedules_are_random() -> None:
     settings = Configuration()  # without retries and consumers
     assert known_bugs(RELEASE, settings, is_client=True) == ()
