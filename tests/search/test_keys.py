@@ -153,7 +153,7 @@ def test_the_epoch_cache_is_in_the_key_if_only_consumers_ask_for_the_end_of_an_e
 @pytest.mark.parametrize("field", [pytest.param(field, id=field.name) for field in VARIABLES if field.name != "goals"])
 def test_a_field_that_is_left_out_of_keys_though_it_is_read_is_noticed(field: Field) -> None:
     """Were the field declared unread, the test above would find a state in which another value makes a difference."""
-    draw = Random(f"{field.name}{SEEDS.get(field.name, 3)}")  # any would do; with these each field makes one soon
+    draw = Random(f"{field.name}{SEEDS.get(field.name, 3)}")  # any would do; with these a difference shows soon
     protocols = [*NAMED.values(), parse_protocol("kip-320:idempotence=kept_at_truncation")]
     alone = field.name == "unread_isr"  # among other faults a difference is too rare
     retention = field.name in ("log_start", "flight_log_start", "fetcher_failed", "deleted")

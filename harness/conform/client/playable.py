@@ -1,4 +1,4 @@
-"""Tell which schedules a client can play: those whose events all happen, in the order in which clients send records."""
+"""Tell whether a client can play a schedule: all its events happen, and the producer sends records in order."""
 
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.kafka.history import producer_window

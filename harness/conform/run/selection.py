@@ -50,7 +50,7 @@ def schedule(
 ) -> bytes:
     """Return schedule `number` of a seed. At random, protocols with equal particular verbs get equal schedules.
 
-    With `is_client`, the known bugs are those of clients. If there is no known bug, BUGS returns random schedules too.
+    With `is_client`, only the bugs of clients count. If there is no known bug, BUGS returns random schedules too.
     """
     if selection is Selection.COVERAGE:
         return _chooser_of(protocol, settings, seed).schedule(number)
