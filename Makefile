@@ -1,5 +1,5 @@
-# `make fuzz` finds the lost record by itself; `make check` runs the quick tests, `make test` all but the slow ones. Each
-# first installs into .venv, once.
+# `make fuzz` finds the lost record by itself. `make check`, `make test`, `make thorough` and `make slow` run the tests, from
+# the quickest to the slowest. Each first installs into .venv, once.
 # PYTHON=/path/to/python3.12 and JAVA_HOME are honoured.
 
 # The main job. The directory is new for every run: a campaign does not write over another.
@@ -15,7 +15,7 @@ FINDING = .venv/bin/epochfuzz cluster run re-elected-leader --out build/finding-
 RELEASE = 4.3.1
 FINDING_TEST = mvn --quiet --batch-mode --strict-checksums --file tests/cluster/finding/pom.xml -Dkafka.version=$(RELEASE)
 
-.PHONY: fuzz check test slow newest-hypothesis kafka kafka-exhaustive systems clients finding finding-test disks audit.pyz site clean system
+.PHONY: fuzz check test thorough slow newest-hypothesis kafka kafka-exhaustive systems clients finding finding-test disks audit.pyz site clean system
 .DELETE_ON_ERROR:
 
 fuzz: .venv/installed
@@ -27,12 +27,18 @@ NOT_QUICK = browser campaign plugin search/complete conform/kafka conform/test_m
 check: .venv/installed
 	.venv/bin/python -m pytest --quiet --check $(addprefix --ignore=tests/,$(NOT_QUICK))
 
-# Spark keeps the tests of campaigns together on one process; the other one runs the rest meanwhile. Files are begun in
-# their order: by how many tests they have, those with few long ones would all come last.
-test: .venv/installed
-	.venv/bin/python -m pytest --quiet -n 2 --no-loadscope-reorder
+# One process runs the tests of campaigns, because they share a Spark session. The other process runs the rest. pytest
+# starts the files in their order, because by number of tests the files with few long tests would come last.
+PARALLEL = --quiet -n 2 --no-loadscope-reorder
 
-# What is too long for `make test`.
+test: .venv/installed
+	.venv/bin/python -m pytest $(PARALLEL)
+
+# The tests that take more than 5 seconds each. `.ci/run` runs them after `make test`.
+thorough: .venv/installed
+	.venv/bin/python -m pytest $(PARALLEL) -m 'thorough and not slow'
+
+# The tests that are too long for `.ci/run`.
 slow: .venv/installed
 	.venv/bin/python -m pytest --quiet -m slow
 

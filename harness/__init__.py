@@ -1,1 +1,1 @@
-"""The harness: replay, random runs, exhaustive search, shrinking and campaigns, and their output."""
+"""The harness around the model: replay, random runs, exhaustive search, shrinking, campaigns, and their output."""

@@ -1,8 +1,8 @@
 """Run campaigns from Python on your own Spark session: in a notebook, in Airflow, or on Databricks.
 
-Each function uses all cores of the session, and leaves it open. It prints to stderr where the session runs, and writes
-its results to the directory `out`, as the command of the same name does. Another call with equal arguments resumes an
-interrupted run.
+Each function uses all cores of the session, and leaves the session open. It prints the session's master to stderr. It
+writes its results to the directory `out`, as the epochfuzz command of the same name does. Another call with equal
+arguments resumes an interrupted run.
 """
 
 import sys
@@ -33,7 +33,7 @@ _CERTIFY = 25.0  # seconds
 
 
 class _Silent:
-    """Shows no progress, because Spark's UI shows it."""
+    """An observer that shows nothing, because Spark's UI shows the progress of the campaign."""
 
     def doing(self, what: str) -> None:
         pass
@@ -79,10 +79,10 @@ def conform(
     judge: str = "lock-step",
     **settings: Any,
 ) -> Conformance:
-    """Compare the system that `command` starts with the model, as `epochfuzz conform --campaign` does.
+    """Compare a system under test with the model on Spark, as `epochfuzz conform --campaign` does.
 
-    The workers start the command, so its path must be valid on each of them. Returns the result with its findings.
-    Raises CampaignError, SubjectUnable and CommandError.
+    `command` starts the adapter of the system. The workers run this command, so its path must be valid on each of them.
+    Returns the result with its findings. Raises CampaignError, SubjectUnable and CommandError.
     """
     from epochfuzz.harness.campaign.conformance.conformance_job import Trials
     from epochfuzz.harness.conform.oracle.judge import JudgedBy
@@ -112,7 +112,7 @@ def audit(
 ) -> "Audit":
     """Read brokers' logs and data directories on Spark, as `epochfuzz audit --spark` does, and return the findings.
 
-    `logs`, `layouts` and `broker` have the meaning of the command's arguments. Raises AuditError and CampaignError.
+    `logs`, `layouts` and `broker` mean the same as the arguments of that command. Raises AuditError and CampaignError.
     """
     from epochfuzz.harness.audit import on_spark
     from epochfuzz.harness.audit.audit import AuditRequest
@@ -123,7 +123,10 @@ def audit(
 
 @contextmanager
 def _works(spark: "SparkSession", out: str) -> Iterator[None]:
-    """Print where the session runs, and lock a directory on this machine. Raises CampaignError."""
+    """Print the session's master. If the directory `out` is on this machine, lock it inside this block.
+
+    Raises CampaignError if another process has locked the directory, or if it cannot be written.
+    """
     print(versions.place(spark), file=sys.stderr)
     here = None if versions.is_remote() else on_this_machine(out)
     with nullcontext() if here is None else held(here):

@@ -1,4 +1,4 @@
-"""Replay schedules and find shortest violations in plain tests, from schedules written as text.
+"""Replay schedules in plain tests, and find shortest schedules that break a property. Events are written as text.
 
 >>> run = run_schedule(["produce A", "fetch B", "receive B"], "kip-320")
 >>> run.broken, run.steps[-1].state.leo[1]
@@ -17,7 +17,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 
 class NoSuchSchedule(AssertionError):
-    """No schedule breaks the property within the bounds, or memory ended the search before it found one."""
+    """No schedule breaks the property within the bounds, or the search ran out of memory before it found one."""
 
 
 def run_schedule(events: Iterable[str], protocol: str, **settings: Any) -> Run:
@@ -36,11 +36,11 @@ def run_schedule(events: Iterable[str], protocol: str, **settings: Any) -> Run:
 
 
 def minimal(protocol: str, property: str, **settings: Any) -> list[str]:
-    """Return the first of the shortest schedules that break a property, found by exhaustive search.
+    """Return a shortest schedule that breaks a property under a protocol, found by exhaustive search.
 
-    Equal calls return equal schedules. The bounds of the search are 3 records and 3 leader epoch changes, unless
-    `settings` sets other bounds. Raises NoSuchSchedule if the search finds no schedule, and ValueError for an unknown
-    protocol or property, or an invalid configuration.
+    Equal calls return equal schedules, even if several schedules are shortest. The bounds of the search are 3 records
+    and 3 leader epoch changes, unless `settings` sets other bounds. Raises NoSuchSchedule if the search finds no
+    schedule, and ValueError for an unknown protocol or property, or an invalid configuration.
     """
     wanted = named(property).bit
     parsed = parse_protocol(protocol)

@@ -1,8 +1,9 @@
 """Balanced schedules: random schedules in which every verb has a share of the events.
 
 A verb such as `expand` is enabled in few states, and most events lead away from such a state. So random events, even
-random enabled events, hardly ever contain this verb. A balanced schedule picks the verb that it has had least often,
-and looks for a few events of progress and recovery that lead to a state where the verb is enabled.
+random enabled events, hardly ever contain such a verb. To extend a balanced schedule, the generator picks the verb that
+the schedule contains least often. It then looks for a few events of progress and recovery that lead to a state where
+the verb is enabled.
 """
 
 import random
@@ -13,16 +14,16 @@ from epochfuzz.model.kafka.vocabulary.effects import Effect
 from epochfuzz.model.kafka.vocabulary.events import PROGRESS, Verb, verb_of
 
 _TRIES = 6  # random paths to a state that enables the verb
-_SPARING = 3  # of them without new records, because a run has few records, and a replica that lags needs one
-_ELECTING = 3  # further random paths, with elections: in KRaft, few other events put a replica two epochs behind
+_SPARING = 3  # of these paths, the number without produce: a run has few records, and a lagging replica needs one
+_ELECTING = 3  # additional paths, with elections: in KRaft, few other events put a replica two epochs behind
 _LONGEST = 8  # events of a path
-_PASSED = 0.5  # turns that a verb counts if it is on the path to another verb, or if no path leads to it
+_PASSED = 0.5  # the turns added for a verb on the path to another verb, and for a verb without a path to it
 
 
 def balanced(draw: random.Random, start: Execution, alphabet: bytes, length: int) -> bytes:
-    """Return a schedule of about `length` enabled events that gives every verb a share.
+    """Return a schedule of about `length` enabled events that gives every verb a share of the events.
 
-    It also contains some events that are not enabled. It ends early if no path leads to an enabled verb.
+    The schedule also contains some events that are not enabled. It ends early if no path leads to an enabled verb.
     """
     execution = start.copy()
     events = {verb: [each for each in alphabet if verb_of(each) is verb] for verb in map(verb_of, alphabet)}
@@ -51,9 +52,11 @@ def balanced(draw: random.Random, start: Execution, alphabet: bytes, length: int
 
 
 def _sensible(verbs: dict[Verb, float], execution: Execution) -> list[Verb]:
-    """Return the verbs to choose from. After the last leader epoch of the run, no verb may stop a replica.
+    """Return the verbs to choose from.
 
-    No election could replace the leader then, and soon only crashes and restarts would be enabled.
+    Once the run has reached its bound of leader epochs, the function leaves out verbs that stop a replica or open
+    another epoch, but keeps verbs that heal. No election could replace a stopped leader then, and soon only crashes and
+    restarts would be enabled.
     """
     p = execution.state
     if p.controller_epoch < p.epochs:
@@ -62,9 +65,9 @@ def _sensible(verbs: dict[Verb, float], execution: Execution) -> list[Verb]:
 
 
 def _path(draw: random.Random, start: Execution, wanted: Sequence[int], attempts: Sequence[Sequence[int]]) -> bytes:
-    """Return some enabled events and then an enabled `wanted` event; empty if none was found.
+    """Return a path: some enabled events, and then an enabled event from `wanted`. Empty if no path was found.
 
-    `attempts` has the usable events of each attempt.
+    Each element of `attempts` holds the events that one random attempt may use before the event from `wanted`.
     """
     for usable in attempts:
         execution = start.copy()
@@ -81,5 +84,5 @@ def _path(draw: random.Random, start: Execution, wanted: Sequence[int], attempts
 
 
 def _first_enabled(draw: random.Random, execution: Execution, events: Sequence[int]) -> int | None:
-    """Try the events in a random order, apply the first one that is enabled, and return it; None if none is."""
+    """Try the events in a random order, apply the first enabled event, and return it; None if no event is enabled."""
     return next(filter(execution.apply, draw.sample(events, len(events))), None)

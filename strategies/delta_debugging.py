@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 
 def delta_debugged(failing: bytes, breaking: Callable[[bytes], bytes | None]) -> bytes:
-    """Shorten a failing schedule: try to delete each run of events, first long runs and then single events.
+    """Return a shortened failing schedule: delete sequences of events, long sequences first and single events last.
 
-    `breaking` returns the part of a schedule that is needed for the failure, None if the schedule does not fail. Runs
-    at the end are tried before runs at the start.
+    `breaking` returns the part of a schedule that is needed for the failure, or None if the schedule does not fail. The
+    function tries sequences at the end of the schedule before sequences at its start.
     """
     size = len(failing)
     while size > 1:

@@ -8,17 +8,19 @@ This module draws the next rule itself, for three reasons.
 
 * Hypothesis leaves out each rule with a probability that it draws for each example (swarm testing). That is good if a
   few rules are enough. But the shortest loss under the protocol `hw` needs seven verbs, and seven of eight examples
-  lack one or more of these.
+  lack one or more of these verbs.
 * An example can follow a course: the steps of a schedule that was found before, for example by a scout. The example
-  draws a seed, which determines the course, and then a choice for each step. The seed 0 stands for no course, and the
-  same choices then still make the same steps. So shrinking can first remove the course, and then any of the steps.
+  draws a seed, which determines the course, and then a choice for each step. The seed 0 stands for no course. If
+  shrinking sets the seed to 0, the other choices still result in the same steps. So shrinking can first remove the
+  course, and then any of the steps.
 * If a rule cannot run, Hypothesis draws again, and uses up the choices of the next step. So after the removal of an
   event from a schedule, all later events would change. Here a draw without an event uses as many choices as a step. So
   shrinking can remove an event, and the machine skips later events that are no longer possible.
 
-We also measured machines whose rules Hypothesis draws, steered by preconditions. They detected as many failures, but
-the shrunk failures kept the step that drew the seed. A passing machine took 14 to 24 seconds of processor time instead
-of 5. A failing invariant of a subclass took 5 to 17 seconds instead of 3, with up to 31 steps instead of at most 7.
+We also measured machines that let Hypothesis draw the rules, with preconditions that steer the choice. These machines
+detected as many failures, but the shrunk failures kept the step that drew the seed. A passing machine took 14 to 24
+seconds of processor time instead of 5. A failing invariant of a subclass took 5 to 17 seconds instead of 3, and had up
+to 31 steps instead of at most 7.
 """
 
 import random
@@ -42,7 +44,7 @@ __tracebackhide__ = hides_frames
 
 _SEEDS = st.integers(0, 2**32 - 1)
 _OWN = 0.25  # share of steps in a course that are a subclass's own rules, if it has any; the other steps are events
-_PATIENCE = 50  # draws in a row without a possible step, before a draw among the possible ones
+_PATIENCE = 50  # draws without a possible step, before the machine draws only among the possible steps
 
 
 def rules_for(alphabet: bytes) -> dict[str, Callable[..., None]]:
@@ -72,7 +74,7 @@ class _Step:
 class EventMachine(RuleBasedStateMachine):
     """A Hypothesis state machine whose steps are the events of `alphabet`, which lists the simplest events first.
 
-    `rules_for` makes its rules. Subclasses say which events are possible and what an event does.
+    `rules_for` makes the rules of the machine. Subclasses define the possible events and the effect of an event.
     """
 
     alphabet: ClassVar[bytes]
@@ -96,14 +98,14 @@ class EventMachine(RuleBasedStateMachine):
         raise NotImplementedError
 
     def happen(self, event: int) -> None:
-        """Apply an event. An event that is not possible has no effect."""
+        """Apply an event. If the event is not possible, nothing changes."""
         raise NotImplementedError
 
     def refuse(self, event: int) -> None:
-        """Handle an event that was drawn but is not possible. It is no step of the machine."""
+        """Handle an event that was drawn but is not possible. Such an event is not a step of the machine."""
 
     def schedule(self, seed: int) -> bytes:
-        """Return a schedule for the machine to follow, a function of the seed.
+        """Return a schedule for the machine to follow. The schedule depends only on the seed.
 
         The machine skips events that are not possible or have no rule.
         """

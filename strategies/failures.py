@@ -1,7 +1,7 @@
 """An exception class for each property, for state machines that find a violation.
 
-Hypothesis treats two failures as one if the class and the line of the exception are equal. With a class for each
-property, it shrinks their violations separately and reports all of them.
+Hypothesis treats two failures as equal if the class and the line of the exception are equal. With a class for each
+property, Hypothesis shrinks the violations of each property separately, and reports all of them.
 """
 
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ def __getattr__(name: str) -> type[PropertyBroken]:
 
 
 def first_broken(execution: Execution, judged: int) -> str | None:
-    """Return the name of the most severe broken property in the set `judged` (a bit for each); None if all hold."""
+    """Return the name of the most severe broken property in the set `judged` (a bit for each), or None if all hold."""
     broken = execution.broken() & judged
     if not broken and judged & AT_END:
         broken = execution.broken_at_end() & judged
@@ -48,6 +48,10 @@ def first_broken(execution: Execution, judged: int) -> str | None:
 
 @cache
 def failure_class(protocol: Protocol, name: str) -> type[PropertyBroken]:
-    """Return the exception class for a property under this protocol. Hypothesis then separates protocols too."""
+    """Return the exception class for a property under this protocol.
+
+    Each protocol has its own class, so Hypothesis also treats the violations of different protocols as different
+    failures.
+    """
     failure = FAILURES[name]
     return type(failure.__name__, (failure,), {"__module__": failure.__module__, "__doc__": failure.__doc__})

@@ -56,13 +56,14 @@ def replication_machine(
     """Return a Hypothesis state machine class that runs protocols side by side. A violation raises PropertyBroken.
 
     A protocol is a Protocol, or its text such as "kip-320". Without protocols or settings, the machine uses the
-    project's defaults, the table `tool.epochfuzz` in pyproject.toml. It checks the `judged` properties, except those
-    that may break under the settings.
+    project's defaults, the table `tool.epochfuzz` in pyproject.toml. The machine checks the `judged` properties, except
+    those that may break under the settings.
 
     At the start of an example, a quick search runs up to `scouted` random schedules, with `disturbances` disturbances
     such as crashes and elections in each. The search looks for a schedule that breaks one of the `judged` properties
     under the first protocol, or only the property `wanted`. The example follows the schedule that was found. Use
-    `wanted` for a rare failure: Hypothesis stops soon after the first failure, so a frequent one may hide it.
+    `wanted` for a rare failure: Hypothesis stops soon after the first failure, so a frequent failure may hide a rare
+    one.
 
     Raises ProtocolError, UnknownProperty or ProjectError, and ValueError if there is no property to check.
     """
@@ -93,9 +94,9 @@ def replication_machine(
 
 
 def _invariant_for(name: str) -> Callable[..., None]:
-    """Return the invariant for a property, which raises the machine's failure.
+    """Return the invariant for a property. The invariant raises the machine's failure if the property is broken.
 
-    It has a precondition, so that Hypothesis lists it only in the step that breaks the property.
+    The invariant has a precondition, so that Hypothesis lists it only in the step that breaks the property.
     """
 
     def is_broken(machine: "ReplicationMachine") -> bool:
@@ -115,8 +116,9 @@ class ReplicationMachine(EventMachine):
     """One example of a state machine that runs protocols side by side. `replication_machine` makes the class.
 
     `executions` contains a run of each protocol, with its `state`. `histories` contains, for each protocol, its enabled
-    events as texts. `broken` is the failure that an invariant raises, None so far. It belongs to the first protocol
-    that broke a property, and names the most severe property that this protocol broke.
+    events as texts. `broken` is the failure that an invariant raises, or None while no protocol has broken a property.
+    The failure belongs to the first protocol that broke a property, and names the most severe property that this
+    protocol broke.
     """
 
     protocols: ClassVar[tuple[Protocol, ...]]
@@ -125,7 +127,7 @@ class ReplicationMachine(EventMachine):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        # Hypothesis explains a failure by tracing every line. That takes minutes and names lines of the model.
+        # To explain a failure, Hypothesis would trace every line. That takes minutes and names lines of the model.
         cls.TestCase.settings = hypothesis_settings(cls.TestCase.settings, phases=PHASES)
 
     def __init__(self) -> None:
@@ -141,7 +143,7 @@ class ReplicationMachine(EventMachine):
     def happened(self, verb: str, replica: str) -> None:
         """Handle an event that at least one protocol enabled. Override this method in a subclass; it does nothing here.
 
-        `verb` is a name such as "fetch", and `replica` a letter such as "B". The machine calls the method after each
+        `verb` is a name such as "fetch", and `replica` is a letter such as "B". The machine calls the method after each
         such event, before the invariants.
         """
 
@@ -169,7 +171,7 @@ class ReplicationMachine(EventMachine):
             statistics.note(execution.state)
 
     def teardown(self) -> None:
-        """Report targets to Hypothesis: numbers that are larger in rare situations, from the first protocol's run."""
+        """Report targets to Hypothesis: numbers from the first protocol's run that are larger in rare situations."""
         self._statistics[0].end()
 
     def is_possible(self, event: int) -> bool:
@@ -182,5 +184,8 @@ class ReplicationMachine(EventMachine):
         return is_enabled
 
     def schedule(self, seed: int) -> bytes:
-        """Return a schedule that breaks the first protocol, or a balanced schedule if the scout found none."""
+        """Return a schedule that breaks a property under the first protocol, or else a balanced schedule.
+
+        The schedule is balanced if the scout found no schedule that breaks a property.
+        """
         return scouting.find(self.scout, seed, hypothesis_settings().stateful_step_count)

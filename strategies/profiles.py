@@ -1,6 +1,6 @@
 """Hypothesis profiles: `dev` for work on a test, `ci` for every commit, `nightly` for long runs.
 
-Register them and load one of them, for example in conftest.py:
+Register the profiles and load a profile, for example in conftest.py:
 
     from epochfuzz.strategies import profiles
 

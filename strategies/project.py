@@ -25,7 +25,7 @@ _KEYS = ("protocols", "config", "play_url")
 
 _ADDRESS = re.compile(r"https?://[\w.:\[\]-]+(/[\w.~%/+-]*)?", re.ASCII)
 
-_directory: Path | None = None  # the directory where the search starts; None: the current one
+_directory: Path | None = None  # the directory where the search starts; None: the current directory
 
 
 class ProjectError(ValueError):
@@ -36,7 +36,7 @@ class ProjectError(ValueError):
 class Project:
     """The content of the table `tool.epochfuzz`: the protocols, the settings by name, and the playground's address.
 
-    The address is empty if the table has none.
+    The address is empty if the table has no address.
     """
 
     protocols: tuple[Protocol, ...] = ()
@@ -45,7 +45,7 @@ class Project:
 
     @property
     def settings(self) -> Configuration:
-        """The configuration with these settings. All other settings have epochfuzz's defaults."""
+        """The configuration with the settings in `config`. All other settings have epochfuzz's defaults."""
         return Configuration(**self.config)
 
 
@@ -56,7 +56,7 @@ def look_in(directory: Path | None) -> None:
 
 
 def project() -> Project:
-    """Return the defaults of the user's project; empty ones if no pyproject.toml has the table. Raises ProjectError."""
+    """Return the defaults of the user's project; an empty Project if no file has them. Raises ProjectError."""
     start = (_directory or Path.cwd()).resolve()
     for directory in (start, *start.parents):
         table = _table(directory / FILE)
@@ -98,7 +98,10 @@ def _checked(table: Any, path: Path) -> Project:
 
 
 def checked_play_url(given: Any, where: str) -> str:
-    """Return the address of a playground. Raises ProjectError, which begins with `where`."""
+    """Return `given` if it is a valid address of a playground. Otherwise raise ProjectError.
+
+    The error message begins with `where`.
+    """
     if not isinstance(given, str) or not _ADDRESS.fullmatch(given):
         raise ProjectError(f"{where}: an address such as https://example.org/play/, without ? or #; got {given!r}")
     return given

@@ -48,7 +48,7 @@ def lively_schedules(draw: st.DrawFn, protocol: Protocol, settings: Configuratio
 
 
 def _likely(execution: Execution, alphabet: bytes) -> list[int]:
-    """Return every event once, and each enabled event several more times, to sample from."""
+    """Return a list of events to sample from: every event once, and each enabled event several more times."""
     more = []
     scratch = execution.copy()
     for event in alphabet:

@@ -2,16 +2,16 @@
 
 A step of a Hypothesis state machine takes some hundred times as long as a step of the model. So a machine runs too few
 schedules to find a failure that needs nine events in order. A scout runs random schedules in the model alone. If some
-of them break a property, the scout removes unnecessary events from the shortest ones, and the machine follows the
-result.
+of these schedules break a property, the scout removes unnecessary events from the shortest failing schedules, and the
+machine follows the result.
 
 The schedules resemble those of probabilistic concurrency testing (PCT, Burckhardt et al. 2010): replication makes
 progress, interrupted by a few disturbances such as crashes and elections. With fewer disturbances a schedule breaks a
-property less often, but the failing ones are shorter. `hw` loses a record by a restart and an election in nine events,
-or by three elections in ten events. Removing events from the second schedule never results in the first. So a scout
-uses a few more disturbances, and takes the shortest failure. With six disturbances and a hundred events to try, a
+property less often, but the failing schedules are shorter. `hw` loses a record by a restart and an election in nine
+events, or by three elections in ten events. Removing events from the second schedule never results in the first. So a
+scout uses a few more disturbances, and takes the shortest failure. With six disturbances and a hundred events to try, a
 second of scouting finds the loss 29 times, and 10 of these schedules have nine events. With two disturbances and forty
-events it finds the loss 2 times.
+events, a second of scouting finds the loss 2 times.
 """
 
 import random
@@ -28,9 +28,9 @@ from epochfuzz.strategies.balance import balanced
 from epochfuzz.strategies.failures import first_broken
 from epochfuzz.strategies.trimming import shortest
 
-# Events of progress that a schedule tries, for each replica. Most are not enabled when their turn comes.
+# The number of events of progress that a schedule tries for each replica. Most of them are not enabled at that moment.
 _TRIES = 100
-# A scout collects this many failures of each property, and takes the shortest. More failures result in a shorter one.
+# A scout collects this many failures of each property, and takes the shortest failure. More failures make it shorter.
 _ENOUGH = 3
 
 
@@ -54,9 +54,9 @@ class Scout:
 def find(scout: Scout, seed: int, length: int) -> bytes:
     """Return the enabled events of a schedule that breaks one of the scout's `wanted` properties.
 
-    The schedule breaks no other checked property earlier. If the search found schedules for several properties, the
-    function draws one of them. It draws a property with few schedules more often. If the search found nothing, the
-    function returns a balanced schedule with about `length` enabled events.
+    No other property in the scout's `judged` breaks earlier in the schedule. If the search found schedules for several
+    properties, the function draws one of these properties. It draws a property with few schedules more often. If the
+    search found nothing, the function returns a balanced schedule with about `length` enabled events.
     """
     draw = random.Random(seed)
     start = Execution(scout.protocol, scout.settings)
@@ -81,10 +81,10 @@ def find(scout: Scout, seed: int, length: int) -> bytes:
 
 
 def _plan(draw: random.Random, start: Execution, disturbances: int) -> list[Sequence[int]]:
-    """Return a plan for a schedule: alternative events for each step. The first enabled alternative will happen.
+    """Return a plan for a schedule: alternative events for each step. A step applies the first enabled alternative.
 
-    Most steps have one event of progress. A few have many disturbances in a random order. About half of the verbs of
-    disturbances are left out (swarm testing, Groce et al. 2012).
+    Most steps have a single alternative, an event of progress. A few steps have many disturbances in a random order.
+    About half of the verbs of disturbances are left out (swarm testing, Groce et al. 2012).
     """
     alphabet = start.alphabet()
     drawn = {verb_of(event) for event in alphabet}
@@ -101,7 +101,7 @@ def _plan(draw: random.Random, start: Execution, disturbances: int) -> list[Sequ
 def _follow(plan: Iterable[Sequence[int]], execution: Execution, judged: int) -> tuple[bytes, str | None]:
     """Run a plan until a property breaks. Returns the events that happened, and the name of the property or None.
 
-    Properties that are checked at the end (AT_END) are checked only after the last event.
+    The function checks the properties in AT_END only after the last event.
     """
     happened = bytearray()
     for alternatives in plan:

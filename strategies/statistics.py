@@ -2,8 +2,8 @@
 
 A statistic (an event of Hypothesis) is a text: a coverage goal that the example reached, or a verb that happened.
 Hypothesis shows the share of examples with each text. A target is a number that is larger in rare situations.
-Hypothesis shows the largest value of each target, and HypoFuzz searches for larger ones. Hypothesis does this too in
-`Phase.target`, see profiles.py.
+Hypothesis shows the largest value of each target. HypoFuzz searches for larger values, and so does the phase
+`Phase.target` of Hypothesis, see profiles.py.
 """
 
 from collections.abc import Callable, Iterator
@@ -24,7 +24,10 @@ _SITUATIONS: dict[str, Callable[[Any], int]] = {
 
 
 class Statistics:
-    """The statistics of one example under one protocol. `suffix` is added to each text, to distinguish protocols."""
+    """The statistics of one example under one protocol.
+
+    `suffix` is added to each text, to distinguish the statistics of several protocols.
+    """
 
     def __init__(self, suffix: str = "") -> None:
         self._suffix = suffix
@@ -53,7 +56,7 @@ class Statistics:
 
 
 def met(bits: int) -> Iterator[str]:
-    """Yield the names of the coverage goals in a set, a bit for each."""
+    """Yield the names of the coverage goals in the set `bits`, which has a bit for each goal."""
     return (name for bit, name in enumerate(goals.NAMES) if bits >> bit & 1)
 
 

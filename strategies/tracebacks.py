@@ -1,6 +1,6 @@
 """Leave out the frames of epochfuzz in the tracebacks that pytest shows.
 
-A module with `__tracebackhide__ = hides_frames` asks pytest for this. `pytest --full-trace` shows the frames.
+A module asks pytest for this with `__tracebackhide__ = hides_frames`. `pytest --full-trace` shows the frames.
 """
 
 from pathlib import Path
@@ -12,8 +12,8 @@ _HOME = Path(__file__).resolve().parents[1]
 def hides_frames(failure: Any) -> bool:
     """Return whether pytest leaves out the frames of epochfuzz. `failure` is a `pytest.ExceptionInfo`.
 
-    A failed check explains itself, and for an exception in the user's code the user's frames are enough. An exception
-    that epochfuzz itself raised through an internal error keeps all frames.
+    The result is True for a failed check, because its message explains it, and for an exception from the user's code,
+    because the user's own frames are enough. It is False for an exception from inside epochfuzz, an internal error.
     """
     if isinstance(failure.value, AssertionError):
         return True

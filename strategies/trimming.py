@@ -1,6 +1,7 @@
-"""Shorten a failing schedule quickly, before Hypothesis shrinks it. Any criterion of failure is possible.
+"""Shorten a failing schedule quickly, before Hypothesis shrinks it. The caller defines when a schedule fails.
 
-Hypothesis deletes events too, but takes a millisecond for each attempt. Its strength is the replacement of events.
+Hypothesis deletes events too, but takes a millisecond for each attempt. The strength of Hypothesis is the replacement
+of events.
 """
 
 from collections.abc import Callable, Iterator
@@ -10,12 +11,12 @@ from epochfuzz.model.kafka.vocabulary.event_codes import encode, replica_of
 from epochfuzz.model.kafka.vocabulary.events import verb_of
 from epochfuzz.strategies.delta_debugging import delta_debugged
 
-# A function that returns the part of a schedule that is needed to fail, None if the schedule does not fail.
+# A function that returns the part of a schedule that is needed for its failure, or None if the schedule does not fail.
 Failing = Callable[[bytes], bytes | None]
 
 
 def shortest(schedule: bytes, failing: Failing) -> bytes:
-    """Shorten a failing schedule until nothing helps: remove runs of events, rename replicas, remove pairs."""
+    """Shorten a failing schedule until nothing helps: remove sequences of events, rename replicas, remove pairs."""
     schedule = delta_debugged(schedule, failing)
     for other in (*renamings(schedule), *without_pairs(schedule)):
         shorter = failing(other)
@@ -25,15 +26,15 @@ def shortest(schedule: bytes, failing: Failing) -> bytes:
 
 
 def without_pairs(schedule: bytes) -> Iterator[bytes]:
-    """Yield every schedule that lacks two of the events, such as a crash and the restart after it."""
+    """Yield each schedule that results from the removal of two events, such as a crash and the restart after it."""
     for i, j in combinations(range(len(schedule)), 2):
         yield schedule[:i] + schedule[i + 1 : j] + schedule[j + 1 :]
 
 
 def renamings(schedule: bytes) -> Iterator[bytes]:
-    """Yield the schedule with two replicas exchanged or one replaced by the other, for all pairs of replicas.
+    """Yield the schedule with two replicas exchanged or with one replaced by the other, for all pairs of replicas.
 
-    This can save events: A leads from the start, and any other replica has to be elected first.
+    This can save events: A leads from the start, and any other replica must be elected before it leads.
     """
     for a, b in combinations(range(max(map(replica_of, schedule), default=0) + 1), 2):
         for names in ({a: b, b: a}, {b: a}, {a: b}):

@@ -1,7 +1,7 @@
-"""Attribution: find the broker of each line that does not name one.
+"""Attribution: find the broker that wrote a log line, if the line itself does not name the broker.
 
-`--broker` decides first. Otherwise, other lines of the same origin name the broker. An origin is the container, pod or
-host that a collector puts before the line. Otherwise, other lines of the file or of its directory name the broker.
+There are three sources, in this order: the pattern of `--broker`, other lines of the same origin, and other lines of
+the same file or directory. An origin is the container, pod or host that a log collector puts before a line.
 """
 
 import re
@@ -25,16 +25,16 @@ _NAMED = 3  # number of files that a sentence names, if there are many
 
 @dataclass(frozen=True)
 class Attribution:
-    """The brokers of files and origins, and the files whose lines an audit can't rely on."""
+    """The broker of each file and origin, and the files whose lines an audit can't rely on."""
 
     brokers: dict[str, int]  # by file
     origins: dict[tuple[str, str], int | None]  # by file and origin; None if the origin may belong to another broker
-    left_out: frozenset[str]  # files whose lines are not in order of time, or could mostly not be read
+    left_out: frozenset[str]  # files that are not in order of time, or with too many unread lines
     doubted: frozenset[str]  # files in which a line that ends with a number may have been cut
     newest_first: frozenset[str]  # files whose lines are in the reverse order
     clocks_back: frozenset[int]  # brokers with lines in several files whose order is unknown
-    undated: frozenset[int]  # brokers among them whose lines have no dates
-    newest: int | None  # the highest major release
+    undated: frozenset[int]  # brokers of `clocks_back` whose lines have no dates
+    newest: int | None  # the highest major release, None if no line names a release
     is_one_cluster: bool  # whether the lines show that all files with events are of one cluster
 
     def broker_of(self, event: Event) -> int | None:
@@ -45,12 +45,15 @@ class Attribution:
         return self.origins[own] if own in self.origins else self.brokers.get(event.file)
 
     def counts(self, event: Event) -> bool:
-        """Return whether audit can rely on an event."""
+        """Return whether the audit can rely on an event."""
         return event.file not in self.left_out and not (event.doubtful and event.file in self.doubted)
 
 
 def attributed(request: "AuditRequest", files: Sequence[LogFacts]) -> Attribution:
-    """Return the brokers of all files. Raises AuditError for several clusters, or if --broker finds nothing."""
+    """Return the brokers of all files and origins.
+
+    Raises AuditError if the files are from several clusters, or if --broker finds no broker.
+    """
     clusters = {cluster: facts.file for facts in files for cluster in sorted(_clusters(facts))}
     if len(clusters) > 1:
         told = ", ".join(f"{cluster} in {file}" for cluster, file in sorted(clusters.items())[:_NAMED])
@@ -89,7 +92,7 @@ def attributed(request: "AuditRequest", files: Sequence[LogFacts]) -> Attributio
 
 
 def releases_of(facts: LogFacts) -> set[str]:
-    """Return the releases that a file names, without releases at the end of a line that may have been cut."""
+    """Return the Kafka releases that a file names. Leaves out a release at the end of a line that may be cut."""
     return facts.releases | (facts.doubtful_releases if facts.is_trusted else set())
 
 
@@ -98,7 +101,7 @@ def _clusters(facts: LogFacts) -> set[str]:
 
 
 def _all_name_a_cluster(files: Sequence[LogFacts]) -> bool:
-    """Return whether the directory of each file with events has a file that names its cluster."""
+    """Return whether the directory of each file with events contains a file that names the cluster."""
     named = {_directory(facts.file) for facts in files if _clusters(facts)}
     return all(_directory(facts.file) in named for facts in files if facts.events)
 
@@ -124,9 +127,11 @@ def _by_pattern(pattern: str | None, files: Sequence[LogFacts]) -> tuple[dict[st
 
 
 def _learned(files: Sequence[LogFacts], by_path: Mapping[str, int]) -> Iterator[tuple[tuple[str, str], int | None]]:
-    """Yield pairs of (file, origin) and its broker, which is None if its names contradict each other or are unknown.
+    """Yield pairs of (file, origin) and the broker of this origin, or None if the broker is uncertain.
 
-    A name stands for a broker if every line that names the broker has it, and no line that names another broker.
+    A name in an origin stands for a broker if each origin whose lines name the broker contains the name, and no origin
+    whose lines name another broker contains it. An origin without such a name is left out, unless it has a name that
+    differs from a known name only in its numbers. Then its broker is uncertain.
     """
     everywhere = _names_of_brokers(files)
     for facts in files:
@@ -138,7 +143,7 @@ def _learned(files: Sequence[LogFacts], by_path: Mapping[str, int]) -> Iterator[
         known = {name for origin, brokers in facts.origins.items() if brokers for name in _names(origin)}
         for origin, named in facts.origins.items():
             brokers = named or sorted({names[name] for name in _names(origin) if name in names})
-            # Such as kafka-2 if only kafka-1 is known: it may be another broker.
+            # For example, kafka-2 may be another broker if lines name only the broker of kafka-1.
             is_other = not named and any(_shape(name) in shapes for name in _names(origin) - known)
             if len(brokers) == 1 and not is_other:
                 yield (facts.file, origin), brokers[0]
@@ -147,7 +152,7 @@ def _learned(files: Sequence[LogFacts], by_path: Mapping[str, int]) -> Iterator[
 
 
 def _names_of_brokers(files: Sequence[LogFacts]) -> dict[str, int]:
-    """Return the names that stand for one broker, with that broker."""
+    """Return the names that stand for a single broker, each with the number of that broker."""
     by_broker: dict[int, list[set[str]]] = {}
     for facts in files:
         for origin, brokers in facts.origins.items():
@@ -171,7 +176,7 @@ def _shape(name: str) -> str:
 
 
 def _undated(files: Sequence[LogFacts], brokers: Mapping[str, int]) -> set[int]:
-    """Return brokers with lines without dates in several kinds of files, such as server.log and state-change.log."""
+    """Return brokers that have undated lines in several kinds of files, such as server.log and state-change.log."""
     kinds: dict[int, set[str]] = {}
     for facts in files:
         if facts.events and facts.undated:

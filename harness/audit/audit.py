@@ -1,4 +1,7 @@
-"""Audit: the request, and the result for all partitions. Every runner returns the same result."""
+"""The request of an audit, and its result for all partitions.
+
+All runners (this process, Spark, a broker's host) return the same result.
+"""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -30,8 +33,9 @@ _PART = 64 << 20  # bytes
 class AuditRequest:
     """The input of an audit.
 
-    `sources` are files of logs, and `disks` are data directories of brokers. `layouts` are the patterns of --layout,
-    and `broker` is the pattern of --broker, which finds a broker's number in a path or before a line.
+    `sources` are log files, and `disks` are data directories of brokers. `layouts` are the patterns of --layout.
+    `broker` is the pattern of --broker: a regular expression that finds the broker's number in a path, or in the text
+    before a line.
     """
 
     sources: tuple[Source, ...]
@@ -41,7 +45,7 @@ class AuditRequest:
 
     @classmethod
     def of(cls, paths: Iterable[str], layouts: Sequence[str] = (), broker: str | None = None) -> "AuditRequest":
-        """Return the request for paths, which may be files or directories. Raises AuditError."""
+        """Return the request for the named paths, which may be files or directories. Raises AuditError."""
         named = list(paths)
         disks = disks_among(named)
         frames(layouts)
@@ -51,20 +55,20 @@ class AuditRequest:
 
     @cached_property
     def frames(self) -> list[Frame]:
-        """Return one function for each --layout, which splits a line of that layout."""
+        """Return one function per --layout. The function splits a line into its time and message (layouts.py)."""
         return frames(self.layouts)
 
     @property
     def size(self) -> int:
-        """Estimate the number of bytes in all files after unpacking."""
+        """Estimate the number of bytes in all readable files after unpacking."""
         return sum(source.unpacked for source in self.sources if source.problem is None)
 
     def parts(self) -> list[Part]:
-        """Return the files, divided into parts that several workers can read."""
+        """Return the parts of all readable files, for several workers. Only large text files have several parts."""
         return [part for source in self.sources if source.problem is None for part in _parts(source)]
 
     def whole(self) -> list[Part]:
-        """Return the files. Each is a single part."""
+        """Return all readable files. Each file is a single part."""
         return [_whole(source) for source in self.sources if source.problem is None]
 
     def text(self) -> str:
@@ -91,7 +95,7 @@ class AuditVerdict(StrEnum):
     """The verdict of an audit."""
 
     LOST = "lost"  # committed records are gone
-    FOUND = "found"  # a finding may have lost committed records
+    FOUND = "found"  # there are findings, but none proves that committed records are gone
     INCONCLUSIVE = "inconclusive"  # nothing was found, but a gap may hide a loss
     NOTHING = "nothing"  # nothing was found, and there is no gap
 
@@ -100,8 +104,8 @@ class AuditVerdict(StrEnum):
 class Audit:
     """The result of an audit.
 
-    `passed` holds dangers that passed without a loss, and `gaps` the reasons why the audit may have missed a loss.
-    `notes` says which lines were left out on purpose, and which --layout matches no line.
+    `passed` holds dangers that passed without a loss. `gaps` holds the reasons why the audit may have missed a loss.
+    `notes` holds sentences about lines that audit ignored on purpose, and about a --layout that matches no line.
     """
 
     files: int
@@ -129,7 +133,7 @@ class Audit:
         return AuditVerdict.INCONCLUSIVE if self.gaps else AuditVerdict.NOTHING
 
     def plain(self) -> "evidence.AuditNumbers":
-        """Return the fields of the JSON document."""
+        """Return the audit as fields of the document of `--json`. The caller adds the findings."""
         return {
             "verdict": str(self.verdict),
             "files": self.files,
@@ -149,14 +153,14 @@ class Audit:
 
 @dataclass
 class AuditVerdicts:
-    """The results of all partitions together."""
+    """The collected results of all partitions."""
 
     partitions: int = 0
     findings: list[PartitionFinding] = field(default_factory=list)
     unseen: dict[str, int] = field(default_factory=dict)  # by partition: number of leader epochs that no line shows
-    mixed: list[str] = field(default_factory=list)  # partitions whose lives could not be separated
-    silent: dict[int, list[str]] = field(default_factory=dict)  # by broker: partitions on which it has no line
-    undecided: list[tuple[str, str]] = field(default_factory=list)  # partitions, each with a question left open
+    mixed: list[str] = field(default_factory=list)  # partitions whose lives (history.py) could not be separated
+    silent: dict[int, list[str]] = field(default_factory=dict)  # by broker: partitions about which it has no line
+    undecided: list[tuple[str, str]] = field(default_factory=list)  # a partition, and a possible loss, in words
 
     def add(self, name: str, judged: Judged) -> None:
         """Add the result of one partition."""
@@ -172,7 +176,10 @@ class AuditVerdicts:
 
 
 def concluded(request: AuditRequest, files: Sequence[LogFacts], whose: Attribution, verdicts: AuditVerdicts) -> Audit:
-    """Return the result. Raises AuditError if there are no disks, and no line of the logs is from a broker."""
+    """Return the result of an audit of logs.
+
+    Raises AuditError if no line of the logs is from a broker, and the request names no disks.
+    """
     no_lines = _no_lines_of_brokers(request, files)
     if no_lines is not None and not request.disks:
         raise AuditError(no_lines)
@@ -199,7 +206,10 @@ def concluded(request: AuditRequest, files: Sequence[LogFacts], whose: Attributi
 
 
 def _no_lines_of_brokers(request: AuditRequest, files: Sequence[LogFacts]) -> str | None:
-    """Return a sentence if no broker wrote any line of the files, because an all-clear would then mean nothing."""
+    """Return an error message if no line of the files is from a broker, or None.
+
+    An audit of such files finds no loss, but this result means nothing.
+    """
     if any(facts.is_broker for facts in files):
         return None
     number = counted(len(request.sources), "file")

@@ -1,5 +1,5 @@
-"""The error for wrong input: a single sentence."""
+"""The error of an audit for wrong input. Its message is a single sentence."""
 
 
 class AuditError(Exception):
-    """Logs or disks cannot be audited. The message says what is wrong, and what to do."""
+    """Logs or disks cannot be audited. The message states the problem and the remedy."""

@@ -62,7 +62,7 @@ def _of_files(files: Sequence[LogFacts], whose: Attribution) -> Iterator[str]:
 
 
 def _unnamed(facts: LogFacts, whose: Attribution) -> int:
-    """Count the events of a file whose broker is unknown."""
+    """Return the number of events in a file that have no known broker."""
     unnamed = facts.unnamed - sum(facts.unnamed_of.values())
     open_ = sum(
         number
@@ -112,7 +112,7 @@ def _of_partitions(files: Sequence[LogFacts], verdicts: "AuditVerdicts") -> Iter
 
 
 def notes_of(request: "AuditRequest", files: Sequence[LogFacts]) -> list[str]:
-    """Return notes about lines that were left out on purpose, and about a --layout that matches no line."""
+    """Return notes about lines that audit ignored on purpose, and about a --layout that matches no line."""
     notes = []
     if request.frames and not any(facts.framed for facts in files):
         notes.append(
@@ -140,7 +140,7 @@ def counted(number: int, what: str) -> str:
 
 
 def _lines(number: int) -> str:
-    """Return the start of a sentence about one line or several lines."""
+    """Return the start of a sentence about one or several lines, such as `this line and 3 more have`."""
     return "the line has" if number == 1 else f"this line and {number - 1:,} more have"
 
 

@@ -1,8 +1,8 @@
 """The audit on a broker's host, in one process. It needs only Python's standard library.
 
 There is one exception: logs packed with zstd need Python 3.14 or the package zstandard. `make audit.pyz` packs this
-module and its imports into one file. `epochfuzz audit` has the same readers and rules. Only `epochfuzz audit` writes
-the case of a finding (told_case.py), because a case needs the model.
+module and its imports into one file. The command `epochfuzz audit` uses the same readers and rules. Only this command
+writes the case of a finding (told_case.py), because a case needs the model.
 """
 
 import argparse
@@ -27,7 +27,7 @@ exit codes: 0 nothing found, 1 something found, 2 wrong input, 4 inconclusive: t
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run the command; returns the exit code."""
+    """Run the command audit.pyz, and return its exit code. `words` are its arguments, by default from sys.argv."""
     parser = argparse.ArgumentParser("audit.pyz", description=_HELP, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("paths", metavar="PATH", nargs="+", help="files and directories")
     parser.add_argument("--broker", metavar="PATTERN", help="a regular expression that finds a broker's id in a path")
@@ -57,7 +57,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def document(audit: Audit) -> str:
-    """Return the JSON document of `epochfuzz audit --json`, without the cases that need the model."""
+    """Return the JSON document of `epochfuzz audit --json`, without cases, because cases need the model."""
     findings = [{**finding.plain(), "explained": None} for finding in audit.findings]
     partitions = [each.plain() for each in affected(audit.findings)]
     return json.dumps({**audit.plain(), "affected": partitions, "findings": findings}, indent=2)

@@ -1,7 +1,8 @@
 """An audit on Spark: workers read parts of files and check partitions, and a directory keeps the results.
 
-Workers read the parts in waves, and each complete wave is written to a file of its own (campaign/store/directory.py). A
-killed driver loses only the wave that is running. Workers open the files themselves, by path or URL.
+Workers read the parts in waves. The results of each complete wave are written to a file of their own
+(campaign/store/directory.py), so a killed driver loses only the wave that is running. Workers open the files
+themselves, by path or URL.
 """
 
 import json
@@ -33,12 +34,12 @@ from epochfuzz.harness.campaign.store.directory import CampaignDirectory
 Report = Callable[[str], None]
 
 _WAVE = 64  # least number of parts in a wave; more if there are many cores
-_EACH = 4
+_EACH = 4  # parts in a wave for each core
 _KEY = ("topic", "partition")
 
 
 def run(spark: SparkSession, uri: str, request: AuditRequest, report: Report) -> Audit:
-    """Run an audit, or resume the audit that the directory holds. Raises AuditError and CampaignError."""
+    """Run an audit, or resume the audit in the directory `uri`. Raises AuditError and CampaignError."""
     directory = CampaignDirectory(spark, uri)
     _take(directory, request)
     logs = _Run(directory, request, report).audit() if request.sources or not request.disks else None
@@ -145,7 +146,7 @@ class _Run:
         return None if events is None else events.where(F.col("broker").isNotNull())
 
     def _with_brokers(self, placed: DataFrame, whose: Attribution) -> DataFrame:
-        """Return the events with their brokers: the one that the line names, or that of its origin, or of its file."""
+        """Add the broker to each event: the broker that the line names, or else the broker of its origin or file."""
         rows = [
             {"file": file, "origin": origin, "of_origin": broker, "is_known": True}
             for (file, origin), broker in whose.origins.items()

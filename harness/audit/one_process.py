@@ -19,7 +19,7 @@ Report = Callable[[str], None]
 
 
 def run(request: AuditRequest, report: Report) -> Audit:
-    """Read all logs and disks, and check one partition after another. Raises AuditError."""
+    """Read all logs and disks, and check one partition after another. Returns the audit. Raises AuditError."""
     with _no_garbage_collection():
         if not request.disks:
             return _logs(request, report)

@@ -10,7 +10,7 @@ _LAYOUTS = 10
 
 
 def title(finding: PartitionFinding) -> str:
-    """Return a finding as one line."""
+    """Return the kind, the partition, the offsets and the leader epoch of a finding, in a single line."""
     where = "" if finding.first_offset is None else f", offsets {finding.offsets}"
     epoch = "" if finding.leader_epoch is None else f", epoch {finding.leader_epoch}"
     return f"{finding.what}: {finding.name}{where}{epoch}"
@@ -39,12 +39,12 @@ def read_line(audit: Audit) -> str:
 
 
 def layout_lines(audit: Audit) -> list[str]:
-    """Return one line for each layout that audit recognized."""
+    """Return one line for each layout of log lines that audit recognized, for up to _LAYOUTS layouts."""
     return [f"layout of {counted(files, 'file')}: {layout}" for layout, files in [*audit.layouts.items()][:_LAYOUTS]]
 
 
 def conclusion(audit: Audit, accepts_gaps: bool = False) -> str:
-    """Return the verdict as one line."""
+    """Return the verdict in a single line. With `accepts_gaps`, gaps don't make the audit inconclusive."""
     gaps = counted(len(audit.gaps), "gap")
     shows = "no line shows" if audit.disks is None else "nothing shows"
     if audit.verdict == AuditVerdict.NOTHING or (audit.verdict == AuditVerdict.INCONCLUSIVE and accepts_gaps):

@@ -22,7 +22,10 @@ _UNKNOWN = "a leader without the records"
 
 @dataclass(frozen=True)
 class Affected:
-    """A partition with findings. `ranges` holds pairs of the first and last offset that is gone, if lines show them."""
+    """A partition with findings. `ranges` holds the first and the last offset of each range of lost records.
+
+    `ranges` is empty if no line shows the offsets.
+    """
 
     topic: str
     partition: int
@@ -41,7 +44,7 @@ class Affected:
         return sum(last - first + 1 for first, last in self.ranges) or None
 
     def plain(self) -> "evidence.AuditPartition":
-        """Return the fields of the JSON document."""
+        """Return the partition as fields of the document of `--json`."""
         return {
             "topic": self.topic,
             "partition": self.partition,
@@ -65,12 +68,12 @@ def affected(findings: Iterable[PartitionFinding]) -> list[Affected]:
 
 
 def _first_of(findings: Sequence[PartitionFinding]) -> list[PartitionFinding]:
-    """Return the findings that show when the loss happened: those of kind COMMITTED_LOSS, or else all."""
+    """Return the findings that show when the loss happened: the findings of kind COMMITTED_LOSS, or else all."""
     return [each for each in findings if each.what == What.COMMITTED_LOSS] or list(findings)
 
 
 def _ranges(findings: Sequence[PartitionFinding]) -> tuple[tuple[int, int], ...]:
-    """Return the offsets of findings, each once."""
+    """Return the ranges of offsets in findings, sorted. Ranges that overlap or touch are merged."""
     ranges: list[tuple[int, int]] = []
     told = ((e.first_offset, e.last_offset) for e in findings)
     for first, last in sorted((a, b) for a, b in told if a is not None and b is not None):
@@ -104,7 +107,7 @@ def _was_made_again(finding: PartitionFinding) -> bool:
 
 
 def moment(time: int) -> str:
-    """Return a time of a broker's clock, to the millisecond. Leaves out the date or year if the line has none."""
+    """Return a time in milliseconds as text, such as `2026-09-04 03:00:00.101`. Leaves out an unknown date or year."""
     text = datetime.fromtimestamp(time / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
     if is_dated(time):
         return text

@@ -1,4 +1,4 @@
-"""Schemas of an audit on Spark: the tables in its directory, and the rows that it passes to Spark.
+"""Schemas of an audit on Spark: the tables in the audit's directory, and the rows that the audit passes to Spark.
 
 PARTS, PLACES, ORIGINS and RANGES are only passed to Spark. docs/reference/audit-tables.md describes the columns.
 """

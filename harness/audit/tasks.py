@@ -19,7 +19,7 @@ _ROWS = 5_000  # rows in a batch
 
 
 def read_parts(layouts: str, batches: Batches) -> Batches:
-    """Yield rows of READ: the events of parts of files, and the facts of each file or part."""
+    """Read parts of files. Yields rows of READ: the events of each part, and the facts of the part."""
     framing = frames(json.loads(layouts))
     for row in _rows(batches):
         part = Part.from_text(row["part"])
@@ -43,7 +43,10 @@ def _batch(events: Sequence[Event], part: int) -> pa.RecordBatch:
 
 
 def judge_partitions(text: str, batches: Batches) -> Batches:
-    """Check partitions. In the batches, the events of a partition must be consecutive. Yields rows of JUDGED."""
+    """Check partitions. In the batches, the events of a partition must be consecutive. Yields rows of JUDGED.
+
+    `text` holds the other arguments of `judge` as JSON.
+    """
     said = json.loads(text)
     clocks_back, newest_first = frozenset(said["clocks_back"]), frozenset(said["newest_first"])
     events = (event for batch in batches for event in _events(batch))

@@ -31,7 +31,10 @@ _STYLES = {
 
 @dataclass(frozen=True)
 class TimelineRow:
-    """A row of a timeline: the time by the broker's own clock, and one cell for each broker."""
+    """A row of a timeline: the time by the broker's own clock, and one cell for each broker.
+
+    `is_evidence` is true if the row's line shows a finding.
+    """
 
     at: str
     cells: tuple[str, ...]
@@ -90,7 +93,10 @@ class Accident:
 
     @property
     def around(self) -> list[Event]:
-        """Return the rows of all timelines without repetition. A row stays after the row that precedes it there."""
+        """Return the rows of the timelines of all findings, each row once.
+
+        A row is inserted after the row that precedes it in the timeline of its finding.
+        """
         rows: list[Event] = []
         for finding in sorted(self.findings, key=lambda finding: finding.around[0].time if finding.around else 0):
             place = 0
@@ -113,7 +119,7 @@ class Accident:
         return sorted({event.broker for event in self.around if event.broker is not None})
 
     def rows(self) -> Iterator[TimelineRow]:
-        """Yield the rows of its timeline."""
+        """Yield the rows of the common timeline."""
         columns, shown = self.brokers, set(self.evidence)
         for event in self.around:
             cells = tuple(cell(event) if event.broker == broker else "" for broker in columns)
@@ -121,7 +127,7 @@ class Accident:
 
 
 def accidents(audit: Audit) -> list[Accident]:
-    """Return the findings grouped by partition. Partitions with a loss are first."""
+    """Return the findings grouped by partition. Partitions with a finding of kind `committed-loss` are first."""
     by_partition: dict[str, list[PartitionFinding]] = {}
     for finding in audit.findings:
         by_partition.setdefault(finding.name, []).append(finding)
@@ -149,7 +155,7 @@ def _print_accident(out: Console, accident: Accident, cases: Cases) -> None:
 
 
 def cell(event: Event) -> str:
-    """Return the text of an event for a cell, a few words."""
+    """Return a few words that describe an event in a cell of the timeline."""
     epoch = "" if event.leader_epoch is None else f" e{event.leader_epoch}"
     known = "" if event.high_watermark is None else f", HW {event.high_watermark:,}"
     isr = "" if event.isr is None else f", ISR {_members(event.isr)}"
@@ -193,7 +199,7 @@ def _members(isr: Sequence[int]) -> str:
 
 
 def html(audit: Audit, cases: Cases, command: str) -> str:
-    """Return the text of the HTML file."""
+    """Return the report as the text of an HTML file. `command` is the command line that the page shows."""
     from epochfuzz.harness.views.report.html import environment
 
     templates = environment("epochfuzz.harness.audit")

@@ -1,4 +1,7 @@
-"""The cases that are installed with epochfuzz, next to the code. Each is known by its id, such as `m1-loss`."""
+"""The cases that are installed with epochfuzz, next to the code.
+
+A command that reads a case file also accepts the id of an installed case, such as `m1-loss`.
+"""
 
 import difflib
 import functools
@@ -14,26 +17,26 @@ CORPUS = Path(__file__).resolve().parents[2] / "corpus"  # next to harness/, in 
 
 @functools.cache
 def bundled_cases() -> tuple["Case", ...]:
-    """Return all installed cases, in the order of their folders and ids."""
+    """Return all installed cases, sorted by folder and id."""
     from epochfuzz.harness.cases.corpus import load_corpus
 
     return tuple(load_corpus([CORPUS]))
 
 
 def files() -> dict[str, Path]:
-    """Return the files of all installed cases by id, in the order of their folders and ids."""
+    """Return the files of all installed cases by id, sorted by folder and id."""
     return {file.stem: file for file in sorted(CORPUS.glob("*/*.yaml"))}
 
 
 def located(path: Path) -> Path:
-    """Return the path. If it does not exist and is the id of an installed case, return that case's file."""
+    """Return `path`. If this path does not exist and is the id of an installed case, return that case's file."""
     if os.path.exists(path) or path.suffix or len(path.parts) != 1:  # also True for a name that is too long
         return path
     return files().get(path.name, path)
 
 
 def missing(path: Path) -> str:
-    """Return the message for a path that neither exists nor is the id of an installed case."""
+    """Return the error message for a path that does not exist and is not the id of an installed case."""
     if path.suffix or len(path.parts) != 1:
         return "the file does not exist; check the path"
     near = difflib.get_close_matches(path.name, files(), n=1)

@@ -1,7 +1,7 @@
 """A case: one schedule, the reason why it matters, and its expected result under each protocol.
 
-A case is a YAML file that people read and write. `load_case` rejects unknown keys and values, because a misspelt
-expectation would go unnoticed. `load_case` turns the text of `dump_case` back into an equal case.
+A case is a YAML file that people read and write. `load_case` rejects unknown keys and values. Otherwise a misspelt
+expectation would never be checked. `load_case` turns the text of `dump_case` back into an equal case.
 """
 
 import re
@@ -40,9 +40,11 @@ _FINGERPRINT = re.compile(r"[0-9a-f]{16}")
 class Expectation:
     """The expected result of a schedule under one protocol.
 
-    Each property in `broken` must break, the first of them at event number `at`. Other properties may break as well,
-    because one broken guarantee often breaks others. But if `broken` is empty, no property may break. `permitted` lists
-    exactly the violations that the settings allow, such as no-acked-loss with acks=1; None if these are not checked.
+    Each property in `broken` must break. Event number `at` must be the first that breaks a property in `broken` (None:
+    not checked). A warning such as `isr-complete` counts for `at` only if no other property breaks. Other properties
+    may break too, because one broken guarantee often breaks others. But if `broken` is empty, no property may break.
+    `permitted` lists exactly the properties that break and that the settings permit to break, such as no-acked-loss
+    with acks=1 (None: not checked).
     """
 
     broken: tuple[str, ...]
@@ -59,7 +61,7 @@ class OnSystem(Expectation):
     """The expected result of a schedule on a third-party system, such as `fluss-0.9.1`.
 
     `issue` is the issue that reports the bug, such as apache/fluss#4269; None if no issue is known. A replay of the
-    case does not need the system.
+    case runs only the model, and does not check this expectation.
     """
 
     issue: str | None = None
@@ -67,10 +69,10 @@ class OnSystem(Expectation):
 
 @dataclass(frozen=True)
 class CheckedState:
-    """The expected visible values after event number `after` (0: at the start) under one protocol.
+    """The expected visible values after event number `after` (0: before the first event) under one protocol.
 
-    `observation` has the form that `observe` in model/kafka/contract/observation.py returns. Only the keys in it are
-    compared.
+    `observation` has the form that `observe` in model/kafka/contract/observation.py returns. A replay compares only the
+    keys that `observation` has.
     """
 
     after: int
@@ -80,10 +82,10 @@ class CheckedState:
 
 @dataclass(frozen=True)
 class Case:
-    """A schedule (`events`, a byte each) with its settings, the reason to keep it, and its expected results.
+    """A schedule (`events`, one byte for each event) with its settings, its expected results, and `why` it is kept.
 
-    `expect` holds the results by protocol, and `systems` by third-party system. `provenance` is the origin of the case,
-    which epochfuzz writes.
+    `expect` holds the expected results by protocol, and `systems` the expected results by third-party system.
+    epochfuzz writes `provenance`, the origin of the case, such as the seed of the run that found it.
     """
 
     id: str
@@ -150,7 +152,7 @@ def dump_case(case: Case) -> str:
 
 
 def log_texts(log: list[list[Any]]) -> list[str]:
-    """Return the records of a log as in case files: `m0@0` for record m0 of leader epoch 0."""
+    """Return the records of a log in the notation of case files: `m0@0` is record m0 of leader epoch 0."""
     return [f"{record}@{epoch}" for record, epoch in log]
 
 

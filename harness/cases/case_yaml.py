@@ -1,7 +1,7 @@
-"""Read and write the YAML of case files. Values know their name and line, for error messages.
+"""Read and write the YAML of case files. Each Value has the name and the line that error messages show.
 
-Anchors, aliases, tags and merge keys are rejected, because no case needs them. Without them the size of a file bounds
-its content.
+Anchors, aliases, tags and merge keys are rejected, because no case needs them. Without aliases, a small file cannot
+expand to a large document.
 """
 
 import re
@@ -34,7 +34,7 @@ _WHOLE_NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,19})")  # YAML 1.1 would also rea
 
 
 class CaseError(Exception):
-    """A file is not a case. The message is one line: `FILE:LINE: what is wrong; what to do`."""
+    """A file is not a valid case or cannot be read. The message is one line: `FILE:LINE: what is wrong; what to do`."""
 
     def __init__(self, file: Path, line: int | None, message: str) -> None:
         place = str(file) if line is None else f"{file}:{line}"
@@ -54,12 +54,12 @@ class Value:
         return CaseError(self.file, _line(self.node.start_mark), message)
 
     def expected(self, what: str) -> CaseError:
-        """Return an error that says what the value must be, and what it is. The caller raises it."""
+        """Return an error with the expected value, described by `what`, and the actual value. The caller raises it."""
         got = "nothing" if self._is("null") else _WHOLES.get(type(self.node)) or repr(self.node.value)
         return self.error(f"{self.name} must be {what}; got {got}")
 
     def entries(self) -> Iterator[tuple["Value", "Value"]]:
-        """Yield the (key, value) pairs of a mapping with any keys. Raises CaseError if a key is repeated."""
+        """Yield the (key, value) pairs of a mapping. Raises CaseError for another value, or if a key is repeated."""
         if not isinstance(self.node, yaml.MappingNode):
             raise self.expected("a mapping, 'key: value'")
         seen = set()
@@ -85,7 +85,7 @@ class Value:
         return found
 
     def items(self, name: str) -> list["Value"]:
-        """Return the items of a list. Error messages call each of them `name`. Raises CaseError."""
+        """Return the items of a list. Error messages call each item `name`. Raises CaseError for another value."""
         if not isinstance(self.node, yaml.SequenceNode):
             raise self.expected("a list")
         return [Value(self.file, name, item) for item in self.node.value]
@@ -105,7 +105,7 @@ class Value:
         return int(text) if self._is("int") and _WHOLE_NUMBER.fullmatch(text) else text
 
     def text(self) -> str:
-        """Return the value as printable text, with each run of white space as one space. Raises CaseError."""
+        """Return the value as printable text, with a space for each sequence of white space. Raises CaseError."""
         if not self._is("str"):
             raise self.expected("text (in quotes if it looks like a number, a date or yes and no)")
         text = " ".join(self.node.value.split())
@@ -144,7 +144,7 @@ class Value:
 
 
 def read(file: Path) -> Value:
-    """Return the single document of a YAML file. Raises CaseError."""
+    """Return the content of a YAML file, which must hold a single document. Raises CaseError."""
     text = _text_of(file)
     with suppress(yaml.YAMLError, ValueError, OverflowError):
         if (node := _FastLoader(text, file).get_single_node()) is not None:
@@ -215,7 +215,7 @@ class _StrictLoader(_Strict, yaml.SafeLoader):
 
 
 class _FastLoader(_Strict, yaml_text.LOADER):  # type: ignore[misc, valid-type]  # chosen at import
-    """The strict loader on libyaml, which takes a fifth of the time. Its error messages are less clear."""
+    """A loader that uses libyaml. It takes a fifth of _StrictLoader's time, but its error messages are less clear."""
 
     def __init__(self, text: str, file: Path) -> None:
         yaml_text.LOADER.__init__(self, text)

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 class Comparison:
     """The findings of a run, compared with a corpus of cases.
 
-    `known` has an entry for each finding, in order: the id of the case that shows it, or None. `no_longer_seen` lists
-    the violations that a case expects and the run did not show.
+    `known` has an entry for each finding, in order: the id of the case that shows the finding, or None if no case does.
+    `no_longer_seen` lists the violations that a case expects and the run did not show.
     """
 
     known: tuple[str | None, ...]
@@ -38,7 +38,8 @@ def compare(
 ) -> Comparison:
     """Compare the findings of a run under some protocols with the cases of a corpus.
 
-    Only cases whose settings are equal, apart from bounds, can show the same finding.
+    The function ignores cases with other settings, because they cannot show the findings. The bounds of the settings
+    may differ.
     """
     alike = [case for case in corpus if without_bounds(case.settings) == without_bounds(settings)]
     known = tuple(next((case.id for case in alike if shows(case, finding)), None) for finding in findings)
@@ -55,18 +56,21 @@ def compare(
 
 
 def news(findings: Sequence[Finding], settings: Configuration, corpus: Iterable[Case]) -> list[Finding]:
-    """Return the findings that no case of a corpus shows and that nobody has reported."""
+    """Return the findings that no case of a corpus shows and that no issue or KIP describes."""
     known = compare(findings, (), settings, corpus).known
     return [each for each, case in zip(findings, known, strict=True) if is_unreported(each) and case is None]
 
 
 def is_unreported(finding: Finding) -> bool:
-    """Return whether no issue or KIP describes a finding, so that it is unexpected or only suspected."""
+    """Return whether a finding is unexpected or suspected: no issue or KIP describes its bug."""
     return finding.known_flaw is None or finding.causes.status is CauseStatus.SUSPECTED
 
 
 def shows(case: Case, finding: Finding) -> bool:
-    """Return whether a case shows a finding: it expects the violation, and has the schedule or a variant of it."""
+    """Return whether a case shows a finding.
+
+    The case must expect the violation, and its schedule must be the finding's schedule or a variant of that schedule.
+    """
     expectation = case.expect.get(finding.protocol.name)
     if expectation is None or finding.property not in expectation.broken:
         return False
@@ -76,7 +80,7 @@ def shows(case: Case, finding: Finding) -> bool:
 
 
 def without_bounds(settings: Configuration) -> dict[str, object]:
-    """Return the settings that a case file lists, without the bounds `records` and `epochs`."""
+    """Return the settings that a case file would list, except for the bounds `records` and `epochs`."""
     bounds = ("records", "epochs")
     return {key: value for key, value in settings.changed().items() if key not in bounds}
 

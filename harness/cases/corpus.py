@@ -1,4 +1,4 @@
-"""A corpus: case files in directories. Each case has an id of its own."""
+"""A corpus: case files in directories. No two cases of a corpus have the same id."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -7,9 +7,9 @@ from epochfuzz.harness.cases.case import Case, CaseError, load_case
 
 
 def find_cases(paths: Iterable[str | Path]) -> list[Path]:
-    """Return the case files among `paths`: the files, and all *.yaml files below a directory, sorted.
+    """Return the case files in `paths`: each file, and for each directory the sorted *.yaml files below it.
 
-    Raises CaseError for a directory without any.
+    Raises CaseError for a directory without a *.yaml file.
     """
     found: dict[Path, None] = {}
     for path in map(Path, paths):
@@ -21,7 +21,10 @@ def find_cases(paths: Iterable[str | Path]) -> list[Path]:
 
 
 class CorpusError(CaseError):
-    """Some files of a corpus are not cases. The message has a line for each. `cases` holds all other cases."""
+    """Some files of a corpus are not valid cases, or repeat the id of another case.
+
+    The message has a line for each such file. `cases` holds the cases of all other files.
+    """
 
     def __init__(self, errors: Sequence[CaseError], cases: list[Case]) -> None:
         Exception.__init__(self, "\n".join(map(str, errors)))

@@ -9,12 +9,12 @@ from epochfuzz.harness.cases.corpus import covers, load_corpus
 
 
 def twin_of(case: Case, kept: Iterable[Case]) -> Case | None:
-    """Return the first kept case that makes a case superfluous, None if none does."""
+    """Return the first case in `kept` that makes `case` superfluous, or None."""
     return next((other for other in kept if covers(other, case)), None)
 
 
 def under_a_free_id(case: Case, kept: Iterable[Case]) -> Case:
-    """Return the case. If a kept case has its id, the returned case has a new one, such as `loss-2`."""
+    """Return the case. If a case in `kept` has its id, the returned case has another id, such as `loss-2`."""
     taken = {other.id for other in kept}
     number = 2
     name = case.id
@@ -24,7 +24,10 @@ def under_a_free_id(case: Case, kept: Iterable[Case]) -> Case:
 
 
 class CaseDirectory:
-    """The cases of a directory, which the constructor creates if necessary. Raises CaseError and OSError."""
+    """The cases of a directory. The constructor creates the directory if necessary.
+
+    The constructor raises CaseError and OSError.
+    """
 
     def __init__(self, directory: Path) -> None:
         directory.mkdir(parents=True, exist_ok=True)
@@ -32,7 +35,7 @@ class CaseDirectory:
         self.cases = load_corpus([directory]) if any(directory.rglob("*.yaml")) else []
 
     def save(self, case: Case) -> Path | None:
-        """Write a case to a new file. Returns its path; None if an existing case makes it superfluous.
+        """Write a case to a new file. Returns the path; None if an existing case makes the new case superfluous.
 
         Raises OSError.
         """

@@ -12,7 +12,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 def case_for(finding: Finding, seed: int, who: str) -> Case:
     """Return a case for a finding. It expects the results of the schedule under every protocol of the run.
 
-    The reason in the case starts with `who`, such as `A campaign`.
+    `who` names the kind of run, such as `A campaign`. The case's `why` starts with this text.
     """
     found = {
         "seed": seed,
@@ -26,7 +26,7 @@ def case_for(finding: Finding, seed: int, who: str) -> Case:
 def case_of_breach(witness: Witness, protocol: Protocol, property_: str, who: str, found: dict[str, Any]) -> Case:
     """Return a case for a schedule that breaks a property under a protocol.
 
-    `found` is the first part of the case's provenance, and `who` the first words of its reason.
+    `found` becomes the first part of the case's `provenance`. The case's `why` starts with the text `who`.
     """
     why = f"{who} found that {protocol.name} breaks {property_}. {witness.runs[protocol.name].description}"
     about = {"protocol": protocol.name, "property": property_}
@@ -34,9 +34,10 @@ def case_of_breach(witness: Witness, protocol: Protocol, property_: str, who: st
 
 
 def case_of_witness(witness: Witness, name: str, why: str, provenance: dict[str, Any]) -> Case:
-    """Return a case that expects the results of a replayed schedule (a Witness).
+    """Return a case for the schedule of a Witness. It expects the results that the Witness has for each protocol.
 
-    The id consists of the letters and digits of `name`, joined by hyphens.
+    The id of the case is `name` in lower case. A hyphen replaces each sequence of other characters than letters and
+    digits.
     """
     runs = witness.runs
     return Case(

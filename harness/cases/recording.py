@@ -15,7 +15,7 @@ from epochfuzz.model.kafka.vocabulary.state import Partition
 
 
 class Recording:
-    """A schedule under construction. `protocol` is the protocol whose state is shown."""
+    """A schedule under construction. `protocol` is the protocol under which the schedule is replayed."""
 
     def __init__(self, protocol: Protocol, settings: Configuration) -> None:
         self.protocol = protocol
@@ -35,7 +35,7 @@ class Recording:
 
     @property
     def scene(self) -> Scene:
-        """The last step of the replay, as it is shown to the user; the start if there is no step."""
+        """The drawable description of the last step. Without any step, it describes the state at the start."""
         return self.run.scenes[-1]
 
     def enabled(self) -> list[int]:
@@ -48,14 +48,14 @@ class Recording:
         return refusal.why_not(self.state, event)
 
     def case(self, slug: str, why: str) -> Case:
-        """Return a case that expects the schedule's current results under each reference design and the protocol.
+        """Return a case that expects the schedule's current results under each reference design and `self.protocol`.
 
-        If `why` is empty, a description of the run step by step takes its place.
+        If `why` is empty, the case has a step-by-step description of the run as its reason.
         """
         return recorded(slug, why or self.run.description, bytes(self.events), self.settings, [self.protocol])
 
 
 def recorded(slug: str, why: str, events: bytes, settings: Configuration, protocols: Iterable[Protocol]) -> Case:
-    """Return a case for a schedule, which expects its current results under each reference design and `protocols`."""
+    """Return a case for a schedule. It expects the current results under each reference design and `protocols`."""
     names = dict.fromkeys([*GENERATIONS, *(protocol.name for protocol in protocols)])
     return rewritten(Case(slug, why, settings, events, expect={name: Expectation(()) for name in names}))

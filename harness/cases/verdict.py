@@ -15,11 +15,12 @@ from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 class Verdict:
     """The result of a case's schedule under one protocol, and its differences from the expectation.
 
-    `at` is the number of the event that first broke an expected property. If none of these broke, it is the event that
-    first broke any property, or None. `mismatches` are the differences, in sentences.
+    `at` is the number of the event that first broke an expected property. If no expected property broke, `at` is the
+    number of the event that first broke any property, or None. A warning such as `isr-complete` counts only if no other
+    property broke. `mismatches` has a sentence for each difference.
 
-    `drift` is a sentence if the replay's fingerprint is not the recorded one, otherwise None. A drift is more serious
-    than a mismatch: the model has changed, or a run is no longer deterministic.
+    `drift` is a sentence if the replay's fingerprint differs from the recorded fingerprint, otherwise None. A drift is
+    more serious than a mismatch: the model has changed, or a run is no longer deterministic.
     """
 
     run: Run
@@ -52,9 +53,9 @@ class JudgedCase:
 
 
 def judge(case: Case, protocols: Iterable[str] | None = None) -> JudgedCase:
-    """Replay a case under some protocols, by default under those that it mentions, and compare the results.
+    """Replay a case under the named protocols, and compare the results with the case's expectations.
 
-    Raises ProtocolError.
+    `protocols` None means all protocols that the case mentions. Raises ProtocolError.
     """
     names = case.protocols if protocols is None else protocols
     runs = [replay(case.events, parse_protocol(name), case.settings) for name in names]
@@ -80,8 +81,8 @@ def differences(
 ) -> Iterator[tuple[tuple[str, ...], Any, Any]]:
     """Yield (keys, expected value, observed value) for each difference between two nested dictionaries.
 
-    Only keys in `expected` are compared. The observed value is None if `observed` lacks the key. `where` are keys to
-    put in front.
+    Only keys in `expected` are compared. The observed value is None if `observed` lacks the key. `keys` is the path
+    from the outermost dictionary to the value, and begins with the keys in `where`.
     """
     for key, value in expected.items():
         if isinstance(value, dict):
@@ -117,7 +118,10 @@ def broken_otherwise(run: Run, expected: Expectation) -> Iterator[str]:
 
 
 def _first_break(run: Run, broken: tuple[str, ...]) -> int | None:
-    """Return the number of the first event that broke a property in `broken`, as `Run.at` counts; None if none did."""
+    """Return the number of the first event that broke a property in `broken`, or None if no event did.
+
+    A warning such as `isr-complete` counts only if no other property in `broken` broke, as in `Run.at`.
+    """
     return replace(run, first_broken={name: at for name, at in run.first_broken.items() if name in broken}).at
 
 

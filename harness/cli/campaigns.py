@@ -41,7 +41,7 @@ def note(text: str) -> None:
 
 
 def kept(directory: str, remote: str | None) -> "LocalTables | None":
-    """Return the tables of a campaign in a directory on this machine. None for a directory elsewhere.
+    """Return the tables of the campaign in a directory. None if the directory is not on this machine.
 
     Raises CampaignError.
     """
@@ -55,7 +55,7 @@ def kept(directory: str, remote: str | None) -> "LocalTables | None":
 def load(spark: "SparkSession", directory: str) -> "Campaign[Any]":
     """Return the campaign in a directory. It must be a campaign that `campaign run` can resume.
 
-    Raises BadInput for a campaign of another command, and CampaignError.
+    Raises BadInput if another command started the campaign, and CampaignError if there is no usable campaign.
     """
     from epochfuzz.harness.campaign.clusters.cluster_job import Clusters
     from epochfuzz.harness.campaign.run.campaign import Campaign
@@ -70,7 +70,7 @@ def load(spark: "SparkSession", directory: str) -> "Campaign[Any]":
 
 @contextmanager
 def mistakes() -> Iterator[None]:
-    """Turn a CampaignError into BadInput. A NonDeterminismError ends the command with exit code INTERNAL."""
+    """Turn a CampaignError in this block into BadInput. A NonDeterminismError ends the command with code INTERNAL."""
     from epochfuzz.harness.campaign.store.errors import CampaignError, NonDeterminismError
 
     try:
@@ -88,8 +88,8 @@ def spark_session(
 ) -> Iterator["SparkSession"]:
     """Open a Spark session for a command. Errors of Spark and of the directory become BadInput.
 
-    The directory `works_in` stays locked during the session if it is on this machine. It then holds Spark's temporary
-    files. `memory` is the limit of the driver's Java heap, in GiB.
+    If the directory `works_in` is on this machine, the session locks this directory and keeps Spark's temporary files
+    in it. `memory` is the limit of the driver's Java heap, in GiB.
     """
     from epochfuzz.harness.campaign.spark import session
     from epochfuzz.harness.campaign.store.location import held, on_this_machine

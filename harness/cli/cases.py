@@ -14,7 +14,7 @@ from epochfuzz.strategies.project import project
 
 @contextmanager
 def mistakes_as_bad_input() -> Iterator[None]:
-    """Turn an error in a case file or in the name of a protocol into BadInput."""
+    """Turn an error in a case file or in the name of a protocol into BadInput, inside this block."""
     try:
         yield
     except CaseError as error:
@@ -36,8 +36,8 @@ def known_cases(corpus: Path | None) -> list[Case]:
 def protocols_for(case: Case, asked: Sequence[str] | None) -> Sequence[str]:
     """Return the names of the protocols under which to replay a case.
 
-    The first source that names a protocol decides: the command line, the case, the project's defaults, the reference
-    designs.
+    The names come from the first of these sources that has any: the command line (`asked`), the case, the project's
+    defaults, the reference designs.
     """
     return asked or case.protocols or [protocol.name for protocol in project().protocols] or list(GENERATIONS)
 
@@ -45,7 +45,8 @@ def protocols_for(case: Case, asked: Sequence[str] | None) -> Sequence[str]:
 def exit_code(judged_cases: Sequence[JudgedCase]) -> Exit:
     """Return the exit code of a command that checked cases.
 
-    It is INTERNAL if a replay has another fingerprint than its case, else BROKEN if a case does not end as expected.
+    It is INTERNAL if the fingerprint of a replay differs from the recorded one. Otherwise it is BROKEN if a case does
+    not end as expected, and AS_EXPECTED if all cases do.
     """
     if any(judged.drifted for judged in judged_cases):
         return Exit.INTERNAL

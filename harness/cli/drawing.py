@@ -34,9 +34,9 @@ def refuse_too_long(case: Case) -> None:
 def draw(case: Case, runs: Sequence[Run], format_: Format, title: str) -> str:
     """Return the drawing of a case as text.
 
-    A TLA+ module contains every run, and an ITF trace contains a single run. The other formats show two runs. `title`
-    is the name of the TLA+ module, which must be the name of its file. Raises BadInput for an ITF trace of several
-    runs.
+    A TLA+ module contains every run, and an ITF trace contains a single run. The other formats show at most two runs.
+    `title` is the name of the TLA+ module. TLA+ requires that the module's file has this name too. Raises BadInput for
+    an ITF trace of several runs.
     """
     from epochfuzz.harness.trace.story import most_contrasting, story_of
     from epochfuzz.harness.views import itf, tla

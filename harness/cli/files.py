@@ -17,7 +17,7 @@ _BEGINNING = 4000  # bytes of a file that show its kind
 class FileKind(Enum):
     """The formats of files that commands write.
 
-    Each has a description for messages, and a pattern for the file's beginning.
+    Each format has a description for messages, and a regular expression that matches the beginning of its files.
     """
 
     HTML = "an HTML page", r"(?i)\s*<!doctype html>"
@@ -35,13 +35,16 @@ class FileKind(Enum):
 
 
 def check_writable(option: str, path: Path, kind: FileKind) -> None:
-    """Raise BadInput if a file cannot be written, or exists in another format. Commands call this before a long run."""
+    """Raise BadInput if a file cannot be written, or exists and has another format.
+
+    Commands call this function before a long run.
+    """
     if (reason := _why_not_writable(path, kind)) is not None:
         raise BadInput(f"{option}: {path}: {reason}; name another file")
 
 
 def write_file(path: Path, text: str, kind: FileKind) -> None:
-    """Write a file. Raises BadInput if it cannot be written, or exists in another format."""
+    """Write a file. Raises BadInput if the file cannot be written, or exists and has another format."""
     if (reason := _why_not_writable(path, kind)) is not None:
         raise BadInput(f"{path}: {reason}; name another file")
     _write(path, text, "w")
@@ -60,7 +63,7 @@ def write_new_file(path: Path, text: str) -> None:
 
 
 def rewrite_file(path: Path, text: str) -> None:
-    """Write a file, and replace any content. Raises BadInput if it cannot be written."""
+    """Write a file, and replace any content. Raises BadInput if the file cannot be written."""
     _write(path, text, "w")
 
 

@@ -18,7 +18,7 @@ _SOUGHT = properties.named("no-committed-loss")
 
 
 def show_first_finding(out: Console, protocols: Sequence[Protocol], settings: Configuration) -> None:
-    """Search for a shortest schedule that loses a record while the code for random runs is compiled, and show it.
+    """Search for a shortest schedule that loses a record, and show it, while Numba compiles the code for random runs.
 
     Does nothing if the code is compiled already.
     """

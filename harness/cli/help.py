@@ -1,4 +1,4 @@
-"""Classes of Typer commands, which adapt the help, take defaults from the project, and check for extras."""
+"""Classes of Typer commands. They adapt the help, take defaults from the project, and check optional dependencies."""
 
 import re
 from typing import Any, ClassVar
@@ -23,26 +23,26 @@ class Command(TyperCommand):
     extra: ClassVar[str | None] = None
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """Return the parameters, including `--help`."""
+        """Return the parameters, including `--help`. The help shows no type for flags."""
         return _without_types_of_flags(super().get_params(ctx))
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help without the `--no-` forms of flags.
 
-        Their column would leave too little room for the others.
+        A column for these forms would leave too little room for the other columns.
         """
         for parameter in self.params:
             parameter.secondary_opts = []
         super().format_help(ctx, formatter)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the options, with the project's defaults.
+        """Parse the options, and return the remaining words. Omitted options get the project's defaults.
 
         Raises ProjectError and BadInput, but not during completion by a shell.
         """
         if ctx.resilient_parsing:
             return super().parse_args(ctx, args)
-        address_in_environment()  # an error in it would otherwise come after the results of a run
+        address_in_environment()  # raises an error before the run, and not after its results
         ctx.default_map = defaults_for(self.params)
         given = self.make_parser(ctx).parse_args(list(args))[0]
         self._refuse_empty(given)
@@ -57,7 +57,7 @@ class Command(TyperCommand):
         return rest
 
     def _refuse_empty(self, given: dict[str, Any]) -> None:
-        """Raise BadInput for an empty value. As a path, the empty text would mean the working directory."""
+        """Raise BadInput for an empty value. For a path, an empty value would mean the working directory."""
         for parameter in self.params:
             value = given.get(parameter.name)
             if parameter.name != _COMMAND_TO_RUN and "" in (value if isinstance(value, (list, tuple)) else (value,)):
@@ -100,12 +100,15 @@ class Group(TyperGroup):
     """A group of subcommands whose help shows flags without a type."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """Return the parameters, including `--help`."""
+        """Return the parameters, including `--help`. The help shows no type for flags."""
         return _without_types_of_flags(super().get_params(ctx))
 
 
 def _must(error: Exception) -> str | None:
-    """Return the form that a rejected value must have, as in `at least 1`. None if the error is not about a value."""
+    """Return the form that a rejected value must have, such as `at least 1`.
+
+    None if the error is not about a value.
+    """
     parameter, message = getattr(error, "param", None), str(getattr(error, "message", ""))
     _, is_choice, choices = message.partition(" is not one of ")
     if parameter is None or not (is_choice or "Input should be" in message):

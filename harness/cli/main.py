@@ -62,7 +62,7 @@ _FOLDERS = {"new-adapter": "adapters.", "skill": "adapters.", "play": "servers."
 
 
 class _Commands(Group):
-    """The commands, imported on demand. Importing all of them would take longer than a short command runs."""
+    """A group that imports each command on demand. Importing all commands takes longer than running a short one."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of all commands, for help and completion."""
@@ -70,7 +70,7 @@ class _Commands(Group):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return the command with this name, or None if there is none."""
-        for name in [cmd_name] if cmd_name in _COMMANDS else _COMMANDS:  # an unknown name may resemble any command
+        for name in [cmd_name] if cmd_name in _COMMANDS else _COMMANDS:  # the error message suggests similar names
             if name not in self.commands:
                 self.commands[name] = _loaded(name)
         return super().get_command(ctx, cmd_name)
@@ -116,7 +116,7 @@ def _options(
         bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Handle options without a command, such as `--version`. The application's help text is _HELP."""
+    """Handle the options that need no command, such as `--version`. The application's help text is _HELP."""
 
 
 _OBJECTS = 50_000  # new objects before a collection; with the default, 700, collections take a third of a replay's time
@@ -130,7 +130,7 @@ _OF_THE_MACHINE = (
 
 
 def main() -> None:
-    """Run a command, and exit with its exit code. Bad input is reported as one message on stderr."""
+    """Run a command, and exit with its exit code. Bad input causes a single message on stderr."""
     gc.set_threshold(_OBJECTS)
     atexit.register(gc.freeze)  # collections at the end of the interpreter take 0.4 s once Numba is imported
     with usable_standard_streams():
@@ -168,7 +168,7 @@ def _exit_code() -> int:
 
 
 def _sentence(error: OSError) -> str:
-    """Return a message for an error of the machine, such as a full disk, with advice."""
+    """Return a message with advice for an error of the operating system, such as a full disk."""
     where = "" if error.filename is None else f"{error.filename}: "
     advice = "use another file or directory"
     if error.errno in _FULL:

@@ -84,9 +84,9 @@ def require_out_for_data(keep_data: bool, out: Path | None) -> None:
 
 
 def needs(extra: str) -> Callable[[Any], Any]:
-    """Return a Typer callback for an option that needs an extra.
+    """Return a Typer callback for an option that needs an extra, an optional dependency of epochfuzz.
 
-    It raises MissingExtra if the extra is not installed.
+    The callback raises MissingExtra if the user gives the option and the extra is not installed.
     """
 
     def check(value: Any) -> Any:
@@ -100,8 +100,8 @@ def needs(extra: str) -> Callable[[Any], Any]:
 def writes(kind: FileKind, extra: str | None = None) -> Callable[..., Path | None]:
     """Return a Typer callback for an option that names a file to write.
 
-    The callback raises BadInput if the file cannot be written, or if another option names it too. It raises
-    MissingExtra if the extra is not installed.
+    The callback raises BadInput if the file cannot be written, or if another option names this file too. The
+    callback raises MissingExtra if the extra is not installed.
     """
 
     def check(context: typer.Context, option: typer.CallbackParam, path: Path | None) -> Path | None:
@@ -169,7 +169,10 @@ def given_settings(context: typer.Context) -> dict[str, Any]:
 
 
 def refuse_for_own_model(context: typer.Context, *used: str) -> None:
-    """Raise BadInput for options that have no effect with `--model`. Options in `used` and settings are accepted."""
+    """Raise BadInput if the user typed options that have no effect with `--model`.
+
+    Settings of the model and the options in `used` are accepted.
+    """
     other = context.params.keys() - {"model", *used, *given_settings(context)}
     refuse_with(context, sorted(other), "--model")
 
@@ -195,8 +198,8 @@ def configured(**defaults: int) -> Callable[[Callable[..., int]], Callable[..., 
     """Return a decorator that gives a command an option for every setting of the model.
 
     The command receives the settings as the argument `settings`, a Configuration. `defaults` overrides defaults of
-    Configuration. A value outside its range raises BadInput, which names the option. `params` of the command's
-    `context` then holds parsed values.
+    Configuration. A value outside its range raises BadInput, which names the option. If the command has an argument
+    `context`, the decorator puts the parsed values of the other arguments into `context.params`.
     """
 
     def decorate(command: Callable[..., int]) -> Callable[..., int]:
@@ -207,7 +210,7 @@ def configured(**defaults: int) -> Callable[[Callable[..., int]], Callable[..., 
                 settings = Configuration(**values)
             except ConfigurationError as error:
                 raise BadInput(f"{_option(error.key)}{str(error).removeprefix(error.key)}") from None
-            if "context" in arguments:  # its values are the words of the command line, not yet paths and enums
+            if "context" in arguments:  # its params are not yet parsed to paths and enums
                 arguments["context"].params |= {each: arguments[each] for each in arguments if each != "context"}
             return command(settings=settings, **arguments)
 

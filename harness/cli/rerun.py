@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from epochfuzz.harness.documents import cases as documents
     from epochfuzz.harness.trace.replay import Run
 
-Reruns = list[tuple[Case, str, "Rerun | str"]]  # a text is the reason why the adapter can't run a case
+Reruns = list[tuple[Case, str, "Rerun | str"]]  # a text is the reason why the adapter can't run the case
 
 
 def replay_by_subject(command: str, cases: Sequence[Case], protocols: Sequence[str] | None, *, json: bool) -> Exit:
@@ -82,12 +82,15 @@ def _table(reruns: Reruns) -> Table:
 
 
 def verdict_text(run: "Run") -> str:
-    """Return the broken properties of a run, and the number of the event that first broke one."""
+    """Return the broken properties of a run as text, with the number of the event of the first violation."""
     return f"{', '.join(run.broken)} (after event {run.at})" if run.broken else "nothing"
 
 
 def _link(case: Case, protocol: str, told: "Rerun") -> str | None:
-    """Return the address of the first difference from the model, or of the start of the case."""
+    """Return the address in `play` of the first difference from the model, or of the start of the case.
+
+    None if the case is too long for `play`.
+    """
     return play_links.to_case(case, [protocol], 0 if told.differs is None else told.differs[0])
 
 

@@ -43,7 +43,10 @@ class Saving:
                 raise BadInput(f"--out: {directory}: {error.strerror}") from None
 
     def save(self, walker: "ScheduleEngine", findings: "Sequence[Finding]") -> list[str]:
-        """Save the findings as case files, except those already saved. Returns the new files. Raises BadInput."""
+        """Save the findings as case files, except those already saved. Returns the paths of new files.
+
+        Raises BadInput.
+        """
         from epochfuzz.harness.cases.comparison import news
         from epochfuzz.harness.cases.found_case import case_for
 

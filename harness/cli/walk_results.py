@@ -33,9 +33,9 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 class Ending:
     """The requested outputs of random runs.
 
-    `report` is the HTML file and `sarif` the SARIF file to write; None for no file. With `trace`, known bugs are drawn
-    too. `never_met` lists the reachable situations that no schedule met, by protocol. The report shows these, and the
-    facts in `about`. `more` contains further keys of the JSON document.
+    `report` is the HTML file and `sarif` the SARIF file to write; None for no file. With `trace`, the output draws the
+    schedules of known bugs too. `never_met` lists the reachable situations that no schedule met, by protocol. The HTML
+    report shows these situations, and the facts in `about`. `more` contains further keys of the JSON document.
     """
 
     out: Console
@@ -76,10 +76,10 @@ def end_walk(ending: Ending, walker: ScheduleEngine, walked: Walked, found: Sequ
 def interruptible(
     out: Console, walker: Walker[Protocol, Configuration], walked: Walked, what: Sequence[str], kept: Path | None = None
 ) -> Iterator[None]:
-    """Handle Ctrl-C in this block and in the random runs before it: print violations, and the command that continues.
+    """Handle Ctrl-C in this block, or earlier in the random runs.
 
-    `what` holds the options that select the protocols. `kept` is the file with the saved progress, or None. Raises
-    KeyboardInterrupt after Ctrl-C.
+    After Ctrl-C, prints the violations and the command line that continues the runs, and raises KeyboardInterrupt.
+    `what` holds the options that select the protocols. `kept` is the file with the saved progress, or None.
     """
     try:
         if walked.interrupted:
@@ -123,7 +123,7 @@ def write_sarif(out: Console, file: Path, walker: ScheduleEngine, found: Sequenc
 def end_machine(out: Console, outcome: "MachineOutcome", json: bool, **more: Any) -> int:
     """Print the results of a campaign of a user's own Hypothesis state machine. Returns the exit code.
 
-    A finding is an exception, with the steps that raise it.
+    Each finding is an exception, with the steps of the state machine that raise it.
     """
     parameters = outcome.parameters
     for error in outcome.errors:
@@ -169,6 +169,6 @@ def _error_json(error: Mapping[str, Any]) -> "walks.Error":
 
 
 def reproduction(what: Sequence[str], settings: Configuration, schedules: int, seed: int) -> str:
-    """Return the command line that runs the same schedules again."""
+    """Return the command line that runs the same schedules again. `what` has the options for the protocols."""
     words = ["epochfuzz fuzz", *what, *options.words_of(settings)]
     return " ".join([*words, f"--schedules {schedules}", f"--seed {seed}"])

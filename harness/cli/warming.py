@@ -1,6 +1,7 @@
-"""Compile the kernels, Numba's machine code of the model, in parallel processes if this machine has not compiled them.
+"""Compile kernels in parallel processes, if this machine has not compiled them before.
 
-`python -m epochfuzz.harness.cli.warming NAME` compiles the kernels of one command into the cache on disk.
+Kernels are the functions of the model and the engine that Numba compiles to machine code. The command
+`python -m epochfuzz.harness.cli.warming NAME` compiles the kernels for `search` or for `walk` into the cache on disk.
 """
 
 import os
@@ -30,11 +31,11 @@ def _search() -> None:
     from epochfuzz.harness.engine.explore.explore import explore
 
     settings = Configuration(records=1, epochs=2)
-    explore(_PROTOCOL, settings, properties.named("isr-complete").bit)  # finds a violation, and retraces it
-    explore(_PROTOCOL, settings, 0)  # makes a table grow
+    explore(_PROTOCOL, settings, properties.named("isr-complete").bit)  # compiles finding and retracing
+    explore(_PROTOCOL, settings, 0)  # compiles the growth of a table
 
 
-# For each name, the function that compiles, and the kernel whose presence shows that the function has run.
+# For each name, the function that compiles the kernels, and a kernel that exists only after this function has run.
 WARMED: dict[str, tuple[Callable[[], None], str]] = {
     "search": (_search, "harness_engine_explore_expansion_expand"),
     "walk": (_walk, "harness_engine_walk_walk_walk_block"),
@@ -42,7 +43,7 @@ WARMED: dict[str, tuple[Callable[[], None], str]] = {
 
 
 class Warming:
-    """Processes that compile kernels. There are none if all kernels are compiled, or if there is no cache directory."""
+    """Processes that compile kernels. No process runs if all kernels are compiled, or without a cache directory."""
 
     def __init__(self) -> None:
         self._processes = [
@@ -61,7 +62,7 @@ class Warming:
     def wait(self) -> None:
         """Wait until all processes end.
 
-        A kernel that failed to compile is compiled later, when this process needs it.
+        If a process failed to compile a kernel, the current process compiles this kernel on first use.
         """
         for process in self._processes:
             process.wait()

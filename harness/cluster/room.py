@@ -1,7 +1,8 @@
 """A room: a temporary directory for one cluster, removed when the cluster ends.
 
-Its owner holds a lock on it. If the lock is free, the owner was killed before it could remove the room. epochfuzz then
-removes the room, and kills the processes that have the room's name in their command lines.
+The process that creates a room holds a lock on a file in the room. If the lock is free, this process was killed before
+it could remove the room. epochfuzz then removes the room, and kills the processes with the room's name in their command
+lines.
 """
 
 import contextlib
@@ -43,7 +44,7 @@ def room() -> Iterator[Path]:
 
 
 def new_directory(directory: Path) -> Path:
-    """Create a directory for logs that stay. Raises ClusterError if it exists or cannot be created."""
+    """Create a directory for logs. Raises ClusterError if the directory exists or cannot be created."""
     try:
         directory.mkdir(parents=True)
     except FileExistsError:
@@ -54,7 +55,7 @@ def new_directory(directory: Path) -> Path:
 
 
 def mark(directory: Path) -> str:
-    """Return a Java option with the room's name. It marks the processes that belong to the room."""
+    """Return a Java option with the name of a room. The option marks the processes that belong to the room."""
     return f"-Depochfuzz.room={directory}"
 
 
@@ -70,7 +71,7 @@ def processes(directory: Path) -> list[int]:
 
 
 def remove_abandoned(parent: Path) -> None:
-    """Remove the rooms below `parent` whose owner was killed, and kill their processes."""
+    """Remove the rooms in `parent` whose lock is free, and kill their processes."""
     for directory in parent.glob(f"{_PREFIX}*"):
         with contextlib.suppress(OSError), (directory / _LOCK).open("r+") as lock:
             if take_lock(lock.fileno()):

@@ -24,7 +24,7 @@ _PLAYS = {Scenario.RE_ELECTED_LEADER: re_elected_leader.play, Scenario.UNDER_LOA
 
 @dataclass(frozen=True)
 class ScenarioRequest:
-    """A request to run a scenario: on which Kafka, with which variant, and where to keep the logs.
+    """A request to run a variant of a scenario on a Kafka release, and to keep the logs.
 
     `home` is an unpacked distribution, or None to download `release`. `repair` is a fix to apply to Kafka, or None.
     `out` is the directory for the logs, or None to delete them.
@@ -41,11 +41,11 @@ class ScenarioRequest:
 
     @property
     def is_lost(self) -> bool:
-        """True if the run should lose an acknowledged record, as releases without a fix or a control experiment do."""
+        """True if the run should lose a record: it runs a release, without a fix and without a control experiment."""
         return self.home is None and self.repair is None and self.variant.control is None
 
     def kafka(self) -> Installation:
-        """Return the Kafka to run, and download it if necessary. Raises ClusterError."""
+        """Return the Kafka installation to run, and download it if necessary. Raises ClusterError."""
         return installation.from_maven(self.release) if self.home is None else installation.from_home(self.home)
 
 
@@ -60,7 +60,10 @@ class Played:
 def play(
     request: ScenarioRequest, kafka: Installation, number: int, say: Callable[[str], None], templates: Environment
 ) -> Played:
-    """Run the scenario on a new cluster. `say` receives a line for each step. Raises ClusterError."""
+    """Run the scenario on a new cluster. `say` receives a line for each step. Raises ClusterError.
+
+    `number` is the number of the run, which names the directory of its logs in `request.out`.
+    """
     with room() as here:
         if request.repair is not None:
             kafka = repaired(kafka, request.repair, here / "repaired")

@@ -1,4 +1,4 @@
-"""The timeline of a scenario: after each step the leader, the logs and high watermarks, and responses to clients."""
+"""The timeline of a scenario: roles, logs and high watermarks after each step, and the responses to clients."""
 
 import math
 import time
@@ -98,11 +98,11 @@ class Recorder:
         return self._brokers[name].log.lines(self._partition)
 
     def role(self, name: str) -> LogLine | None:
-        """Return a broker's last log line in which it became leader or follower, or None."""
+        """Return the last line of a broker's log that names the broker's role (leader or follower), or None."""
         return next((line for line in reversed(self.lines(name)) if line.kind != "truncation"), None)
 
     def _succeeded_at(self, leader: LogLine) -> float:
-        """Return the time when the next leader took over from a leader, or infinity."""
+        """Return the time of the first log line about a leader with a later epoch than `leader`, or infinity."""
         leaders = [line for name in self._brokers for line in self.lines(name) if line.kind == "leader"]
         return min((line.at for line in leaders if line.epoch > leader.epoch), default=math.inf)
 

@@ -82,7 +82,7 @@ def replica_told(view: ReplicaView) -> str:
 
 
 def clients_told(moment: ReachedStep) -> str:
-    """Return the records that were acknowledged or read since the step before, as text."""
+    """Return a text about the records that were acknowledged or read since the previous step."""
     acknowledged = " ".join(f"{each.value}@{each.offset}" for each in moment.acknowledged)
     read = " ".join(f"{each.value}@{each.offset}" for each in moment.read)
     said = (f"acknowledged {acknowledged}" if acknowledged else "", f"read {read}" if read else "")

@@ -14,7 +14,8 @@ T = TypeVar("T")
 def until(what: str, condition: Callable[[], T], seconds: float, check: Callable[[], None] = lambda: None) -> T:
     """Wait until the condition returns a true value, and return that value. `what` names the condition in messages.
 
-    Raises NotReached after `seconds`. `check` is called between two looks at the condition, and may raise an exception.
+    Raises NotReached after `seconds`. `check` is called each time the condition is not true, and may raise an
+    exception.
     """
     ends = time.monotonic() + seconds
     while True:

@@ -83,7 +83,7 @@ def audit(
     """Read the logs of Kafka brokers and report where committed records were lost.
 
     Name server.log, state-change.log and controller.log of all brokers of one cluster, including rotated and packed
-    files, or the output of kubectl, docker or journalctl. Name data directories to audit disks, alone or with logs.
+    files, or the output of kubectl, docker or journalctl. You can also name data directories, with or without logs.
 
     Exit codes: 0 if nothing was found and nothing is missing, 1 if something was found, 2 for wrong input, and 4 if
     nothing was found and a gap could hide a loss.

@@ -1,4 +1,4 @@
-"""`epochfuzz bench`: measure detection power and speed, and compare them."""
+"""`epochfuzz bench`: measure how fast strategies detect mutants, and compare epochfuzz's speed with alternatives."""
 
 from pathlib import Path
 from typing import Annotated

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from epochfuzz.harness.cases.case import Case
 
 DEFAULT_SECONDS = 30.0
-# Options without a meaning for clusters: the release determines Kafka's behaviour, and its partition has the defaults.
+# Options without a meaning for clusters: the release determines Kafka's behaviour, and the partition has its defaults.
 _NOT_OF_CLUSTERS = (
     *("protocol", "certify", "corpus"),
     *(each.name for each in fields(Configuration) if each.name != "replicas"),
@@ -144,7 +144,7 @@ class _Asked:
 
 
 def _asked(context: typer.Context, settings: Configuration) -> _Asked:
-    """Return the request of the options. Raises BadInput for options that exclude each other."""
+    """Return the request that the options describe. Raises BadInput for options that exclude each other."""
     named = context.params
     engine, stable, seed, seconds = named["engine"], named["until_stable"], named["seed"], None
     protocols = options.parse_protocols(named["protocol"])
@@ -255,10 +255,10 @@ app.command("report", cls=SparkCommand)(report)
 
 
 def _refuse_another_machine(work: "Job[Any]", directory: str, machine: str | None) -> None:
-    """Raise BadInput unless the user names the state machine of the campaign.
+    """Raise BadInput unless `machine` is the state machine of the campaign, or both are None.
 
-    Someone else may have created the directory. A resumed campaign imports the module of its state machine on this
-    machine.
+    A resumed campaign imports the module of its state machine. Someone else may have created the directory, so the user
+    must allow this import with --machine.
     """
     from epochfuzz.harness.campaign.machines.machine_job import OwnMachines
     from epochfuzz.harness.campaign.machines.own import place_of
@@ -275,7 +275,7 @@ def _refuse_another_machine(work: "Job[Any]", directory: str, machine: str | Non
 
 @dataclass(frozen=True)
 class _Where:
-    """The location and the options of a campaign: its directory, Spark, the corpus, and `certify` in seconds."""
+    """The directory of a campaign, its connection to Spark, its corpus, and its options. `certify` is in seconds."""
 
     directory: str
     master: str | None

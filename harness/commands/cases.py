@@ -29,7 +29,7 @@ def cases(
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """List the cases that are installed with epochfuzz: their ids, what breaks, and their first sentences.
+    """List the cases that are installed with epochfuzz, with their ids, broken properties and first sentences.
 
     Examples:
 
@@ -57,7 +57,7 @@ def cases(
 
 
 def _search(known: Sequence[Case], text: str) -> list[Case]:
-    """Return the cases that mention all words of a text, or the name that the glossary has for the text."""
+    """Return the cases that mention all words of a text, or of the glossary's name for the text."""
     sought = (text, explaining.synonym(text) or text)
     return [case for case in known if any(_mentions(case, each) for each in sought)]
 

@@ -141,9 +141,9 @@ def _play(out: Console, request: "ScenarioRequest", kafka: "Installation", count
 
 
 def _link(request: "ScenarioRequest", kafka: "Installation", all_runs: "list[ScenarioRun]") -> str | None:
-    """Return the address of the step that loses the record in the model of the release, if a run lost a record.
+    """Return a link to the step that loses the record in the model of the release, or None if no run lost a record.
 
-    A repair or a control changes the scenario, so its runs have no address.
+    A repair or a control changes the scenario, so the link is None for its runs.
     """
     from epochfuzz.harness.cluster.schedules.beside import protocol_of
     from epochfuzz.harness.views import cluster_links
@@ -179,8 +179,8 @@ def _counted(all_runs: "list[ScenarioRun]") -> dict[str, int]:
 def _exit_code(request: "ScenarioRequest", all_runs: "list[ScenarioRun]") -> int:
     """Return the exit code: AS_EXPECTED, BROKEN, or GOAL_UNMET if a run did not reach the end of the scenario.
 
-    A release is expected to lose the record. A repaired release and a control are expected to keep it. A user's own
-    Kafka is expected to keep it as well, because a loss breaks a property.
+    A release is expected to lose the record. A repaired release is expected to keep the record, and so is a run with a
+    control. A user's own Kafka is also expected to keep the record, because a loss breaks a property.
     """
     counts = _counted(all_runs)
     if counts["not_reached"]:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _CORPUS = Path("corpus")
 
-_ATTEMPTS_OF_SLOW = 300  # runs to shrink the findings of a slow adapter, if --certify doesn't bound the time
+_ATTEMPTS_OF_SLOW = 300  # runs to shrink the findings of a slow adapter, if --certify is not given
 
 _OF_SCHEDULES = ("schedules", "seed", "selection", "corpus")
 _OF_TOURS = ("refused",)
@@ -152,7 +152,7 @@ def conform(
 
 
 def _request(context: typer.Context, settings: Configuration) -> ConformRequest:
-    """Return the request of the options. Raises BadInput for options that exclude each other."""
+    """Return the request that the options describe. Raises BadInput for options that exclude each other."""
     given, named = options.given(context), context.params
     if named["client"]:
         options.refuse_with(context, ("exhaustive",), "--client")
@@ -194,9 +194,9 @@ def _request(context: typer.Context, settings: Configuration) -> ConformRequest:
 
 
 def _plan(context: typer.Context, settings: Configuration, asked: ConformRequest) -> "Plan":
-    """Return the plan of the options. Without --seed, its seed is that of an unfinished run, or a random one.
+    """Return the plan that the options describe. Raises BadInput.
 
-    Raises BadInput.
+    Without --seed, the plan has the seed of an unfinished run with an equal request, or else a random seed.
     """
     named = context.params
     protocols = options.parse_protocols(named["protocol"])
@@ -264,7 +264,7 @@ def _run(asked: ConformRequest, plan: "Plan") -> int:
 
 @contextmanager
 def _forgotten(unfinished: "UnfinishedRun | None") -> Iterator[None]:
-    """Forget the progress of a run at the end of its results, also if these are an error, but not after Ctrl-C."""
+    """Delete the saved progress of a run once its results are shown, or after BadInput, but not after Ctrl-C."""
     try:
         yield
     except BadInput:
@@ -276,7 +276,7 @@ def _forgotten(unfinished: "UnfinishedRun | None") -> Iterator[None]:
 
 
 def _on_this_machine(asked: ConformRequest, plan: "Plan") -> "tuple[Conformance, UnfinishedRun | None]":
-    """Run the plan with processes of this machine. Returns the results, and the file in which they are kept, if any."""
+    """Run the plan with processes of this machine. Returns the results, and the file of the saved progress or None."""
     from epochfuzz.harness.conform.exhaustive.crew import Exhaustive, TourRequest
     from epochfuzz.harness.conform.run.kept_runner import KeptRunner
     from epochfuzz.harness.conform.run.run import run
@@ -308,7 +308,7 @@ def _on_this_machine(asked: ConformRequest, plan: "Plan") -> "tuple[Conformance,
 
 
 def _say_which_bugs(asked: ConformRequest, plan: "Plan") -> None:
-    """Print the known bugs that fail the schedules of the plan."""
+    """Print the known bugs that the schedules of the plan are drawn for."""
     from epochfuzz.harness.conform.run.bugs import known_bugs
 
     for protocol in plan.protocols:
@@ -341,7 +341,7 @@ def _in_campaign(asked: ConformRequest, plan: "Plan", directory: str, again: str
 
 
 def _small(context: typer.Context, settings: Configuration) -> Configuration:
-    """Return the settings, with small bounds unless the command line gives bounds."""
+    """Return the settings with the small bounds of an exhaustive run. Bounds on the command line take precedence."""
     given = options.given(context)
     small: dict[str, Any] = {name: value for name, value in SMALL.items() if name not in given}
     return replace(settings, **small)

@@ -242,10 +242,10 @@ def _print_example(out: Console, example: Example) -> None:
 
 
 def _command_line(example: Example) -> str:
-    """Return the command line of an exhaustive search that finds the example, or another of equal length.
+    """Return the command line of an exhaustive search that finds the example, or another schedule of equal length.
 
-    A search of two protocols with three replicas doesn't fit into memory. An example with three replicas is the
-    shortest for its own protocol only.
+    A search of two protocols with three replicas doesn't fit into memory. With three replicas, the command therefore
+    searches only the protocol in `under`, and the example is a shortest schedule for this protocol only.
     """
     search = f"fuzz --breaks {example.under} --holds {example.beside}"
     if example.beside is None or example.settings.replicas > 2:

@@ -166,7 +166,7 @@ def _refuse_two_ends(asked: FuzzRequest) -> None:
 
 _SAVING = ("out_", "new", "corpus")
 
-# The modes of fuzz by the options that select them, with the options that have no meaning in each mode.
+# Each key has the options that select a mode of fuzz. Its value has the options without a meaning in this mode.
 _NOT_USED = {
     ("breaks", "holds"): (
         *("protocol", "ablate", "schedules", "jobs", "trace", "certify", "report", "sarif"),

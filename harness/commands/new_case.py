@@ -68,7 +68,7 @@ def new_case(
     if not file.parent.is_dir():
         raise BadInput(f"{file}: there is no directory {file.parent}; create it first")
     if isinstance(sys.stdin, io.TextIOWrapper):
-        sys.stdin.reconfigure(errors="replace")  # a line that is not text is not an event
+        sys.stdin.reconfigure(errors="replace")  # invalid bytes are reported as an unknown event
     if sys.stdin.isatty():
         with contextlib.suppress(ImportError):  # Windows has no readline
             importlib.import_module("readline")  # gives `input` line editing and a history
@@ -80,7 +80,7 @@ def new_case(
 
 
 class _Session:
-    """A dialogue about a recording."""
+    """A dialogue with the user, who records a schedule event by event."""
 
     def __init__(self, out: Console, recording: Recording, file: Path, slug: str) -> None:
         self.out = out
@@ -121,7 +121,7 @@ class _Session:
         return bool(events) and (self.saved is None or self.saved.events != events)
 
     def json(self) -> "documents.NewCase":
-        """Return the saved case, if there is one, and the events."""
+        """Return the JSON document: the file of the saved case or None, the events, and the expectations."""
         expect = {} if self.saved is None else self.saved.expect
         return {
             "case": None if self.saved is None else str(self.file),
@@ -130,7 +130,7 @@ class _Session:
         }
 
     def _ask(self, question: str) -> str | None:
-        """Return a line from the keyboard or from a pipe; None at the end of the input.
+        """Ask the user, and return a line from the keyboard or from a pipe; None at the end of the input.
 
         A line from the keyboard can be edited. A line from a pipe is echoed.
         """
@@ -157,7 +157,7 @@ class _Session:
         return choices
 
     def _event(self, answer: str, choices: list[int]) -> int | None:
-        """Return the event that an answer names.
+        """Return the event that the user's answer names.
 
         If the event is unknown or not enabled, print the reason and return None.
         """

@@ -152,7 +152,7 @@ def _print_verdicts(out: Console, judged_cases: list[JudgedCase], *, trace: bool
 
 
 def _print_links(out: Console, judged_cases: list[JudgedCase]) -> None:
-    """Print a link to a single case, or to each of several that is not as expected."""
+    """Print a link to each case that is not as expected. A single case always gets a link."""
     for judged in judged_cases:
         if len(judged_cases) == 1 or not judged.as_expected:
             play_links.show(out, _link(judged))
@@ -235,7 +235,7 @@ def _did_nothing(run: Run) -> str:
 
 
 def _not_enabled(judged_cases: list[JudgedCase]) -> Iterator[str]:
-    """Yield the events that were not enabled and the reasons, one line for all protocols with equal lists."""
+    """Yield lines with the events that were not enabled, and the reasons. Protocols with equal lists share a line."""
     for judged in judged_cases:
         by_list: dict[str, list[str]] = {}
         for name, verdict in judged.verdicts.items():
@@ -255,7 +255,7 @@ def _reasons(run: Run) -> str:
 
 
 def _without_effect(judged_cases: list[JudgedCase]) -> list[str]:
-    """Return the ids of cases that expect nothing of the protocols, and whose events were never enabled."""
+    """Return the ids of cases without an enabled event and without an expectation for the replayed protocols."""
     return [
         judged.case.id
         for judged in judged_cases

@@ -76,7 +76,10 @@ def shrink(
 
 @dataclass(frozen=True, kw_only=True)
 class _Request:
-    """A schedule to shrink, and the property to keep broken. `seconds` bounds the proof; None: no limit."""
+    """A schedule to shrink, and the property to keep broken.
+
+    The proof has the limits `seconds` (None: no limit) and `memory`, in GiB.
+    """
 
     out: Console
     case: Case
@@ -87,7 +90,7 @@ class _Request:
 
 
 def _request(file: Path, protocol: str, property_: str | None, certify: str, memory: float) -> _Request:
-    """Return the request of the options. Raises BadInput."""
+    """Return the request that the options describe. Raises BadInput."""
     seconds = options.parse_certify(certify)
     (parsed,) = options.parse_protocols([protocol])
     with mistakes_as_bad_input():
@@ -102,7 +105,7 @@ def _request(file: Path, protocol: str, property_: str | None, certify: str, mem
 
 
 def _shrunk(asked: _Request) -> "tuple[Reproducer, Interruption]":
-    """Return the shortest schedule found, with its proof, and whether Ctrl-C ended the search for it."""
+    """Return the shortest schedule found, with its proof, and a record of whether Ctrl-C ended the search."""
     from epochfuzz.harness.engine.explore import certificates
     from epochfuzz.harness.engine.explore.explore import GIBIBYTE
     from epochfuzz.harness.engine.runtime.deadline import Deadline
@@ -127,7 +130,7 @@ def _shrunk(asked: _Request) -> "tuple[Reproducer, Interruption]":
 
 
 def _show(asked: _Request, result: "Reproducer") -> "tuple[Run, Causes]":
-    """Print the run of the shortest schedule, and its causes. Returns both."""
+    """Print the run of the shortest schedule, and the causes of the violation. Returns both."""
     from epochfuzz.harness.trace.causes import causes
     from epochfuzz.harness.views import play_links
     from epochfuzz.harness.views.terminal import timeline

@@ -6,7 +6,10 @@ from epochfuzz.harness.documents.parts import Causes, Linked, Proof, Settings, V
 
 
 class BundledCase(Linked):
-    """A case that is installed with epochfuzz: the number of its events, and its expected results."""
+    """A case that is installed with epochfuzz: its configuration, the number of its events, and its expected results.
+
+    `protocols` has the expected result under each protocol, and `systems` on each third-party system.
+    """
 
     id: str
     summary: str
@@ -33,10 +36,10 @@ class NotEnabled(TypedDict):
 class Judged(TypedDict):
     """The result of a case's schedule under one protocol, and its `mismatches` with the expected result.
 
-    `first_broken` has the number of the event that first broke each property. `at` is the smallest of these numbers
-    among the properties that the case expects to break. If none of these broke, it is the smallest among all properties
-    in `broken`. A property that only warns of a later loss, such as `isr-complete`, counts for `at` only if no other
-    one broke.
+    `first_broken` has the number of the event that first broke each property. `at` is the smallest of these numbers for
+    the properties that the case expects to break. If none of these properties broke, `at` is the smallest number for
+    the properties in `broken`. A property that only warns of a later loss, such as `isr-complete`, counts for `at` only
+    if no other property broke. `permitted` lists the properties that broke, although the settings permit this.
     """
 
     broken: list[str]
@@ -51,7 +54,7 @@ class Judged(TypedDict):
 
 
 class JudgedCase(Linked):
-    """The results of a case, by protocol."""
+    """The results of a case, by protocol. `as_expected` is True if all of them are as the case expects."""
 
     id: str
     as_expected: bool
@@ -67,8 +70,8 @@ class Replay(TypedDict):
 class Difference(TypedDict):
     """The first difference between a system under test and the model.
 
-    `after` is the number of the event, from 1. `kind` is the kind of difference. `field` is the visible value that
-    differs, None for no value.
+    `after` is the number of the event before the difference, from 1. `kind` is the kind of difference. `field` is the
+    observed field that differs, None if no field does.
     """
 
     after: int
@@ -79,7 +82,8 @@ class Difference(TypedDict):
 class Rerun(Linked):
     """The results of a case in a system under test (`subject`) and in the model.
 
-    `agrees`: both break the same properties, after the same event.
+    `agrees` is True if both break the same properties after the same event. `differs` is the first difference between
+    the two, None if there is none.
     """
 
     id: str
@@ -105,7 +109,10 @@ class Reruns(TypedDict):
 
 
 class Shrink(Proof, Causes, Linked):
-    """The JSON document that `shrink --json` prints: the shortened schedule, its proof and its causes."""
+    """The JSON document that `shrink --json` prints: the shortened schedule, its proof and its causes.
+
+    `shrunk_from` is the number of events of the schedule before shrinking.
+    """
 
     protocol: str
     property: str
@@ -116,7 +123,7 @@ class Shrink(Proof, Causes, Linked):
 
 
 class Reported(TypedDict):
-    """A case in a report. `as_expected`: its results are as it expects."""
+    """A case in a report. `as_expected` is True if the case has its expected results."""
 
     id: str
     as_expected: bool
@@ -130,9 +137,9 @@ class Report(TypedDict):
 
 
 class NewAdapter(TypedDict):
-    """The document of `new-adapter`.
+    """The JSON document that `new-adapter --json` prints: the directory of the new adapter, and the files in it.
 
-    `build`, `test` and `conform` are commands for the directory; `build` is None if nothing has to be built.
+    `build`, `test` and `conform` are commands to run in the directory. `build` is None if nothing has to be built.
     """
 
     directory: str
@@ -146,13 +153,16 @@ class NewAdapter(TypedDict):
 
 
 class Skill(TypedDict):
-    """The document of `skill`: the text of the skill, in Markdown."""
+    """The JSON document that `skill --json` prints: the text of the skill, in Markdown."""
 
     skill: str
 
 
 class NewCase(TypedDict):
-    """The JSON document that `new-case --json` prints. `case` is the file, None if nothing was saved."""
+    """The JSON document that `new-case --json` prints.
+
+    `case` is the file, None if nothing was saved. `protocols` has the expected result under each protocol.
+    """
 
     case: str | None
     events: list[str]
@@ -170,7 +180,10 @@ class CorpusAdd(TypedDict):
 
 
 class Serve(TypedDict):
-    """The served brokers: their addresses, as `bootstrap.servers` of a client, the topic and the protocol."""
+    """The JSON document that `serve --json` prints.
+
+    `bootstrap` has the addresses of the served brokers, as a client's `bootstrap.servers`.
+    """
 
     bootstrap: str
     topic: str

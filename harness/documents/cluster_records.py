@@ -1,4 +1,4 @@
-"""The results of runs on a Kafka cluster. The code uses these classes, and JSON documents contain them unchanged."""
+"""The results of runs on a Kafka cluster, as dataclasses. JSON documents contain them unchanged."""
 
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
@@ -36,12 +36,12 @@ class ConsumedRecord:
 
 @dataclass(frozen=True)
 class ReplicaView:
-    """A replica at one moment: its process, its role, its log and its high watermark (None if it is not known)."""
+    """A replica at one moment: the state of its process, its role, its log, and its high watermark if it is known."""
 
     state: str  # running, paused, ending or down
     role: str  # the last role that the broker logged: leads e1, follows A e1
     log: tuple[Record, ...]
-    high_watermark: int | None  # for a leader, the one that it logged or served to a consumer
+    high_watermark: int | None  # for a leader, the highest that it logged or served to a consumer
 
     @property
     def end(self) -> int:
@@ -49,7 +49,10 @@ class ReplicaView:
         return self.log[-1].offset + 1 if self.log else 0
 
     def log_text(self) -> str:
-        """Return the log as a timeline shows it: records below the high watermark in [], the others in ()."""
+        """Return the log as a timeline shows it: records below the high watermark in [], and all other records in ().
+
+        Without a known high watermark, the records have no brackets. The text of an empty log is `empty`.
+        """
         if self.high_watermark is None:
             return " ".join(record.value for record in self.log) or "empty"
         known = self.high_watermark
@@ -60,19 +63,23 @@ class ReplicaView:
 
 @dataclass(frozen=True)
 class ReachedStep:
-    """The replicas and the clients after a step of a scenario. `read` lists the records that consumers have read."""
+    """The replicas and the clients after a step of a scenario, `after` seconds since the run began.
+
+    `acknowledged` lists the records that were acknowledged since the previous step, and `read` those that consumers
+    read.
+    """
 
     after: float  # seconds since the run began
     step: str
     what: str
     replicas: dict[str, ReplicaView]
-    acknowledged: tuple[Acknowledged, ...]  # since the moment before
+    acknowledged: tuple[Acknowledged, ...]  # since the previous step
     read: tuple[ConsumedRecord, ...]
 
 
 @dataclass
 class Loss:
-    """An acknowledged record that is no longer at its offset. `was_read`: a consumer had read it."""
+    """An acknowledged record that is no longer at its offset. `was_read` is True if a consumer had read the record."""
 
     value: str
     partition: int
@@ -92,7 +99,7 @@ class Ended(StrEnum):
 
 
 class EventOutcome(StrEnum):
-    """The outcome of an event on a cluster."""
+    """The outcome of an event that was played on a cluster."""
 
     DONE = "done"
     NOTHING = "nothing to do"
@@ -102,7 +109,7 @@ class EventOutcome(StrEnum):
 
 @dataclass(frozen=True)
 class ObservedState:
-    """The state after an event: each replica's log, read from its files, and the controller's leader and ISR."""
+    """The state after an event: the log of each replica, from its files, and the leader and ISR from the controller."""
 
     logs: dict[str, tuple[str, ...]]
     leader: str | None
@@ -111,7 +118,10 @@ class ObservedState:
 
 @dataclass(frozen=True)
 class PlayedEvent:
-    """An event that was played on a cluster, its number from 1, its outcome, and the state after it."""
+    """An event that was played on a cluster: its number from 1, its outcome, and the state after it.
+
+    `what` describes the effect of the event, or the reason why it had none. `seconds` is the time that it took.
+    """
 
     number: int
     event: str
@@ -123,7 +133,10 @@ class PlayedEvent:
 
 @dataclass
 class Playing:
-    """The result of a schedule that was played on a cluster."""
+    """The result of a schedule that was played on a cluster: its outcome `ended`, the reason `why`, and its events.
+
+    `acknowledged` is the number of acknowledged records. `left` lists the records that a new consumer reads at the end.
+    """
 
     ended: Ended = Ended.KEPT
     why: str = ""

@@ -10,7 +10,9 @@ from epochfuzz.harness.documents.parts import Causes, Estimate, Linked, Proof, S
 class Nonconformity(Proof, Linked):
     """A difference between the system under test and the model, or a guarantee that the system broke.
 
-    `expected` and `observed` are the two values of `field`, of any JSON type.
+    `expected` and `observed` are the two values of `field`, of any JSON type. `seen` counts the schedules that showed
+    the difference. `schedule` is the number of the random schedule that was shrunk, and `case` the id of the case, if a
+    case showed the difference.
     """
 
     protocol: str
@@ -37,7 +39,7 @@ class ExplainedNonconformity(Nonconformity, Causes):
 class Played(TypedDict):
     """Counts of transitions: those that the model can reach, those that were played, and those that differ.
 
-    `behind` counts the transitions that can be reached only through differing ones.
+    `behind` counts the transitions that can be reached only after a differing transition.
     """
 
     reachable: int
@@ -49,7 +51,8 @@ class Played(TypedDict):
 class Transitions(Played):
     """The result of `conform --exhaustive`, which plays every transition within bounds on the system under test.
 
-    `refused` counts the events that the model rejects, None if these were not sent.
+    `refused` has the counts for events that the model rejects, None if these events were not sent. `complete`: every
+    reachable transition was played.
     """
 
     replicas: int
@@ -62,8 +65,8 @@ class Transitions(Played):
 class Unmet(TypedDict):
     """The coverage points of one kind that the system under test never reached, in `names`.
 
-    `there_are` is the number of points that random runs of the model reach. `within_bounds` lists the part of `names`
-    that the model reaches within the bounds.
+    `there_are` is the number of points of this kind that can be reached, estimated by random runs of the model.
+    `within_bounds` lists the part of `names` that the model reaches within the bounds of `NeverMet`.
     """
 
     there_are: int
@@ -72,7 +75,7 @@ class Unmet(TypedDict):
 
 
 class NeverMet(TypedDict):
-    """The coverage points that the system under test never reached in this run.
+    """The coverage points that the system under test never reached in this run, by kind.
 
     `branches` are coverage goals. `transitions` are verbs with their result. `pairs` are two verbs that were applied
     one after the other. The bounds (`replicas`, `records`, `epochs`) are the defaults of `--exhaustive`.
@@ -87,7 +90,10 @@ class NeverMet(TypedDict):
 
 
 class NextEvent(TypedDict):
-    """The event that the adapter should support next, and the coverage points that no schedule without it reaches."""
+    """The event that the adapter should support next.
+
+    `opens` lists the coverage points that schedules reach only with this event.
+    """
 
     event: str
     opens: list[str]
@@ -96,9 +102,10 @@ class NextEvent(TypedDict):
 class Run(TypedDict):
     """A conformance run: the schedules, the properties that it checked, and its findings.
 
-    `not_judged` maps each property that was not checked to the fields that the system under test does not show.
-    `next_event` is None if the run sent every possible event, or none.
-    `never_met` is None if no model ran alongside, and in campaigns that began before epochfuzz recorded it.
+    `judged` lists the properties that were checked. `not_judged` maps each other property to the fields that the system
+    under test does not show. `next_event` is None if the run sent every possible event, or if it sent no event.
+    `never_met` is None if no model ran alongside, and in campaigns that began before epochfuzz recorded it. `unable`
+    has the reason why the system cannot run a case, by the id of the case.
     """
 
     conforms: bool

@@ -8,7 +8,7 @@ from epochfuzz.harness.documents.walks import Facts
 
 
 class Line(TypedDict):
-    """A line of a broker's log file."""
+    """A line of a broker's log file, with its number in the file. `broker` is the broker's number, None if unknown."""
 
     file: str
     line: int
@@ -17,7 +17,11 @@ class Line(TypedDict):
 
 
 class Told(TypedDict):
-    """The model's explanation of an audit finding: a case that shows it, and the property that breaks in the case."""
+    """The model's explanation of an audit finding: a case that shows it, and the property that breaks in the case.
+
+    `broken_at` is the number of the event that breaks the property, None if none does. `because` is a sentence about
+    the cause.
+    """
 
     case: str
     protocol: str
@@ -27,7 +31,10 @@ class Told(TypedDict):
 
 
 class AuditFinding(TypedDict):
-    """Records that are lost, or were in danger of loss. `told` describes the finding in sentences."""
+    """A finding of `audit`: records that are lost, or were in danger of loss.
+
+    `told` describes the finding in sentences, and `evidence` lists the lines of log files that show it.
+    """
 
     kind: str
     topic: str
@@ -40,13 +47,13 @@ class AuditFinding(TypedDict):
 
 
 class Explained(AuditFinding):
-    """An audit finding, with the model's explanation (None if there is none)."""
+    """An audit finding, with the model's explanation (`explained`; None if there is none)."""
 
     explained: Told | None
 
 
 class Disks(TypedDict):
-    """The number and size of the data directories that `audit` read."""
+    """The data directories that `audit` read: their paths, the numbers of replicas and log segments, and the bytes."""
 
     directories: list[str]
     replicas: int
@@ -55,7 +62,11 @@ class Disks(TypedDict):
 
 
 class AuditPartition(TypedDict):
-    """A partition with findings: ranges of lost offsets (first, last), the number of records, cause and time."""
+    """A partition with findings.
+
+    `ranges` lists the first and the last offset of each lost range. `records` is the number of lost offsets, None if no
+    line shows offsets. `cause` and `time` describe the loss.
+    """
 
     topic: str
     partition: int
@@ -68,8 +79,8 @@ class AuditPartition(TypedDict):
 class AuditNumbers(TypedDict):
     """The amount of input that `audit` read, and its verdict: `lost`, `found`, `inconclusive` or `nothing`.
 
-    `passed` lists dangers without damage, `gaps` the places that could hide a loss, and `notes` the input that `audit`
-    left out on purpose.
+    `passed` lists dangers that passed without a loss. `gaps` lists the reasons why `audit` may have missed a loss.
+    `notes` lists the input that `audit` left out on purpose.
     """
 
     verdict: str
@@ -102,7 +113,11 @@ class BrokerLine(TypedDict):
 
 
 class ClusterRun(TypedDict):
-    """One run of a scenario on a cluster. `not_reached` is the condition that a step waited for in vain, or None."""
+    """One run of a scenario on a cluster: its verdict, its steps (`moments`), and brokers' log lines (`evidence`).
+
+    `acknowledged` is the number of acknowledged records. `not_reached` is the condition that a step waited for in vain,
+    or None. `clients` lists other errors that clients received.
+    """
 
     verdict: str
     seconds: float
@@ -117,8 +132,8 @@ class ClusterRun(TypedDict):
 class Cluster(Linked):
     """The JSON document that `cluster run --json` prints: the number of runs by outcome, and the runs.
 
-    `play` opens the loss in the model of the release. It is None if no run lost a record, or if the run had a repair or
-    a control.
+    `play` opens the loss in the model of the release. `play` is None if no run lost a record, or if the runs had a
+    repair or a control.
     """
 
     scenario: str
@@ -130,7 +145,10 @@ class Cluster(Linked):
 
 
 class PlayedBeside(TypedDict):
-    """The outcome of a schedule in the model. `permitted`: the guarantees to clients allow this outcome."""
+    """The outcome of a schedule in the model, to compare with the outcome on a cluster.
+
+    `permitted`: the outcome breaks a property, and the settings permit this violation.
+    """
 
     protocol: str
     ended: str
@@ -138,7 +156,11 @@ class PlayedBeside(TypedDict):
 
 
 class PlayedCase(Linked):
-    """A case that was played on a cluster: its outcome there and in the model, and the first difference."""
+    """A case that was played on a cluster, compared with the model of the release.
+
+    `ended` is the outcome on the cluster, and `why` explains it. `model` is the outcome in the model; None if no
+    protocol models the release. `differs` is the first difference, or None.
+    """
 
     id: str
     ended: str
@@ -151,7 +173,7 @@ class PlayedCase(Linked):
 class ClusterReplay(TypedDict):
     """The JSON document that `cluster replay --json` prints.
 
-    `not_offered` maps a case to the events that a cluster cannot perform.
+    `not_offered` maps the id of a case to the events and other parts of the case that a cluster does not support.
     """
 
     release: str
@@ -160,7 +182,10 @@ class ClusterReplay(TypedDict):
 
 
 class ShortenedPlay(TypedDict):
-    """A shortened schedule, with its outcome on the cluster and in the model, as a resumed run reads it."""
+    """A shortened schedule, with its outcome on the cluster (`ended`) and in the model (`model`).
+
+    `schedule` is the number of the random schedule, which had `shrunk_from` events. A resumed run reads this document.
+    """
 
     schedule: int
     ended: str
@@ -171,14 +196,15 @@ class ShortenedPlay(TypedDict):
 
 
 class FuzzedFinding(ShortenedPlay, Linked):
-    """A finding of `cluster fuzz`."""
+    """A finding of `cluster fuzz`: a shortened schedule and its outcomes, with a link to `play`."""
 
 
 class PlayedNumbers(TypedDict):
     """Counts of the schedules and events that were played on a cluster.
 
-    `ends` counts schedules by their outcome. `unlike_the_model` counts the schedules that have another outcome in the
-    model.
+    `drawn` counts random schedules, and the model chose `schedules` of these to play. `ends` counts the played
+    schedules by outcome. `unlike_the_model` counts the schedules that have another outcome in the model. `not_reached`
+    describes the schedules that the cluster did not carry out.
     """
 
     drawn: int
@@ -206,7 +232,10 @@ class ClusterFuzz(FuzzedNumbers):
 
 
 class SightedFinding(FuzzedFinding):
-    """A finding of a campaign on clusters. `seen` is the number of its schedules with the finding's outcome."""
+    """A finding of a campaign on clusters.
+
+    `seen` is the number of the campaign's schedules that had the finding's outcomes on the cluster and in the model.
+    """
 
     seen: int
 

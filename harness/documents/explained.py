@@ -22,8 +22,8 @@ class Names(TypedDict):
 class Issue(TypedDict):
     """The JSON document that `explain KAFKA-7395 --json` or `explain KIP-101 --json` prints.
 
-    `tells_of` lists the choices whose flaws the issue reports. `mentioned_by` lists the other names whose explanations
-    mention the issue.
+    `tells_of` lists the choices of mechanisms whose flaws the issue reports. `mentioned_by` lists the other names whose
+    explanations mention the issue.
     """
 
     name: str
@@ -35,7 +35,12 @@ class Issue(TypedDict):
 
 
 class Example(TypedDict):
-    """An example schedule under the protocol `under`. `shortest`: it is a shortest one that breaks `breaks`."""
+    """An example schedule under the protocol `under`.
+
+    `breaks` is the property that the schedule breaks, None for no property. `beside` is a protocol under which the
+    schedule breaks nothing, None if the example has no second protocol. `shortest`: no shorter schedule breaks the
+    property.
+    """
 
     under: str
     beside: str | None
@@ -47,7 +52,11 @@ class Example(TypedDict):
 
 
 class Entry(TypedDict):
-    """The JSON document that `explain NAME --json` prints."""
+    """The JSON document that `explain NAME --json` prints.
+
+    `generations` has a remark on the name for each reference design, such as `must hold` for a property. It is empty
+    for a term of the glossary.
+    """
 
     name: str
     kind: str
@@ -70,9 +79,10 @@ class ExplainedCase(Linked):
 
 
 class Broken(Causes):
-    """The shortest known schedule that breaks a property of a release.
+    """The shortest known schedule that breaks a property of a release, with its causes.
 
-    `searched` maps a number of replicas to the length that no shorter schedule has, by exhaustive search.
+    `searched` maps a number of replicas to a length, which exhaustive search has proven: with this number of replicas,
+    no schedule with fewer events breaks the property.
     """
 
     length: int
@@ -83,7 +93,11 @@ class Broken(Causes):
 
 
 class Release(TypedDict):
-    """A release of Kafka: the properties that break and that hold in the model, and the searches that were complete."""
+    """A release of Kafka: the properties that break and that hold in its model.
+
+    `judged` lists the checked properties. `complete` lists the bounds of the exhaustive searches that visited all
+    states.
+    """
 
     protocol: str
     versions: list[str]

@@ -7,7 +7,7 @@ from epochfuzz.harness.documents.records import Scale
 
 
 class Spread(TypedDict):
-    """The median, the least and the greatest of several measurements."""
+    """The median, the least and the greatest value of several measurements."""
 
     median: float
     least: float
@@ -15,7 +15,10 @@ class Spread(TypedDict):
 
 
 class Throughput(TypedDict):
-    """The measured speed of a program. `behind` is the factor by which the first program with this unit is faster."""
+    """The measured speed of a program (`subject`), in `unit`.
+
+    `behind` is the speed of the first program with this unit, divided by the speed of this program.
+    """
 
     subject: str
     unit: str
@@ -24,7 +27,11 @@ class Throughput(TypedDict):
 
 
 class Searched(TypedDict):
-    """The measured speed of an exhaustive search."""
+    """The measured speed of an exhaustive search.
+
+    `ratio` is the speed on all cores, divided by the speed on one core. `states_per_second_spin` is the speed of Spin
+    on one core, None if it was not measured.
+    """
 
     protocol: str
     configuration: Settings
@@ -39,7 +46,12 @@ class Searched(TypedDict):
 
 
 class Detected(TypedDict):
-    """The number of random schedules until a mutant is detected. `schedules` has it for each seed, None if missed."""
+    """The number of random schedules that a strategy needs to detect a mutant (`defect`).
+
+    `schedules` holds the number for each seed, None for a seed that missed the mutant. In the median and the
+    percentile, a seed that missed the mutant counts as `most + 1`. `most` is the largest number of schedules for each
+    seed. `held_back`: the mutant is held out from the tuning of the strategies.
+    """
 
     defect: str
     strategy: str
@@ -53,7 +65,13 @@ class Detected(TypedDict):
 
 
 class Reproducer(TypedDict):
-    """The length of the schedule that detects a mutant, when found and as proven, and the seconds for the proof."""
+    """The shrunk schedule that detects a mutant (`defect`), and the effort to prove that it is a shortest one.
+
+    `found`, `length` and `proven` are numbers of events: of the schedule before shrinking, of the shrunk schedule, and
+    of the shortest schedule that is known from the mutant's proof. `certified`: a complete search found no shorter
+    schedule. `bounded`: this search needed smaller bounds to fit into memory. `minimal`: the schedule is certified, and
+    as short as in the mutant's proof. `seconds` is the processor time for shrinking and certifying.
+    """
 
     defect: str
     found: int
@@ -66,9 +84,10 @@ class Reproducer(TypedDict):
 
 
 class ColdStart(TypedDict):
-    """The seconds until `fuzz` has proven a lost record: with an empty cache of code (`cold`), and a full one (`warm`).
+    """The seconds until `fuzz` has found a lost record and has proven the schedule shortest.
 
-    `first` is the time until the first finding is shown, with an empty cache.
+    `cold` is with an empty cache of compiled code, and `warm` with a full cache. `first` is the time until `fuzz` shows
+    its first finding, with an empty cache.
     """
 
     first: float
@@ -77,7 +96,10 @@ class ColdStart(TypedDict):
 
 
 class Started(TypedDict):
-    """The seconds until a short command ends."""
+    """The processor time of a short command, in seconds. All code is compiled before.
+
+    `ratio` is the processor time as a multiple of the time of `import numba`.
+    """
 
     command: str
     seconds: Spread
@@ -85,7 +107,11 @@ class Started(TypedDict):
 
 
 class Spark(TypedDict):
-    """The measured speed of a campaign on Spark, compared with a local run of the same schedules."""
+    """The measured speed of a campaign on Spark, compared with a local run of the same schedules by `fuzz`.
+
+    `fuzz` and `campaign` are in events per second. `ratio` is the speed of the campaign, divided by the speed of
+    `fuzz`.
+    """
 
     cores: int
     schedules: int
@@ -95,7 +121,7 @@ class Spark(TypedDict):
 
 
 class Slowest(TypedDict):
-    """The mutant that needs the most schedules until it is detected."""
+    """The mutant (`defect`) that needs the most random schedules until it is detected."""
 
     defect: str
     schedules: int
@@ -119,7 +145,10 @@ class Bench(TypedDict):
 
 
 class Mutant(TypedDict):
-    """A mutant (a deliberate mistake in the model's rules) and the property that detected it; None if none did."""
+    """A mutant (a deliberate mistake in the model's rules), and the property whose violation detected it.
+
+    `property` is None if no property detected the mutant. `schedules` is the number of random schedules that ran.
+    """
 
     name: str
     mistake: str
@@ -133,7 +162,7 @@ class Mutant(TypedDict):
 
 
 class Selftest(TypedDict):
-    """The JSON document that `selftest --json` prints. `caught`: every mutant was detected."""
+    """The JSON document that `selftest --json` prints. `caught` is True if every mutant (`defects`) was detected."""
 
     seed: int
     caught: bool

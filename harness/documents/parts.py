@@ -8,9 +8,10 @@ Settings: TypeAlias = dict[str, int | bool | str]
 
 
 class Proof(TypedDict):
-    """The proof that a schedule is a shortest one: no schedule with fewer than `searched` events breaks the property.
+    """The state of the proof that no shorter schedule breaks a property.
 
-    `minimal_within` holds lower bounds within which the schedule is proven shortest, None for none. Kafka's model has
+    `certified_minimal`: the proof is complete. No schedule with fewer than `searched` events breaks the property.
+    `minimal_within` holds smaller bounds within which the schedule is proven shortest, None for none. Kafka's model has
     the bounds `records` and `epochs`.
     """
 
@@ -22,7 +23,8 @@ class Proof(TypedDict):
 class Estimate(TypedDict):
     """The probability that one more schedule shows something new, with its interval (`low` to `high`).
 
-    `alone` of the `schedules` showed something that no other schedule showed.
+    `alone` is the number of schedules, among all `schedules`, that showed something that no other schedule showed.
+    `confidence` is the confidence of the interval.
     """
 
     schedules: int
@@ -34,7 +36,11 @@ class Estimate(TypedDict):
 
 
 class Cause(TypedDict):
-    """A choice of a mechanism, or a setting, that is part of the cause of a violation."""
+    """A choice of a mechanism, or a setting, that is part of the cause of a violation.
+
+    `meaning` explains the choice. `jira` lists the issues and KIPs that describe the cause. `page` is the page of this
+    project that describes it, or None.
+    """
 
     mechanism: str
     choice: str
@@ -44,10 +50,11 @@ class Cause(TypedDict):
 
 
 class Causes(TypedDict):
-    """The status of a finding: `known` from an issue or KIP, `suspected` with a page of this project, or `new`.
+    """The status of a finding, and the sets of choices that cause the violation.
 
-    `causes` lists the smallest sets of choices. With sound choices in place of one set, the schedule breaks the
-    property no longer.
+    `status` is `known` if an issue or a KIP reports the causes, `suspected` if only a page of this project does, or
+    `new`. `causes` lists the smallest sets of choices. If sound choices replace the choices of one set, the schedule no
+    longer breaks the property.
     """
 
     status: str
@@ -57,9 +64,10 @@ class Causes(TypedDict):
 
 
 class Verdict(TypedDict):
-    """The broken properties, and the number of the event that first broke one of them; None if none broke.
+    """The broken properties (`broken`), and the number of the first event that broke one of these (`at`), from 1.
 
-    A property that only warns of a later loss, such as `isr-complete`, counts for `at` only if no other property broke.
+    `at` is None if no property broke, or if an expected result does not state the event. A property that only warns of
+    a later loss, such as `isr-complete`, counts for `at` only if no other property broke.
     """
 
     broken: list[str]
@@ -67,16 +75,17 @@ class Verdict(TypedDict):
 
 
 class Linked(TypedDict):
-    """A case or a finding that `play` can open. `play` is the address of its step.
+    """A result that the command `play` can open.
 
-    `play` is None if there is no schedule, or if the schedule is too long for `play`.
+    The value of `play` is the address of a step of the result's schedule. The value is None if there is no schedule, or
+    if the schedule is too long for the command.
     """
 
     play: str | None
 
 
 class Pair(TypedDict):
-    """A property that breaks under a protocol."""
+    """A property that breaks under a protocol: the names of both."""
 
     protocol: str
     property: str

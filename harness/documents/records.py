@@ -1,4 +1,4 @@
-"""Small results that the code uses, and that JSON documents contain unchanged."""
+"""Dataclasses for small results. The code uses them, and JSON documents contain them unchanged."""
 
 from dataclasses import dataclass
 
@@ -14,9 +14,10 @@ class Unseen:
 
 @dataclass(frozen=True)
 class Checked:
-    """A check for determinism: `blocks` of schedules ran more than once, `elsewhere` of them in several processes.
+    """The numbers of a check for determinism, which runs some blocks of schedules twice.
 
-    `memory` is the peak memory of any worker process, in bytes.
+    `blocks` is the number of blocks that ran more than once. `elsewhere` is the number of blocks that ran in more than
+    one process. `memory` is the peak memory of any worker process, in bytes.
     """
 
     blocks: int
@@ -28,9 +29,10 @@ class Checked:
 class CampaignFinding:
     """A finding of a campaign, or a violation that is not shortened yet.
 
-    `property` is the class of the exception if a user's own state machine raised it, and the kind of difference if a
-    system under test did not conform. `seen` counts the runs that showed it, and `length` is the fewest events.
-    `is_shrunk`: the schedule has been shortened. `known_flaw` is the reason to expect the finding, None for no reason.
+    `property` is the broken property. It is the class of the exception if a user's own state machine raised an
+    exception, the kind of difference if a system under test did not conform, and the outcome if a cluster played the
+    schedule. `seen` counts the runs that showed the finding, and `length` is the fewest events. `is_shrunk`: the
+    schedule has been shortened. `known_flaw` is the reason to expect the finding, None for no reason.
     """
 
     protocol: str
@@ -51,7 +53,13 @@ class Discovery:
 
 @dataclass(frozen=True)
 class Scale:
-    """The size of a benchmark: rounds of a speed test, seeds to hunt mutants, and the largest number of schedules."""
+    """The size of a benchmark.
+
+    `rounds` is the number of rounds of each speed test. `seeds` is the number of seeds for each strategy that searches
+    for mutants, and `hypothesis_seeds` the number for Hypothesis. `most` is the largest number of schedules for each
+    seed with the default strategy, and `most_elsewhere` with the other strategies. `spark_schedules` and `spark_rounds`
+    are the size of the comparison with Spark.
+    """
 
     rounds: int
     seeds: int

@@ -6,10 +6,12 @@ from epochfuzz.harness.documents.parts import Causes, Linked, Proof, Settings
 
 
 class Search(TypedDict):
-    """The result of an exhaustive search. `shortest` lists the events of a shortest schedule that breaks the property.
+    """The result of an exhaustive search.
 
-    `states` is the number of searched states. A searched state represents up to `symmetry` states that differ only in
-    the names of replicas. Without symmetry, `symmetry` is 1.
+    `shortest` lists the events of a shortest schedule that breaks the property, None if the search found none. `states`
+    is the number of searched states. With symmetry, a searched state represents up to `symmetry` states, which differ
+    only in the names of replicas. Without symmetry, `symmetry` is 1. `complete` is True if the search covered all
+    states within the bounds. If not, it covered all schedules of up to `depth` events.
     """
 
     protocol: str
@@ -33,7 +35,10 @@ class Explore(Search, Linked):
 
 
 class Explained(Explore, Causes):
-    """A search that found a schedule that breaks the property, with the known causes."""
+    """The JSON document that `explore --json` prints if a schedule breaks the property.
+
+    In addition to the keys of Explore, the document has the causes of the violation.
+    """
 
 
 class TourFile(TypedDict):
@@ -47,10 +52,10 @@ class TourFile(TypedDict):
 
 
 class Tours(TypedDict):
-    """The JSON document that `explore --tests --json` prints, and the manifest in the directory of test sequences.
+    """The JSON document that `explore --tests --json` prints, and the manifest in the directory of tours.
 
-    `version` is the version of the conformance protocol, and `model` the digest of the model's rules. `complete`: the
-    sequences cover every transition within the bounds.
+    A tour is a test sequence. `version` is the version of the conformance protocol, and `model` the digest of the
+    model's rules. `complete`: the tours cover every transition within the bounds.
     """
 
     epochfuzz: str
@@ -73,7 +78,10 @@ class OwnExplore(Search):
 
 
 class OwnFinding(Proof):
-    """A property of the user's own model that a schedule breaks. `seen` counts the random schedules that broke it."""
+    """A property of the user's own model that a schedule breaks.
+
+    `seen` counts the random schedules that broke the property.
+    """
 
     protocol: str
     property: str
@@ -93,7 +101,10 @@ class OwnFuzz(TypedDict):
 
 
 class OwnShrink(OwnFinding):
-    """The JSON document that `shrink --model --json` prints."""
+    """The JSON document that `shrink --model --json` prints.
+
+    `shrunk_from` is the number of events of the schedule before shrinking.
+    """
 
     shrunk_from: int
 
@@ -101,7 +112,7 @@ class OwnShrink(OwnFinding):
 class OwnVerdict(TypedDict):
     """The result of a case under a protocol of the user's own model.
 
-    `at` is the number of the event after which a property first broke. The first event has number 1. A property that is
+    `at` is the number of the event that first broke a property. The first event has number 1. A property that is
     checked at the end of the schedule breaks after the last event. `at` is None if no property broke. `as_expected` is
     None if the case states no expected result.
     """

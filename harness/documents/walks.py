@@ -9,7 +9,12 @@ from epochfuzz.harness.documents.records import CampaignFinding, Checked, Discov
 
 
 class Shrunk(Proof):
-    """A property that broke, and the shortest schedule known for it, as in the tables of a campaign."""
+    """A broken property, and the shortest schedule known for it. The tables of a campaign contain this data too.
+
+    `variants` are other schedules of equal length that break the property. `seen` counts the random schedules that
+    broke the property. The shortest schedule was shrunk from random schedule number `schedule`, which broke the
+    property after `shrunk_from` events.
+    """
 
     protocol: str
     property: str
@@ -22,7 +27,11 @@ class Shrunk(Proof):
 
 
 class Finding(Shrunk, Causes, Linked):
-    """A finding of a random run: the shortest schedule known, its fingerprint, and its causes."""
+    """A finding of a random run: a broken property with the shortest schedule known for it, and the causes.
+
+    `fingerprint` identifies the states of a replay of the schedule. `known_flaw` is the reason to expect the finding,
+    None for no reason.
+    """
 
     fingerprint: str
     known_flaw: str | None
@@ -58,7 +67,8 @@ class FuzzSaved(Fuzz):
 class Ablation(Fuzz):
     """The JSON document that `fuzz --ablate --json` prints.
 
-    `guards_nothing` lists the mechanisms that broke no property when they were switched back to an earlier choice.
+    `fuzz --ablate` switches mechanisms back to an earlier choice. `guards_nothing` lists the mechanisms that broke no
+    property when they were switched back.
     """
 
     guards_nothing: list[str]
@@ -71,7 +81,11 @@ class AblationSaved(Ablation):
 
 
 class Distinction(Linked):
-    """The JSON document that `fuzz --breaks --holds --json` prints. `events` is None if no schedule was found."""
+    """The JSON document that `fuzz --breaks --holds --json` prints.
+
+    `events` is a schedule that breaks `property` under the protocol `breaks` and no property under `holds`. It is None
+    if `fuzz` found no schedule of this kind.
+    """
 
     seed: int
     configuration: Settings
@@ -92,13 +106,17 @@ class Facts(TypedDict):
 
 
 class KeptAs(Pair):
-    """A finding that is already in the corpus, as the case with the id `case`."""
+    """A finding that the corpus already has, in the case with the id `case`."""
 
     case: str
 
 
 class Compared(TypedDict):
-    """The findings of a run, compared with the cases of a corpus."""
+    """The findings of a run, compared with the cases of a corpus.
+
+    `known` lists the findings that a case of the corpus shows, and `new` the others. `no_longer_seen` lists violations
+    that cases expect and the run did not show.
+    """
 
     new: list[Pair]
     known: list[KeptAs]
@@ -106,7 +124,11 @@ class Compared(TypedDict):
 
 
 class Remaining(TypedDict):
-    """The coverage points (situations) that a campaign has reached, and those within reach that it has not reached."""
+    """The coverage of a campaign: the situations (coverage points) that it reached, and some that it did not reach.
+
+    `situations` counts the reached situations by protocol. `unreached` describes situations that exhaustive search
+    reaches within small bounds, and the campaign did not reach.
+    """
 
     situations: dict[str, int]
     unreached: dict[str, list[str]]
@@ -123,7 +145,7 @@ class Campaign(Walk, Facts, Compared, Remaining):
 
 
 class Error(TypedDict):
-    """An exception that a user's state machine raised, and the steps that lead to it."""
+    """An exception that a user's state machine raised, and the steps that lead to it. `property` is its class."""
 
     protocol: str
     property: str
@@ -158,7 +180,7 @@ class MachineCampaign(MachineRuns, Facts):
 class Status(TypedDict):
     """The JSON document that `campaign report --json` prints for an unfinished campaign.
 
-    A finished campaign of a user's state machine or of `conform` has this document too.
+    It also prints this document for a finished campaign of `conform`.
     """
 
     directory: str
@@ -180,13 +202,13 @@ class Status(TypedDict):
 
 
 class Line(Pair):
-    """A finding in a history of campaigns: its protocol, property and configuration."""
+    """A finding in a history of campaigns: its protocol, its property, and the configuration of the campaigns."""
 
     configuration: str
 
 
 class When(TypedDict):
-    """A campaign in a history, with the time when it began and its versions."""
+    """A campaign in a history: its directory, the time when it began, its versions and its seed."""
 
     directory: str
     begun: str
@@ -198,7 +220,8 @@ class When(TypedDict):
 class Seen(Line):
     """A finding in a history of campaigns: the first and the last campaign that saw it.
 
-    Of `looked` campaigns with its protocol and configuration, `campaigns` saw it.
+    `looked` counts the campaigns with the finding's protocol and configuration. `campaigns` counts those that saw the
+    finding.
     """
 
     known_flaw: str | None
@@ -211,9 +234,10 @@ class Seen(Line):
 
 
 class Covered(TypedDict):
-    """The coverage of a campaign: the number of situations that it reached. `new` counts those that it reached first.
+    """The coverage of a campaign in a history: the number of situations (coverage points) that it reached.
 
-    `so_far` is the number of situations that this and all earlier campaigns reached.
+    `new` counts the situations that no earlier campaign with this protocol and configuration reached. `so_far` counts
+    the situations that the campaign and these earlier campaigns reached.
     """
 
     directory: str
@@ -225,7 +249,11 @@ class Covered(TypedDict):
 
 
 class History(TypedDict):
-    """The JSON document that `campaign report --history --json` prints."""
+    """The JSON document that `campaign report --history --json` prints.
+
+    `new` lists the findings that only the last campaign saw. `no_longer_seen` lists the findings that the last campaign
+    did not see, although it ran their protocol and configuration.
+    """
 
     campaigns: list[Status]
     findings: list[Seen]

@@ -1,1 +1,1 @@
-"""Compiled random runs and exhaustive searches of any Model, and the shrinking of schedules that they find."""
+"""Run random schedules and exhaustive searches of a Model in compiled code, and shrink the failing schedules."""

@@ -1,1 +1,1 @@
-"""The environment of a run: epochfuzz's version and rules, installed extras, and the machine's memory."""
+"""The environment of a run: epochfuzz's version, installed extras, file locks, random seeds, and peak memory."""

@@ -1,4 +1,4 @@
-"""List the files that a module needs where nothing of epochfuzz's dependencies is installed."""
+"""List the files of epochfuzz that a module imports in a Python without epochfuzz's dependencies."""
 
 import json
 import subprocess
@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-# -I and -S exclude all packages installed here.
+# The options -I and -S hide all packages that are installed on this machine.
 _IMPORTED = """
 import json, sys
 from importlib import import_module
@@ -17,10 +17,10 @@ print(json.dumps([module.__file__ for name, module in sys.modules.items() if nam
 
 
 def imported_files(module: str, source: Path, also: Sequence[Path] = ()) -> set[Path]:
-    """Return the files of epochfuzz that a bare interpreter imports for a module.
+    """Return the files of epochfuzz that a Python without installed packages loads when it imports a module.
 
-    `source` is the directory of the package epochfuzz, and `also` holds directories of other packages. Raises
-    CalledProcessError if the module needs any other package.
+    `source` is the directory that contains the package epochfuzz. `also` lists directories of other packages that the
+    module may import. Raises CalledProcessError if the module needs a package from elsewhere.
     """
     command = [sys.executable, "-I", "-S", "-c", _IMPORTED, module, str(source), *map(str, also)]
     listed = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)

@@ -15,7 +15,7 @@ EXTRAS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "cluster": ("this talks to Kafka by its clients", ("confluent_kafka",)),
     "report": ("the report of a run has plots and estimates", ("pygal", "scipy")),
 }
-OLDEST_SPARK: Final = (3, 5)  # of a Spark server as well
+OLDEST_SPARK: Final = (3, 5)  # the oldest supported release, of PySpark and of a Spark server
 
 
 class MissingExtra(Exception):

@@ -1,4 +1,4 @@
-"""Locks on files and directories. The kernel releases a lock when its process ends, however it ends."""
+"""Lock files and directories. The kernel releases a lock when its process ends, even if the process is killed."""
 
 import fcntl
 

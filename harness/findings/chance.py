@@ -1,8 +1,9 @@
 """Estimate the probability that one more schedule of a conformance run shows a new kind of finding.
 
-The estimate is Good and Turing's, as in engine/explore/estimate.py: the share of schedules that alone showed a kind of
-finding. The interval is Wilson's (1927), which needs no library. Schedules of `--selection coverage` are not
-independent. Later ones show less that is new, so the estimate is rather too high for them.
+The estimate is Good and Turing's, as in engine/explore/estimate.py. It is the number of kinds that exactly one schedule
+showed, divided by the number of schedules. The confidence interval is Wilson's (1927), which needs no library. With
+`--selection coverage`, schedules are not independent. Later schedules then show fewer new kinds than earlier ones, so
+the estimate tends to be too high.
 """
 
 from collections.abc import Iterable
@@ -12,7 +13,10 @@ from epochfuzz.harness.engine.explore.estimate import CONFIDENCE, Estimate
 
 
 def of_new_finding(schedules: int, seen: Iterable[int]) -> Estimate:
-    """Return the estimate after some schedules. `seen` has the number of schedules for each kind of finding."""
+    """Return the estimated probability that the next schedule shows a new kind of finding, with its interval.
+
+    `schedules` is the number of schedules so far. `seen` has the number of schedules that showed each kind of finding.
+    """
     if not schedules:
         return Estimate(0, 0, 1.0, 0.0, 1.0)
     alone = min(schedules, sum(count == 1 for count in seen))

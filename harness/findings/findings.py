@@ -1,4 +1,4 @@
-"""Turn the violations that random runs show into findings: shorten their schedules, and prove that none is shorter."""
+"""Turn the violations of random runs into findings: shorten their schedules, and prove that no schedule is shorter."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,8 +24,8 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 if TYPE_CHECKING:
     from epochfuzz.harness.documents import walks
 
-_CANDIDATES = 3  # failures to shrink if the first reproducer is not proven shortest
-MOST_CANDIDATES = 4  # failures to shrink if there is time to look for variants
+_CANDIDATES = 3  # failures to shrink for each violation whose first reproducer is not proven shortest
+MOST_CANDIDATES = 4  # failures to shrink for each violation if there is time to look for variants
 CERTIFICATE_MEMORY = 1 << 30
 
 
@@ -33,7 +33,8 @@ CERTIFICATE_MEMORY = 1 << 30
 class Breach:
     """A violation: a property that a protocol broke although the settings don't allow it.
 
-    `seen` counts the schedules that broke it. `failures` are the shortest of them, of different kinds.
+    `seen` counts the schedules that broke the property. `failures` has the shortest of these schedules, up to four.
+    They differ in the event at the violation, or in the role of the replica that the event names.
     """
 
     protocol: Protocol
@@ -44,11 +45,11 @@ class Breach:
 
 @dataclass(frozen=True)
 class Finding:
-    """A property that a protocol breaks, with the shortest schedule known for it (`reproducer`).
+    """A property that a protocol breaks, with the shortest known schedule that breaks the property (`reproducer`).
 
-    The schedule is in canonical form (engine/shrink/canonical.py). `witness` has its runs under all protocols of the
-    random run. `variants` are other canonical schedules of equal length. `seen` counts the random schedules that broke
-    the property. The reproducer comes from random schedule number `schedule`, which broke the property after
+    The schedule is in canonical form (engine/shrink/canonical.py). `witness` replays the schedule under all protocols
+    of the random run. `variants` are other canonical schedules of equal length. `seen` counts the random schedules that
+    broke the property. The reproducer comes from random schedule number `schedule`, which broke the property after
     `shrunk_from` events.
     """
 
@@ -68,7 +69,7 @@ class Finding:
 
     @cached_property
     def known_flaw(self) -> str | None:
-        """The known or suspected cause, in a sentence; None if the finding is new or mechanisms are replaced."""
+        """The known or suspected causes, in one line. None if the finding is new or mechanisms are replaced."""
         return self.causes.reason if self.protocol.is_named else None
 
     def plain(self) -> "walks.Shrunk":
@@ -97,11 +98,11 @@ class ScheduleEngine(Interface):
         """Run schedules `first` to `first + count - 1`, and return their counted results."""
 
     def failing(self, failure: Failure, protocol: Protocol, property_: str) -> bytes:
-        """Return the schedule of a failure, as bytes."""
+        """Return the schedule of a failure under a protocol, with one byte for each event."""
 
 
 def breaches(protocols: Sequence[Protocol], settings: Configuration, tally: Tally) -> list[Breach]:
-    """Return the violations in a tally, by protocol and then by property.
+    """Return the violations in a tally, in the order of protocols and then of properties.
 
     Properties that may break under the settings are left out.
     """
@@ -116,14 +117,14 @@ def breaches(protocols: Sequence[Protocol], settings: Configuration, tally: Tall
 
 @dataclass
 class FoundFindings:
-    """The findings of a random run. `unshrunk` lists the violations that were not shortened before Ctrl-C."""
+    """The findings of a random run. `unshrunk` lists the violations that remained when Ctrl-C ended the work."""
 
     findings: list[Finding] = field(default_factory=list)
     unshrunk: list[Breach] = field(default_factory=list)
     interrupted: bool = False
 
     def add(self, other: "FoundFindings") -> None:
-        """Add the findings for other violations."""
+        """Add the findings of `other`, which belong to other violations."""
         self.findings += other.findings
         self.unshrunk += other.unshrunk
         self.interrupted |= other.interrupted
@@ -148,9 +149,9 @@ def findings(
 ) -> FoundFindings:
     """Turn violations into findings: shorten their schedules, search for shorter ones, and prove that none exists.
 
-    `shown` gets each finding at once, and again when it improves. The work takes about `certify` seconds, None for no
-    limit. With 0 it shortens all violations and proves nothing. `memory` bounds each search, in bytes. After the first
-    Ctrl-C the function returns the findings so far.
+    `shown` receives each finding at once, and again after each improvement. `certify` is the approximate time limit in
+    seconds, None for no limit. If it is 0, the function shortens all schedules and proves nothing. `memory` bounds each
+    search, in bytes. After the first Ctrl-C, the function returns the findings so far.
     """
     with Interruption() as interruption:
         if certify and of:
@@ -172,7 +173,7 @@ def findings(
 def findings_by_protocol(
     walker: ScheduleEngine, of: Sequence[Breach], shown: FindingsView, certify: float | None, memory: int
 ) -> Iterator[FoundFindings]:
-    """Yield the findings of one protocol after the other, each within an equal share of the time.
+    """Yield the findings of each protocol in turn. Each protocol gets an equal share of the remaining time.
 
     `certify` is the time for all protocols, in seconds; None for no limit.
     """
@@ -201,7 +202,7 @@ class _Findings:
         return list(self._found.values())
 
     def shrink(self, breach: Breach) -> None:
-        """Turn a violation into a finding, and show it. Deletes unnecessary events from its shortest failure."""
+        """Turn a violation into a finding, and show the finding. Deletes unnecessary events of the shortest failure."""
         self._shown.doing(f"shrinking {breach.property} under {breach.protocol.name}")
         wanted = properties.named(breach.property).bit
         failing = self._walker.failing(breach.failures[0], breach.protocol, breach.property)
@@ -212,7 +213,10 @@ class _Findings:
         self._shown.found(self.known)
 
     def certify(self, memory: int) -> None:
-        """Prove the findings with quick proofs. Then shorten the others with Hypothesis, and try to prove them."""
+        """Try quick proofs of all findings. Then shorten the unproven findings with Hypothesis, and try longer proofs.
+
+        `memory` bounds each search, in bytes.
+        """
         claims = list(self._found)
         self._shown.doing("certifying")
         prove(claims, self._deadline, memory, QUICK, self._improved)
@@ -221,9 +225,9 @@ class _Findings:
         prove_all(claims, self._deadline, memory, self._improved)
 
     def shorten(self, most: int) -> None:
-        """Shorten up to `most` failures of each unproven finding with Hypothesis. Half of the time is left for proofs.
+        """Shorten up to `most` failures of each unproven finding with Hypothesis. Leaves half of the time for proofs.
 
-        The failures of a finding may be of different kinds, so another one may have a shorter schedule.
+        The failures of a finding are of different kinds, so a later failure may shrink to a shorter schedule.
         """
         for rank in range(most):
             for claim in self._found:
@@ -265,9 +269,10 @@ def finding(walker: ScheduleEngine, breach: Breach, candidates: int) -> Finding:
 
 
 def certified(found: Sequence[Finding], seconds: float | None, memory: int = CERTIFICATE_MEMORY) -> list[Finding]:
-    """Return the findings with proofs, as far as `seconds` allow (None: no limit). A proof may find a shorter schedule.
+    """Try to prove that the schedules of findings are shortest, and return the findings with these proofs.
 
-    `memory` bounds each search, in bytes.
+    If a search finds a shorter schedule, the returned finding has that schedule. `seconds` is the time limit for all
+    proofs, None for no limit. `memory` bounds each search, in bytes.
     """
     claims = {
         Claim(each.protocol, each.witness.settings, properties.named(each.property).bit, each.reproducer.schedule): each
@@ -284,7 +289,7 @@ def certified(found: Sequence[Finding], seconds: float | None, memory: int = CER
 def improved(known: Finding, reproducer: Reproducer, failure: Failure | None = None) -> Finding:
     """Return a finding with a better reproducer: a stronger proof, or a shorter schedule.
 
-    `failure` is the random schedule that the shorter schedule comes from, None for the finding's own.
+    `failure` is the failure that was shrunk to the shorter schedule. If it is None, the finding keeps its failure.
     """
     if len(reproducer.schedule) == len(known.reproducer.schedule):
         return replace(known, reproducer=replace(reproducer, schedule=known.reproducer.schedule))
@@ -306,8 +311,8 @@ def as_finding(
 ) -> Finding:
     """Return the finding for a violation, with its reproducer.
 
-    `as_short` are other schedules of equal length, which become its variants. `shrunk` is the failure that the
-    reproducer comes from.
+    `as_short` are other schedules of equal length, which become the finding's variants. `shrunk` is the failure that
+    was shrunk to the reproducer.
     """
     protocol, settings = breach.protocol, walker.settings
     wanted = properties.named(breach.property).bit

@@ -1,4 +1,4 @@
-"""The coverage goals that a run has to reach: a run that never truncated a log says nothing about truncation."""
+"""List the coverage goals that a run has to reach. For example, a run without a truncation does not test truncation."""
 
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.goals import Goal

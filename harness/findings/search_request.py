@@ -27,7 +27,7 @@ class SearchRequest:
 
     @property
     def wanted(self) -> int:
-        """The property to break, as a set of properties: its bit."""
+        """The property to break, as a set of properties with one bit set."""
         return properties.set_of((self.sought,))
 
     @property
@@ -42,7 +42,7 @@ class SearchRequest:
 
     @staticmethod
     def from_text(text: str) -> "SearchRequest":
-        """Return the request for a text that `text` returned. Raises ValueError for text that is not JSON."""
+        """Return the request from its JSON text (see `text`). Raises ValueError for text that is not JSON."""
         values = json.loads(text)
         protocol, settings = parse_protocol(values.pop("protocol")), Configuration(**values.pop("settings"))
         return SearchRequest(protocol, settings, **values)

@@ -1,4 +1,4 @@
-"""Find the coverage points (situations) that random runs should reach, by exhaustive search in small bounds."""
+"""Find the coverage points (situations) that random runs should reach, by exhaustive search within small bounds."""
 
 from dataclasses import dataclass, replace
 
@@ -25,10 +25,10 @@ class Reachable:
 
 
 def reachable(protocol: Protocol, settings: Configuration) -> Reachable:
-    """Search two replicas with two records and two epoch changes, and return the situations that they reach.
+    """Search exhaustively with two replicas, two records and two epoch changes, and return the reached situations.
 
-    The faults in `settings` may happen. A situation describes one replica and its leader, so more replicas can reach
-    the situations of two replicas too.
+    The search includes the faults that `settings` enables. A situation describes one replica and its leader, so a
+    partition with more replicas can reach these situations too.
     """
     small = replace(settings, replicas=2, min_insync_replicas=min(2, settings.min_insync_replicas), records=2, epochs=2)
     met = np.zeros(SITUATIONS, np.uint8)

@@ -1,6 +1,6 @@
-"""Random runs that resume after a kill.
+"""Run random schedules so that a killed run can resume.
 
-They save their tally, the results of all schedules so far, every two seconds.
+A run saves its tally every two seconds. The tally holds the results of all schedules so far.
 """
 
 import base64
@@ -51,7 +51,10 @@ class KeptWalk:
     def walk(
         self, walker: Walker[Any, Any], schedules: int | None, seconds: float | None, threads: int, report: Report
     ) -> Walked:
-        """Run the remaining schedules as walking.walk does, save the results, and return them. Raises ProgressError."""
+        """Run the remaining schedules with walking.walk, save the results, and return them. Raises ProgressError.
+
+        The results include the schedules of the earlier run.
+        """
 
         def keep(tally: Tally, elapsed: float) -> None:
             report(tally, elapsed)
@@ -67,8 +70,9 @@ class KeptWalk:
 
 
 def _text(tally: Tally) -> str:
-    """Return a tally as text. `_tally` reads it."""
-    # np.savez takes arrays by name. Each protocol has three arrays of coverage, such as `0 situations` of the first.
+    """Return a tally as text, which `_tally` converts back to the tally."""
+    # np.savez needs a name for each array. The coverage of the first protocol has the names `0 situations`,
+    # `0 schedules` and `0 first`.
     met = {f"{place} {name}": column for place, each in enumerate(tally.met) for name, column in vars(each).items()}
     arrays = {name: getattr(tally, name) for name in _ARRAYS}
     buffer = io.BytesIO()
@@ -77,7 +81,7 @@ def _text(tally: Tally) -> str:
 
 
 def _tally(text: str) -> Tally:
-    """Return the tally from a text of `_text`. Raises ValueError and KeyError for any other text."""
+    """Return the tally from the text that `_text` made. Raises ValueError or KeyError for any other text."""
     try:
         with np.load(io.BytesIO(base64.b64decode(text)), allow_pickle=False) as read:
             arrays = {name: read[name] for name in _ARRAYS}

@@ -61,7 +61,7 @@ class Request:
 class UnfinishedRun:
     """The file that keeps the progress of one run. `seed` is None if the run has no seed.
 
-    `rules` is a digest that must be equal when the run resumes. By default it is the digest of the model's rules.
+    `rules` is a digest that must be equal when the run resumes. The default is the digest of the model's rules.
     """
 
     def __init__(self, directory: Path, request: Request, seed: int | None = None, rules: str | None = None) -> None:
@@ -73,7 +73,7 @@ class UnfinishedRun:
     def load(self, read: Callable[[dict[str, Any]], Progress]) -> Progress | None:
         """Return the saved progress, or None if no run can resume. `read` converts the saved document to the progress.
 
-        A run that began under other rules cannot resume, and neither can a damaged file. Raises ProgressError.
+        No run can resume if the saved run began under other rules, or if its file is damaged. Raises ProgressError.
         """
         if not self.path.exists():
             return None
@@ -86,7 +86,7 @@ class UnfinishedRun:
 
     @property
     def is_due(self) -> bool:
-        """True if the last save is at least two seconds ago."""
+        """True if at least two seconds have passed since the last save."""
         return time.monotonic() - self._written >= _PAUSE
 
     def save(self, document: Mapping[str, Any]) -> None:

@@ -1,7 +1,7 @@
 """Draw the replay of a schedule as a film: an SVG file that shows one step after another, in a loop.
 
 A film works without scripts and without any installation, for example in a README. With the system setting for reduced
-motion, it shows only the last step.
+motion, the film shows only the last step.
 """
 
 import xml.etree.ElementTree as ET
@@ -9,11 +9,11 @@ import xml.etree.ElementTree as ET
 from epochfuzz.harness.trace.story import Story
 from epochfuzz.harness.views.drawings import captions, svg
 
-_SECONDS = 3.5  # for each step
+_SECONDS = 3.5  # the film shows each step for this time
 
 
 def film(story: Story, title: str) -> str:
-    """Return the text of the SVG file. It shows each step for 3.5 seconds."""
+    """Return an SVG file, as text, that shows each step of the story for 3.5 seconds."""
     sheet = svg.Sheet(story)
     sheet.write_title(title)
     for run in story.runs:
@@ -33,7 +33,7 @@ def film(story: Story, title: str) -> str:
 
 
 def _style(frames: int) -> str:
-    """Return the CSS animation that shows one frame after another."""
+    """Return the CSS rules that show one frame after another. `frames` is the number of frames."""
     return f"""
 @keyframes turn {{ 0% {{ opacity: 1 }} {100 / frames:.3f}% {{ opacity: 0 }} 100% {{ opacity: 0 }} }}
 svg.figure .frame {{ opacity: 0; animation: turn {frames * _SECONDS:g}s step-end infinite; }}

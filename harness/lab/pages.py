@@ -1,6 +1,6 @@
-"""Generate the pages of docs/reference/ from the glossary, the model and docstrings. Also update the README's table.
+"""Generate pages of docs/reference/ from the glossary, the model and docstrings, and the README's table of releases.
 
-`python -m epochfuzz.harness.lab.pages`, in a checkout, rewrites the files.
+To rewrite the files, run `python -m epochfuzz.harness.lab.pages` in a checkout.
 """
 
 import functools
@@ -123,7 +123,7 @@ _ABOUT_GLOSSARY = (
 
 
 def pages() -> dict[str, str]:
-    """Return the text of each page of docs/reference/ by its file name."""
+    """Return the generated pages of docs/reference/: the text of each page, by its file name."""
     return {
         "events.md": _page("Events", _ABOUT_EVENTS, _sections("event")),
         "protocols.md": _page("Protocols", _ABOUT_PROTOCOLS, _sections("generation")),
@@ -162,7 +162,7 @@ def _example(_: GlossaryEntry, example: Example) -> str:
 
 
 def _example_in_short(entry: GlossaryEntry, example: Example) -> str:
-    """Return what an example shows, and the command that draws it."""
+    """Return a sentence with the command that draws an example, its number of events, and the property it breaks."""
     draws = f"`epochfuzz explain {entry.name}` draws the example: {len(example.events)} events"
     if example.breaks is None:
         return f"{draws}{_configured(example.settings)}."
@@ -171,7 +171,10 @@ def _example_in_short(entry: GlossaryEntry, example: Example) -> str:
 
 
 def _sections(kind: str, example_of: Callable[[GlossaryEntry, Example], str] | None = _example) -> Iterator[str]:
-    """Yield a section for each entry of a kind. `example_of` returns the paragraph about its example; None omits it."""
+    """Yield the heading and the paragraphs of each glossary entry of a kind, such as `event`.
+
+    `example_of` returns the paragraph about an entry's example. With None, the sections leave out their examples.
+    """
     for entry in _of_kind(kind):
         yield f"## {entry.name}"
         yield from map(_wrapped, filter(None, (entry.means, entry.why, _also(entry))))
@@ -222,7 +225,7 @@ def _choice(mechanism: str, choice: Choice) -> list[str]:
 
 
 def _span(holders: list[str]) -> str:
-    """Return the protocols in `holders` as text. Consecutive releases or designs are written as `first to last`."""
+    """Return protocol names as text. Consecutive releases or reference designs are written as `first to last`."""
     runs = [_runs([name for name in names if name in holders], list(names)) for names in (GENERATIONS, RELEASES)]
     others = [name for name in OTHER_SYSTEMS if name in holders]
     return ", ".join(filter(None, [*runs, *others]))
@@ -252,7 +255,7 @@ def _survey() -> Iterator[str]:
 
 
 def _breaking() -> Iterator[str]:
-    """Yield a table of the broken properties of each protocol, with their causes and with cases of the corpus."""
+    """Yield the section `Causes`: a table of the broken properties of protocols, with causes and corpus cases."""
     by_cause: dict[tuple[str, str], list[str]] = {}
     cases: dict[tuple[str, str], list[str]] = {}
     for name, property_, how in releases.broken():
@@ -290,7 +293,7 @@ def _corpus() -> list[Case]:
 def _case_of(protocol: str, property_: str) -> Case | None:
     """Return the shortest case of the corpus that breaks the property under the protocol, or None.
 
-    Cases with unclean elections or a power loss do not count, because the survey leaves these faults out.
+    Cases with unclean elections or a power loss do not count, because the survey excludes these faults.
     """
     cases = [
         case

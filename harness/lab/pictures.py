@@ -18,9 +18,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure or a film of the documentation. `steps` are the steps that it shows, or None for all steps.
+    """A figure of the documentation, or a film. `steps` are the steps that a figure shows, or None for all steps.
 
-    `case` is the path of the case below corpus/, without `.yaml`.
+    `file` is the path of the SVG file. `case` is the path of the case below corpus/, without `.yaml`.
     """
 
     file: str
@@ -78,7 +78,7 @@ PICTURES = (
 
 
 def drawn(picture: Picture) -> str:
-    """Return a figure as the text of an SVG file."""
+    """Return a figure or a film as the text of an SVG file."""
     case = load_case(ROOT / "corpus" / f"{picture.case}.yaml")
     runs = [replay(case.events, parse_protocol(name), case.settings) for name in picture.protocols]
     story = story_of(*runs)

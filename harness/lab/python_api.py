@@ -1,4 +1,4 @@
-"""Generate the page of the Python API from the signatures and docstrings of `from epochfuzz import ...`."""
+"""Generate the page about the Python API, from the signatures and docstrings of the names that `epochfuzz` exports."""
 
 import ast
 import inspect
@@ -12,7 +12,7 @@ _INDENTED = 4  # columns of indentation that mark code in a docstring
 
 
 def sections() -> Iterator[str]:
-    """Yield the paragraphs of the page: the signature, the docstring and the members of each public name."""
+    """Yield the paragraphs of the page: a heading, the signature, the docstring and the members of each public name."""
     for name in epochfuzz.__all__:
         if name.startswith("__"):
             continue
@@ -52,7 +52,7 @@ def _signature(function: ast.FunctionDef) -> str:
 
 
 def _parts(arguments: str) -> Iterator[str]:
-    """Yield the parameters of a parameter list. Commas in brackets separate nothing."""
+    """Yield the parameters of a parameter list, given as text. A comma inside brackets does not separate parameters."""
     depth, begun = 0, 0
     for place, letter in enumerate(arguments):
         depth += (letter in "[(") - (letter in "])")
@@ -71,7 +71,7 @@ def _paragraphs(declared: ast.FunctionDef | ast.ClassDef) -> Iterator[str]:
 
 
 def _members(declared: ast.ClassDef) -> Iterator[str]:
-    """Yield a list of the public methods and fields. A field shows its type, and a method its signature and summary."""
+    """Yield a Markdown list of a class's fields and methods. A method has its signature and the summary line."""
     lines = [line for each in declared.body for line in _member(each)]
     if lines:
         yield "\n".join(lines)

@@ -1,7 +1,7 @@
 """Generate the JSON schemas in docs/schemas/: one for every command that has `--json`.
 
-It also writes the schema of the conformance protocol, which conform/protocol/wire.py declares. A later version never
-removes a key, and may add keys: the schemas allow additional keys.
+The module also writes the schema of the conformance protocol, which conform/protocol/wire.py declares. A later version
+of epochfuzz may add keys to a document, but never removes a key. So the schemas allow additional keys.
 """
 
 import json
@@ -50,17 +50,20 @@ def schema(command: str) -> str:
 
 
 def file_name(command: str) -> str:
-    """Return the name of the file with a command's schema."""
+    """Return the name of the file for a command's schema, such as `corpus-add.json` for `corpus add`."""
     return f"{command.replace(' ', '-')}.json"
 
 
 def check(command: str, text: str) -> None:
-    """Raise pydantic's ValidationError if a command's JSON does not match its schema, or has unknown keys."""
+    """Raise pydantic's ValidationError if `text`, the JSON that a command printed, does not match the command's schema.
+
+    Here, a key that the schema does not declare is an error too.
+    """
     TypeAdapter(DOCUMENTS[command]).validate_json(text, strict=True, extra="forbid")
 
 
 def main(docs: Path = Path("docs")) -> None:
-    """Write all schemas to the directory `docs`."""
+    """Write all schemas below the directory `docs`."""
     (docs / "conformance.schema.json").write_text(json.dumps(wire.schema(), indent=2) + "\n", encoding="utf-8")
     directory = docs / "schemas"
     directory.mkdir(exist_ok=True)

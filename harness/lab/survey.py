@@ -2,8 +2,8 @@
 
 `python -m epochfuzz.harness.lab.survey [PROTOCOL ...]`, in a checkout, repeats the survey for the named protocols.
 Without a name, it repeats the survey for the protocols whose rules have changed since their last survey. A survey of
-all protocols takes some hours. Its results are in survey.yaml of harness/reference. The page of releases and `epochfuzz
-explain releases` read them.
+all protocols takes some hours. The results are in harness/reference/survey.yaml. The documentation's page of releases
+and `epochfuzz explain releases` show them.
 """
 
 import functools
@@ -35,7 +35,6 @@ from epochfuzz.harness.reference.releases import (
     surveyed,
 )
 from epochfuzz.harness.reference.rules_digest import rules_digest
-from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.contract.properties import Property, applying
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
@@ -43,7 +42,7 @@ from epochfuzz.model.kafka.vocabulary.events import parse_schedule, schedule_tex
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, NAMED, RELEASES, Protocol
 from epochfuzz.model.kafka.vocabulary.state import initial
 
-MEMORY = 2 << 30  # bytes for a search within bounds; a search that needs more is not complete
+MEMORY = 2 << 30  # bytes for a search within bounds; a search that needs more memory is not complete
 CERTIFIED_WITHIN = 6 << 30  # bytes for the search for shorter schedules
 
 CORPUS = Path(__file__).resolve().parents[2] / "corpus"
@@ -54,7 +53,7 @@ Kept = tuple[Configuration, tuple[str, ...]]  # a schedule that the project keep
 class Surveyor:
     """The survey of one protocol: searches for broken properties, and for the shortest schedules that break them.
 
-    `kept` are known schedules, which the survey tries first.
+    `kept` has known schedules with their configurations. The survey runs them first.
     """
 
     def __init__(self, protocol: Protocol, kept: Sequence[Kept]) -> None:
@@ -66,7 +65,7 @@ class Surveyor:
             self.take(settings, events)
 
     def survey(self) -> ReleaseVerdicts:
-        """Run random schedules, exhaustive searches, and searches for shorter schedules. Returns the results."""
+        """Run random schedules, exhaustive searches, and searches for shorter schedules. Returns the results of all."""
         self._walk(WALKED, SCHEDULES)
         for settings in searched(self.protocol):
             self._search(settings)
@@ -79,7 +78,7 @@ class Surveyor:
         return ReleaseVerdicts(found, judged, tuple(self.complete), rules_digest(self.protocol, judged))
 
     def take(self, settings: Configuration, events: tuple[str, ...]) -> None:
-        """Run a schedule, and note the properties that it breaks, if the survey covers them in this configuration."""
+        """Run a schedule, and record it for each broken property that the survey covers in this configuration."""
         schedule = parse_schedule(events)
         for each in properties.PROPERTIES:
             if not is_of_the_survey(each, settings) or each.name in properties.permitted(settings):
@@ -89,9 +88,9 @@ class Surveyor:
                 self._note(each.bit, settings, prefix)
 
     def _note(self, wanted: int, settings: Configuration, schedule: bytes) -> None:
-        """Keep a schedule that breaks a property, if it is shorter than the known one.
+        """Record a schedule that breaks a property, if it is shorter than the schedule known so far.
 
-        `wanted` is the property's bit.
+        `wanted` is the property's bit. The schedule is recorded in canonical form.
         """
         (name,) = properties.names(wanted)
         known = self.broken.get(name)
@@ -102,7 +101,7 @@ class Surveyor:
             self.broken[name] = Broken(settings, tuple(schedule_texts(simplest)), {})
 
     def _walk(self, settings: Configuration, schedules: int) -> None:
-        """Run random schedules, and note the shortest shrunk schedule of each broken property."""
+        """Run a number of random schedules, and record the shortest shrunk schedule of each broken property."""
         walker = Walker([self.protocol], settings, seed=0)
         for breach in breaches([self.protocol], settings, walker.walk(0, schedules)):
             wanted = properties.named(breach.property).bit
@@ -112,13 +111,13 @@ class Surveyor:
                 self._note(wanted, settings, shrunk)
 
     def _search(self, settings: Configuration) -> None:
-        """Search exhaustively within bounds, for violations and for schedules shorter than the known ones."""
+        """Search exhaustively, within the bounds of `settings`, for violations and for shorter schedules."""
         ended = self._explore(settings, sorted(self.judged), MEMORY)
         if not any(each.memory_exhausted for each in ended.values()):
             self.complete.append(settings)
 
     def _with_clients(self, settings: Configuration) -> None:
-        """Search for violations of properties that apply only with clients, such as with transactions."""
+        """Search for violations of the properties that need clients, such as the properties of transactions."""
         names = [
             name
             for name in applying(initial(self.protocol, settings))
@@ -135,7 +134,7 @@ class Surveyor:
     def _look_for_shorter(self, replicas: int) -> bool:
         """Search for schedules shorter than the known ones, with any number of records and epochs.
 
-        Returns whether one exists.
+        Returns whether the search found a shorter schedule for any property.
         """
         found = False
         for settings in {replace(each.settings, replicas=replicas): None for each in self.broken.values()}:
@@ -158,10 +157,10 @@ class Surveyor:
     def _explore(
         self, settings: Configuration, names: Sequence[str], memory: int, *, bounded: bool = True
     ) -> dict[str, Exploration]:
-        """Search exhaustively for violations of several properties. Returns the result of the search for each property.
+        """Search exhaustively for violations of several properties. Returns the result of the search, by property name.
 
-        One search covers all properties that are checked after every event. A property that is checked only at the end
-        needs a search of its own.
+        `memory` bounds each search, in bytes. One search covers all properties that are checked after every event.
+        A property that is checked only at the end needs a search of its own.
         """
         together = [name for name in names if not properties.named(name).at_end]
         alone = [[name] for name in names if properties.named(name).at_end]
@@ -178,7 +177,10 @@ class Surveyor:
         return ended
 
     def _depth(self, name: str) -> int:
-        """Return the depth of the search for a property, in events: one less than the shortest known schedule."""
+        """Return the greatest length of a schedule that the search for a property has to try, in events.
+
+        The length is one less than the length of the shortest known schedule, or sys.maxsize if none is known.
+        """
         return len(self.broken[name].events) - 1 if name in self.broken else sys.maxsize
 
 
@@ -186,8 +188,8 @@ class Surveyor:
 def is_of_the_survey(property_: Property, settings: Configuration) -> bool:
     """Return whether the survey covers a property in a configuration.
 
-    It covers every property in the plain configuration, which has no clients and no faults of disks. A configuration of
-    WITH_CLIENTS covers only the properties that apply to no protocol in the plain configuration.
+    In a plain configuration, which has no clients and no disk faults, the survey covers every property. In a
+    configuration of WITH_CLIENTS, it covers only the properties that apply to no protocol in the plain configuration.
     """
     plain = Configuration(replicas=settings.replicas, records=settings.records, epochs=settings.epochs)
     if settings == plain:
@@ -221,7 +223,8 @@ def kept() -> list[Kept]:
 def beaten(rows: Mapping[str, ReleaseVerdicts], kept: Iterable[Kept]) -> Iterator[str]:
     """Yield a sentence for each schedule that contradicts the survey.
 
-    The schedule breaks a property that the survey lists as held, or breaks it in fewer events than the survey lists.
+    Such a schedule breaks a property that holds according to the survey, or breaks a property in fewer events than the
+    survey's schedule. `rows` has the survey's results by protocol.
     """
     schedules = [(settings, parse_schedule(events)) for settings, events in kept]
     for name, row in rows.items():
@@ -239,14 +242,6 @@ def _beaten(
     if prefix is not None and (said is None or len(prefix) < len(said.events)):
         cell = "holds" if said is None else f"takes {len(said.events)} events"
         yield f"{name}: {property_.name} {cell}, but breaks after {', '.join(schedule_texts(prefix))}"
-
-
-def broken_by(protocol: Protocol, settings: Configuration, schedule: bytes) -> int:
-    """Return the set of properties that are broken at the end of a schedule, as bits."""
-    execution = Execution(protocol, settings)
-    for event in schedule:
-        execution.apply(event)
-    return sum(each.bit for each in properties.PROPERTIES if execution.breaks(each.bit))
 
 
 def _plain(verdicts: ReleaseVerdicts) -> dict[str, Any]:
@@ -268,9 +263,9 @@ def _write(rows: Mapping[str, ReleaseVerdicts]) -> None:
 
 
 def shortened(name: str, row: ReleaseVerdicts, kept: Sequence[Kept]) -> ReleaseVerdicts:
-    """Return a row of the survey with shorter schedules from `kept` in place of recorded ones.
+    """Return the survey's results for a protocol (`row`), with shorter schedules from `kept` in place of recorded ones.
 
-    The results of searches for the other properties stay valid.
+    For a property whose schedule does not change, the recorded search results remain.
     """
     surveyor = Surveyor(NAMED[name], ())
     surveyor.broken = dict(row.broken)
@@ -280,9 +275,10 @@ def shortened(name: str, row: ReleaseVerdicts, kept: Sequence[Kept]) -> ReleaseV
 
 
 def main(wanted: Sequence[str]) -> None:
-    """Survey the named protocols, or the stale ones.
+    """Survey the protocols named in `wanted`, or else the protocols of `stale`, and write the results to survey.yaml.
 
-    A schedule found for one protocol also shortens those of others.
+    A schedule of one protocol may break a property of another protocol in fewer events than the recorded schedule. Then
+    the shorter schedule replaces the recorded schedule.
     """
     rows = dict(surveyed()) if FILE.exists() else {}
     for name in wanted or stale():

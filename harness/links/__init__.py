@@ -1,1 +1,1 @@
-"""Links: the position of a user of `play` as the query of an address, and the links that commands print."""
+"""Write the position of a user of `play` as the query of an address, and make the links that commands print."""

@@ -1,6 +1,7 @@
-"""Link to a position in `play`: on the site that the user names, or on this machine.
+"""Link to a position in `play`, on the site that the user names, or on this machine.
 
-`play_url` in `[tool.epochfuzz]` of pyproject.toml, or the environment variable, names the playground of a site.
+The user names the site with the environment variable EPOCHFUZZ_PLAY_URL, or with `play_url` in `[tool.epochfuzz]` of
+pyproject.toml.
 """
 
 import os
@@ -22,7 +23,8 @@ def play_link(
 ) -> str | None:
     """Return the address of a step of a schedule in `play`; None if the schedule is too long for `play`.
 
-    Only the first protocols fit side by side. `case` is the id of the case that has the schedule. Raises ProjectError.
+    `play` shows at most MOST_PROTOCOLS protocols side by side, so the address has only the first of `protocols`. `case`
+    is the id of the case that has the schedule. Raises ProjectError.
     """
     if len(events) > MOST_EVENTS:
         return None
@@ -31,14 +33,17 @@ def play_link(
 
 
 def base_address() -> str:
-    """Return the address of the playground: of the variable, or else of the project, or else of `epochfuzz play`.
+    """Return the address of the playground. Raises ProjectError.
 
-    Raises ProjectError.
+    The environment variable EPOCHFUZZ_PLAY_URL comes first, then `play_url` of the project, then LOCAL.
     """
     return address_in_environment() or project().play_url or LOCAL
 
 
 def address_in_environment() -> str:
-    """Return the address in the environment variable, or an empty text. Raises ProjectError."""
+    """Return the address in the environment variable EPOCHFUZZ_PLAY_URL, or an empty text if it has none.
+
+    Raises ProjectError if the value is not an address.
+    """
     given = os.environ.get(VARIABLE)
     return checked_play_url(given, VARIABLE) if given else ""

@@ -1,6 +1,6 @@
-"""The position of a user of `play`, as the query of a URL: the schedule, the step, protocols, and settings.
+"""The position of a user of `play`, as the query of a URL: the schedule, the step, the protocols and the settings.
 
-The query also contains the schedules that the user has abandoned for another schedule.
+The query also contains the schedules that the user has abandoned for another schedule (branches).
 """
 
 from collections.abc import Iterable, Mapping
@@ -24,14 +24,15 @@ _KEYS = ("case", "protocol", *_SETTINGS, "events", "step", "branch")
 
 
 class BadPosition(ValueError):
-    """An address that does not encode a position. The message says why."""
+    """An address that does not encode a position. The message gives the reason."""
 
 
 @dataclass(frozen=True)
 class Position:
-    """A position: after `step` events of a schedule. One step beyond its end, all faults have stopped.
+    """A position in `play`: after `step` events of a schedule.
 
-    `branches` are abandoned schedules, latest first. `case` is the name of the schedule.
+    The step after the last event shows the state after all faults have stopped. `branches` are abandoned schedules,
+    latest first. `case` is the name of the schedule.
     """
 
     protocols: tuple[Protocol, ...] = tuple(GENERATIONS.values())
@@ -48,11 +49,11 @@ class Position:
 
     @property
     def on_schedule(self) -> "Position":
-        """The position itself, or the last step of its schedule if all faults have stopped there."""
+        """The position itself, if its step is in the schedule, or else the position after the last event."""
         return self.at(min(self.step, len(self.events)))
 
     def query(self) -> str:
-        """Return the canonical address of the position. `parse` reads it back."""
+        """Return the position as the query of an address. `parse_query` reads the query back."""
         pairs: list[tuple[str, Any]] = [("case", self.case)] if self.case else []
         pairs += [("protocol", protocol.name) for protocol in self.protocols]
         words = self.settings.words()
@@ -63,23 +64,31 @@ class Position:
         return urlencode(pairs, safe=",:")
 
     def at(self, step: int) -> "Position":
-        """Return the position at another step of the schedule."""
+        """Return the position at another step of the schedule. The last possible step is one after the last event."""
         return replace(self, step=max(0, min(step, len(self.events) + 1)))
 
     def going(self, *events: int) -> "Position":
-        """Return the position after further events. If the schedule continued differently, it is kept as a branch."""
+        """Return the position after further events.
+
+        If the schedule already continues with these events, only the step changes. Otherwise the schedule now ends with
+        these events, and the previous schedule becomes a branch.
+        """
         gone = self.here + bytes(events)
         if self.events.startswith(gone):
             return replace(self, step=len(gone))
         return self._on(gone, len(gone))
 
     def along(self, branch: bytes) -> "Position":
-        """Return the position on another schedule: the current step, but at most the end of the common prefix."""
+        """Return the position on another schedule (a branch), and make the previous schedule a branch.
+
+        The step stays, if both schedules agree up to there. Otherwise the step moves back to the last event that they
+        share.
+        """
         shared = next((i for i, (a, b) in enumerate(zip(self.events, branch, strict=False)) if a != b), len(branch))
         return self._on(branch, min(shared, self.step))
 
     def without_branch(self, branch: bytes) -> "Position":
-        """Return the position without one of the branches."""
+        """Return the position without one of its branches (abandoned schedules)."""
         return replace(self, branches=tuple(other for other in self.branches if other != branch))
 
     def _on(self, events: bytes, step: int) -> "Position":
@@ -88,14 +97,14 @@ class Position:
 
 
 def parse_query(query: str) -> Position:
-    """Return the position of an address, given as the text after the question mark. Raises BadPosition."""
+    """Return the position that a query encodes. A query is the text after the question mark. Raises BadPosition."""
     if len(query) > MOST_CHARACTERS:
         raise BadPosition(f"{len(query):,} characters are too many for an address; the most is {MOST_CHARACTERS:,}")
     return parse(parse_qs(query, keep_blank_values=True))
 
 
 def parse(query: Mapping[str, Iterable[str]]) -> Position:
-    """Return the position of an address, given as lists of values by key. Empty values are ignored.
+    """Return the position that a query encodes, given as lists of values by key. Empty values are ignored.
 
     Raises BadPosition.
     """
@@ -120,7 +129,7 @@ def parse(query: Mapping[str, Iterable[str]]) -> Position:
 
 
 def spelled(events: bytes) -> str:
-    """Return a schedule in the spelling of addresses."""
+    """Return a schedule as text for an address, such as `produce A,fetch B`."""
     return ",".join(schedule_texts(events))
 
 

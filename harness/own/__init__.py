@@ -1,1 +1,1 @@
-"""Commands for a user's own model, which `--model module:NAME` imports: fuzz, explore, shrink and replay."""
+"""Run fuzz, explore, shrink and replay on a user's own model, which `--model module:NAME` imports."""

@@ -12,9 +12,10 @@ SCHEMA = 1
 
 @dataclass(frozen=True)
 class OwnExpectation:
-    """The properties that a schedule must break under a protocol; if `broken` is empty, it must break none.
+    """The properties that a schedule must break under a protocol.
 
-    `at` is the number of the event that must break the first of them, or None for any event.
+    If `broken` is empty, the schedule must break no property. `at` is the number of the event that must be the first to
+    break a property, or None if any event may be the first.
     """
 
     broken: tuple[str, ...]
@@ -23,7 +24,7 @@ class OwnExpectation:
 
 @dataclass(frozen=True)
 class OwnCase:
-    """A case of a user's own model. `why` explains the case, and `expect` maps protocols to expectations."""
+    """A case of a user's own model. `why` explains the case, and `expect` maps names of protocols to expectations."""
 
     id: str
     why: str
@@ -33,7 +34,7 @@ class OwnCase:
 
 
 def load_case(path: Path, model: Model) -> OwnCase:
-    """Return the case in a file. Raises CaseError, which names the file and the line of the error."""
+    """Return the case in a file. Raises CaseError, whose message names the file and the line of the error."""
     parts = read(path).fields(("schema", "id", "why", "events"), ("config", "expect"))
     if parts["schema"].scalar() != SCHEMA:
         raise parts["schema"].expected(f"{SCHEMA}, the only one this version reads")
@@ -66,7 +67,7 @@ def _expected(key: Value, value: Value, model: Model) -> tuple[str, OwnExpectati
 
 
 def dump_case(case: OwnCase, model: Model) -> str:
-    """Return the text of a case file. `load_case` reads it as an equal case."""
+    """Return the text of a case file. From this text, `load_case` reads an equal case."""
     content: dict[str, Any] = {
         "schema": SCHEMA,
         "id": case.id,

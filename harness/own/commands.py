@@ -1,4 +1,7 @@
-"""Commands on a user's own model: fuzz, explore, shrink and replay. They describe runs by events and changed fields."""
+"""Run fuzz, explore, shrink and replay on a user's own model.
+
+The commands describe a run by its events and by the fields that each event changed.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -33,9 +36,10 @@ CERTIFICATE_MEMORY = 1 << 30
 
 @dataclass(frozen=True)
 class OwnSearch:
-    """A request for an exhaustive search for a schedule that breaks a property.
+    """A request for an exhaustive search, which looks for a schedule that breaks a property.
 
-    `wanted` is the property's bit. `memory` is in bytes. `depth` is the largest number of events, or None for no limit.
+    `wanted` has the property's bit. `memory` is in bytes. `depth` is the largest number of events, None for no limit.
+    `jobs` is the number of threads, None for one on each core.
     """
 
     model: Model
@@ -55,7 +59,7 @@ class OwnSearch:
 
 
 def explore(asked: OwnSearch, *, json: bool) -> int:
-    """Search a model, and print the result. Returns the exit code."""
+    """Search for a schedule that breaks a property, and print the result. Returns the exit code."""
     out = console(json)
     out.print(f"{asked.protocol.name} · {asked.sought} · {asked.settings.text()}", markup=False)
     with show_search(out) as progress, mistakes_as_bad_input():
@@ -104,9 +108,9 @@ def _conclusion(asked: OwnSearch, found: searching.Exploration) -> str:
 
 @dataclass(frozen=True)
 class OwnWalk:
-    """A request for random runs, which end after `schedules` or `seconds`.
+    """A request for random runs, which end after `schedules` schedules or after `seconds`.
 
-    `certify` is the time for proofs in seconds.
+    `certify` is the time for proofs in seconds, None for no limit.
     """
 
     model: Model
@@ -162,7 +166,7 @@ def fuzz(asked: OwnWalk, *, json: bool) -> int:
 
 
 def _findings(asked: OwnWalk, walker: Walker[Any, Any], tally: Tally, deadline: Deadline) -> Iterator[_Finding]:
-    """Yield a shrunk finding for each broken property. Each proof gets an equal share of the remaining time."""
+    """Yield a shrunk finding for each broken property. The remaining time is divided equally among the proofs."""
     names = asked.model.judgement.names
     broken = [(at, bit) for at in range(len(asked.protocols)) for bit in range(len(names)) if tally.seen[at, bit]]
     for number, (at, bit) in enumerate(broken):
@@ -178,7 +182,7 @@ def _reproducer(
 ) -> certificates.Reproducer:
     """Shrink a schedule that breaks a wanted property, and try to prove before the deadline that no shorter one exists.
 
-    The result has the canonical names and order of events. Raises DoesNotBreak.
+    In the result, replica names and the order of events have the canonical form. Raises DoesNotBreak.
     """
     if deadline.is_past:
         shrunk = shrinking.trim(schedule, protocol, settings, wanted)
@@ -211,8 +215,8 @@ def _plain(model: Model, found: _Finding) -> "documents.OwnFinding":
 class Shrinking:
     """A request to shrink the schedule of a case file.
 
-    `property` None means the first property that breaks. `certify` is the time for a proof in seconds, and `memory` is
-    in bytes.
+    `property` is the property that the result must break; None for the most severe property that the schedule breaks.
+    `certify` is the time for a proof in seconds, None for no limit. `memory` is in bytes.
     """
 
     model: Model
@@ -259,7 +263,10 @@ def shrink(asked: Shrinking, *, json: bool) -> int:
 
 
 def replay(model: Model, paths: Sequence[Path], protocols: Sequence[str], *, trace: bool, json: bool) -> int:
-    """Replay case files, and print whether each protocol meets the expectations. Returns the exit code."""
+    """Replay case files, and print whether each protocol meets the expectations of the case. Returns the exit code.
+
+    Without `protocols`, each case runs under the protocols that it names. `trace` prints a line for each event.
+    """
     out = console(json)
     table = Table("case", "protocol", "broken", "after event", "as expected")
     document: documents.OwnReplay = {"cases": []}

@@ -16,7 +16,7 @@ _T = TypeVar("_T")
 
 
 def load(text: str) -> Model:
-    """Return the model for `module:NAME`. Modules in the current directory are found too. Raises BadInput."""
+    """Return the model that `module:NAME` names. Modules in the current directory are found too. Raises BadInput."""
     module, colon, name = text.partition(":")
     if not (module and colon and name):
         raise BadInput(f"--model must be MODULE:NAME, such as mylog:LOG; got {text!r}")
@@ -45,18 +45,21 @@ def _why_not_imported(module: str, error: Exception) -> str:
 
 
 def protocol_of(model: Model, text: str) -> Protocol:
-    """Return the model's protocol with a name. Raises BadInput."""
+    """Return the protocol with the name `text` from a model's protocols. Raises BadInput."""
     protocol: Protocol = _parsed("--protocol", model.protocol, text)
     return protocol
 
 
 def settings_of(model: Model, given: Mapping[str, Any]) -> Any:
-    """Return the model's settings, changed by the options of the command line. Raises BadInput."""
+    """Return the model's settings, changed by the given options of the command line. Raises BadInput."""
     return _parsed("--model", model.settings.changed_to, given)
 
 
 def wanted_of(model: Model, property_: str | None) -> int:
-    """Return the bit of a property. Without a name it is the bit of the most severe property. Raises BadInput."""
+    """Return the bit of the property that `property_` names. Raises BadInput.
+
+    If the name is None, the function returns the bit of the most severe property.
+    """
     names = model.judgement.names
     if property_ is not None and property_ not in names:
         raise BadInput(f"--property: unknown property {property_!r}; the properties are {', '.join(names)}")

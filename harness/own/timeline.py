@@ -1,4 +1,4 @@
-"""Timelines for any model: a line for each event, with the fields that it changed and the properties that it broke."""
+"""Draw timelines for any model: a line for each event, with the fields that it changed and the broken properties."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +13,10 @@ from epochfuzz.model.core.simple_model import REPLICA_NAMES
 
 @dataclass(frozen=True)
 class OwnRun:
-    """The result of a replay: its timeline, the broken properties, and the number of the event that first broke one."""
+    """The result of a replay: its timeline (`lines`) and the broken properties.
+
+    `at` is the number of the event that first broke a property, None if no property broke.
+    """
 
     lines: tuple[str, ...]
     broken: tuple[str, ...]
@@ -23,7 +26,7 @@ class OwnRun:
 def describe(schedule: bytes, protocol: Protocol, settings: Any) -> OwnRun:
     """Replay a schedule, and describe each event in one line.
 
-    Events that are not enabled are marked. Violations of properties that are checked at the end come last.
+    Events that are not enabled are marked. Violations of properties that are checked at the end are in the last line.
     """
     execution = Execution(protocol, settings)
     model = protocol.model

@@ -28,7 +28,10 @@ class _Cancelled(Exception):
 
 @dataclass
 class LookAhead:
-    """A search: the request and its progress. `answer` is empty until the search ends."""
+    """A search from a position: the request, its progress and its result. `answer` is empty until the search ends.
+
+    `found` has the events from the position to the violation, or is None.
+    """
 
     position: Position
     protocol: Protocol
@@ -44,7 +47,7 @@ class LookAhead:
         self._cancelled.set()
 
     def plain(self) -> dict[str, Any]:
-        """Return the search as plain data. A schedule that was found comes with the address of its page."""
+        """Return the search as plain data. If a schedule was found, the data include its address in `play`."""
         return {
             "doing": self._doing,
             "answer": self.answer,
@@ -56,7 +59,7 @@ class LookAhead:
         return f"?{self.position.going(*found).at(self.position.step).query()}"
 
     def run(self) -> None:
-        """Run the search, and set the answer in every case, even after an error."""
+        """Run the search, and set `answer` in every case, even after an error."""
         from epochfuzz.harness.engine.keys.packing import DoesNotFit
         from epochfuzz.harness.engine.runtime.deadline import TimeUp
 
@@ -80,7 +83,7 @@ class LookAhead:
         already = broken_by(self.position, self.protocol, self.position.settings)
         wanted = _wanted(self.property, self.protocol, self.position, already)
         here = self.position.here
-        explore(self.protocol, self.position.settings, wanted, depth=1, memory=MEMORY, after=here)  # compiles it
+        explore(self.protocol, self.position.settings, wanted, depth=1, memory=MEMORY, after=here)  # compiles the code
         started = time.monotonic()
 
         def report(progress: SearchProgress) -> None:
@@ -114,7 +117,7 @@ class LookAhead:
 
 
 class Searches:
-    """The searches of a server. Only one runs at a time, because each may take all of MEMORY."""
+    """The searches of a server. Only one search runs at a time, because a search may use up to MEMORY bytes."""
 
     def __init__(self) -> None:
         self._numbers = count(1)
@@ -122,7 +125,7 @@ class Searches:
         self._lock = threading.Lock()
 
     def start(self, search: LookAhead) -> int:
-        """Start a search, cancel the previous one, and return the number of the new one. Raises CannotSearch."""
+        """Start a search and cancel the previous search. Returns the number of the new search. Raises CannotSearch."""
         already = broken_by(search.position, search.protocol, search.position.settings)
         _wanted(search.property, search.protocol, search.position, already)
         with self._lock:
@@ -142,7 +145,10 @@ class Searches:
 
 
 def _wanted(name: str, protocol: Protocol, position: Position, already: dict[str, int]) -> int:
-    """Return the set of properties to look for. Raises CannotSearch."""
+    """Return the set of properties to look for, as bits. Raises CannotSearch.
+
+    `already` maps each property that is broken before the position to the step that broke it.
+    """
     permitted = properties.permitted(position.settings)
     if name != ANY:
         wanted = properties.named(name).bit

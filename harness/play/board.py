@@ -1,4 +1,4 @@
-"""Board: the content of the page at a position, and the positions that its links lead to."""
+"""Board: the content of the page at a position, and the positions that the page's links lead to."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED
 from epochfuzz.model.kafka.vocabulary.state import Partition
 
-_KEPT = 512  # runs
+_KEPT = 512  # runs in the cache
 
 # A click adds one run per protocol to the cache. Moving back and forth adds none.
 replayed = lru_cache(_KEPT)(replay)
@@ -25,7 +25,7 @@ replayed = lru_cache(_KEPT)(replay)
 
 @dataclass(frozen=True)
 class Pane:
-    """A step, and the protocols under which it looks like `scene`."""
+    """A drawing of the current step (`scene`), and the protocols under which the step looks like this drawing."""
 
     protocols: tuple[str, ...]
     scene: Scene
@@ -33,7 +33,7 @@ class Pane:
 
 @dataclass(frozen=True)
 class Mark:
-    """A step on the track, and the position there."""
+    """An entry of the track, the page's list of steps: a step, and the position after this step."""
 
     moment: Moment | None  # None for the start
     position: Position
@@ -50,7 +50,7 @@ class Mark:
 
     @property
     def broken(self) -> bool:
-        """True if any protocol breaks a property at the step."""
+        """True if a property breaks at the step under any protocol."""
         return self.moment is not None and any(scene.newly_broken for scene in self.moment.scenes)
 
     @property
@@ -61,23 +61,29 @@ class Mark:
 
 @dataclass(frozen=True)
 class PossibleEvent:
-    """An enabled event, the protocols that enable it, the other protocols, and the position after it."""
+    """An event that at least one protocol enables, and the position after the event.
+
+    `under` has the protocols that enable the event, and `not_under` the other protocols.
+    """
 
     event: str
     under: tuple[str, ...]
     not_under: tuple[str, ...]
     position: Position
-    is_next: bool  # in the current schedule
+    is_next: bool  # whether it is the next event of the current schedule
 
     @property
     def id(self) -> str:
-        """The id of the event's element on the page. A stable id keeps the focus in place."""
+        """The id of the event's link on the page. All pages use the same id, so the link keeps the keyboard focus."""
         return self.event.replace(" ", "-")
 
 
 @dataclass(frozen=True)
 class ImpossibleEvents:
-    """Events that are not enabled at the position for the same reasons. Each reason comes with its protocols."""
+    """Events that are not enabled at the position, all for the same reasons.
+
+    `reasons` has pairs of protocols and their reason. `everywhere` is True if all protocols have one common reason.
+    """
 
     events: tuple[str, ...]
     reasons: tuple[tuple[tuple[str, ...], str], ...]
@@ -86,7 +92,10 @@ class ImpossibleEvents:
 
 @dataclass(frozen=True)
 class BoardVerdict:
-    """The result of the whole schedule under a protocol. `unexpected` holds broken properties that should hold."""
+    """The result of the whole schedule under a protocol.
+
+    `unexpected` has the broken properties that no known or suspected bug explains.
+    """
 
     run: Run
     unexpected: tuple[str, ...]
@@ -94,7 +103,10 @@ class BoardVerdict:
 
 @dataclass(frozen=True)
 class Branch:
-    """An abandoned schedule: its events after the prefix that it shares with the current schedule."""
+    """An abandoned schedule. It begins with `shared` events of the current schedule, and continues with `events`.
+
+    `position` is on the abandoned schedule. `forgotten` is the current position without this branch.
+    """
 
     shared: int
     events: tuple[str, ...]
@@ -115,22 +127,22 @@ class Board:
 
     @cached_property
     def story(self) -> Story:
-        """The replays in the form that every drawing shows."""
+        """The replays as a story, which is the input of every drawing."""
         return story_of(*self.runs)
 
     @cached_property
     def position(self) -> Position:
-        """The position that the page shows: at most the last moment of the story."""
+        """The position that the page shows. Its step is at most the number of the story's last moment."""
         return self._asked.at(min(self._asked.step, len(self.story.moments)))
 
     @property
     def last(self) -> int:
-        """The number of the last step shown."""
+        """The number of the story's last moment."""
         return len(self.story.moments)
 
     @cached_property
     def track(self) -> tuple[Mark, ...]:
-        """The start, and each step."""
+        """The marks of the start and of each step."""
         marks = [Mark(moment, self.position.at(moment.number)) for moment in self.story.moments]
         return (Mark(None, self.position.at(0)), *marks)
 
@@ -162,7 +174,7 @@ class Board:
 
     @cached_property
     def choices(self) -> dict[str, tuple[PossibleEvent, ...]]:
-        """The enabled events, by replica."""
+        """The events that at least one protocol enables at the position, by the name of the replica."""
         position, settings = self.position, self.position.settings
         here = position.on_schedule
         following = position.events[position.step : position.step + 1]
@@ -179,7 +191,7 @@ class Board:
 
     @cached_property
     def refused(self) -> tuple[ImpossibleEvents, ...]:
-        """The events that are not enabled under some protocol, and the reasons."""
+        """The events that at least one protocol does not enable at the position, in groups with equal reasons."""
         by_reason: dict[tuple[tuple[tuple[str, ...], str], ...], list[str]] = {}
         for event in self.position.settings.alphabet():
             whys: dict[str, list[str]] = {}
@@ -213,11 +225,11 @@ class Board:
 
 
 def broken_by(position: Position, protocol: Protocol, settings: Configuration) -> dict[str, int]:
-    """Return the properties that are broken up to a position, and the step that first broke each of them."""
+    """Return the properties that a protocol breaks up to a position, each with the number of the step that broke it."""
     return replayed(position.here, protocol, settings).first_broken
 
 
 def names(protocols: Iterable[str]) -> str:
-    """Join names for a sentence."""
+    """Return names as part of a sentence, such as `hw, kip-101 and kip-320`."""
     *others, last = protocols
     return f"{', '.join(others)} and {last}" if others else last

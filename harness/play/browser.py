@@ -1,15 +1,15 @@
-"""Answer the requests of the page in a browser without a server: Pyodide runs this module in a worker."""
+"""Return the pages of `play` in a browser without a server. Pyodide runs this module in a web worker."""
 
 import json
 from functools import cache
 from importlib.resources import files
 
-import epochfuzz.model.kafka.kafka_model  # noqa: F401 - protocols load it on demand, and so the archive has it
+import epochfuzz.model.kafka.kafka_model  # noqa: F401 - loaded on demand; imported here so that the archive has it
 from epochfuzz.harness.links.position import Position
 from epochfuzz.harness.play.pages import Pages
 from epochfuzz.harness.play.stories import CaseStory
 
-STORIES = "stories.json"  # beside this module: for each case, the query of its start and its `why`
+STORIES = "stories.json"  # next to this module: for each case, the query of its start, and its `why`
 
 
 def answer(query: str) -> str:

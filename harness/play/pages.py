@@ -1,7 +1,7 @@
-"""The pages of `play`: the response to each request that only looks.
+"""The pages of `play`: the responses to all requests that neither search nor save.
 
-Two transports use these functions: the server on the user's machine, and Pyodide in the browser of a reader of the
-site. So this module and its imports need only Jinja and the standard library.
+Two programs use this module: the server on the user's machine, and Pyodide in the browser of a reader of the site. So
+this module and its imports need only Jinja and the standard library.
 """
 
 from collections.abc import Mapping
@@ -29,14 +29,14 @@ POLICY = (
     "default-src 'none'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src data:; form-action 'self';"
     " base-uri 'none'"
 )
-_MOST_SAID = 300  # characters of a message about a mistake, which repeats parts of the address
+_MOST_SAID = 300  # characters of an error message; a message repeats parts of the address
 
 
 @dataclass(frozen=True)
 class PlayPage:
-    """A response: the status of HTTP, and the text of an HTML page.
+    """A response: the HTTP status, and the text of an HTML page.
 
-    `query` is the canonical query of the position that the page shows; None if it shows none.
+    `query` is the canonical URL query of the position that the page shows, or None for a page without a position.
     """
 
     status: HTTPStatus
@@ -48,8 +48,8 @@ class PlayPage:
 class Pages:
     """The pages for a user who starts at `start`.
 
-    `stories` holds the stories of cases, by id. `directory` is the place for saved cases; None in a browser without a
-    server, which can neither save nor search.
+    `stories` has the stories of cases, by id. `directory` is the place for saved cases. It is None in a browser without
+    a server, where the user can neither save nor search.
     """
 
     start: Position
@@ -57,7 +57,7 @@ class Pages:
     directory: Path | None = None
 
     def page(self, query: str) -> PlayPage:
-        """Return the page at the position of a query, or a page that names the mistake in the query."""
+        """Return the page for the position in a URL query, or a page that names the mistake in the query."""
         try:
             shown = board.Board(parse_query(query) if query else self.start)
         except BadPosition as error:
@@ -78,7 +78,7 @@ class Pages:
         return PlayPage(HTTPStatus.OK, text, shown.position.query())
 
     def mistake(self, message: str, status: HTTPStatus) -> PlayPage:
-        """Return the page that shows the reason why a request is not valid."""
+        """Return the page that shows `message`, the reason why a request is not valid."""
         said = message if len(message) <= _MOST_SAID else f"{message[:_MOST_SAID]}…"
         text = self._templates.get_template("mistake.html").render(message=said, start=self.start.query())
         return PlayPage(status, text)
@@ -88,7 +88,7 @@ class Pages:
         return self._templates.get_template(name).render(values)
 
     def _story(self, position: Position) -> str:
-        """Return the story of the position's case, while the position is on the schedule of the case."""
+        """Return the description of the position's case. Empty if the position has left the schedule of the case."""
         story = self.stories.get(position.case)
         return story.why if story is not None and story.tells_of(position) else ""
 
@@ -107,7 +107,7 @@ class Pages:
 
 
 def _input(setting: "Field[Any]", settings: Configuration) -> dict[str, Any]:
-    """Return the data of a setting for the form."""
+    """Return the data that the page's form needs about a setting."""
     value = getattr(settings, setting.name)
     about = {"name": setting.name, "value": value, **setting.metadata}
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""Saving: write a played schedule as a case file, after a check that it reads back unchanged."""
+"""Saving: write a played schedule as a case file, after a check that the text reads back unchanged."""
 
 import tempfile
 from pathlib import Path
@@ -18,10 +18,11 @@ class IsThere(CannotSave):
 
 
 def save(position: Position, slug: str, why: str, directory: Path, *, replace: bool) -> Path:
-    """Write the whole schedule as a case, and return the file. Raises CannotSave.
+    """Write the whole schedule of a position as a case, and return the path of the file. Raises CannotSave.
 
-    The case expects the current results, under every reference design and under the protocols of the position. An
-    existing file is replaced only if `replace` is true.
+    `slug` is the id of the case. If `why` is empty, the description of a run replaces it. The case expects the current
+    results, under every reference design and under the protocols of the position. An existing file is replaced only if
+    `replace` is true.
     """
     if not position.events:
         raise CannotSave("there is nothing to save: a case has at least one event")

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 _TRUSTED_HOSTS = [HOST, "localhost"]
-_MOST_BYTES = 1 << 17  # of a form
+_MOST_BYTES = 1 << 17  # size limit of a form
 
 _HEADERS = {
     "Content-Security-Policy": f"{POLICY}; script-src 'self'; frame-ancestors 'none'",
@@ -59,7 +59,7 @@ _URLS = Map(
 
 @dataclass
 class Application:
-    """The page and its resources as a WSGI application. It opens at `start`, and saves cases in `directory`.
+    """The page and its resources as a WSGI application. The page opens at `start`, and saves cases in `directory`.
 
     `story` is the description of the case that the user opened.
     """
@@ -71,7 +71,7 @@ class Application:
 
     @cached_property
     def pages(self) -> Pages:
-        """The pages, for the transport over HTTP."""
+        """The pages that the server returns."""
         opened = {self.start.case: CaseStory(self.start.query(), self.story)} if self.story else {}
         return Pages(self.start, stories_of(bundled_cases()) | opened, self.directory)
 
@@ -172,7 +172,7 @@ class _Silent(WSGIRequestHandler):
 
 
 def listen(application: Application, port: int) -> BaseWSGIServer:
-    """Return a server that already listens. Port 0 selects a free port. Raises OSError."""
+    """Return a server that already listens on the loopback interface. Port 0 selects a free port. Raises OSError."""
     with socket.create_server((HOST, port)) as listening:  # werkzeug's own socket code exits the process on an error
         taken = listening.getsockname()[1]
         return make_server(HOST, taken, application, threaded=True, request_handler=_Silent, fd=listening.fileno())

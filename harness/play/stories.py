@@ -1,4 +1,4 @@
-"""Stories: the descriptions of cases, which the page of `play` shows, and the cases that it offers to newcomers."""
+"""Stories: the descriptions of cases that `play` shows, and the cases that `play` offers to newcomers."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ class CaseStory:
     why: str
 
     def tells_of(self, position: Position) -> bool:
-        """Return whether a position has the events and the settings of the case. Its step may be any."""
+        """Return whether a position has the events and the settings of the case. The step does not matter."""
         of_case = parse_query(self.query)
         return (position.events, position.settings) == (of_case.events, of_case.settings)
 
@@ -59,7 +59,7 @@ _FIRST = (
 
 @dataclass(frozen=True)
 class Beginning:
-    """A story for a newcomer: its title, what it shows, and its first position."""
+    """A story for a newcomer: its title, a description of its content, and the position where it begins."""
 
     title: str
     shows: str

@@ -1,1 +1,1 @@
-"""The pytest plugin: it collects case files as tests, and extends the reports of failed state machines."""
+"""The pytest plugin, which collects case files as tests and extends the reports of failed state machines."""

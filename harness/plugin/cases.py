@@ -1,4 +1,4 @@
-"""Make pytest tests of case files, one for each protocol. A failed test shows a drawing instead of a traceback."""
+"""Turn case files into pytest tests, one for each protocol. A failed test shows a drawing instead of a traceback."""
 
 import os
 import shlex
@@ -26,8 +26,8 @@ class CaseFile(pytest.File):
     def collect(self) -> Iterator[pytest.Item]:
         """Yield one test for each protocol.
 
-        The protocols come from the command line, else the case, else the project's defaults. If the ini file sets
-        `epochfuzz_subject`, yield one more test for each protocol, on the user's adapter.
+        The protocols come from the command line, or else from the case, or else from the project's defaults. If the ini
+        file sets `epochfuzz_subject`, each protocol has a second test, which runs the case on the user's adapter.
         """
         try:
             case = load_case(self.path)
@@ -83,7 +83,7 @@ class CaseItem(pytest.Item):
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, None, str]:
-        """Return the file, and the name of the item."""
+        """Return the location that pytest reports: the case file, None for the line, and the name of the item."""
         return self.path, None, self.name
 
     def _command_line(self) -> str:
@@ -95,8 +95,8 @@ class CaseItem(pytest.Item):
 def _rewrite(case: Case) -> Case:
     """Replay a case, and write the results into its file as the new expectations. Returns the changed case.
 
-    Several workers may write one file at once. All of them write equal text, and replace the file as a whole, so that
-    no worker reads half a file. Raises NotAsExpected if the file cannot be written.
+    Several workers may write one file at once. All of them write equal text and replace the file as a whole, so that no
+    worker reads half a file. Raises NotAsExpected if the file cannot be written.
     """
     met = rewritten(case)
     if met != case:
@@ -127,7 +127,7 @@ def _complaints(case: Case, verdict: Verdict) -> list[str]:
 
 
 def _link(case: Case, verdict: Verdict) -> str:
-    """Return the line with the link to the first difference."""
+    """Return the line with the link to the first difference in `play`."""
     from epochfuzz.harness.views import play_links
 
     return play_links.line(play_links.to_case(case, [verdict.run.protocol.name], _parts_after(case, verdict)))
@@ -142,9 +142,9 @@ def _timeline(case: Case, verdict: Verdict) -> str:
 
 
 def _parts_after(case: Case, verdict: Verdict) -> int:
-    """Return the number of the event after which the run first differs from its case.
+    """Return the number of the first event with a difference between the run and its case.
 
-    If an expected violation never happened, it is the number of the last event.
+    If an expected violation never happened, the result is the number of the last event.
     """
     run, name = verdict.run, verdict.run.protocol.name
     moments: list[int | None] = []

@@ -10,7 +10,7 @@ _WIDTH = 100
 
 
 def drawn(drawing: RenderableType) -> str:
-    """Return a drawing as text."""
+    """Return a drawing as plain text without trailing spaces."""
     text = io.StringIO()
     Console(file=text, width=_WIDTH, color_system=None, emoji=False).print(drawing)
     return without_padding(text.getvalue())

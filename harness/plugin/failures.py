@@ -1,7 +1,7 @@
-"""Extend the report of a failed state machine by a timeline and a case, which replays without Hypothesis.
+"""Extend the report of a failed state machine by a timeline and by a case, which you can replay without Hypothesis.
 
-The machine is found in a frame of the exception's traceback, because the exception does not refer to it. This machine
-ran the shrunk example, because Hypothesis raises the exception of its last run.
+The exception does not refer to the machine, so this module finds the machine in the frames of the traceback. The
+machine there has run the shrunk example, because Hypothesis raises the exception of its last run.
 """
 
 import sys
@@ -25,7 +25,8 @@ _MOST_SAID = 300  # characters of an exception's message
 def sections(error: BaseException, directory: Path | None) -> Iterator[tuple[str, str]]:
     """Yield sections for pytest's report of an exception, as pairs (title, text).
 
-    Yield none if no state machine raised it. If a directory is given, the function saves a case of each failure there.
+    Yield none if no state machine raised the exception. If a directory is given, the function saves a case of each
+    failure there.
     """
     if isinstance(error, BaseExceptionGroup):  # Hypothesis groups several failures of one machine
         for each in error.exceptions:
@@ -41,7 +42,7 @@ def sections(error: BaseException, directory: Path | None) -> Iterator[tuple[str
 
 
 def _drawing_and_case(error: BaseException) -> tuple[Any, Case] | None:
-    """Return the timeline and the case of a failed state machine. None if no machine is in the traceback."""
+    """Return the timeline and the case of the state machine that raised an exception, or None without a machine."""
     for name, of_machine in (("strategies", _of_replication), ("harness.conform.run", _of_conformance)):
         module = sys.modules.get(f"epochfuzz.{name}.machine")
         if module is None:
@@ -89,7 +90,7 @@ def _said(error: BaseException) -> str:
 
 
 def _title(case: Case, directory: Path | None) -> str:
-    """Save the case if a directory is given. Returns a title for the case in the report, which names the file."""
+    """Save the case if a directory is given. Returns the title of the report's section, which names the saved file."""
     if directory is None:
         return "the case; --epochfuzz-save saves it"
     try:

@@ -21,11 +21,11 @@ HYPOTHESIS_PROFILES = ("dev", "ci", "nightly")
 _MACHINES = {"epochfuzz.strategies.machine", "epochfuzz.harness.conform.run.machine"}
 _KEYS_OF_A_CASE = {"schema", "id", "events"}
 _SCHEMA = "1"
-_BEGINNING = 1 << 16  # characters that hold all keys of a case; third-party YAML may be of any size
+_BEGINNING = 1 << 16  # characters to read, enough for all keys of a case; third-party YAML may be of any size
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add epochfuzz's settings of the ini file, and its command-line options."""
+    """Add the ini-file settings and the command-line options of epochfuzz."""
     parser.addini(
         "epochfuzz_corpus",
         "directories below the rootdir whose *.yaml files are epochfuzz cases; they are collected along with testpaths",
@@ -84,7 +84,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """End the adapter's process, and reset the rootdir, which later code in this process must not use."""
+    """End the adapter's process, and forget the rootdir, so that later code in this process ignores it."""
     from epochfuzz.strategies.project import look_in
 
     look_in(None)
@@ -96,7 +96,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "CaseFile | None":
     """Collect a *.yaml file as a case if it is in the corpus or looks like a case.
 
-    If a corpus is configured, a file outside of it is collected only if the command line names the file.
+    If a corpus is configured, a file outside the corpus is collected only if the command line names the file.
     """
     if file_path.suffix != ".yaml":
         return None
@@ -138,7 +138,7 @@ def pytest_runtest_makereport(
 
 
 def protocols(config: pytest.Config) -> list[str]:
-    """Return the protocols given on the command line, each once. Raises UsageError."""
+    """Return the names of the protocols on the command line, without duplicates. Raises UsageError."""
     texts = config.getoption("epochfuzz_protocol")
     if not texts:
         return []
@@ -151,7 +151,7 @@ def protocols(config: pytest.Config) -> list[str]:
 
 
 def _read_project(config: pytest.Config) -> None:
-    """Read the project's defaults, searching from pytest's rootdir. Raises UsageError."""
+    """Read and check epochfuzz's defaults in the project, searching from pytest's rootdir. Raises UsageError."""
     from epochfuzz.harness.links.play_link import address_in_environment
     from epochfuzz.strategies.project import ProjectError, look_in, project
 
@@ -164,7 +164,7 @@ def _read_project(config: pytest.Config) -> None:
 
 
 def _corpus(config: pytest.Config) -> list[Path]:
-    """Return the directories of the corpus. Raises UsageError."""
+    """Return the directories that `epochfuzz_corpus` names in the ini file. Raises UsageError."""
     directories = config.getini("epochfuzz_corpus")
     for directory in directories:
         if not isinstance(directory, str):  # TOML allows nested lists
@@ -173,7 +173,7 @@ def _corpus(config: pytest.Config) -> list[Path]:
 
 
 def _looks_like_a_case(path: Path) -> bool:
-    """Return whether a file has the keys of a case, its schema number, and at least one event of epochfuzz."""
+    """Return whether a file has the keys of a case, the schema number of cases, and at least one event of epochfuzz."""
     try:
         with path.open(encoding="utf-8", errors="replace") as file:
             beginning = file.read(_BEGINNING)

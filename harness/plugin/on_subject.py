@@ -1,4 +1,4 @@
-"""Case files as pytest items on the user's own adapter, which `epochfuzz_subject` in the ini file names."""
+"""Run case files as pytest items on the user's adapter. The ini file names the adapter (`epochfuzz_subject`)."""
 
 import os
 import shlex
@@ -32,7 +32,7 @@ class SubjectItem(pytest.Item):
         self.protocol = protocol
 
     def runtest(self) -> None:
-        """Replay the case.
+        """Replay the case on the system under test and in the model.
 
         Raises NotAsInTheModel if the results differ. Skips the test if the adapter cannot run the case.
         """
@@ -57,14 +57,14 @@ class SubjectItem(pytest.Item):
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, None, str]:
-        """Return the file, and the name of the item."""
+        """Return the location that pytest reports: the case file, None for the line, and the name of the item."""
         return self.path, None, self.name
 
 
 def command_of(config: pytest.Config) -> list[str]:
     """Return the adapter's command.
 
-    The list is empty without an adapter. A relative path is resolved from the rootdir.
+    The list is empty if no adapter is configured. A relative path to the program starts at the rootdir.
     """
     command: list[str] = config.getini("epochfuzz_subject")
     if command and "/" in command[0]:

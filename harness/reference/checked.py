@@ -1,6 +1,7 @@
-"""Read checked.yaml: the versions of Kafka whose own code ran in lockstep with the model without an unknown difference.
+"""Read checked.yaml: the versions of Kafka whose own code ran in lockstep with the model, without unknown differences.
 
-The table of releases shows these versions. A release without a version in the file follows from reading Kafka's source.
+The table of releases shows these versions. If a release has no version in the file, its rules were written
+from Kafka's source and not checked by a run.
 """
 
 import functools
@@ -33,7 +34,7 @@ class Check:
 
     @property
     def text(self) -> str:
-        """Return the check as a table shows it: `2.8.1 (10,000 schedules, 2026-11-24)`."""
+        """Return the check as text for a table, such as `2.8.1 (10,000 schedules, 2026-11-24)`."""
         return f"{self.jars} ({self.schedules:,} schedules, {self.date.isoformat()})"
 
 
@@ -44,13 +45,17 @@ def checks() -> tuple[Check, ...]:
 
 
 def checked_on(release: str) -> str:
-    """Return the checks of a release such as `kafka-2.6.1`, as text for a table. `by reading` if there are none."""
+    """Return the checks of a release such as `kafka-2.6.1`, as text for a table; `by reading` if there are none."""
     texts = [check.text for check in checks() if versions.release_of(f"{versions.PREFIX}{check.jars}") == release]
     return ", ".join(texts) or BY_READING
 
 
 def checked_in_short(names: Collection[str]) -> str:
-    """Return the cell of several releases: the jars, the schedules of all their runs, and the day of the last run."""
+    """Return one table cell about the checks of several releases.
+
+    The cell has the jars, the number of schedules of all their runs, and the day of the last run. Without checks, the
+    cell is `by reading`.
+    """
     found = [check for check in checks() if versions.release_of(f"{versions.PREFIX}{check.jars}") in names]
     if not found:
         return BY_READING

@@ -44,7 +44,7 @@ KINDS = {
 _UNDECLARED = ("word", "term")  # kinds without a declaration in the model: the glossary alone defines them
 
 _MOST_SUGGESTIONS = 3
-_SPELLED_ALIKE = 0.75  # difflib's measure, of 1; below it, names such as "data loss" and "decision" count as alike
+_SPELLED_ALIKE = 0.75  # difflib's ratio, at most 1; with a lower value, "data loss" and "decision" would be similar
 
 
 class UnknownName(ValueError):
@@ -56,7 +56,7 @@ class Example:
     """A schedule of event texts that shows the meaning of a name.
 
     If `breaks` names a property, the schedule is a shortest one that breaks this property under the protocol `under`.
-    It breaks nothing under the protocol `beside`.
+    The schedule breaks nothing under the protocol `beside`, unless `beside` is None.
     """
 
     under: str
@@ -68,7 +68,7 @@ class Example:
 
 @dataclass(frozen=True)
 class GlossaryEntry:
-    """The explanation of a name. `means` is its meaning, `why` is its reason, and `also` lists synonyms.
+    """The explanation of a name. `means` is the meaning, `why` gives reasons and background, and `also` lists synonyms.
 
     A mechanism and its choices, such as `fencing=epoch`, have the kind `mechanism`. A name without a text in the
     glossary has an empty `why`, and no example.
@@ -112,7 +112,7 @@ def glossary() -> dict[str, GlossaryEntry]:
 
 
 def breaking_example(choice: Choice) -> Example | None:
-    """Return the example of a choice if its schedule breaks a property because of this choice. None otherwise."""
+    """Return the example of a choice if the example breaks a property under a protocol with this choice, else None."""
     mechanism = mechanism_of(choice)
     example = glossary()[f"{mechanism}={choice.text}"].example
     if example is None or example.breaks is None:
@@ -156,7 +156,7 @@ def _lower(text: str) -> str:
 def find(name: str, others: Iterable[str] = ()) -> GlossaryEntry:
     """Return the entry of a name or a synonym, ignoring case.
 
-    Raises UnknownName, whose message suggests similar names. It may also suggest one of `others`.
+    Raises UnknownName, whose message suggests similar names. The message may also suggest names from `others`.
     """
     known = synonym(name)
     if known is not None:
@@ -168,7 +168,7 @@ def find(name: str, others: Iterable[str] = ()) -> GlossaryEntry:
 
 
 def synonym(name: str) -> str | None:
-    """Return the entry name for a name or a synonym, ignoring case and hyphens; None if there is no entry."""
+    """Return the name of the entry for a name or a synonym, ignoring case and hyphens. None if there is no entry."""
     if name in glossary():
         return name
     wanted = _plain(name)
@@ -186,8 +186,8 @@ def _words(name: str) -> list[str]:
 def _near(name: str, known: Sequence[str]) -> list[str]:
     """Return known names to suggest for a misspelt name.
 
-    Returns the names that contain all its words, the shortest first. If there are none, returns names with similar
-    spelling.
+    These are the names that contain all words of the misspelt name, the shortest first. If there are none, the function
+    returns names with a similar spelling.
     """
     words = set(_words(name))
     having = sorted((each for each in known if words <= set(_words(each))), key=len)

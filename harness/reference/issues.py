@@ -1,4 +1,4 @@
-"""Look up Kafka's improvement proposals and JIRA issues: their addresses, and the glossary's entries about each."""
+"""Look up Kafka's improvement proposals and JIRA issues: their addresses, and the glossary's entries about them."""
 
 import functools
 import re
@@ -34,7 +34,7 @@ class Issue:
 
 @functools.cache
 def written() -> dict[str, dict[str, str]]:
-    """Return the content of issues.yaml by the name of the issue: `about`, and for a KIP `page`."""
+    """Return the content of issues.yaml, by the name of the issue: a text (`about`), and the wiki `page` of a KIP."""
     every: dict[str, dict[str, str]] = parsed(Path(__file__).with_name("issues.yaml").read_text(encoding="utf-8"))
     return every
 
@@ -53,7 +53,7 @@ def is_issue(name: str) -> bool:
 
 
 def issue(name: str) -> Issue:
-    """Return a KIP or an issue by its name. Raises UnknownName if neither issues.yaml nor the glossary has it."""
+    """Return a KIP or an issue by its name. Raises UnknownName if neither issues.yaml nor the glossary names it."""
     found = _WRITTEN.fullmatch(name)
     assert found is not None, name
     canonical = f"{found[1].upper()}-{found[2]}"
@@ -80,7 +80,8 @@ def issue(name: str) -> Issue:
 def linked(markdown: str) -> str:
     """Return a page in Markdown with a link for each `KIP-101` or `KAFKA-7395`, and the link references at the end.
 
-    Names in code, in fenced blocks and in links stay as they are. Linking a page twice gives the same page.
+    Names in code, in fenced blocks and in links stay unchanged. If the page has such links already, the result is equal
+    to the page.
     """
     page = bracketed(_DEFINITIONS.sub("", markdown))
     named = {found["number"] for found in _PIECES.finditer(page) if found["number"]}
@@ -90,11 +91,11 @@ def linked(markdown: str) -> str:
 
 
 def bracketed(text: str) -> str:
-    """Return Markdown with brackets around each `KIP-101` or `KAFKA-7395`, which makes it a reference link."""
+    """Return Markdown with brackets around each `KIP-101` or `KAFKA-7395`. The brackets make the name a link."""
     return _PIECES.sub(lambda found: f"[{found['bare']}]" if found["bare"] else found[0], text)
 
 
-# Matches the text that stays as it is (code, comments, addresses, links), and numbers with or without brackets.
+# Matches text that stays unchanged (code, comments, addresses, links), and names of issues with or without brackets.
 _PIECES = re.compile(
     r"^```.*?^```|`[^`\n]+`|<!--.*?-->|https?://[^\s)>\"]+|\[(?!(?:KIP|KAFKA)-\d+\](?!\())[^\]]*\]\([^)]*\)"
     r"|\[(?P<number>(?:KIP|KAFKA)-\d+)\]|\b(?P<bare>(?:KIP|KAFKA)-\d+)\b",
@@ -104,5 +105,5 @@ _DEFINITIONS = re.compile(r"\n*(?:^\[(?:KIP|KAFKA)-\d+\]: \S+\n)+\Z", re.MULTILI
 
 
 def in_order(names: Iterable[str]) -> list[str]:
-    """Return the names of KIPs and issues in order: KIPs first, then by number."""
+    """Return the names of KIPs and issues in order. KIPs come before issues, and lower numbers come first."""
     return sorted(names, key=lambda name: (not name.startswith("KIP"), int(name.rpartition("-")[2])))

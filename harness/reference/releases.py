@@ -1,4 +1,4 @@
-"""Read survey.yaml: the properties that each protocol holds and breaks, as the last survey found (survey.py)."""
+"""Read survey.yaml: the properties that each protocol holds or breaks, as found by the last survey (lab/survey.py)."""
 
 import functools
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ SEARCHED_WITH_THREE = (Configuration(replicas=3, records=1, epochs=2), Configura
 # The bounds for protocols that change the ISR by request. These protocols have many times as many states.
 SEARCHED_WITH_REQUESTS = (Configuration(records=1, epochs=2), Configuration(records=2, epochs=2))
 SEARCHED_WITH_REQUESTS_AND_THREE = (Configuration(replicas=3, records=1, epochs=1),)
-# For properties that only clients break: producers that retry, consumers that keep a position, transactions.
+# For properties that need clients: producers that retry, consumers that keep a position, transactions.
 WITH_CLIENTS = (
     Configuration(records=2, epochs=2, retries=True),
     Configuration(records=2, epochs=2, consumer=True, unclean_leader_election=True),
@@ -59,7 +59,7 @@ class Broken:
 
     @property
     def is_minimal(self) -> bool:
-        """Return whether the schedule is proven shortest, for all numbers of replicas in REPLICAS."""
+        """Return whether searches with each number of replicas in REPLICAS prove that no schedule is shorter."""
         return all(self.searched.get(replicas, 0) >= len(self.events) for replicas in REPLICAS)
 
     def causes(self, protocol: Protocol, property_: str) -> Causes:
@@ -110,7 +110,7 @@ LEGEND = (
 def bounds() -> Iterator[str]:
     """Yield the bounds of each exhaustive search, as in `2 replicas, 3 records and 3 epoch changes`.
 
-    The last bounds are for protocols that change the ISR by a request to the controller.
+    The last three bounds are for protocols that change the ISR by a request to the controller.
     """
     for settings in (
         *SEARCHED,
@@ -124,7 +124,7 @@ def bounds() -> Iterator[str]:
 
 
 def versions_of(protocol: str) -> str:
-    """Return the versions of Kafka that a release stands for, or `a repaired design` for a reference design."""
+    """Return the versions of Kafka that a release stands for, as text. For a reference design, return a remark."""
     return "a repaired design" if protocol in GENERATIONS else versions.span(protocol)
 
 
@@ -150,7 +150,7 @@ def short_rows() -> list[list[str]]:
 
 
 def checked_rows() -> list[list[str]]:
-    """Return the head and the rows of a table of releases: the versions of each, and the jars that were checked."""
+    """Return the head and the rows of a table of releases, with the versions and the checked jars of each release."""
     names = [name for name in surveyed() if name not in GENERATIONS]
     return [
         ["release", "stands for", checked.COLUMN],
@@ -159,7 +159,10 @@ def checked_rows() -> list[list[str]]:
 
 
 def holding(protocol: str, verdicts: ReleaseVerdicts) -> list[str]:
-    """Return the properties that a protocol holds: properties that could break, and that the survey checked."""
+    """Return the properties that a protocol holds.
+
+    The protocol could break each of these properties, but the survey found no schedule that does.
+    """
     could_break = applying(initial(parse_protocol(protocol), Configuration()))
     return [name for name in could_break if name not in verdicts.broken and name in verdicts.judged]
 
@@ -167,7 +170,8 @@ def holding(protocol: str, verdicts: ReleaseVerdicts) -> list[str]:
 def cell(protocol: str, verdicts: ReleaseVerdicts, property_: str) -> str:
     """Return a cell of the release matrix, such as `holds`, `9`, or `12 (3)` for 12 events with 3 replicas.
 
-    The cell is `-` if the property cannot break under the protocol, and `?` if the survey did not check the property.
+    A number is the length of the shortest known schedule. `≤` in front of the number means that a shorter schedule may
+    exist. The cell is `-` if the property cannot break under the protocol, and `?` if the survey did not check it.
     """
     broken = verdicts.broken.get(property_)
     if broken is not None:

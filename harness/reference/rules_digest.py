@@ -1,7 +1,7 @@
-"""Compute a digest of a protocol's rules, which are the model's functions with the code for this protocol only.
+"""Compute a digest of a protocol's rules: the functions of the model, reduced to the code that this protocol runs.
 
-Recorded results of the protocol are valid as long as the digest is equal. The digest ignores names, files, coverage
-counters, and parameters that no rule reads.
+Recorded results of a protocol stay valid as long as its digest does not change. The digest ignores names, files,
+coverage counters, and parameters that no rule reads.
 """
 
 import ast
@@ -40,9 +40,10 @@ def rules_digest(protocol: Protocol, judged: Iterable[str]) -> str:
 
 
 def _without_encoding(linked: specializer.Specialized) -> Any:
-    """Return the syntax tree of a specialized rule, and a simple one for the functions that take an event apart.
+    """Return the syntax tree of a specialized rule. For the functions in _ENCODING, the tree is fixed.
 
-    The codes of events are no rules, so that codes for more verbs change no digest.
+    These functions decode the number of an event. The numbers are not rules, and with the fixed tree, numbers for more
+    verbs do not change any digest.
     """
     if linked.origin in _ENCODING:
         return ast.parse(f"def {linked.name}(event): return {_ENCODING[linked.origin]}").body[0]
@@ -58,7 +59,7 @@ def _pickled(linked: specializer.Specialized) -> bytes:
 def simplified(rules: Sequence[ast.FunctionDef], kept: Collection[str]) -> list[ast.FunctionDef]:
     """Remove calls of empty rules, and inline rules that only return an expression. Returns the remaining rules.
 
-    So the digest stays equal if a rule is split into two. Rules in `kept` are neither removed nor inlined.
+    So the digest does not change if a rule is split into two rules. Rules in `kept` are neither removed nor inlined.
     """
     done: list[ast.FunctionDef] = []
     simplifier = _Simplifier()
@@ -77,7 +78,7 @@ def simplified(rules: Sequence[ast.FunctionDef], kept: Collection[str]) -> list[
 def leave_out_last_verbs(rules: Sequence[ast.FunctionDef]) -> None:
     """Remove the branches of the verbs with the highest numbers from rules that never enable these verbs.
 
-    So a new verb changes the digests only of protocols that can enable the verb.
+    So a new verb changes only the digests of protocols that can enable the verb.
     """
     for rule in rules:
         while _never_has_last_verb(rule.body):
@@ -93,7 +94,7 @@ def _never_has_last_verb(body: Sequence[ast.stmt]) -> bool:
 
 
 class _Simplifier(ast.NodeTransformer):
-    """Removes calls of empty rules, and inlines rules that only return an expression, in one rule after another."""
+    """Removes calls of empty rules, and inlines rules that only return an expression. Visit callees first."""
 
     def __init__(self) -> None:
         self.empty: set[str] = set()
@@ -128,7 +129,7 @@ class _Simplifier(ast.NodeTransformer):
 
 
 class _Passed(ast.NodeTransformer):
-    """Replaces parameters by the arguments of a call."""
+    """Replaces the parameters of an inlined rule by the arguments of the call."""
 
     def __init__(self, passed: Mapping[str, ast.expr]) -> None:
         self._passed = passed
@@ -166,7 +167,7 @@ class _Anonymous(ast.NodeTransformer):
 
 
 def leave_out_unread(rules: Sequence[ast.FunctionDef]) -> None:
-    """Remove parameters that a rule does not read. A parameter stays if a caller passes the result of a call for it."""
+    """Remove parameters that a rule does not read. A parameter stays if an argument for it contains a call."""
     read = {rule.name: _Read(rule) for rule in rules}
     while unread := _unread(read):
         for name, each in list(read.items()):
@@ -191,7 +192,7 @@ class _Read:
 
 
 def _unread(read: Mapping[str, _Read]) -> dict[str, set[int]]:
-    """Return the positions of the parameters to remove, by the rule's name."""
+    """Return the positions of the parameters to remove, by the name of the rule."""
     unread = {name: set(each.unread) for name, each in read.items()}
     for call in (call for each in read.values() for call in each.calls):
         if places := unread.get(_called(call)):

@@ -10,7 +10,7 @@ from kio.records.schema import NewRecordBatch, Record
 from kio.records.writers import write_new_batch
 from kio.schema.errors import ErrorCode
 
-_ATTRIBUTES = slice(21, 23)  # their place in a batch: https://kafka.apache.org/documentation/#recordbatch
+_ATTRIBUTES = slice(21, 23)  # bytes with the attributes: https://kafka.apache.org/documentation/#recordbatch
 _COMPRESSION = 0b111
 _TRANSACTIONAL = 1 << 4
 _NO_PRODUCER = -1
@@ -41,9 +41,10 @@ class Payload:
 
 @dataclass(frozen=True)
 class Sent:
-    """A record that a producer has sent. `sequence` is None for a producer that is not idempotent.
+    """A record that a producer has sent.
 
-    Otherwise it has the producer id, the producer epoch and the sequence number.
+    For an idempotent producer, `sequence` has the producer id, the producer epoch and the sequence number. For other
+    producers, `sequence` is None.
     """
 
     payload: Payload
@@ -51,7 +52,7 @@ class Sent:
 
 
 def sent_records(data: bytes) -> list[Sent]:
-    """Return the records of a batch. Raises BatchError."""
+    """Return the records in the bytes of a record batch. Raises BatchError."""
     attributes = int.from_bytes(data[_ATTRIBUTES])
     if attributes & _COMPRESSION:
         raise BatchError(ErrorCode.unsupported_compression_type)
@@ -73,7 +74,7 @@ def sent_records(data: bytes) -> list[Sent]:
 
 
 def fetched_record(offset: int, epoch: int, payload: Payload) -> bytes:
-    """Return a batch with one record, as the leader of that epoch has written it at that offset."""
+    """Return the bytes of a batch with one record, written at `offset` by the leader of `epoch`."""
     fields: Any = {"attributes": 0, "timestamp": payload.timestamp, "offset": offset}
     record = Record(**fields, key=payload.key, value=payload.value, headers=payload.headers)
     batch: Any = {"producer_id": _NO_PRODUCER, "producer_epoch": -1, "base_sequence": -1, "attributes": 0}

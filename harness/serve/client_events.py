@@ -1,4 +1,4 @@
-"""The events of a schedule that clients cause: steer a client to a replica, and admit its request there."""
+"""The events of a schedule that clients cause. An event steers a client to a replica, and admits its request there."""
 
 from typing import Final
 
@@ -23,8 +23,8 @@ _AT_ANY_EPOCH: Final = (Verb.COMMIT_OFFSET, Verb.RESET)
 def why_not(cluster: ServedCluster, event: int) -> str:
     """Return why an event of a client is not enabled, or an empty text.
 
-    The model's consumer gets the position and the leader epoch of the client for the check. A client that knows a
-    leader epoch ignores metadata with an earlier one (KIP-320).
+    For the check, the model's consumer gets the position and the leader epoch of the real client. A client that knows a
+    leader epoch ignores metadata with an earlier leader epoch (KIP-320).
     """
     r, verb = replica_of(event), verb_of(event)
     knows = 0 if verb in _AT_ANY_EPOCH else cluster.told.get(ROLES[verb], (0, 0))[1]
@@ -39,8 +39,9 @@ def why_not(cluster: ServedCluster, event: int) -> str:
 async def steer(listeners: Listeners, event: int) -> None:
     """Show the event's replica to the clients as the leader, and admit one request there.
 
-    Before `retry`, the producers' connections end, because a producer sends a record again only without a response.
-    Before `refresh` or `reset` ends, the consumer knows the leader. `consume` shows nothing new.
+    Before `retry`, the function ends the producers' connections, because a producer sends a record again only if it
+    received no response. For `refresh` and `reset`, the function waits until the consumer has received the leader.
+    `consume` does not change the leader that clients see.
     """
     cluster, verb, r = listeners.cluster, verb_of(event), replica_of(event)
     if verb is not Verb.CONSUME:
@@ -57,7 +58,7 @@ async def steer(listeners: Listeners, event: int) -> None:
 
 
 async def happened(cluster: ServedCluster, event: int, passed: int) -> None:
-    """Wait until the request of an event has come. `passed` is the gate's counter from before the event.
+    """Wait until the request of an event has passed the gate. `passed` is the gate's counter before the event.
 
     `refresh` or `reset` has happened as soon as the consumer fetches from the new leader, from an offset in the
     leader's log. A consumer that is out of range resets its position first.

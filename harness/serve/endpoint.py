@@ -1,4 +1,4 @@
-"""The endpoint: the response of a broker of the served cluster to a request."""
+"""The endpoint: compute the response of a broker of the served cluster to a client's request."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
@@ -26,10 +26,10 @@ _HANDLERS: Final[Mapping[ServedApi, Callable[[ServedCluster, int, ClientRequest]
 
 
 async def respond(cluster: ServedCluster, r: int, frame: bytes) -> bytes | None:
-    """Return the frame of broker r's response to a request, None if the request wants no response.
+    """Return broker r's response to a request, or None if the request wants no response.
 
-    Frames are without the four bytes of their size. Waits as long as Kafka's broker would. Raises BadRequest, and
-    ConnectionAbortedError if the broker has died in the meantime.
+    Request and response are frames without the four bytes of their size. The function waits as long as Kafka's broker
+    would. Raises BadRequest, and ConnectionAbortedError if the broker has died in the meantime.
     """
     request = decode(frame)
     fields = (

@@ -10,8 +10,8 @@ from epochfuzz.harness.serve.messages import BadRequest, client_of
 from epochfuzz.harness.serve.served_cluster import HOST, ClientRole, ServedCluster
 
 _SIZE = 4  # bytes in front of each frame
-_MOST = 1 << 20  # bytes of a request; a larger one is not for a partition of a few records
-_AHEAD = 64  # requests of a connection that are read before the first of them has its response
+_MOST = 1 << 20  # bytes of a request; a partition of a few records needs no larger request
+_AHEAD = 64  # requests of a connection that the listener reads before the first of them has its response
 
 
 @dataclass
@@ -23,9 +23,9 @@ class ClientConnection:
 
 
 class Listeners:
-    """The servers of the brokers. `complaints` receives a sentence about each request that is not offered.
+    """The servers of the brokers. `complaints` receives a sentence about each request that the endpoint cannot handle.
 
-    The cluster may be replaced between connections: a new schedule starts with an empty partition on the same ports.
+    `replace` changes the cluster: a new schedule starts with an empty partition on the same ports.
     """
 
     def __init__(self, cluster: ServedCluster, complaints: Callable[[str], None]) -> None:
@@ -40,7 +40,7 @@ class Listeners:
         return self._cluster
 
     async def start(self, port: int = 0) -> None:
-        """Listen on as many ports as the partition has replicas, from `port` on; 0: any free ports. Raises OSError."""
+        """Listen on a port for each replica, from `port` on. With port 0, listen on any free ports. Raises OSError."""
         for r in range(self._cluster.partition.state.replicas):
             number = port + r if port else 0
             server = await asyncio.start_server(self._accepting(r), HOST, number, limit=_MOST)
@@ -59,7 +59,7 @@ class Listeners:
         await self._end([task for task, each in self._connections.items() if not up[each.replica]])
 
     async def end_those_of_producers(self) -> None:
-        """End the connections of producers, so that the producers don't receive the responses, and send again."""
+        """End the connections of producers, so that the producers receive no responses and send their records again."""
         role_of = self._cluster.role_of
         await self._end(
             [task for task, each in self._connections.items() if role_of(each.client) is ClientRole.PRODUCER]
@@ -80,7 +80,7 @@ class Listeners:
                 if self._cluster.partition.state.up[r]:
                     await self._serve(self._connections[task], reader, writer)
             except asyncio.CancelledError:
-                pass  # by _end; asyncio 3.11 prints a traceback for a connection that ends so
+                pass  # from _end; asyncio 3.11 would print a traceback for this connection
             finally:
                 del self._connections[task]
                 writer.close()
@@ -95,7 +95,7 @@ class Listeners:
     async def _serve(
         self, connection: ClientConnection, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        """Handle the requests of a connection at the same time, and send the responses in the order of the requests."""
+        """Handle the requests of a connection concurrently, and send the responses in the order of the requests."""
         waiting: asyncio.Queue[asyncio.Task[bytes | None]] = asyncio.Queue(_AHEAD)
         try:
             async with asyncio.TaskGroup() as group:

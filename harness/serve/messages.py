@@ -1,4 +1,7 @@
-"""Requests and responses of Kafka's wire protocol: kio has the types, and this module offers versions of them."""
+"""Decode requests and encode responses of Kafka's wire protocol, in the versions that the endpoint supports.
+
+The library kio has the types of all requests and responses.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
@@ -13,14 +16,14 @@ from kio.schema.errors import ErrorCode
 from kio.schema.request_header.v1.header import RequestHeader
 from kio.serial import entity_reader, entity_writer
 
-_SIZE_OF_KEYS = 4  # bytes of the API key and the version, which every request header starts with
+_SIZE_OF_KEYS = 4  # bytes of the API key and the version at the start of every request header
 
 
 class ServedApi(IntEnum):
     """The requests that the endpoint handles: https://kafka.apache.org/protocol#protocol_api_keys.
 
-    The highest versions are the last ones that name topics, not topic ids. InitProducerId stops before KIP-360, because
-    the model's producer has no epoch.
+    Each API has its key, its first and its last supported version. Fetch and Metadata stop before the versions with
+    topic ids. InitProducerId stops before KIP-360, because the endpoint gives every producer the producer epoch 0.
     """
 
     first: int
@@ -53,12 +56,12 @@ _BY_KEY = {int(api): api for api in ServedApi}
 
 
 class BadRequest(ValueError):
-    """A request that the endpoint does not offer or cannot read. The message names it; the connection is closed."""
+    """A request that the endpoint does not support or cannot read. It ends the connection. The message names it."""
 
 
 @dataclass(frozen=True)
 class ClientRequest:
-    """A request: its API and version, the header's fields, and the body in kio's type of that version."""
+    """A client's request: the API and its version, fields of the header, and the body as an object of a kio type."""
 
     api: ServedApi
     version: int
@@ -72,10 +75,10 @@ class ClientRequest:
 
 
 def decode(frame: bytes) -> ClientRequest:
-    """Return the request in a frame, which follows the four bytes of its size. Raises BadRequest.
+    """Return the request in a frame, given without the four bytes of its size. Raises BadRequest.
 
-    An ApiVersions request of a later version is returned as version 0, without a body that anyone reads. Its response
-    must have version 0 too, so that the client can read the versions and ask again (KIP-511).
+    An ApiVersions request of a version that is too new is returned without a body. `encode` writes its response in
+    version 0, so that the client can read the supported versions and ask again (KIP-511).
     """
     key, version = _numbers(frame)
     api = _BY_KEY.get(key)
@@ -99,9 +102,10 @@ def client_of(frame: bytes) -> str:
 
 
 def encode(request: ClientRequest, values: Mapping[str, Any]) -> bytes:
-    """Return the frame of a response, without its size. `values` are its fields, as nested dictionaries and lists.
+    """Return the frame of a response, without the four bytes of its size.
 
-    Fields that this version of the response lacks are left out.
+    `values` has the fields of the response, as nested dictionaries and lists. Fields that the version of the response
+    lacks are left out.
     """
     version = 0 if request.version > request.api.last else request.version
     kind = load_response_schema(request.api, version)
@@ -113,13 +117,13 @@ def encode(request: ClientRequest, values: Mapping[str, Any]) -> bytes:
 
 
 def entity(kind: type, values: Mapping[str, Any]) -> Any:
-    """Return an object of a type of kio from nested dictionaries. Keys that are no fields of it are left out."""
+    """Return an object of a kio type, made from nested dictionaries. Keys that the type lacks are ignored."""
     parts = _parts(kind)
     return kind(**{name: _converted(parts[name], values[name]) for name in parts if name in values})
 
 
 def versions(request: ClientRequest) -> dict[str, Any]:
-    """Return the fields of an ApiVersions response."""
+    """Return the fields of an ApiVersions response, with the supported versions of each API."""
     offered = [{"api_key": int(api), "min_version": api.first, "max_version": api.last} for api in ServedApi]
     is_known = request.version <= request.api.last
     return {"error_code": ErrorCode.none if is_known else ErrorCode.unsupported_version, "api_keys": offered}
@@ -132,7 +136,10 @@ def _numbers(frame: bytes) -> tuple[int, int]:
 
 
 def _read(kind: Any, frame: bytes, at: int) -> tuple[Any, int]:
-    """Return an object of a type of kio, and the offset of its end. Raises BadRequest."""
+    """Read an object of a kio type from offset `at` of a frame. Returns the object and the offset of its end.
+
+    Raises BadRequest.
+    """
     try:
         value, size = entity_reader(kind)(frame, at)
     except Exception as error:  # kio raises many kinds of errors for malformed bytes
@@ -142,7 +149,7 @@ def _read(kind: Any, frame: bytes, at: int) -> tuple[Any, int]:
 
 @lru_cache(maxsize=256)
 def _parts(kind: type) -> dict[str, type | None]:
-    """Return the fields of a type of kio by name, each with the type of its parts; None for plain values."""
+    """Return the fields of a kio type, by name. A field has the kio type inside it, or None if its values are plain."""
     hints = get_type_hints(kind)
     return {each.name: _part(hints[each.name]) for each in fields(kind)}
 

@@ -1,4 +1,4 @@
-"""Play a schedule on the endpoint: events of brokers happen at once, and events of clients when a client sends one."""
+"""Play a schedule on the endpoint. Events of brokers happen at once. Events of clients wait for a client's request."""
 
 from collections.abc import Callable, Iterable
 
@@ -9,7 +9,7 @@ from epochfuzz.model.kafka.vocabulary.events import event_text, verb_of
 
 
 async def play(listeners: Listeners, schedule: Iterable[int], report: Callable[[str], None]) -> None:
-    """Play a schedule, and report each event. Afterwards the gate is free."""
+    """Play a schedule, and report each event. Afterwards the gate is free: the cluster admits all requests."""
     cluster = listeners.cluster
     for event in schedule:
         if verb_of(event) in client_events.ROLES:
@@ -28,7 +28,7 @@ async def play(listeners: Listeners, schedule: Iterable[int], report: Callable[[
 
 
 def reported(event: int, reason: str) -> str:
-    """Return the line about an event that has happened, or that was not enabled for a reason."""
+    """Return the line about an event. `reason` says why the event was not enabled, and is empty if it happened."""
     return f"{event_text(event)}: not enabled, because {reason}" if reason else event_text(event)
 
 

@@ -13,7 +13,7 @@ HOST = "127.0.0.1"
 
 
 class ClientRole(StrEnum):
-    """The two kinds of clients. A client that has fetched is a consumer; every other client counts as a producer."""
+    """The two kinds of clients. A client that has fetched or joined a group is a consumer. All others are producers."""
 
     PRODUCER = "producer"
     CONSUMER = "consumer"
@@ -31,10 +31,10 @@ class LastFetch:
 class ServedCluster:
     """The cluster as clients see it. It has one topic with one partition.
 
-    `ports` are the ports of the brokers, by replica. `shown` is the replica that metadata name as the leader, and its
-    leader epoch, for each role. Without an entry, metadata name the leader of the latest epoch. `told` is the latest
-    leader and epoch that a client of the role has received. `commits` are committed offsets with their leader epochs,
-    by group.
+    `ports` are the ports of the brokers, by replica. `shown` has, for each role, the replica that metadata name as the
+    leader, with its leader epoch. For a role without an entry, metadata name the leader of the latest epoch. `told` has
+    the latest leader and epoch that a client of each role has received. `commits` are committed offsets with their
+    leader epochs, by group.
     """
 
     partition: ServedPartition
@@ -46,7 +46,7 @@ class ServedCluster:
     last_fetch: LastFetch | None = None
     commits: dict[str, tuple[int, int]] = field(default_factory=dict)
     commits_received: int = 0
-    members: dict[str, bytes] = field(default_factory=dict)  # the assignment of the member of each group
+    members: dict[str, bytes] = field(default_factory=dict)  # by group: the assignment of its only member
     producer_ids: int = 0
     turns: dict[tuple[str, int], asyncio.Lock] = field(default_factory=dict)
     _consumers: set[str] = field(default_factory=set)
@@ -58,7 +58,7 @@ class ServedCluster:
 
     @staticmethod
     def healthy(partition: ServedPartition, topic: str) -> "ServedCluster":
-        """Return a cluster that admits all requests."""
+        """Return a cluster without a schedule, which admits all requests."""
         return ServedCluster(partition, Gate(is_free=True), topic, [])
 
     @property
@@ -71,7 +71,7 @@ class ServedCluster:
         return ClientRole.CONSUMER if client in self._consumers else ClientRole.PRODUCER
 
     def commit(self, group: str, offset: int, epoch: int) -> None:
-        """Store the committed offset of a group, and its leader epoch, NONE if the client sent none."""
+        """Store the committed offset of a group with its leader epoch. The epoch is NONE if the client sent none."""
         self.commits[group] = offset, epoch
         self.commits_received += 1
         p = self.partition.state
@@ -83,36 +83,36 @@ class ServedCluster:
         self._consumers.add(client)
 
     def show(self, role: ClientRole, r: int) -> None:
-        """Let metadata name replica r as the leader to clients of the role, with the leader epoch that r knows now."""
+        """Let metadata for clients of the role name r as the leader, with the leader epoch that r knows now."""
         self.shown[role] = r, int(self.partition.state.known_epoch[r])
 
     def turn(self, client: str, r: int) -> asyncio.Lock:
-        """Return the lock that keeps a client's Produce requests to broker r in their order.
+        """Return the lock that lets broker r append a client's Produce requests in the order of the requests.
 
         Kafka's broker reads the next request of a connection after it has sent the response (SocketServer, "mute"). The
-        served broker only appends in this order, so that two requests of a connection can wait for their followers.
+        served broker reads ahead and only appends in order, so that two requests can wait for followers at once.
         """
         return self.turns.setdefault((client, r), asyncio.Lock())
 
     def leader_for(self, role: ClientRole) -> tuple[int, int]:
-        """Return the leader that metadata name to a client, and its leader epoch. The leader is NONE if there is none.
+        """Return the leader that metadata name to clients of the role, and its leader epoch, or (NONE, NONE).
 
-        A replica that no longer presumes leadership is not named.
+        Metadata do not name a replica that no longer presumes leadership.
         """
         p, latest = self.partition.state, self.partition.leader()
         r, epoch = self.shown.get(role, (latest, int(p.known_epoch[latest])))
         return (r, epoch) if r != NONE and presumes_leadership(p, r) else (NONE, NONE)
 
     def is_up_to_date(self, role: ClientRole) -> bool:
-        """Return whether clients of the role have received the present leader, or have not asked for metadata yet."""
+        """Return whether clients of the role have received the current leader, or have not asked for metadata yet."""
         return self.told.get(role, self.leader_for(role)) == self.leader_for(role)
 
     def is_elsewhere(self, role: ClientRole, r: int) -> bool:
-        """Return whether metadata name another leader than r to clients of the role."""
+        """Return whether the schedule makes metadata name another leader than r to clients of the role."""
         return self.leader_for(role)[0] not in (r, NONE) and role in self.shown
 
     def tell(self, client: str) -> tuple[int, int]:
-        """Return the leader and the epoch for the metadata of a client, and remember that the client knows them."""
+        """Return the leader and the leader epoch for a client's metadata, and remember that the client knows them."""
         role = self.role_of(client)
         found = self.leader_for(role)
         if found[0] != NONE:

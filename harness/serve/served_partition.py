@@ -1,4 +1,4 @@
-"""The partition that is served: the model's state, and the content of its records."""
+"""The served partition: the model's state, and the content of the records that clients have sent."""
 
 import asyncio
 from collections.abc import Iterator
@@ -17,13 +17,14 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, REFUSALS, Refusal
 from epochfuzz.model.kafka.vocabulary.state import NONE, Partition
 
-_QUIET_ROUNDS = 3  # a follower may need several requests before it truncates
+_QUIET_ROUNDS = 3  # rounds without a visible change; a follower may need several requests before it truncates
 
 
 class ServedPartition:
     """A partition of the model, whose records have the content that clients have sent.
 
-    The model numbers records in the order of their first append. It has one producer, so producers share its window.
+    The model numbers records in the order of their first append. The model has one producer, so all producers share its
+    window of open records (producer_window.py).
     """
 
     def __init__(self, protocol: Protocol, settings: Configuration) -> None:
@@ -43,11 +44,11 @@ class ServedPartition:
         return state
 
     async def change(self) -> None:
-        """Wait for the next change of the partition, or of a condition that a caller of `wake` has changed."""
+        """Wait for the next call of `wake`, after a change of the partition, the gate, or the state of clients."""
         await self._changed.wait()
 
     def wake(self) -> None:
-        """Let everything continue that waits for a change."""
+        """Wake all tasks that wait in `change`."""
         self._changed.set()
         self._changed = asyncio.Event()
 
@@ -73,11 +74,11 @@ class ServedPartition:
         return None
 
     def _is_of_producer(self, number: int, sent: Sent) -> bool:
-        """Return whether a record was sent with the producer id and epoch of another one, which is idempotent."""
+        """Return whether record `number` was last sent with the producer id and producer epoch of `sent`."""
         return sent.sequence is not None and self._producers.get(number) == sent.sequence[:2]
 
     def is_gap(self, sent: Sent) -> bool:
-        """Return whether the producer has never sent the sequence number before the one of a new record."""
+        """Return whether a new record leaves a gap: its producer has never sent the preceding sequence number."""
         if sent.sequence is None or not idempotence.is_on(self.state):
             return False
         producer, epoch, sequence = sent.sequence
@@ -103,18 +104,18 @@ class ServedPartition:
         return refusal
 
     def lose_responses(self) -> None:
-        """Let no request wait any more, because the connections of the producers have ended."""
+        """Remove all waiting produce requests from the model, because the producers' connections have ended."""
         for number in range(len(self.payloads)):
             produce_purgatory.leave(self.state, number)
         self.wake()
 
     def offset_of(self, r: int, number: int) -> int:
-        """Return the offset of a record in the log of r, NONE if r does not have it."""
+        """Return the offset of a record in the log of r, or NONE if r lacks the record."""
         offset: int = log.offset_of(self.state, r, number)
         return offset
 
     def has_position(self, r: int, offset: int) -> bool:
-        """Return whether a consumer may be at an offset of the log of r. The end of the log is such an offset."""
+        """Return whether an offset is a valid position in r's log: from the log start to the log end, inclusive."""
         return bool(self.state.log_start[r] <= offset <= self.state.leo[r])
 
     def entries(self, r: int) -> Iterator[tuple[int, Payload]]:
@@ -123,13 +124,13 @@ class ServedPartition:
             yield epoch, self.payloads[number]
 
     def leader(self) -> int:
-        """Return the replica that presumes leadership in the latest epoch, NONE if there is none."""
+        """Return the replica that presumes leadership in the latest epoch, or NONE if no replica does."""
         p = self.state
         leading = [r for r in range(p.replicas) if presumes_leadership(p, r)]
         return max(leading, key=lambda r: p.known_epoch[r], default=NONE)
 
     def replicate(self) -> None:
-        """Let replicas learn updates, fetch and change the ISR, until nothing changes any more."""
+        """Let all replicas learn updates, fetch and change the ISR, until nothing changes any more."""
         start, quiet = _progress(self.state), 0
         while quiet < _QUIET_ROUNDS:
             before = _progress(self.state)

@@ -6,5 +6,5 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 
 
 def settings_for_clients(settings: Configuration) -> Configuration:
-    """Return a configuration with the consumer, and with retries, because clients may always send a record again."""
+    """Return a configuration with a consumer. With acks=all it also has retries, because clients may resend records."""
     return replace(settings, consumer=True, retries=settings.acks == "all")

@@ -1,4 +1,4 @@
-"""Write the files of a starter: an adapter in one language, with stand-ins for the user's log and replica.
+"""Write the files of a starter: an adapter in one language, with simple stand-ins for the user's log and replica.
 
 A starter supports a subset of the events of kip-320. The templates leave out the code for the other events.
 """
@@ -60,7 +60,7 @@ COMMANDS = {
     Language.PYTHON: Commands("", "pytest", "python adapter.py"),
 }
 
-# The files with the stand-ins for the user's log and replica.
+# The files with the stand-ins, which the user replaces with a log and a replica.
 STAND_INS = {
     Language.GO: ("log.go", "replica.go"),
     Language.RUST: ("src/log.rs", "src/replica.rs"),
@@ -70,19 +70,19 @@ STAND_INS = {
 
 
 class UnknownEvent(ValueError):
-    """A text that names no event of a starter. The message lists the events."""
+    """A text that does not name an event of a starter. The message lists the events."""
 
 
 def possible() -> list[Verb]:
-    """Return the events that a starter can have: the events of its protocol without any setting."""
+    """Return the events that a starter can have: those that its protocol can enable without any setting."""
     start = initial(parse_protocol(PROTOCOL), Configuration())
     return [verb for verb in Verb if verb.possible(start)]
 
 
 def parse_events(text: str) -> tuple[Verb, ...]:
-    """Return the events of a text such as `drop, crash`, and FIRST, in the order of Verb. Raises UnknownEvent.
+    """Return the events that a text such as `drop, crash` names, together with FIRST, in the order of Verb.
 
-    `all` stands for every event that a starter can have.
+    `all` stands for every event that a starter can have. Raises UnknownEvent.
     """
     known = {verb.text: verb for verb in possible()}
     names = text.replace(",", " ").split()
@@ -113,7 +113,7 @@ class Starter:
 
     @property
     def steps(self) -> list[str]:
-        """The next three steps of the user, as sentences in Markdown."""
+        """The next three steps for the user, as sentences in Markdown."""
         log, replica = STAND_INS[self.language]
         return [
             f"Call your log in `{log}`, and run `conform` again. Then call the rest of your code in `{replica}`.",
@@ -161,7 +161,7 @@ class Starter:
 
 
 def _paths(folder: Traversable, above: str = "") -> Iterator[str]:
-    """Yield the paths of the templates in a folder, without their suffix, and with `above` in front."""
+    """Yield the paths of the templates in a folder, without the suffix `.jinja`, and with `above` in front."""
     for each in folder.iterdir():
         if each.is_dir():
             yield from _paths(each, f"{above}{each.name}/")

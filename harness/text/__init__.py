@@ -1,1 +1,1 @@
-"""Printable text, fast reading of YAML, and dataclass instances as dictionaries."""
+"""Make text printable, read YAML fast, convert dataclass instances to dictionaries, and check the ids of cases."""

@@ -6,14 +6,14 @@ a text. This module spells out such characters, for example as \\x1b, so that th
 
 
 def printable(text: str, keep: str = "") -> str:
-    """Return the text with unprintable characters spelled out, as `\\x1b`. Characters in `keep` stay."""
+    """Return the text with unprintable characters spelled out, as `\\x1b`. Characters in `keep` are not spelled out."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c in keep else c.encode("unicode_escape").decode() for c in text)
 
 
 def paragraphs(text: str) -> str:
-    """Return the text with unprintable characters spelled out, except line ends and tabs."""
+    """Return the text with unprintable characters spelled out. Line ends and tabs are not spelled out."""
     return printable(text, keep="\n\t")
 
 

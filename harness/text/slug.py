@@ -1,4 +1,4 @@
-"""The allowed form of a case's id. File names and web addresses contain the id."""
+"""The allowed form of a case's id, which occurs in file names and web addresses."""
 
 import re
 

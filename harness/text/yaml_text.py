@@ -8,5 +8,5 @@ LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # PyYAML without libyaml
 
 
 def parsed(text: str) -> Any:
-    """Return the content of a YAML document."""
+    """Return the content of a YAML document as Python values, such as dictionaries and lists."""
     return yaml.load(text, Loader=LOADER)

@@ -1,9 +1,9 @@
 """Find the protocol choices, such as `fencing=none`, that make a schedule of events break a property.
 
-A protocol makes one choice for each mechanism. A sound choice breaks no property. A set of choices is a cause if
-replacing the whole set by sound choices keeps the property, and replacing a smaller set does not. Several sets of equal
-size may be causes. The replays interpret the rules, because a replay has few events, and compiling the rules for
-hundreds of protocols would take longer.
+A protocol makes one choice for each mechanism. A sound choice breaks no property while all other choices are sound. A
+set of choices is a cause if the schedule keeps the property with sound choices in place of the whole set, but breaks it
+with sound choices in place of any smaller set. Several sets of equal size may be causes. The replays interpret the
+rules, because a replay has few events. It would take longer to compile the rules for hundreds of protocols.
 """
 
 from collections.abc import Iterator, Sequence
@@ -59,7 +59,7 @@ class Cause:
 
     @property
     def text(self) -> str:
-        """The cause as a protocol or configuration writes it, such as `fencing=none`."""
+        """The name and the choice as text, such as `fencing=none`."""
         return f"{self.name}={self.choice}"
 
     @property
@@ -92,7 +92,7 @@ class Cause:
 class Causes:
     """The causes of a broken property: the smallest sets of choices to blame.
 
-    Empty if sound choices do not keep the property.
+    `sets` is empty if neither sound choices nor a changed setting, such as no unclean elections, keep the property.
     """
 
     sets: tuple[tuple[Cause, ...], ...]
@@ -101,7 +101,7 @@ class Causes:
     def status(self) -> CauseStatus:
         """The status of the best-known set.
 
-        A set is only as well known as its least-known cause. NEW if there are no sets.
+        A set has the status of its least-known cause. The status is NEW if there are no sets.
         """
         known = [max((each.status for each in together), key=_BY_DOUBT.index) for together in self.sets]
         return min(known, key=_BY_DOUBT.index, default=CauseStatus.NEW)
@@ -132,7 +132,7 @@ class Causes:
         return f"Because of {self.text}. {' '.join(meanings)}"
 
     def plain(self) -> "parts.Causes":
-        """Return the causes as plain data for JSON. The issues and the page are the sources of the status."""
+        """Return the causes as plain data for JSON. `jira` and `page` are the sources of causes with this status."""
         explaining = [each for together in self.sets for each in together if each.status is self.status]
         pages = dict.fromkeys(each.page for each in explaining if each.page)
         return {
@@ -227,7 +227,7 @@ class _Healing:
     def smallest(self) -> Iterator[tuple[Cause, ...]]:
         """Yield the smallest sets of causes.
 
-        Yield none if the schedule breaks nothing, or if no sound choices keep the property.
+        Yield none if the schedule breaks nothing, or if neither sound choices nor a changed setting keep the property.
         """
         if not self._breaks(self._protocol, self._settings):
             return

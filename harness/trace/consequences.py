@@ -1,4 +1,4 @@
-"""Describe the effects that any event can have: higher high watermarks, new guarantees to clients, lost records."""
+"""Describe the effects that any event can have: changed high watermarks, new guarantees to clients, lost records."""
 
 from collections.abc import Iterator
 
@@ -65,7 +65,7 @@ def _waiting_below(p: State, r: int) -> int:
 
 
 def _outside(p: State, leader: int) -> int:
-    """Return the set of replicas outside the ISR that keep the leader's HW from rising, one bit for each."""
+    """Return the set of replicas outside the ISR that keep the leader's HW from rising, with one bit per replica."""
     end = high_watermark.lowest_leo_in_isr(p, leader)
     return sum(
         1 << r
@@ -116,7 +116,7 @@ def _unanswered(c: Change, committed: int) -> Iterator[str]:
 
 
 def _waiting(c: Change) -> Iterator[str]:
-    """Yield clauses about produce requests that begin to wait, and about those that end without an acknowledgement."""
+    """Yield clauses about produce requests that begin to wait, or that end without an acknowledgement."""
     begun = [c.after.waiting[r] & ~c.before.waiting[r] for r in range(c.after.replicas)]
     elsewhere = sum(begun)
     for r in range(c.after.replicas):
@@ -143,7 +143,7 @@ def _delayed_fetches(c: Change) -> Iterator[str]:
 
 
 def _committed(p: State, r: int) -> int:
-    """Return the set of records below r's high watermark, if r leads."""
+    """Return the set of records below r's high watermark, or the empty set if r does not lead."""
     end = p.high_watermark[r] if replication.presumes_leadership(p, r) else 0
     return sum(1 << record for record in set(ids_between(p.log_record[r], p.log_start[r], end)))
 
@@ -155,14 +155,14 @@ def _zombies(c: Change) -> Iterator[str]:
 
 
 def is_zombie(p: State, r: int) -> bool:
-    """Return whether r presumes leadership although the controller has elected another leader since."""
+    """Return whether r believes that it leads, although the controller has elected another leader since."""
     return replication.presumes_leadership(p, r) and p.known_epoch[r] < p.controller_epoch and controller.leader(p) != r
 
 
 def _lossy_failures(c: Change) -> Iterator[str]:
     """Yield the reason why lost records are permitted from this step on.
 
-    Yield nothing if the step did not change that.
+    Yield nothing if losses were already permitted before the step, or are still not permitted.
     """
     if promises.are_void(c.after) and not promises.are_void(c.before):
         if events.verb_of(c.event) is Verb.ELECT:

@@ -1,4 +1,4 @@
-"""Describe changes of the ISR, both by leaders and by requests to the controller (KIP-497)."""
+"""Describe changes of the ISR: by leaders alone, or by leaders' requests to the controller (KIP-497)."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Alter, State
 
 
 def shrink(c: Change) -> Iterator[str]:
-    """Describe why the leader removes a lagging follower from the ISR."""
+    """Describe the event `shrink`: the leader removes a lagging follower from the ISR, or proposes to remove it."""
     p = c.before
     leader = controller.true_leader(p)
     offset = p.remote_leos[leader, c.r]
@@ -21,7 +21,7 @@ def shrink(c: Change) -> Iterator[str]:
 
 
 def expand(c: Change) -> Iterator[str]:
-    """Describe why the leader adds a caught-up replica to the ISR."""
+    """Describe the event `expand`: the leader adds a caught-up replica to the ISR, or proposes to add it."""
     p = c.before
     leader = controller.true_leader(p)
     seen = f"it has seen {c.name} at offset {p.remote_leos[leader, c.r]}"
@@ -45,7 +45,7 @@ def _change(c: Change, leader: int, what: str, reason: str) -> Iterator[str]:
 
 
 def alter(c: Change) -> Iterator[str]:
-    """Describe how the controller handles an AlterPartition request."""
+    """Describe the event `alter`: the controller handles an AlterPartition request."""
     p, proposed = c.before, listed(c.before.alter_isr[c.r])
     answer = c.after.alter[c.r]
     if answer == Alter.REVERTED:
@@ -75,7 +75,7 @@ def _outdated(p: State, r: int) -> str:
 
 
 def _ineligible(p: State, r: int) -> str:
-    """Describe why the controller rejects a member of the ISR that r proposes."""
+    """Return the reason why the controller rejects the ISR that r proposes, such as `B is fenced`."""
     proposed = p.alter_isr[r]
     dead = 0 if has_heartbeats(p) else proposed & ~controller.live(p, proposed)
     fenced = proposed & p.fenced
@@ -92,7 +92,7 @@ def _ineligible(p: State, r: int) -> str:
 
 
 def altered(c: Change) -> Iterator[str]:
-    """Describe the response to an AlterPartition request that a leader receives."""
+    """Describe the event `altered`: a leader receives the response to its AlterPartition request."""
     p, r, answer = c.before, c.r, answer_under_way(c.before, c.r)
     if not p.alter_mine[r]:
         yield f"the answer to {c.name} comes too late, because it no longer has a pending proposal: {answer}"
@@ -108,13 +108,13 @@ def altered(c: Change) -> Iterator[str]:
 
 
 def resend(c: Change) -> Iterator[str]:
-    """Describe the loss of a response to an AlterPartition request."""
+    """Describe the event `resend`: an AlterPartition response is lost, and the leader sends the request again."""
     yield f"the answer to {c.name}'s AlterPartition request is lost: {answer_under_way(c.before, c.r)}"
     yield f"{c.name} sends the same request again"
 
 
 def refuse(c: Change) -> Iterator[str]:
-    """Describe that a controller that is no longer active rejects an ISR proposal."""
+    """Describe the event `refuse`: a controller that is no longer active rejects an ISR proposal."""
     yield f"a controller that is no longer active rejects {c.name}'s proposal of ISR {listed(c.before.alter_isr[c.r])}"
     yield f"{c.name} treats this as final"
 
@@ -141,7 +141,7 @@ def learned(c: Change) -> Iterator[str]:
 
 
 def given_up(c: Change) -> Iterator[str]:
-    """Describe that a replica gives up its pending ISR proposal. Yield nothing if it has none."""
+    """Describe that a replica gives up its pending ISR proposal. Yield nothing without a pending proposal."""
     if c.before.pending_isr[c.r]:
         yield _given_up(c)
 
@@ -172,9 +172,9 @@ def answer_under_way(p: State, r: int) -> str:
 
 
 def joined_incomplete(c: Change) -> str:
-    """Describe the replica that joined the ISR without all committed records.
+    """Return a clause about a replica that joined the ISR without all records below the leader's high watermark.
 
-    The step must have broken `join-complete`.
+    Call this only if the step has broken `join-complete`.
     """
     before, after = controller.isr(c.before), controller.isr(c.after)
     proposer = c.r if requests_isr_changes(c.after) else controller.true_leader(c.before)

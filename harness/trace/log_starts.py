@@ -1,4 +1,4 @@
-"""Describe the effects on log starts: deleted records, logs that start again, and fetchers that fail."""
+"""Describe the effects of an event on log start offsets: deleted records, restarted logs, and failed fetchers."""
 
 from collections.abc import Iterator
 
@@ -10,26 +10,26 @@ from epochfuzz.model.kafka.vocabulary.in_force import has_retention
 
 
 def trim(c: Change) -> Iterator[str]:
-    """Describe the event `trim`."""
+    """Describe the event `trim`: a replica deletes the first record of its log."""
     start = c.before.log_start[c.r]
     record = record_name(c.before, log.at(c.before.log_record[c.r], start))
     yield f"{c.name} deletes {record}, and its log starts at offset {start + 1}"
 
 
 def restarts(c: Change) -> bool:
-    """Return whether the replica deletes its log in this step, because it ends below its leader's log start."""
+    """Return whether the replica deletes its log in this step, because the log ends below the leader's log start."""
     return has_retention(c.after) and c.after.log_start[c.r] > c.before.leo[c.r]
 
 
 def restart(c: Change) -> str:
-    """Describe a log that starts again."""
+    """Return a clause about a replica that deletes its log and starts it again at the leader's log start."""
     start = c.after.log_start[c.r]
     end = c.before.leo[c.r]
     return f"{c.name} deletes its log, which ended at {end}, and starts again at its leader's log start {start}"
 
 
 def consequences(c: Change) -> Iterator[str]:
-    """Yield clauses about log starts that change without a `trim` of the replica, and about fetchers that fail."""
+    """Yield clauses about log starts that neither `trim` nor a restarted log explains, and about failed fetchers."""
     if not has_retention(c.after):
         return
     for r in range(c.after.replicas):

@@ -46,7 +46,7 @@ class RefusalFacts:
 
     @property
     def isr_size(self) -> int:
-        """The number of replicas in the replica's ISR, if it leads."""
+        """The size of the ISR that the replica knows, if the replica leads."""
         return replica_sets.size(self._p.isr[self._r])
 
     @property

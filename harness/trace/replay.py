@@ -1,6 +1,7 @@
 """Replay a schedule of events under one protocol, and record every state, every broken property and a fingerprint.
 
-Replay interprets the rules of the model, so it needs no compilation. It checks the findings of the compiled engines.
+A replay interprets the rules of the model, so it needs no compilation. The compiled engines find violations, and
+replays check these findings.
 """
 
 import hashlib
@@ -54,7 +55,8 @@ class Run:
     def fingerprint(self) -> str:
         """A digest of all events and their effects, as 16 hexadecimal digits.
 
-        It covers every event, whether it was enabled, the observable state after it, and the properties that it broke.
+        The digest covers each event, whether the event was enabled, the observable state after the event, and the
+        properties that the event broke.
         """
         digest = hashlib.blake2b(digest_size=8)
         for step in self.steps:
@@ -116,7 +118,7 @@ class Run:
 
     @property
     def at(self) -> int | None:
-        """The number of the event that first broke a property, or None. Mere warnings of a loss count last.
+        """The number of the first event that broke a property that should hold, or None.
 
         A property that only warns of a later loss, such as `isr-complete`, counts only if no other property broke.
         """
@@ -125,9 +127,10 @@ class Run:
         return min((self.first_broken[name] for name in lasting), default=None)
 
     def shown_at(self, name: str) -> int:
-        """Return the step of `play` that shows a broken property. The end of the run is one step after its last event.
+        """Return the number of the step that the command `play` shows for a broken property.
 
-        Raises KeyError if the run does not break the property.
+        If the property is checked at the end, this is the step after the last event. Raises KeyError if the run does
+        not break the property.
         """
         return self.first_broken[name] + properties.BY_NAME[name].at_end
 

@@ -1,4 +1,4 @@
-"""Describe the events of two controllers: the failover to a new one, and later acts of the deposed controller."""
+"""Describe the events of two controllers: the failover to a new controller, and later acts of the deposed one."""
 
 from collections.abc import Iterator
 
@@ -10,14 +10,14 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Rival, State
 
 
 def failover(c: Change) -> Iterator[str]:
-    """Describe that another broker becomes the controller."""
+    """Describe the event `failover`: another broker becomes the controller."""
     yield f"another broker becomes controller, at epoch {c.after.controller_epoch} as the old one, which does not know"
     if not rival_decides(c.after):
         yield "all further writes of the old controller fail: they carry an earlier controller epoch"
 
 
 def rival_elect(c: Change) -> Iterator[str]:
-    """Describe an election by the deposed controller."""
+    """Describe the event `rival_elect`: the deposed controller elects a leader."""
     if rival_overwrites(c.after):
         decided = f"{c.name} leader of epoch {c.after.rival_epoch + 1}, ISR {listed(c.after.rival_isr)}"
         yield f"the old controller makes {decided}: nothing is checked, and the new controller does not see it"
@@ -27,7 +27,7 @@ def rival_elect(c: Change) -> Iterator[str]:
 
 
 def rival_notify(c: Change) -> Iterator[str]:
-    """Describe that a replica receives a request of the deposed controller.
+    """Describe the event `rival_notify`: a replica receives a request of the deposed controller.
 
     The caller adds the reaction of the replica.
     """

@@ -56,7 +56,10 @@ class Role(Enum):
 
 @dataclass(frozen=True)
 class RecordCell:
-    """A record in a log. `exposed` and `acked` are its guarantees to clients, on this replica or another."""
+    """A record in a replica's log. `exposed` and `acked` are guarantees to clients, from this replica or another.
+
+    An exposed record was readable by consumers. An acked record was acknowledged to its producer.
+    """
 
     offset: int
     record: str
@@ -90,9 +93,10 @@ class ReplicaScene:
     fields that the step changed, except `log` and fields with a `previous_` value.
 
     `remote_leos` pairs the name of each other replica with the LEO that the leader knows. Replicas with an unknown LEO
-    are left out. `answered_by` is the sender of the response `in_flight`. `isr` and `pending_isr` are the leader's own.
-    They are None if a leader's ISR cannot differ from the controller's ISR. `request` is the message in flight between
-    the leader and the controller, empty if there is none.
+    are left out. `answered_by` is the sender of the response `in_flight`. `isr` is the ISR that the leader knows. It is
+    None if this ISR cannot differ from the controller's ISR. `pending_isr` is the ISR that the leader has proposed. It
+    is None if leaders send no proposals to the controller. `request` is the message in flight between the leader and
+    the controller, empty if there is none.
     """
 
     name: str

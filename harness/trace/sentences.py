@@ -50,7 +50,7 @@ def clauses(change: Change) -> tuple[str, ...]:
 
 
 def _about(change: Change) -> Iterable[str]:
-    """Yield the clauses about the event itself. A verb without a function in _VERBS gets its declared meaning."""
+    """Yield the clauses about the event itself. For a verb without a function in _VERBS, yield `Verb.meaning`."""
     verb = events.verb_of(change.event)
     return _VERBS[verb](change) if verb in _VERBS else (f"{change.name}: {verb.meaning}",)
 
@@ -83,7 +83,7 @@ def _fetch(c: Change) -> Iterator[str]:
 def _beyond(c: Change, leader: str) -> str:
     """Return why a fetch is out of range: by its offset, or by the epoch of the follower's last record.
 
-    The offset is below the leader's log start, or beyond its end.
+    The offset is below the leader's log start offset, or beyond the leader's log end offset.
     """
     end = c.after.flight_offset[c.r]
     if c.before.leo[c.r] < c.after.flight_log_start[c.r]:

@@ -24,7 +24,7 @@ class Parting:
 
     @property
     def sentence(self) -> str:
-        """The step, and its different effects under each protocol."""
+        """The number and the event of the step, and its different effects under each protocol, as text."""
         return f"Step {self.number}, {self.event}: " + " ".join(f"Under {name}: {why}" for name, why in self.under)
 
 

@@ -1,4 +1,4 @@
-"""Describe the effects on transactions: decisions, markers, and the last stable offset."""
+"""Describe the effects of an event on transactions: commits and aborts, markers, and the last stable offset."""
 
 from collections.abc import Callable, Iterator
 
@@ -82,24 +82,24 @@ def _the_transaction(p: State) -> str:
 
 
 def begin(c: Change) -> Iterator[str]:
-    """Describe the event `begin`."""
+    """Describe the event `begin`: the producer begins a transaction, and has sent no record yet."""
     yield "the producer adds the partition to a transaction, and has sent no record yet"
 
 
 def delay(c: Change) -> Iterator[str]:
-    """Describe the event `delay`."""
+    """Describe the event `delay`: the producer sends a record of the transaction, and the request is late."""
     yield f"the producer sends m{c.after.late_record}, and the request is late"
 
 
 def arrive(c: Change) -> Iterator[str]:
-    """Describe the event `arrive`."""
+    """Describe the event `arrive`: a late record arrives at a replica."""
     record = c.before.late_record
     over = ", although its transaction is over" if transactions.is_over_for(c.before, record) else ""
     yield f"the late record m{record} arrives, and {c.name} appends it at offset {c.before.leo[c.r]}{over}"
 
 
 def mark(c: Change) -> Iterator[str]:
-    """Describe the event `mark`."""
+    """Describe the event `mark`: a copy of the last transaction's marker arrives at a replica."""
     at = f"at offset {c.before.leo[c.r]}"
     yield f"a copy of the last transaction's marker arrives, and {c.name} appends {_last_in_log(c)} {at}"
 

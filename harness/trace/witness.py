@@ -19,7 +19,7 @@ class Witness:
 
     @cached_property
     def runs(self) -> dict[str, Run]:
-        """The run under each protocol, by the protocol's text."""
+        """The run under each protocol, by the protocol's name."""
         return {protocol.name: replay(self.schedule, protocol, self.settings) for protocol in self.protocols}
 
     def story(self, protocol: Protocol, property_: str) -> Story:

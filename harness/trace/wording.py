@@ -70,14 +70,14 @@ def in_flight(p: State, r: int) -> str:
 
 
 def appends(c: Change) -> str:
-    """Describe the records that the replica appends, and their offsets."""
+    """Return a clause about the records that the event's replica appends, and their offsets."""
     start, end = c.before.leo[c.r], c.after.leo[c.r]
     at = f"at offset {start}" if end == start + 1 else f"at offsets {start} to {end - 1}"
     return f"{c.name} appends {records_named(c.after, ids_between(c.after.log_record[c.r], start, end))} {at}"
 
 
 def cuts(c: Change, reason: str, verb: str = "truncates") -> str:
-    """Describe the records that the replica truncates, and the reason."""
+    """Return a clause about the records that the event's replica truncates, and the reason."""
     start = max(c.after.leo[c.r], c.before.log_start[c.r])
     cut = ids_between(c.before.log_record[c.r], start, c.before.leo[c.r])
     return f"{c.name} {verb} {records_named(c.before, cut)}: {reason}{although(c, cut)}"
@@ -86,7 +86,7 @@ def cuts(c: Change, reason: str, verb: str = "truncates") -> str:
 def although(c: Change, cut: list[int]) -> str:
     """Return a clause about a truncated record that was committed: `, although m1 was committed on A`.
 
-    Empty if there is none.
+    Empty if no truncated record was committed.
     """
     for record in cut:
         if record in c.readable_on and not is_marker(c.before, record):
@@ -95,7 +95,7 @@ def although(c: Change, cut: list[int]) -> str:
 
 
 def disk(c: Change) -> str:
-    """Describe the replica's log on disk."""
+    """Return a clause about the log of the event's replica on disk, and about its high watermark."""
     p, r = c.after, c.r
     kept = ids_between(p.log_record[r], p.log_start[r], p.leo[r])
     return f"its disk has {records_named(p, kept) if kept else 'an empty log'} with HW {p.high_watermark[r]}"
@@ -114,7 +114,7 @@ def decides(c: Change) -> bool:
 
 
 def is_struck(c: Change) -> bool:
-    """Return whether this step leaves the replica out of the ELR because its shutdown was unclean (KIP-966).
+    """Return whether this step leaves the event's replica out of the ELR, because its shutdown was unclean (KIP-966).
 
     After a clean shutdown, the replica would be in the ELR.
     """

@@ -25,7 +25,7 @@ def about_line(facts: Mapping[str, object]) -> str:
 
 
 def checked_facts(checked: "Checked") -> dict[str, str]:
-    """Return two facts about a campaign: the number of blocks that ran twice with equal results, and peak memory."""
+    """Return two facts about a campaign as text: blocks that ran twice with equal results, and peak memory."""
     return {
         "blocks walked twice, and equal": f"{checked.blocks:,}",
         "most memory of a worker": f"{checked.memory >> 20:,} MiB",
@@ -33,7 +33,7 @@ def checked_facts(checked: "Checked") -> dict[str, str]:
 
 
 def status_lines(status: CampaignStatus) -> Iterator[str]:
-    """Yield a campaign's progress, its speed, and the probability of something new, in lines."""
+    """Yield lines about a campaign: its progress, its speed, and the probability of a new situation or failure."""
     work, so_far = status.work, status.so_far
     yield about_line(about(status.begun, work.version, work.model))
     yield work.heading
@@ -56,7 +56,7 @@ def status_lines(status: CampaignStatus) -> Iterator[str]:
 
 
 def findings_table(status: CampaignStatus) -> Table:
-    """Return a table of a campaign's findings so far, with the number of events of each shortest schedule."""
+    """Return a table of a campaign's findings so far. The table has the length of each finding's shortest schedule."""
     table = Table("protocol", "property", "schedules", "events", "", title="Found so far")
     for found in status.so_far.found:
         table.add_row(Text(found.protocol), Text(found.property), f"{found.seen:,}", _events(found), _verdict(found))
@@ -75,7 +75,7 @@ def _verdict(found: CampaignFinding | FindingHistory) -> Text:
 
 
 def history_tables(history: History) -> Iterator[Table]:
-    """Yield tables about several campaigns: the campaigns, their findings, and the growth of coverage if counted."""
+    """Yield tables about several campaigns: the campaigns, their findings, and the growth of coverage (if counted)."""
     yield _campaigns(history)
     yield _findings(history)
     if history.growth:
@@ -93,7 +93,7 @@ def sighting(campaign: CampaignStatus) -> str:
 
 
 def state(campaign: CampaignStatus) -> str:
-    """Return the state of a campaign as text. Empty for a finished campaign."""
+    """Return the state of a campaign as text. The text is empty for a finished campaign."""
     return "" if campaign.state is CampaignState.FINISHED else str(campaign.state)
 
 

@@ -12,17 +12,20 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 
 def to_finding(finding: ClusterFinding, protocol: Protocol, settings: Configuration) -> str | None:
-    """Return the address of the step of a finding on a cluster; None if the schedule is too long for `play`.
+    """Return the address of a cluster's finding in `play`; None if its schedule is too long for `play`.
 
-    `protocol` models the release. If the model does not break a property as the cluster did, the step is the last
-    event.
+    `protocol` models the release of the cluster. The address shows the step where the model breaks a property that the
+    cluster broke. If the model breaks none, the address shows the last event.
     """
     step = _shown_at(finding.events, protocol, settings, finding.ended)
     return play_link([protocol], settings, finding.events, step)
 
 
 def to_loss(case: Case, protocol: Protocol) -> str | None:
-    """Return the address of the step where a case loses a record under a protocol, or of its last event."""
+    """Return the address of a case in `play`, at the step that loses a record under a protocol, or at the last event.
+
+    Returns None if the case is too long for `play`.
+    """
     return play_links.to_case(case, [protocol.name], _shown_at(case.events, protocol, case.settings, Ended.LOST))
 
 

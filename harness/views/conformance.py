@@ -45,7 +45,10 @@ _MOST_LISTED = 30  # names in a line, more than the number of verbs or of the pr
 
 
 def nonconformity_text(nonconformity: ConformanceFinding, proof: Reproducer | None = None) -> RenderableType:
-    """Return the drawing of a finding: its discrepancy, its schedule step by step, and the states at its end."""
+    """Return the drawing of a finding: its discrepancy, its schedule step by step, and the states at its end.
+
+    `proof` is the result of the search for a shorter schedule in the model, or None.
+    """
     return Group(_title(nonconformity, proof), steps(nonconformity))
 
 
@@ -64,7 +67,7 @@ def steps(nonconformity: ConformanceFinding) -> RenderableType:
 
 
 def interrupted(conformance: Conformance, plan: Plan) -> Iterator[str]:
-    """Yield the results of a run that Ctrl-C ended, in lines: unshrunk failures, and the number of schedules."""
+    """Yield lines about a run that Ctrl-C ended: failures that were not shrunk, and the number of schedules."""
     for protocol, failed in conformance.unshrunk:
         flaw = failed.known_flaw(protocol)
         yield (
@@ -76,7 +79,7 @@ def interrupted(conformance: Conformance, plan: Plan) -> Iterator[str]:
 
 
 def summary(conformance: Conformance, plan: Plan) -> Iterator[str]:
-    """Yield the summary of a conformance run, in lines: verdict, numbers, speed, and parts that were not checked."""
+    """Yield lines that summarize a conformance run: verdict, numbers, speed, and the checks that were not possible."""
     verdict = "conforms" if conformance.conforms else "does NOT conform"
     protocols = ", ".join(protocol.name for protocol in plan.protocols)
     yield f"The system under test {verdict} to {protocols}, checked by {plan.judged_by}{_share(conformance, plan)}:"
@@ -99,7 +102,7 @@ def _chance(conformance: Conformance) -> Estimate:
 
 
 def left_open(conformance: Conformance, plan: Plan) -> Iterator[str]:
-    """Yield the properties, events and fields that the run checked, and those that it missed, in lines."""
+    """Yield lines with the properties that a run checked, and with the properties, events and fields that it missed."""
     lacking = not_judged(conformance, plan)
     for title, names in (
         ("Properties checked", judged(conformance, plan)),
@@ -127,7 +130,7 @@ def left_open(conformance: Conformance, plan: Plan) -> Iterator[str]:
 
 
 def _unmet(conformance: Conformance, plan: Plan) -> Iterator[str]:
-    """Yield the number of coverage points that the run never reached, and how many `--exhaustive` would reach."""
+    """Yield lines about coverage points that the run never reached. `--exhaustive` would reach some of these points."""
     if conformance.shown.met is None:
         yield "Never met: not recorded, because an older epochfuzz began this campaign; use a new directory"
     unmet = never_met(conformance, plan)
@@ -149,7 +152,7 @@ def bounds_text(bounds: "documents.NeverMet") -> str:
 
 
 def _listed(names: list[str]) -> str:
-    """Return the first 30 names of a list as text. A list can be long, because an adapter can invent names."""
+    """Return the first 30 names of a list as text, and the number of other names. An adapter can invent many names."""
     more = [f"and {len(names) - _MOST_LISTED:,} more"] if len(names) > _MOST_LISTED else []
     return ", ".join([*map(shown, names[:_MOST_LISTED]), *more])
 
@@ -159,8 +162,8 @@ def document(
 ) -> "documents.Run":
     """Return the JSON form of a conformance run.
 
-    `saved` maps the index of a finding to its case file. `proven` has a proof of the shortest length for each finding,
-    or None.
+    `saved` maps the index of a finding to its case file. `proven` has an entry for each finding: the result of
+    the search for a shorter schedule in the model, or None.
     """
     return {
         "conforms": conformance.conforms,
@@ -231,13 +234,13 @@ def _proven(sent: bytes, proof: Reproducer | None) -> "parts.Proof":
 
 
 def never_applied(conformance: Conformance, plan: Plan) -> list[str]:
-    """Return the verbs that were never applied. Verbs that no protocol of the run can enable are left out."""
+    """Return the verbs that the run never applied. The result excludes verbs that no protocol of the run can enable."""
     starts = _starts(plan)
     return [verb.text for verb in Verb if any(map(verb.possible, starts)) and not conformance.shown.applied[verb.text]]
 
 
 def next_to_support(conformance: Conformance, plan: Plan) -> NextEvent | None:
-    """Return the event that the adapter should support next, or None if it has been sent every possible event."""
+    """Return the event that the adapter should support next, or None if the run has sent every possible event."""
     shown = conformance.shown
     names = {verb for verb, count in shown.applied.items() if count} | met.sent(shown.met or ())
     return next_event(plan.protocols, plan.settings, (verb for verb in Verb if verb.text in names))
@@ -249,15 +252,15 @@ def _next_event_json(conformance: Conformance, plan: Plan) -> "documents.NextEve
 
 
 def never_shown(conformance: Conformance, plan: Plan) -> list[str]:
-    """Return the fields that no observation had. Fields that no protocol of the run has are left out."""
+    """Return the fields that no observation had. The result excludes fields that no protocol of the run has."""
     return [field for field in _fields(plan) if not conformance.shown.fields[field]]
 
 
 def never_met(conformance: Conformance, plan: Plan) -> "documents.NeverMet | None":
     """Return the coverage points that the run never reached.
 
-    None if the run was not in lockstep, or did not record them. Random schedules in the model show which points can be
-    reached.
+    Returns None if the run was not in lockstep, or did not record coverage points. The points that can be reached are
+    estimated with random schedules in the model.
     """
     if conformance.shown.met is None or plan.judged_by is not JudgedBy.LOCKSTEP:
         return None
@@ -285,7 +288,7 @@ def _unmet_of(kind: str, there_is: set[str], known: Mapping[str, int], within: s
 
 
 def judged(conformance: Conformance, plan: Plan) -> list[str]:
-    """Return the properties that the run checked. Empty in lockstep mode, which compares fields instead."""
+    """Return the properties that the run checked. The list is empty in lockstep, which compares fields instead."""
     lacking = not_judged(conformance, plan)
     return [name for name in _properties(plan) if name not in lacking]
 
@@ -301,7 +304,7 @@ def not_judged(conformance: Conformance, plan: Plan) -> dict[str, list[str]]:
 
 
 def _properties(plan: Plan) -> list[str]:
-    """Return the properties that the run should check. Properties that the settings permit to break are left out."""
+    """Return the properties that the run should check, without the properties that may break under the settings."""
     if plan.judged_by is not JudgedBy.PROMISES:
         return []
     permitted = properties.permitted(plan.settings)
@@ -329,7 +332,7 @@ def unknown_fields(conformance: Conformance, plan: Plan) -> list[str]:
 
 
 def misspelt(conformance: Conformance, plan: Plan) -> dict[str, str]:
-    """Return the probable spelling of unknown fields. Only fields that no observation had are suggested."""
+    """Return the probable names of misspelt fields, by unknown field. A name is a field that no observation had."""
     missing = never_shown(conformance, plan)
     suggestions = {field: meant(field, missing) for field in unknown_fields(conformance, plan)}
     return {field: name for field, name in suggestions.items() if name is not None}
@@ -344,7 +347,7 @@ def _with_suggestions(conformance: Conformance, plan: Plan) -> list[str]:
 
 
 def own_fields(conformance: Conformance) -> list[str]:
-    """Return the fields that the adapter added under `own`, which are shown and not compared."""
+    """Return the fields that the adapter added under `own`. epochfuzz shows these fields, and does not compare them."""
     return sorted(field for field in conformance.shown.fields if field.split(".")[1:2] == [OWN])
 
 
@@ -379,7 +382,7 @@ def _times(seen: int) -> str:
 
 
 def _beside(run: Run, nonconformity: ConformanceFinding) -> Table:
-    """Return a table of all fields that differ after the last event. The finding itself names only the first."""
+    """Return a table of all fields that differ after the last event. The finding itself names only the first field."""
     applied, observation = nonconformity.answers[-1]
     model = {"applied": run.steps[-1].applied, **beside(run.steps[-1].state, observation)}
     judge = LockStep(nonconformity.protocol, nonconformity.trial.settings)

@@ -10,7 +10,7 @@ from epochfuzz.harness.text.printable import paragraphs
 
 
 class PrintableConsole(Console):
-    """A console that escapes unprintable characters, which an adapter's output or a file may contain. Colours stay."""
+    """A console that escapes unprintable characters, for example in an adapter's output. Colours stay."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """Yield the output, segment by segment.
@@ -19,6 +19,6 @@ class PrintableConsole(Console):
         """
         if isinstance(renderable, Table):
             for column in renderable.columns:
-                column.overflow = "fold"  # an ellipsis would make different ids look equal
+                column.overflow = "fold"  # with an ellipsis, different ids could look equal
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(paragraphs(segment.text), segment.style)

@@ -16,12 +16,15 @@ _FORMAT = "https://apalache-mc.org/docs/adr/015adr-trace.html"
 
 
 def trace(run: Run, source: str) -> str:
-    """Return the text of a trace file. State n + 1 follows event n. `source` describes the origin of the schedule."""
+    """Return the text of a trace file: the state at the start, and the state after each event.
+
+    `source` describes the origin of the schedule.
+    """
     return json.dumps(document(run, source), indent=1) + "\n"
 
 
 def document(run: Run, source: str, transitions: Sequence[int] = ()) -> dict[str, Any]:
-    """Return the trace as plain data. `transitions` may number the transition of each event."""
+    """Return the trace as plain data. `transitions` has the number of each event's transition, or is empty."""
     states = [run.start, *(step.state for step in run.steps)]
     shown = [variables(scene, state) for scene, state in zip(run.scenes, states, strict=True)]
     told = f"{run.protocol.name} {captions.verdict(run)}"

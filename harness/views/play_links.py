@@ -21,32 +21,35 @@ def to_case(case: Case, protocols: Iterable[str], step: int = 0) -> str | None:
 
 
 def to_break(runs: "Sequence[Run]", property_: str) -> str | None:
-    """Return the address of the step where the first of some runs breaks a property; None if it is too long."""
+    """Return the address, in `play`, of the step where the first run breaks a property.
+
+    `runs` are replays of one schedule. Returns None if the schedule is too long for `play`.
+    """
     first = runs[0]
     return play_link((run.protocol for run in runs), first.settings, first.schedule, first.shown_at(property_))
 
 
 def to_finding(finding: "Finding") -> str | None:
-    """Return the address of the step where a finding breaks its property; None if it is too long."""
+    """Return the address, in `play`, of the step that breaks a finding's property. None if the schedule is too long."""
     return to_break(finding.witness.story(finding.protocol, finding.property).runs, finding.property)
 
 
 def to_difference(finding: "ConformanceFinding") -> str | None:
-    """Return the address of the first step that differs between a system under test and the model.
+    """Return the address, in `play`, of the first step that differs between a system under test and the model.
 
-    None if the system received no event, or if the schedule is too long.
+    Returns None if the system received no event, or if the schedule is too long.
     """
     sent = finding.sighting.sent
     return play_link([finding.protocol], finding.trial.settings, sent, len(sent)) if sent else None
 
 
 def show(out: Console, link: str | None) -> None:
-    """Print the line that shows a link."""
+    """Print the line that shows a link to `play`, or the line that says why there is no link."""
     out.print(line(link), markup=False, highlight=False, soft_wrap=True)
 
 
 def line(link: str | None) -> str:
-    """Return the line that shows a link in a terminal or a log."""
+    """Return a line that shows a link to `play`. For None, the line says that the schedule is too long."""
     if link is None:
         return "play: the schedule is too long to step through; shorten it with `epochfuzz shrink`"
     return f"play: {link}{' (while `epochfuzz play` runs)' if link.startswith(LOCAL) else ''}"

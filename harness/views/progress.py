@@ -34,15 +34,15 @@ class LiveLine:
         self._seconds = seconds
 
     def doing(self, what: str) -> None:
-        """Show another task, without a percentage."""
+        """Show the name of the current task, without a percentage."""
         self._progress.update(self._task, description=what, total=None)
 
     def found(self, findings: Sequence[Finding]) -> None:
-        """Show one line for each finding so far. Call it again when a finding's schedule gets shorter."""
+        """Show one line for each finding so far. Call this again when a finding's schedule gets shorter."""
         self._progress.lines = [standing(finding) for finding in findings]
 
     def walked(self, tally: Tally, elapsed: float) -> None:
-        """Show the progress of a random run. `elapsed` is in seconds."""
+        """Show the progress of a random run: its results so far, and the seconds since its start (`elapsed`)."""
         broken = int((tally.seen > 0).sum())
         done = elapsed / self._seconds if self._seconds else tally.schedules / (self._schedules or 1)
         rate = int(tally.events.sum()) / max(elapsed, 1e-9) / 1e6
@@ -59,7 +59,7 @@ class LiveLine:
 
 @contextmanager
 def show_walk(out: Console, schedules: int | None, seconds: float | None) -> Iterator[LiveLine]:
-    """Show a progress bar for a random run, which ends after a number of schedules or seconds."""
+    """Show a progress bar for a random run that ends after `schedules` schedules or after `seconds` seconds."""
     with _live(out, BarColumn()) as progress:
         yield LiveLine(progress, progress.add_task("compiling", total=1.0), schedules, seconds)
 

@@ -1,7 +1,8 @@
 """Write findings as SARIF 2.1.0, the JSON format that code scanning services and editors read.
 
-Each broken property is a SARIF rule, and each finding is a result. The result points into a case file, which is
-embedded as an artifact, and its code flow follows the events there. A known bug of a protocol is a suppressed note.
+Each property is a SARIF rule, and each finding is a result. The log embeds the case file of a finding as an artifact.
+The result points to a line of this file, and its code flow follows the events in the file. A known bug of a protocol is
+a suppressed note.
 """
 
 from collections.abc import Sequence
@@ -60,7 +61,7 @@ def _artifact(case: Case) -> dict[str, Any]:
 
 
 def _result(finding: Finding, case: Case, index: int) -> dict[str, Any]:
-    """Return the SARIF result of a finding. `index` is the number of the finding's case among the artifacts."""
+    """Return the SARIF result of a finding. `index` is the position of the finding's case in the list of artifacts."""
     run = finding.witness.runs[finding.protocol.name]
     scenes = run.scenes[1:]
     first_line = dump_case(case).splitlines().index("events:") + 2  # lines count from 1

@@ -65,7 +65,7 @@ def walk_json(walker: ScheduleEngine, walked: Walked, findings: Sequence[Finding
 
 
 def pace(walked: Walked) -> str:
-    """Return the number of schedules and events, and the speed, in one line."""
+    """Return one line about a random run: the number of schedules and events, and the speed."""
     events = int(walked.tally.events.sum())
     return (
         f"{walked.tally.schedules:,} schedules, {events:,} events applied and checked in {walked.seconds:.1f} s"
@@ -74,7 +74,7 @@ def pace(walked: Walked) -> str:
 
 
 def witnesses(findings: Sequence[Finding]) -> list[Finding]:
-    """Return one finding for each protocol: its shortest. If several are equally short, it is the first of them."""
+    """Return the finding with the shortest schedule for each protocol. Among equal lengths, the first counts."""
     shortest: dict[Protocol, Finding] = {}
     for finding in findings:
         best = shortest.setdefault(finding.protocol, finding)
@@ -86,8 +86,8 @@ def witnesses(findings: Sequence[Finding]) -> list[Finding]:
 def ablation_table(base: Protocol, variants: Sequence[Protocol], findings: Sequence[Finding]) -> Table:
     """Return a table of an ablation, which replaces one mechanism of a protocol at a time by an earlier choice.
 
-    A row is a variant of the protocol, a column is a property, and a cell is the number of events that break it. A *
-    marks a number that is proven shortest.
+    A row is a variant of the protocol, and a column is a property. A cell has the number of events in the shortest
+    schedule that breaks the property. A * marks a number that is proven shortest.
     """
     found = {(finding.protocol, finding.property): finding.reproducer for finding in findings}
     names = [name for name in properties.NAMES if any(name == broken for _, broken in found)]
@@ -122,7 +122,7 @@ def harmless_variants(variants: Sequence[Protocol], findings: Sequence[Finding])
 
 
 def idle_mechanisms(base: Protocol, variants: Sequence[Protocol], findings: Sequence[Finding]) -> list[str]:
-    """Return the mechanisms that can be switched back to an earlier choice without any violation."""
+    """Return the mechanisms that broke no property when they were switched back to an earlier choice."""
     broken = {finding.protocol for finding in findings}
     switched = {
         mechanism: [variant for variant in variants if variant.choice(mechanism) != base.choice(mechanism)]
@@ -143,7 +143,10 @@ def unmet_goals(protocols: Sequence[Protocol], settings: Configuration, met: np.
 
 
 def verdict_table(protocols: Sequence[Protocol], settings: Configuration, findings: Sequence[Finding]) -> Table:
-    """Return a table of properties by protocol. A cell says `not broken`, or `BROKEN` with the number of events."""
+    """Return a table of properties by protocol.
+
+    A cell has the result, such as `not broken`, `known bug in 9 events, minimal` or `BROKEN in 9 events, minimal`.
+    """
     found = {(finding.protocol, finding.property): finding for finding in findings}
     table = Table("property", *(protocol.name for protocol in protocols), title="Properties by protocol")
     applying = [properties.applying(initial(protocol, settings)) for protocol in protocols]
@@ -190,7 +193,7 @@ def _goal(count: int, asked: bool) -> Text:
 
 
 def reproducer(finding: Finding, also: Sequence[str] = ()) -> RenderableType:
-    """Return the timeline of a finding, next to the timeline of a protocol that keeps the property, if there is one.
+    """Return the timeline of a finding. If another protocol keeps the property, its timeline stands next to it.
 
     `also` names further properties that the same schedule breaks.
     """
@@ -205,7 +208,7 @@ def reproducer(finding: Finding, also: Sequence[str] = ()) -> RenderableType:
 
 
 def proof(finding: Finding) -> str:
-    """Return a text about the proof that a finding's schedule is shortest, and about the schedule before shrinking."""
+    """Return a text about a finding's schedule: whether it is proven shortest, and its length before shrinking."""
     proven = finding.reproducer.proven
     if finding.reproducer.certified_minimal:
         proven += ": exhaustive search found nothing shorter"
@@ -215,8 +218,8 @@ def proof(finding: Finding) -> str:
 def print_reproducers(out: Console, findings: Sequence[Finding], *, trace: bool = False) -> None:
     """Print every distinct schedule of the findings once.
 
-    Known bugs take one line, and the others are drawn step by step. With `trace`, all schedules are drawn. The order is
-    reversed, so that the most important finding is at the end of the terminal's output.
+    A known bug takes one line, and other findings are drawn step by step. With `trace`, all schedules are drawn. The
+    order is reversed, so that the most important finding is at the end of the terminal's output.
     """
     together = by_reproducer(findings)
     is_drawn = [trace or any(finding.known_flaw is None for finding in same) for same in together]
@@ -255,7 +258,7 @@ def unshrunk(breach: Breach) -> str:
 
 
 def by_reproducer(findings: Sequence[Finding]) -> list[list[Finding]]:
-    """Group findings that share a protocol and a schedule."""
+    """Return the findings in groups. The findings of a group have the same protocol and the same schedule."""
     together: dict[tuple[Protocol, bytes], list[Finding]] = {}
     for finding in findings:
         together.setdefault((finding.protocol, finding.reproducer.schedule), []).append(finding)

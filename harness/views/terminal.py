@@ -1,8 +1,8 @@
 """Draw the timeline of a run for the terminal: each step shows every log, the controller's view, and a sentence.
 
-Shapes carry all information, and colour only underlines it. `[m0]` is below the replica's high watermark. `{m1}` is
-above it, but committed or acknowledged. `(m2)` is neither. The drawing is ASCII, so it survives pipes, mail and old
-consoles.
+Shapes carry all information, and colour only emphasizes it. `[m0]` is a record below the replica's high watermark.
+`{m1}` is above the high watermark, but committed or acknowledged. `(m2)` is above the high watermark, and neither
+committed nor acknowledged. Records and numbers are ASCII text, so the drawing survives pipes, mail and old consoles.
 """
 
 from collections.abc import Iterable, Iterator
@@ -39,7 +39,7 @@ CONTROLLER_WIDTH = len("no leader, ISR A,B")
 
 @dataclass(frozen=True)
 class _Line:
-    """A horizontal line with a title at its left. Unlike rich's Rule, it stays ASCII on an ASCII console."""
+    """A horizontal line with a title at its left. Unlike rich's Rule, the line stays ASCII on an ASCII console."""
 
     title: str = ""
 

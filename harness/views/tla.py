@@ -1,8 +1,8 @@
 """Write the replays of a schedule as a TLA+ module that defines one sequence of states for each protocol.
 
-A state is a record. A variable of replicas is a function from replicas to values, as in public TLA+ specifications of
-Kafka's replication. TLC can check the module without a specification, because its assumptions restate the verdicts. A
-specification can also take a sequence as its behaviour.
+A state is a record. A variable with a value for each replica is a function, as in public TLA+ specifications of Kafka's
+replication. TLC can check the module without a specification: ASSUME statements say that each sequence is well-formed,
+and whether it loses a record. A specification can also take a sequence as its behaviour.
 """
 
 import re
@@ -42,9 +42,9 @@ class ByReplica(dict[str, Any]):
 
 
 def trace_module(title: str, why: str, runs: Sequence[Run]) -> str:
-    """Return the text of a module, for a file named `module_name(title)`.tla.
+    """Return the text of a module. Write the text to a file with the name `module_name(title)` and the suffix `.tla`.
 
-    State n + 1 of a sequence follows event n.
+    `why` becomes a comment. The first state of a sequence is the start, and state n + 1 follows event n.
     """
     heading = f" MODULE {module_name(title)} "
     lines = [heading.center(_WIDTH, "-"), *_comment(why), "EXTENDS Integers, Sequences", ""]
@@ -56,7 +56,7 @@ def trace_module(title: str, why: str, runs: Sequence[Run]) -> str:
 
 
 def module_name(title: str) -> str:
-    """Return the identifier for a title: `m1_loss` for `m1-loss`."""
+    """Return the TLA+ identifier for a title, such as `m1_loss` for `m1-loss`."""
     name = re.sub(r"[^A-Za-z0-9]+", "_", title).strip("_")
     return f"{name}_" if name in _RESERVED or name[:3] in ("WF_", "SF_") else name
 
@@ -86,9 +86,10 @@ def _state(scene: Scene, p: Partition) -> Iterator[str]:
 
 
 def variables(scene: Scene, p: Partition) -> dict[str, Any]:
-    """Return the variables of a state by their TLA+ names. Dicts are records, frozensets are sets, lists are sequences.
+    """Return the variables of a state, by their TLA+ names.
 
-    A variable with a value for each replica is a `ByReplica`.
+    In a value, a dict is a record, a frozenset is a set, and a list is a sequence. A variable with a value for each
+    replica is a `ByReplica`.
     """
     shown = observe(p)
 
@@ -125,13 +126,13 @@ def variables(scene: Scene, p: Partition) -> dict[str, Any]:
 
 
 def _name(seen: Seen) -> str:
-    """Return the TLA+ name of a field: `leaderEpoch` for `leader_epoch`."""
+    """Return the TLA+ name of a field, such as `leaderEpoch` for `leader_epoch`."""
     first, *others = seen.name.split("_")
     return first + "".join(map(str.title, others))
 
 
 def _in_tla(seen: Seen, value: Any) -> Any:
-    """Return an observed value as the type that `_value` can write."""
+    """Return an observed value, converted to a type that `_value` can write."""
     match seen.shape:
         case Shape.LOG:
             return [{"record": record, "epoch": epoch} for record, epoch in value]
@@ -148,7 +149,7 @@ def _in_tla(seen: Seen, value: Any) -> Any:
 
 
 def _value(value: Any) -> str:
-    """Return a value in TLA+: a record for a dict, a sequence for a list, a set for a frozenset."""
+    """Return a value as TLA+ text: a record for a dict, a sequence for a list, and a set for a frozenset."""
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     if isinstance(value, str):

@@ -25,7 +25,7 @@ _MUCH = 1_000_000_000  # bytes
 class ItfFiles(TourFiles):
     """Writes test sequences as ITF traces, one in each file.
 
-    The `#meta` of a state numbers the transition that leads to it.
+    The `#meta` of a state has the number of the transition that leads to the state.
     """
 
     NAME = "tour-{}.itf.json"
@@ -38,7 +38,7 @@ class ItfFiles(TourFiles):
 
 
 def summary(conformance: Conformance, plan: Plan, kept: Path | None) -> Iterator[str]:
-    """Yield the summary of an exhaustive run, in lines. `kept` is the file that lets the run resume, or None."""
+    """Yield lines that summarize an exhaustive run. `kept` is the file with the progress to resume from, or None."""
     toured = conformance.toured
     if toured is None:
         yield "The system under test did not reply, so no transition was played."
@@ -60,7 +60,7 @@ def summary(conformance: Conformance, plan: Plan, kept: Path | None) -> Iterator
 
 
 def interrupted(conformance: Conformance, kept: Path | None) -> Iterator[str]:
-    """Yield the results of a run that Ctrl-C ended, in lines. `kept` is the file that lets the run resume, or None."""
+    """Yield lines about a run that Ctrl-C ended. `kept` is the file with the progress to resume from, or None."""
     for protocol, failed in conformance.unshrunk:
         yield f"{failed.fault.kind} under {protocol.name}: {failed.fault.sentence}; not shrunk"
     if conformance.toured is not None:
@@ -71,7 +71,7 @@ def interrupted(conformance: Conformance, kept: Path | None) -> Iterator[str]:
 
 
 def document(conformance: Conformance, plan: Plan) -> "documents.Transitions | None":
-    """Return the numbers of played transitions in JSON form, or None if the system under test did not reply."""
+    """Return the JSON form of the numbers of played transitions, or None if the system under test did not reply."""
     toured, settings = conformance.toured, plan.settings
     if toured is None:
         return None
@@ -94,7 +94,7 @@ def bounds_text(settings: Configuration) -> str:
 
 
 def to_be_written(size: Size) -> Iterator[str]:
-    """Yield the expected number and size of the files of test sequences. If they are large, yield advice too."""
+    """Yield a line with the expected number and size of the files of test sequences. If they are large, add advice."""
     yield (
         f"to be written: {size.transitions:,} transitions up to the names of replicas, along {size.tours:,} tours of"
         f" {size.steps:,} steps, about {filesize.decimal(size.bytes)} in {size.files:,} files"
@@ -104,7 +104,7 @@ def to_be_written(size: Size) -> Iterator[str]:
 
 
 def written(done: WrittenTours) -> str:
-    """Return the number and size of the files of test sequences that were written."""
+    """Return a line with the number and size of the files of test sequences that were written."""
     return (
         f"{done.transitions:,} transitions, {done.tours:,} tours, {done.steps:,} steps, {len(done.files):,} files,"
         f" {done.bytes:,} bytes"

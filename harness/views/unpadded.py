@@ -10,13 +10,13 @@ def without_padding(text: str) -> str:
 
 
 class Unpadded:
-    """A text stream without trailing spaces: it removes the spaces at the end of every written line."""
+    """A text stream that removes the spaces at the end of every written line."""
 
     def __init__(self, stream: IO[str]) -> None:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        """Write complete lines without their trailing spaces."""
+        """Write text to the stream. Complete lines lose their trailing spaces."""
         return self._stream.write(without_padding(text))
 
     def __getattr__(self, name: str) -> Any:

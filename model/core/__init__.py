@@ -1,1 +1,1 @@
-"""Everything of a model that knows no Kafka: its interface, its state, and the code that runs its rules."""
+"""The parts of a model that do not depend on Kafka: its interface, its state, and the code that runs its rules."""

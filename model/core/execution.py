@@ -1,4 +1,4 @@
-"""Run schedules in plain Python. An Execution has a state, and the rules of one protocol that change the state."""
+"""Run schedules in plain Python. An Execution holds a state, and applies the rules of one protocol to the state."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -8,7 +8,7 @@ from epochfuzz.model.core.model import APPLIED, Protocol
 
 
 class Execution:
-    """A run of one protocol in plain Python, which applies events to `state` one by one.
+    """A run of one protocol in plain Python. Its methods apply events to `state` one by one.
 
     The constructor applies `events` to the model's initial state. Events that are not enabled have no effect.
     """
@@ -24,11 +24,11 @@ class Execution:
             self._rules.step(self.state, event)
 
     def alphabet(self) -> bytes:
-        """Return the events that the protocol and the settings can ever enable, as bytes in ascending order."""
+        """Return all events that can be enabled under the protocol and the settings, as bytes in ascending order."""
         return self.model.events.possible(self.state)
 
     def apply(self, event: int) -> bool:
-        """Apply an event if it is enabled. Returns whether it was.
+        """Apply an event if it is enabled. Returns whether the event was enabled.
 
         An event that is not enabled changes at most the state's `goals`, the coverage goals reached so far.
         """
@@ -46,7 +46,7 @@ class Execution:
         return self._rules.broken_now(self.state)
 
     def healed(self) -> tuple[Any, int]:
-        """Stop all faults in a copy of the state. Returns the copy and the properties that it breaks, one bit each.
+        """Stop all faults in a copy of the state. Returns this copy and its broken properties, one bit each.
 
         The bits cover only the properties that the model checks at the end of a schedule (`Judgement.at_end`).
         """

@@ -28,7 +28,7 @@ State = Any
 
 
 class Names(Enum):
-    """The kind of replicas that a value refers to: no replica, one replica, or a set of replicas.
+    """The replicas that a value refers to: no replica, one replica, or a set of replicas.
 
     A renaming of the replicas must change the values that refer to replicas.
     """
@@ -46,7 +46,7 @@ class Kind(Protocol):
 
     @property
     def names(self) -> Names:
-        """Whether an element refers to no replica, one replica, or a set of replicas."""
+        """The replicas that an element refers to: no replica, one replica, or a set of replicas."""
 
     @property
     def narrow(self) -> bool:
@@ -84,9 +84,9 @@ def never_read(p: State) -> bool:
 class Field:
     """One field of a state: its name, the range of its elements, its indices, and its initial value.
 
-    `read(p)` is true if a rule or a property may read the field, given the constants of `p`. If it is false, two states
-    that differ only in this field behave alike, and a search treats them as one state. A test checks this. `narrow`:
-    each element fits into a byte.
+    `read(p)` is true if a rule or a property may read the field, given the constants of `p`. If it is false, states
+    that differ only in this field behave alike, and a search treats them as equal. A test checks that they behave
+    alike. `narrow`: each element fits into a byte.
     """
 
     name: str
@@ -103,7 +103,7 @@ class Field:
 
     @property
     def names(self) -> Names:
-        """Whether the values refer to no replica, one replica, or a set of replicas."""
+        """The replicas that an element refers to: no replica, one replica, or a set of replicas."""
         return Names.NOBODY if isinstance(self.holds, type) else self.holds.names
 
     @property
@@ -173,7 +173,7 @@ class Table:
     def copy_changed(self) -> "Callable[[Interpreted, Interpreted, Interpreted], None]":
         """A function `copy(p, before, other)` that copies every field of state `p` to state `other`.
 
-        If a list or Grid of `p` equals the one of `before`, `other` shares it with `before`.
+        If a list or Grid of `p` equals the list or Grid of `before`, `other` and `before` share this object.
         """
         shared = "other.{0} = before.{0} if before.{0} == p.{0} else p.{0}.copy()"
         return self._for_each("p, before, other", "other.{0} = p.{0}", shared)
@@ -196,7 +196,7 @@ class Table:
         return self.bytes // 8
 
     def place_of(self, field: Field, index: tuple[int, ...]) -> int:
-        """Return the position of an element in a record, counted in integers of the element's size."""
+        """Return the position of an element in a record, in units of the element's size."""
         import numpy as np
 
         offsets = self.record.fields
@@ -208,7 +208,7 @@ class Table:
 class Interpreted:
     """A state as a Python object, whose fields are Python ints, lists of ints and Grids.
 
-    Each model has a subclass. It sets `table`, and lists the names of the table's fields as __slots__.
+    Each model defines a subclass, which sets `table` and lists the names of the table's fields as __slots__.
     """
 
     __slots__ = ()

@@ -1,10 +1,10 @@
-"""The interface of a model to the engine, which runs, searches and shrinks schedules.
+"""The interface between a model and the engine. The engine runs, searches and shrinks schedules.
 
 A model has a table of fields, rules that change a state event by event, and properties to check. A `Protocol` chooses
 among the model's rules. `Settings` are the parameters of a run, including its bounds.
 
 The engine's compiled functions, its kernels, refer to the model as MODEL, as in `MODEL.step(p, event)`. The specializer
-(model/core/specializer.py) copies each kernel for each model, and puts the model in place of MODEL.
+(model/core/specializer.py) makes a copy of each kernel for each model, and replaces MODEL with the model.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,7 +16,8 @@ from typing import Protocol as Interface
 
 from epochfuzz.model.core.fields import Interpreted, State, Table
 
-APPLIED = 0  # the result of a step whose event was enabled; any other number is the reason why it was not
+# The result of a step whose event was enabled. Any other result is the reason why the event was not enabled.
+APPLIED = 0
 
 
 class Bounds(Interface):
@@ -51,7 +52,7 @@ class Settings(Interface):
         """Return these settings with other bounds."""
 
     def bounded_by(self, length: int) -> Self:
-        """Return these settings with lower bounds, which still allow every schedule of up to `length` events."""
+        """Return these settings with no bound above the value that a schedule of `length` events can reach."""
 
     def alphabet(self) -> bytes:
         """Return the events that at least one protocol can enable under these settings, as bytes in ascending order."""
@@ -86,7 +87,7 @@ class Protocol(Interface):
         """The model that the protocol belongs to."""
 
     def numbers(self) -> dict[str, int]:
-        """Return the constants that choose the rules, by the name of the state's field."""
+        """Return the constants that choose the rules: a dictionary from fields of a state to their values."""
 
 
 @dataclass(frozen=True)
@@ -94,8 +95,9 @@ class Judgement:
     """The properties of a model: their names, the most severe first, and the functions that check them.
 
     A set of properties is an int with one bit for each property. `at_end` is the set of properties that are checked
-    only after all faults have stopped. `now(p)` returns the set of all other properties that are broken. `end(p)`
-    returns the broken ones of `at_end`. It stops all faults in `p` itself, so pass a copy.
+    only after all faults have stopped. `now(p)` returns the set of all other properties that state `p` breaks. `end(p)`
+    stops all faults in `p`, and returns the set of those properties in `at_end` that `p` then breaks. Pass a copy to
+    `end`, because it changes `p`.
     """
 
     names: tuple[str, ...]
@@ -119,12 +121,13 @@ def _all_alike(p: State, r: int) -> int:
 
 @dataclass(frozen=True)
 class Points:
-    """Coverage: functions that assign a number, its situation, to each applied event.
+    """The functions that measure coverage. They assign to each applied event a number, the *situation* of the event.
 
-    `before(p, r)` reads the state of replica r before an event. It must be cheap, because most events are not enabled.
-    `of(p, event, before)` returns the situation after the event, a number below `most`. `kind_of(situation)` returns a
-    coarser number below `kinds`, which groups failures. `shape(p, r)` describes replica r in relation to the others, in
-    less than 62 bits. The choice of schedules for slow systems counts similar steps by situation and shape.
+    `before(p, r)` returns facts about replica r before an event. The function must be cheap, because it also runs for
+    the many events that are not enabled. `of(p, event, before)` returns the situation of the event that was applied, a
+    number below `most`. Failures are grouped by `kind_of(situation)`, a coarser number below `kinds`. `shape(p, r)`
+    returns a number of less than 62 bits that describes replica r in relation to the other replicas. When epochfuzz
+    chooses schedules for a slow system under test, it counts similar steps by situation and shape.
     """
 
     before: Callable[[State, int], Any]
@@ -137,11 +140,11 @@ class Points:
 
 @dataclass(frozen=True)
 class Cards:
-    """The deck of cards that random schedules are dealt from.
+    """The weights of verbs in random schedules, as a deck of cards. A random schedule consists of cards from the deck.
 
-    `phrases` maps a phrase, a tuple of verb numbers, to the number of its copies in the deck for each replica. Nothing
-    happens without the `vital` verbs, and no schedule leaves them out. A phrase with a `particular` verb is only in the
-    decks of protocols that can enable the verb.
+    A phrase is a tuple of verb numbers. `phrases` maps each phrase to a number: the deck contains this many copies of
+    the phrase for each replica. A random schedule may leave out verbs, but not the `vital` verbs, because nothing
+    happens without them. A phrase with a `particular` verb is only in the decks of protocols that can enable the verb.
     """
 
     phrases: Mapping[tuple[int, ...], int]
@@ -151,9 +154,9 @@ class Cards:
 
 @dataclass(frozen=True)
 class Specialization:
-    """A name, and the constants that a set of states has in common. The engine compiles its kernels for this set.
+    """The constants that a set of states has in common, and a name. The engine compiles its kernels for these states.
 
-    The specializer replaces the constants with their values. `defects` is the module that plants mutants (deliberate
+    The specializer replaces each constant with its value. `defects` is the module that plants mutants (deliberate
     mistakes) in the rules, None if the rules have none.
     """
 
@@ -176,10 +179,10 @@ def _nothing_to_forget(p: State) -> None:
 
 @dataclass(frozen=True)
 class SpecializationRules:
-    """The inputs for compiling a model: its source files, the program for given states, and the rules not to inline.
+    """The inputs for compiling a model: its source files, the choice of a Specialization, and the rules not to inline.
 
-    `program(starts)` returns the Specialization for some initial states. `is_called(rule)` is true for a rule that is
-    called instead of inlined. `declared` is a text of all other facts that the compiled code depends on.
+    `program(starts)` returns the Specialization for some initial states. `is_called(rule)` is true if compiled code
+    calls the rule instead of inlining it. `declared` is a text with all other facts that the compiled code depends on.
     """
 
     sources: tuple[Path, ...]
@@ -192,10 +195,10 @@ class SpecializationRules:
 class Events:
     """The events of a model. An event is a byte for a verb and a replica.
 
-    `verb_number` and `replica_of` take an event apart, and `encode(verb, replica)` puts it together. They are compiled.
-    `possible(*starts)` returns the events that at least one initial state can ever enable, in ascending order.
-    `in_order` sorts events, so that shrinking prefers the first ones. `parse` raises ValueError for a text that is not
-    an event.
+    `verb_number` and `replica_of` take an event apart, and `encode(verb, replica)` makes an event. These functions are
+    compiled. `possible(*starts)` returns all events that can be enabled in a run from at least one of the initial
+    states, in ascending order. `in_order` sorts events by preference: shrinking prefers the first events. `parse`
+    raises ValueError for a text that is not an event.
     """
 
     possible: Callable[..., bytes]
@@ -213,13 +216,13 @@ class Events:
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """Everything that the engine needs to know of a model.
+    """Everything that the engine needs to know about a model.
 
     The functions over a state `p` are compiled, so they must be simple (model/core/specializer.py). `protocol(name)`
     raises ValueError for an unknown name. `settings` are the defaults of a run. `forget(p)` clears fields whose values
-    can no longer matter. `is_symmetric(wanted, protocols, settings)` is true if a search may treat states as equal that
-    differ only in the names of replicas. `goals` are the names of the coverage goals, the bits of `p.goals`. `small`
-    lists bounds within which a search finds most short failures.
+    can no longer matter. `is_symmetric(wanted, protocols, settings)` is true if a search for violations of the
+    properties `wanted` may treat states as equal that differ only in the names of replicas. `goals` are the names of
+    the coverage goals, the bits of `p.goals`. `small` lists bounds within which a search finds most short failures.
     """
 
     name: str

@@ -15,7 +15,7 @@ _Interpreted = TypeVar("_Interpreted", bound=Interpreted)
 
 
 def renamed(p: _Interpreted, names: Sequence[int]) -> _Interpreted:
-    """Return a copy of the state in which replica r has the name `names[r]`."""
+    """Return a copy of the state with renamed replicas: replica r becomes replica `names[r]`."""
     other = p.copy()
     for field in p.table.variables:
         if not field.by:

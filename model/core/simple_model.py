@@ -2,7 +2,8 @@
 
 A rule is a function of a state `p` and a replica. It returns APPLIED, or a number for the reason why the event is not
 enabled. A rule that returns a reason must not change the state. A property is a function of a state. Rules and
-properties must be simple enough to be compiled. Settings, among them `replicas`, and the choices of protocols are ints.
+properties must be simple enough to be compiled. All settings, including `replicas`, and all
+choices of protocols are ints.
 """
 
 from collections import namedtuple
@@ -46,7 +47,7 @@ _NUMBER = Holds(0, lambda p: 0)
 
 
 def up_to(constant: str) -> Holds:
-    """Return the range from 0 to the value of a setting, such as `up_to("records")`."""
+    """Return the range from 0 to the value of a setting. For example, `up_to("records")` ends at `p.records`."""
     return Holds(0, lambda p: int(getattr(p, constant)))
 
 
@@ -86,14 +87,17 @@ class SimpleProtocol:
 
 @lru_cache
 def _bounds_named(names: tuple[str, ...]) -> Any:
-    """Return a type of named tuples with these names, and a `text` such as `2 records and 3 epochs`."""
+    """Return a named tuple type with these fields, and with a property `text` such as `2 records and 3 epochs`."""
     text = property(lambda self: " and ".join(f"{most} {name}" for name, most in self._asdict().items()))
     return type("Bounds", (namedtuple("Bounds", names),), {"text": text, "__slots__": ()})
 
 
 @dataclass(frozen=True)
 class SimpleSettings:
-    """The settings of a SimpleModel, as ints by name. `bounding` names the settings that bound a run."""
+    """The settings of a SimpleModel, as ints by name.
+
+    `bounding` names the settings that bound a run. `verbs` is the number of verbs of the model.
+    """
 
     numbers: tuple[tuple[str, int], ...]
     bounding: tuple[str, ...]
@@ -119,7 +123,7 @@ class SimpleSettings:
         return self.changed_to(bounds._asdict())
 
     def bounded_by(self, length: int) -> "SimpleSettings":
-        """Return these settings with no bound above `length`, the length of a schedule."""
+        """Return these settings with every bound reduced to at most `length`, the length of a schedule."""
         return self.within(type(self.bounds)(*(min(length, most) for most in self.bounds)))
 
     def changed(self) -> dict[str, int]:
@@ -186,7 +190,7 @@ def step(p: State, event: int) -> int:
 
 
 def broken_now(p: State) -> int:
-    """Return the properties that the state breaks, one bit each, without those that are checked at the end."""
+    """Return the properties that the state breaks, one bit each, without the properties that are checked at the end."""
     broken = 0
     for bit, is_broken in _PLAIN.judged_now:  # the linker unrolls the loop, so it has no break or continue
         if is_broken(p):
@@ -242,10 +246,10 @@ def simple_model(
 ) -> SimpleModel:
     """Build a model from declarations. Raises ModelError if the declarations contradict each other.
 
-    Shrinking prefers the first `verbs`. Random schedules never leave out the first verb, so choose a verb without which
-    nothing can happen. `bounds` names the settings that keep a search finite. All `protocols` choose the same
-    constants. `heal` stops all faults in a state before the checks at the end. `symmetric`: the rules and properties do
-    not depend on the names of replicas, but `heal` may.
+    Shrinking prefers the first `verbs`. Random schedules never leave out the first verb, so put a verb first that every
+    run needs. `bounds` names the settings that keep a search finite. All `protocols` choose the same constants. `heal`
+    stops all faults in a state before the checks at the end. `symmetric`: the rules and properties do not depend on the
+    names of replicas, but `heal` may.
     """
     if len(verbs) > MOST_VERBS:
         raise ModelError(f"a model has at most {MOST_VERBS} verbs; got {len(verbs)}")

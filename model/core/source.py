@@ -26,9 +26,9 @@ def body(written: ast.FunctionDef) -> list[ast.stmt]:
 
 @cache
 def only_answers(function: Rule) -> bool:
-    """Return whether a rule of the model only returns a value: it consists of `if` and `return` statements.
+    """Return whether a function is a rule of the model and consists only of `if` and `return` statements.
 
-    Returns False for a rule that calls a function from a table.
+    Such a rule only computes a value. Returns False for a rule that calls a function from a table.
     """
     return function.__module__.startswith(_PACKAGE) and not any(
         (isinstance(each, ast.stmt) and not isinstance(each, ast.If | ast.Return))
@@ -66,7 +66,7 @@ def _written(code: CodeType) -> ast.FunctionDef:
 
 @cache
 def _definitions(file: str) -> dict[int, ast.FunctionDef]:
-    """Return the functions of a file by the number of their first line, which may be a decorator's."""
+    """Return the functions of a file, by the line number where each function, or its first decorator, begins."""
     tree = ast.parse(Path(file).read_text(encoding="utf-8"), file)
     return {min([node.lineno, *(each.lineno for each in node.decorator_list)]): node for node in _functions(tree)}
 

@@ -1,10 +1,11 @@
-"""Specialize the rules for one protocol: copy them into flat code, and put numbers in place of constants.
+"""Specialize the rules for one protocol: copy them into flat code, and replace constants with numbers.
 
-The rules are written for readers: they call from module to module, compare with enumerations, look up tables of rules
-and loop over declarations. `specialize` takes functions and all functions that they call, and evaluates every part that
-depends only on constants. Enumerations become numbers, a table of functions becomes a chain of `if`, and loops over
-declarations are unrolled. A rule that always returns one number becomes this number, and code that cannot run is left
-out. To *link* a function means to add it to this flat code.
+*Flat code* is a list of functions in a single namespace. The original rules are written for readers: they call
+functions of other modules, compare values with enumerations, call rules from tables, and loop over declarations.
+`specialize` copies functions and all functions that they call, and evaluates every part that depends only on constants.
+Enumerations become numbers, a table of functions becomes a chain of `if`, and loops over declarations are unrolled.
+A call of a rule that always returns one number becomes this number, and code that cannot run is left out. To *link* a
+function means to add it to the flat code.
 
 Python runs the flat code (`interpreted`), or Numba compiles it (harness/engine/runtime/compilation.py). Tracebacks show
 the original rules.
@@ -65,8 +66,8 @@ class Rules:
 def plant(rule: Rule, number: int, mistake: Rule) -> None:
     """Replace a rule with a mutant, a deliberate mistake, in protocols whose `defect` is `number`.
 
-    If the mutant calls the rule that it replaces, it calls the original rule. So a mutant can make a small change and
-    leave the rest to the original rule. Raises TypeError if the signatures differ.
+    If the mutant calls the replaced rule by its name, this call reaches the original rule. So a mutant can make a small
+    change and leave the rest to the original rule. Raises TypeError if the signatures differ.
     """
     check_stands_for(rule, mistake)
     _planted.setdefault(rule, {})[number] = mistake
@@ -98,9 +99,9 @@ class _Defined:
         self._lock = RLock()
 
     def function(self, function: Rule) -> Rule:
-        """Define and return a specialized function, together with the functions that it calls by name.
+        """Define a specialized function and all functions that it calls by name, and return the specialized function.
 
-        A function in a table is defined at its first call.
+        A function that is called from a table of functions is defined at its first call.
         """
         with self._lock:
             name = self._linker.add(function)
@@ -128,9 +129,9 @@ def specialize(
 ) -> list[Specialized]:
     """Return the specialized `roots` and all functions that they call, callees first. Raises CannotSpecialize.
 
-    `model` takes the place of the name MODEL. `constants` are the fields of a state that have known values. Mutants are
-    left out, unless `constants` contains the field `defect`. `with_defects` includes all mutants: the code then reads
-    the state's `defect` at run time to choose between a rule and its mutants.
+    `model` takes the place of the name MODEL. `constants` maps the names of fields with known values to these values.
+    If it has a value for `defect`, the result contains only the mutant with this number. Otherwise it contains all
+    mutants, or none without `with_defects`. Code with all mutants reads the state's `defect` at run time.
     """
     linker = _specializer(constants, with_defects=with_defects, model=model)
     for root in roots:
@@ -169,7 +170,7 @@ class _Specializer:
     _answered: dict[Rule, int | None] = field(default_factory=dict)
 
     def add(self, function: Rule) -> str:
-        """Add a function to the flat code if it is not there yet. Returns its name there."""
+        """Add a function to the flat code if it is not there yet. Returns the function's name in the flat code."""
         self._needs.append((_Specializer.add, function))
         if function not in self._names:
             if flat_name(function) in self._names.values():
@@ -191,7 +192,7 @@ class _Specializer:
         return name
 
     def add_table(self, functions: tuple[Rule, ...]) -> str:
-        """Add a function that chooses one of the given functions by a number, and calls it. Returns its name."""
+        """Add a function that calls one of the given functions, by index. Returns the name of the added function."""
         self._needs.append((_Specializer.add_table, functions))
         if functions not in self._tables:
             name = self._tables[functions] = f"one_of_{len(functions)}_from_{flat_name(functions[0])}"
@@ -207,7 +208,7 @@ class _Specializer:
         return flat_name(function)
 
     def answer(self, function: Rule) -> int | None:
-        """Return the number that a rule always returns under the constants; None if its result may vary."""
+        """Return the number that a rule always returns under the constants; None if the result may vary."""
         if function not in self._answered:
             self._answered[function] = None  # ends the recursion of a rule that calls itself
             if source.only_answers(function) and not (self.with_defects and function in _planted):
@@ -218,7 +219,7 @@ class _Specializer:
         return self._answered[function]
 
     def _known_to(self, function: Rule) -> tuple[int | None, ...]:
-        """Return the values that decide a function's code: its constants, and the constant results of its rules."""
+        """Return the values that decide a function's code: constants of the state, and constant results of rules."""
         constants = map(self.constants.get, source.names_in(function.__code__))
         return (*constants, *map(self.answer, source.rules_in(function)))
 
@@ -240,7 +241,7 @@ class _Specializer:
     def _emit_text(
         self, name: str, arguments: str, subject: str, calls: Iterable[tuple[int, str]], last: str, origin: Rule
     ) -> None:
-        """Add a function that compares `subject` with numbers to choose between calls."""
+        """Add a function that makes one of the `calls`, chosen by the value of the expression `subject`."""
         lines = [f"def {name}({arguments}):"]
         for number, call in calls:
             lines += [f"    if {subject} == {number}:", f"        return {call}"]
@@ -303,7 +304,7 @@ class _ConstantFolder(ast.NodeTransformer):
         raise self._cannot(node, f"{node.id} is not defined")
 
     def _named(self, node: ast.Name) -> Any:
-        """Return the value of a global name in the function's module; the model for MODEL."""
+        """Return the value of a global name in the function's module. For the name MODEL, return the model."""
         value = self._globals[node.id]
         if value is MODEL:
             if self._linker.model is None:
@@ -356,7 +357,7 @@ class _ConstantFolder(ast.NodeTransformer):
         return self._evaluated(node) if all(map(_is_number, (node.left, *node.comparators))) else node
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
-        """Drop constant operands that cannot change the result, and all operands after one that decides it."""
+        """Drop constant operands that cannot change the result, and all operands after a constant that decides it."""
         decisive = isinstance(node.op, ast.Or)
         values: list[ast.expr] = []
         for value in map(self.visit, node.values):

@@ -1,4 +1,4 @@
-"""Kafka's replication: its rules, in packages named after Kafka's own parts.
+"""The rules of Kafka's replication, in packages named after the parts of Kafka.
 
 The packages, in order: vocabulary, storage, history, controller, partition, broker, clients, contract. No package
 imports from a later package.

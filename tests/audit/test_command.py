@@ -132,6 +132,7 @@ def test_what_others_wrote_into_a_log_is_shown_as_text(run, tmp_path):
     assert "&lt;b&gt;" in (tmp_path / "out" / "audit.html").read_text()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -219,6 +220,7 @@ KEPT = (
 )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("damage", DAMAGES)
 @pytest.mark.parametrize("logs", KEPT)
 def test_damaged_logs_of_what_was_kept_show_nothing(tmp_path, logs, damage):
@@ -238,6 +240,7 @@ def test_damaged_logs_of_what_was_kept_show_nothing(tmp_path, logs, damage):
         assert [each for each in found(audited(directory)) if each[1] != "lossy-0"] == [], seed
 
 
+@pytest.mark.thorough
 def test_without_spark_and_arrow_it_finds_the_same():
     code = (
         "import sys; sys.modules |= dict.fromkeys(('pyarrow', 'pyspark', 'pandas'));"

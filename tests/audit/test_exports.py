@@ -46,6 +46,7 @@ def kept():
     return sorted(lines, key=lambda line: line.at)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("layout", [name for name in EXPORTS | OWN_EXPORTS if name not in OF_WEEKS])
 @pytest.mark.parametrize("is_one_file", [False, True])
 def test_an_export_of_a_cluster_that_kept_everything_shows_nothing(tmp_path, kept, layout, is_one_file):

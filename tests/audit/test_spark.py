@@ -49,6 +49,7 @@ def test_it_finds_the_same_as_one_process_in_parts_of_any_size(spark, tmp_path, 
     assert on_spark.run(spark, str(tmp_path / "audit"), request, quiet) == alone
 
 
+@pytest.mark.thorough
 def test_logs_without_events_are_no_error(spark, tmp_path):
     (tmp_path / "broker.log").write_text(stamped(["[KafkaServer id=1] started (kafka.server.KafkaServer)"]))
     request = AuditRequest.of([str(tmp_path / "broker.log")])
@@ -57,6 +58,7 @@ def test_logs_without_events_are_no_error(spark, tmp_path):
         assert on_spark.run(spark, str(tmp_path / "out"), request, quiet) == one_process.run(request, quiet)
 
 
+@pytest.mark.thorough
 def test_files_without_a_line_of_a_broker_are_refused_as_in_one_process(spark, tmp_path):
     (tmp_path / "values.yaml").write_text("replicas: 3\n")
 
@@ -64,6 +66,7 @@ def test_files_without_a_line_of_a_broker_are_refused_as_in_one_process(spark, t
         on_spark.run(spark, str(tmp_path / "out"), AuditRequest.of([str(tmp_path / "values.yaml")]), quiet)
 
 
+@pytest.mark.thorough
 def test_numbers_beyond_those_of_kafka_are_read_as_in_one_process(spark, tmp_path):
     logs = tmp_path / "logs"
     logs.mkdir()
@@ -75,6 +78,7 @@ def test_numbers_beyond_those_of_kafka_are_read_as_in_one_process(spark, tmp_pat
     assert on_spark.run(spark, str(tmp_path / "out"), request, quiet) == one_process.run(request, quiet)
 
 
+@pytest.mark.thorough
 def test_archives_and_files_of_several_brokers_come_to_the_same(spark, tmp_path):
     logs = tmp_path / "logs"
     logs.mkdir()
@@ -92,6 +96,7 @@ def test_archives_and_files_of_several_brokers_come_to_the_same(spark, tmp_path)
     assert not any("does not name the broker" in gap for gap in alone.gaps)
 
 
+@pytest.mark.thorough
 def test_its_tables_have_the_columns_that_are_documented(spark, tmp_path):
     on_spark.run(spark, str(tmp_path), AuditRequest.of([str(LOST)]), quiet)
     for table, schema in {"events": EVENTS, "findings": FINDINGS, "judged": JUDGED, "outcome": OUTCOME}.items():
@@ -102,6 +107,7 @@ def test_its_tables_have_the_columns_that_are_documented(spark, tmp_path):
     assert {(event["broker"], event["leader_epoch"], event["offset"]) for event in leaders} >= {(1, 3, 6), (2, 4, 4)}
 
 
+@pytest.mark.thorough
 def test_a_finished_audit_is_shown_again_without_reading(spark, tmp_path):
     request = AuditRequest.of([str(LOST)])
     first = on_spark.run(spark, str(tmp_path), request, quiet)
@@ -111,6 +117,7 @@ def test_a_finished_audit_is_shown_again_without_reading(spark, tmp_path):
     assert said == []
 
 
+@pytest.mark.thorough
 def test_another_request_is_refused_in_the_directory_of_one(spark, tmp_path):
     request = AuditRequest.of([str(LOST)])
     on_spark.run(spark, str(tmp_path), request, quiet)
@@ -119,6 +126,7 @@ def test_another_request_is_refused_in_the_directory_of_one(spark, tmp_path):
         on_spark.run(spark, str(tmp_path), replace(request, layouts=("%d %m",)), quiet)
 
 
+@pytest.mark.thorough
 def test_a_wave_that_was_written_is_not_read_again(spark, tmp_path, monkeypatch, in_small_parts):
     monkeypatch.setattr(on_spark, "_WAVE", 2)
     monkeypatch.setattr(on_spark, "_EACH", 1)
@@ -142,6 +150,7 @@ def test_a_wave_that_was_written_is_not_read_again(spark, tmp_path, monkeypatch,
     assert again[0].startswith("reading parts 5 to 6 of")
 
 
+@pytest.mark.thorough
 def test_a_file_that_vanished_is_said(spark, tmp_path):
     for broker in (1, 2):
         (tmp_path / f"broker-{broker}.log").write_bytes((LOST / f"broker-{broker}.log").read_bytes())

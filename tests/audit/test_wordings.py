@@ -91,6 +91,7 @@ def nearly(wording):
     yield (whole[:-2] + "1, " * LONGEST)[:LONGEST]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("wording", wordings.WORDINGS, ids=lambda wording: f"{wording.kind}-{wording.since}")
 def test_a_long_line_that_nearly_is_in_a_wording_takes_10_ms_at_most(wording):
     for text in nearly(wording):

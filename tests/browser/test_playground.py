@@ -20,6 +20,8 @@ from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 from tests.browser.watching import watched
 from tests.documents.playground import playground
 
+pytestmark = pytest.mark.thorough
+
 M1_LOSS = load_case("m1-loss")
 PROTOCOLS = ("hw", "kip-101")
 START = Position(tuple(map(parse_protocol, PROTOCOLS)), M1_LOSS.settings, M1_LOSS.events, case="m1-loss")

@@ -39,6 +39,8 @@ from epochfuzz.harness.documents.cluster_records import Ended, EventOutcome, Obs
 from epochfuzz.harness.environment import extras
 from tests.campaign.conftest import Quiet
 
+pytestmark = pytest.mark.thorough
+
 LOSING = "produce A"
 ASKED = ClusterParameters("4.3.1", "kafka-4.3.1", 3, 28, schedules=5, block=2)
 BLOCKS = [0, 1, 2]

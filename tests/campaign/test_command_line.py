@@ -28,6 +28,8 @@ from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 from tests.campaign.conftest import parameters
 from tests.conform.running import REFERENCE
 
+pytestmark = pytest.mark.thorough
+
 ROOT = Path(__file__).parents[2]
 
 

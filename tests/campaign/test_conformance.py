@@ -30,6 +30,8 @@ from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 from tests.campaign.conftest import Quiet
 from tests.conform.running import HOSTILE, ROOT, SUBJECT
 
+pytestmark = pytest.mark.thorough
+
 KIP_320 = parse_protocol("kip-320")
 CASES = load_corpus([ROOT / "corpus" / "documents" / "isr-shrink-and-rejoin.yaml"])
 

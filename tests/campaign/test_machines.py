@@ -14,6 +14,8 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 from tests.campaign.conftest import Quiet, parameters, start
 
+pytestmark = pytest.mark.thorough
+
 MACHINE = """
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule

@@ -61,6 +61,7 @@ def test_one_that_runs_shows_how_far_it_is_and_what_it_has_found(report, undistu
     assert "not finished" not in ended.out
 
 
+@pytest.mark.thorough
 def test_one_that_was_interrupted_says_how_to_go_on(report, earlier):
     ended = report(earlier)
     assert f"not finished; resume with `epochfuzz campaign resume {earlier}`" in ended.out

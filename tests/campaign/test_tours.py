@@ -22,6 +22,8 @@ from tests.campaign.conftest import Quiet
 from tests.campaign.test_conformance import found
 from tests.conform.running import ROOT, SUBJECT, WRONG
 
+pytestmark = pytest.mark.thorough
+
 N = 256
 DEFECTIVE = (*SUBJECT, "--defect", "shrinking-does-not-advance")
 SMALL = ("--exhaustive", "--epochs", "0", "--processes-for", "40", "--certify", "0", "--json")

@@ -22,6 +22,7 @@ from tests.engine.test_walk import same
 LOGS = ROOT / "tests" / "audit" / "logs"
 
 
+@pytest.mark.thorough
 def test_a_campaign_on_a_session_of_the_user_finds_what_a_local_run_finds(spark: Any, tmp_path: Path) -> None:
     outcome = epochfuzz.campaign(
         spark, out=str(tmp_path), protocols=["hw"], schedules=3_000, seed=7, certify=0, replicas=3
@@ -33,6 +34,7 @@ def test_a_campaign_on_a_session_of_the_user_finds_what_a_local_run_finds(spark:
     assert same(again.tally, outcome.tally)
 
 
+@pytest.mark.thorough
 def test_conform_on_a_session_of_the_user_finds_a_defect(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -44,6 +44,7 @@ def test_a_search_without_result_is_a_message(epochfuzz):
     assert ended.err == "epochfuzz: no case mentions 'xyzzy'; `epochfuzz cases` lists all cases\n"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("case", bundled_cases(), ids=lambda case: case.id)
 def test_explain_tells_the_story_of_each_case_and_how_to_see_it(epochfuzz, case):
     ended = epochfuzz("explain", case.id.upper(), "--json")

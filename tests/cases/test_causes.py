@@ -87,6 +87,7 @@ def test_a_loss_to_a_power_failure_is_known_unless_it_is_promised_not_to_happen(
     assert gives_way_to("hw-within-log", parse_protocol("kip-320"), settings) == []
 
 
+@pytest.mark.thorough
 def test_every_choice_that_breaks_a_case_of_the_corpus_says_who_tells_of_it():
     invented = "controller_writes=unconditional"  # no Kafka wrote like that
     untold = []

@@ -15,6 +15,8 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
+pytestmark = pytest.mark.thorough
+
 
 class Nobody:
     """Whom findings are shown to."""

@@ -196,6 +196,7 @@ def test_the_random_schedule_that_a_case_came_from_breaks_its_property(name: str
 SEARCHED_LONG = {"kafka-6361-fast-leader-fail-over", "kafka-7415-undefined-epoch"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("case", CERTIFIED)
 def test_no_shorter_schedule_breaks_the_property_where_the_case_says_so(case: Case) -> None:
     certificate = certify(case.events, found_in(case), case.settings, wanted(case), MEMORY)

@@ -138,6 +138,7 @@ def test_start_up_is_told_beside_a_bare_import_of_numba():
     assert results.to_json(made())["started"][0]["ratio"] == {"median": 0.5, "least": 0.4, "greatest": 0.6}
 
 
+@pytest.mark.thorough
 def test_every_command_whose_start_is_measured_ends_well(monkeypatch):
     monkeypatch.setattr(startup, "COMMANDS", startup.COMMANDS[:3])
     assert [each.words for each in startup.measure(1)] == [*startup.COMMANDS[:3]]

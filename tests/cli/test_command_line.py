@@ -114,6 +114,7 @@ def test_ctrl_c_while_it_certifies_ends_with_all_that_is_known(ctrl_c):
     assert not any(each["certified_minimal"] for each in known)
 
 
+@pytest.mark.thorough
 def test_without_a_budget_nothing_is_proven_and_the_same_is_found():
     walked = ("fuzz", "--protocol", "hw", "--schedules", "2000", "--seed", "7")
     proven, unproven = result(*walked, "--certify", "all")["findings"], result(*walked, "--certify", "0")["findings"]
@@ -131,6 +132,7 @@ def test_a_proof_that_is_out_of_reach_says_how_far_it_came():
     assert all(each["searched"] < each["length"] for each in unproven)
 
 
+@pytest.mark.thorough
 def test_known_flaws_are_a_line_each_unless_a_trace_is_asked_for_and_what_is_unexpected_is_drawn():
     walked = ("fuzz", "--protocol", "hw", "--schedules", "2000", "--seed", "7", *PROVEN)
     known = epochfuzz(*walked).stdout
@@ -177,6 +179,7 @@ def test_a_search_for_a_distinguishing_schedule_ends_when_its_time_is_up():
     assert found["events"] is None
 
 
+@pytest.mark.thorough
 def test_ablation_names_what_each_mechanism_guards():
     # KIP-101 is what these releases have and those before do not; that requests fail with leadership, all of them have.
     bounds = ("--records", "2", "--epochs", "3")
@@ -192,6 +195,7 @@ def test_ablation_names_what_each_mechanism_guards():
     assert found["guards_nothing"] == []
 
 
+@pytest.mark.thorough
 def test_ablation_states_its_budget_and_prints_rows_as_they_come():
     command = [sys.executable, "-m", "epochfuzz", "fuzz", "--ablate", "kip-101", "--for", "2s", "--seed", "1"]
     started = time.monotonic()
@@ -220,6 +224,7 @@ def test_explore_comes_to_the_same_with_any_number_of_jobs_and_without_symmetry(
     assert found[0]["states"] < found[2]["states"]
 
 
+@pytest.mark.thorough
 def test_explore_says_when_memory_ended_it():
     found = result("explore", "--protocol", "kip-320", "--replicas", "3", "--memory", "0.1", exit_code=4)
     assert (found["complete"], found["broken"]) == (False, False)
@@ -336,6 +341,7 @@ def test_a_piped_table_has_the_names_of_cases_and_protocols_whole(tmp_path):
     assert any(name in row and protocol in row for row in rows)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("more", [(), ("--json",)], ids=["for people", "JSON"])
 def test_a_reader_who_leaves_is_no_broken_property(more):
     reading, writing = os.pipe()

@@ -47,6 +47,7 @@ def test_a_tla_module_is_named_after_its_file(tmp_path):
     assert " MODULE Loss2 " in (tmp_path / "Loss2.tla").read_text()
 
 
+@pytest.mark.thorough
 def test_a_report_of_a_directory_shows_each_case(tmp_path):
     file = tmp_path / "report.html"
     document = json.loads(epochfuzz("report", DOCUMENTS, "--out", file, "--json").stdout)

@@ -217,6 +217,7 @@ def test_a_word_has_other_names_too_but_for_those_of_something_else(said: str, n
 SEARCHED = list(dict.fromkeys(entry.example for entry in ENTRIES if entry.example and entry.example.breaks))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "example",
     [
@@ -243,6 +244,7 @@ def test_complete_search_finds_an_example_of_that_length_and_none_shorter(exampl
     assert len(found.shortest) == len(example.events)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("generation", GENERATIONS)
 def test_complete_search_finds_no_high_watermark_beyond_the_log(generation: str) -> None:
     bounds = Configuration(power_loss=True, asynchronous_checkpoint=True, records=1, epochs=1)

@@ -41,6 +41,7 @@ def test_a_case_is_not_written_over(epochfuzz, words, kind):
     assert Path("a.yaml").read_bytes() == before
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("words", "kind"), WRITING)
 def test_a_file_of_the_same_kind_is_written_again(epochfuzz, words, kind):
     Path("written").touch()  # an empty file is of any kind

@@ -38,6 +38,7 @@ def sarif(walked):
     return json.loads(walked["findings.sarif"])
 
 
+@pytest.mark.thorough
 def test_a_sarif_log_has_a_rule_for_each_property_and_a_result_for_each_finding(walked, sarif):
     assert sarif["version"] == "2.1.0"
     (run,) = sarif["runs"]

@@ -77,6 +77,7 @@ def test_an_address_that_is_of_nowhere_says_why(query: str, said: str) -> None:
     assert said in str(refused.value)
 
 
+@pytest.mark.thorough
 @settings(max_examples=30, deadline=None)
 @given(positions)
 def test_whatever_was_clicked_there_is_a_page(there: Position) -> None:

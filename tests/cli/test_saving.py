@@ -69,6 +69,7 @@ def test_what_only_a_page_of_this_project_suspects_is_unreported_though_it_is_ex
     assert not is_unreported(cast(Finding, SimpleNamespace(known_flaw=known.reason, causes=known)))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("option", [(), ("--corpus", "corpus")], ids=["./corpus", "--corpus"])
 def test_with_new_what_the_corpus_shows_is_not_saved(epochfuzz: Command, option: tuple[str, ...]) -> None:
     walk = (*WALK, "--protocol", UNFENCED)
@@ -80,6 +81,7 @@ def test_with_new_what_the_corpus_shows_is_not_saved(epochfuzz: Command, option:
     assert load_case(kept).events not in [load_case(path).events for path in saved]
 
 
+@pytest.mark.thorough
 def test_ablation_saves_what_its_variants_break(epochfuzz: Command) -> None:
     ended = epochfuzz("fuzz", "--ablate", "kip-320", "--for", "2s", "--seed", 7, "--out", "found", "--json")
     assert {str(Path("found", name)) for name in names("found")} == set(ended.json["saved"]) != set()

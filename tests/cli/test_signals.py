@@ -82,6 +82,7 @@ def test_a_command_started_by_nohup_survives_a_hangup():
         signal.signal(signal.SIGHUP, before)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("number", OTHERS)
 @pytest.mark.parametrize(
     "words",

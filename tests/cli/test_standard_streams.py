@@ -46,6 +46,7 @@ def run_each(commands, redirection, file, **more):
     return dict(zip(map(" ".join, commands), json.loads(file.read_text()), strict=True)), out, err
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("how", UNWRITABLE)
 def test_a_command_whose_output_is_lost_exits_with_2_and_says_so(tmp_path, how):
     commands = [[*path, "--help"] for path in ((), *LEAVES)]
@@ -54,6 +55,7 @@ def test_a_command_whose_output_is_lost_exits_with_2_and_says_so(tmp_path, how):
     assert err.count("epochfuzz: standard output: cannot be written: ") == err.count("\n") == len(commands)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("how", UNWRITABLE)
 def test_a_wrong_option_is_exit_2_though_nobody_hears_of_it(tmp_path, how):
     codes, out, _ = run_each([[*path, "--no-such-option"] for path in LEAVES], f"2{UNWRITABLE[how]}", tmp_path / "c")
@@ -71,6 +73,7 @@ def test_a_working_directory_that_was_removed_is_a_message(tmp_path):
     assert (out, err) == ("", message * len(commands))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("words", [("--version",), REPLAY, ("explain", "ISR"), ("explain", "--json")], ids=" ".join)
 @pytest.mark.parametrize("how", UNWRITABLE)
 def test_results_that_cannot_be_printed_are_exit_2_with_or_without_standard_error(words, how):
@@ -94,6 +97,7 @@ def test_a_broken_property_is_still_exit_1_though_standard_error_is_full(tmp_pat
     assert run(("replay", str(case)), "2>/dev/full")[0] == 1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("words", "redirection", "code", "message"),
     [

@@ -44,18 +44,22 @@ def test_librdkafka_validates_its_position_at_a_new_leader() -> None:
     assert of_case("consumer-over-unclean-election", "librdkafka") == []
 
 
+@pytest.mark.thorough
 def test_librdkafka_does_not_validate_an_assigned_position_5158() -> None:
     assert of_case("consumer-over-unclean-election", "librdkafka", "--restart") == [("consumer-no-skip", 8)]
 
 
+@pytest.mark.thorough
 def test_librdkafka_does_not_validate_a_committed_position_5158() -> None:
     assert of_case("librdkafka-5158-committed-position", "librdkafka") == [("consumer-no-skip", 9)]
 
 
+@pytest.mark.thorough
 def test_kafka_python_forgets_the_epoch_of_its_position_at_an_empty_response() -> None:
     assert of_case("consumer-over-unclean-election", "kafka_python") == [("consumer-no-skip", 8)]
 
 
+@pytest.mark.thorough
 def test_aiokafka_does_not_validate_its_position() -> None:
     assert of_case("consumer-over-unclean-election", "asyncio_kafka") == [("consumer-no-skip", 8)]
 
@@ -92,6 +96,7 @@ def test_a_consumer_that_reads_from_a_follower_at_the_end_is_no_absent_consumer(
     assert of_case("kip-392-read-from-a-follower", "librdkafka") == []
 
 
+@pytest.mark.thorough
 def test_the_producer_learns_the_new_leader_before_it_sends_the_next_record() -> None:
     case = load_case(CASES / "kip-320-end-of-an-older-epoch.yaml")
     pytest.importorskip(LIBRARIES["librdkafka"])

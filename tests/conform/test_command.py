@@ -34,6 +34,7 @@ def test_a_subject_that_conforms_ends_with_0_and_says_how_much_was_run(epochfuzz
     )
 
 
+@pytest.mark.thorough
 def test_the_line_that_reproduces_a_run_names_all_that_it_was_asked_for(
     epochfuzz: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -78,6 +79,7 @@ def test_a_saved_case_says_what_the_model_shows_where_the_subject_differed(epoch
     assert (state.after, state.observation) == (2, {"replicas": {"A": {"hw": 1}}})
 
 
+@pytest.mark.thorough
 def test_the_corpus_comes_first_and_each_case_brings_its_own_configuration(epochfuzz: Any) -> None:
     case = ROOT / "corpus" / "documents" / "isr-shrink-and-rejoin.yaml"
     ended = epochfuzz("conform", "--schedules", "0", "--corpus", str(case), "--json", "--", *DEFECTIVE)
@@ -108,6 +110,7 @@ def test_the_epoch_of_a_replica_that_has_learned_none_is_not_shown_as_differing(
     assert "replicas.A.leader_epoch" not in ended.out
 
 
+@pytest.mark.thorough
 def test_a_corpus_in_the_current_directory_is_found(epochfuzz: Any) -> None:
     shutil.copytree(ROOT / "corpus", "corpus")
     ended = epochfuzz("conform", "--schedules", "0", "--json", "--", *REFERENCE)
@@ -131,6 +134,7 @@ def test_what_was_found_is_shown_before_the_complaint_about_a_protocol_that_the_
     assert [finding["events"] for finding in ended.json["findings"]] == [["produce A", "shrink B"]]
 
 
+@pytest.mark.thorough
 def test_findings_do_not_depend_on_the_number_of_jobs(epochfuzz: Any) -> None:
     words = ("--schedules", "15", "--seed", "3", "--processes-for", "4", "--json")
     one, two = (epochfuzz("conform", *words, "--jobs", jobs, "--", *DEFECTIVE).json for jobs in ("1", "2"))
@@ -140,6 +144,7 @@ def test_findings_do_not_depend_on_the_number_of_jobs(epochfuzz: Any) -> None:
     assert one["findings"]
 
 
+@pytest.mark.thorough
 def test_judged_by_promises_a_known_flaw_of_the_protocol_is_listed_and_does_not_count(
     epochfuzz: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -154,6 +159,7 @@ def test_judged_by_promises_a_known_flaw_of_the_protocol_is_listed_and_does_not_
     assert (finding["status"], finding["page"]) == ("known", None)
 
 
+@pytest.mark.thorough
 def test_judged_by_promises_a_broken_promise_ends_with_1_and_shows_what_was_observed(
     epochfuzz: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -173,12 +179,14 @@ def test_what_was_never_applied_or_shown_is_named(epochfuzz: Any) -> None:
     assert "power_loss" not in ended.json["never_applied"]
 
 
+@pytest.mark.thorough
 def test_a_process_of_the_subject_lives_for_as_many_schedules_as_are_asked_for(epochfuzz: Any) -> None:
     for schedules, started in (("5", 2), ("10", 1)):
         epochfuzz("conform", *FEW, "--processes-for", schedules, "--", *OWN, f"starts-{schedules}")
         assert Path(f"starts-{schedules}").read_text().split() == ["start"] * started
 
 
+@pytest.mark.thorough
 def test_fields_of_the_subjects_own_are_shown_and_not_compared(epochfuzz: Any) -> None:
     ended = epochfuzz("conform", *FEW, "--json", "--", *OWN, "starts")
     assert ended.code == 0
@@ -232,6 +240,7 @@ def test_a_run_says_how_likely_a_new_finding_is(epochfuzz: Any) -> None:
     ) in " ".join(ended.err.split())
 
 
+@pytest.mark.thorough
 def test_the_guarantees_are_checked_on_chosen_schedules_unless_random_ones_are_asked_for(epochfuzz: Any) -> None:
     words = ("conform", "--judge", "promises", "--schedules", "1", "--seed", "2")
     chosen = epochfuzz(*words, "--", *REFERENCE)
@@ -379,6 +388,7 @@ def test_ctrl_c_while_a_failure_is_shrunk_loses_none(epochfuzz: Any, monkeypatch
     assert "interrupted after 10 of 10 schedules of seed 2" in ended.out
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("jobs", "number", "code"), [("1", signal.SIGTERM, 143), ("2", signal.SIGINT, 130), ("2", signal.SIGKILL, -9)]
 )
@@ -419,6 +429,7 @@ reference.serve(Slow())
 """
 
 
+@pytest.mark.thorough
 def test_ctrl_c_ends_the_workers_of_a_slow_system_before_their_next_block(tmp_path: Path, living: Any) -> None:
     (tmp_path / "slow.py").write_text(SLOW)
     words = ["--jobs", "2", "--processes-for", "2", "--schedules", "1000", "--", sys.executable, "slow.py"]

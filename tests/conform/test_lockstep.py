@@ -63,6 +63,7 @@ def set_field(*path: str, value: Any) -> Change:
     return change
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("protocol", NAMED)
 def test_the_model_conforms_to_itself_with_every_fault_switched_on(protocol: str) -> None:
     settings = Configuration(replicas=3, power_loss=True, asynchronous_checkpoint=True, unclean_leader_election=True)

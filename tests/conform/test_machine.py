@@ -60,6 +60,7 @@ def test_the_model_passes() -> None:
     assert failures(conformance_test(Reference, replicas=3, power_loss=True)) == []
 
 
+@pytest.mark.thorough
 def test_a_subject_that_differs_fails_with_the_field_and_the_shortest_schedule() -> None:
     (report,) = failures(conformance_test(Ahead))
     assert "Difference: difference: replicas.B.leo is 2, and 1 in the model" in report
@@ -69,12 +70,14 @@ def test_a_subject_that_differs_fails_with_the_field_and_the_shortest_schedule()
     assert any(f"after {schedule}\n" in report for schedule in shortest)
 
 
+@pytest.mark.thorough
 def test_what_takes_several_events_in_order_is_found_and_shrunk() -> None:
     (report,) = failures(conformance_test(Unfenced), examples=100)
     assert "Difference: difference: applied is true, and false in the model" in report
     assert report.count("state.step(event=") <= 5
 
 
+@pytest.mark.thorough
 def test_what_it_should_refuse_is_sent_as_well() -> None:
     refused: set[str] = set()
 
@@ -92,6 +95,7 @@ def test_events_that_the_subject_does_not_have_are_not_sent() -> None:
     assert failures(conformance_test(OnlyReplicates)) == []
 
 
+@pytest.mark.thorough
 def test_a_broken_promise_fails_and_a_known_flaw_of_the_protocol_does_not() -> None:
     assert failures(conformance_test(Reference, protocol="hw", judge="promises")) == []
 
@@ -110,6 +114,7 @@ def test_an_answer_that_is_none_fails_with_what_it_was() -> None:
     assert "apply() returned 'yes', which is neither True nor False" in report
 
 
+@pytest.mark.thorough
 def test_the_factory_is_called_once_for_all_examples() -> None:
     made = []
 
@@ -155,6 +160,7 @@ KNOWN = """\
 """
 
 
+@pytest.mark.thorough
 def test_a_known_difference_ends_an_example_and_every_seed_passes(tmp_path: Path) -> None:
     (tmp_path / "known.yaml").write_text(KNOWN, encoding="utf-8")
     assert failures(conformance_test(Differs), examples=10)
@@ -162,6 +168,7 @@ def test_a_known_difference_ends_an_example_and_every_seed_passes(tmp_path: Path
     assert failures(conformance_test(Differs, known=str(tmp_path / "known.yaml")), examples=5) == []
 
 
+@pytest.mark.thorough
 def test_a_difference_that_the_file_does_not_list_fails(tmp_path: Path) -> None:
     (tmp_path / "known.yaml").write_text(KNOWN.replace("leo", "hw"), encoding="utf-8")
     (report,) = failures(conformance_test(Differs, known=tmp_path / "known.yaml"))

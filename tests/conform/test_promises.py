@@ -27,6 +27,7 @@ def run(schedule: bytes, protocol: str, settings: Configuration, subject: Refere
     return drive(CheckedSubject(subject or Reference()), schedule, setting)
 
 
+@pytest.mark.thorough
 @given(
     seed=st.integers(0, 2**32),
     protocol=st.sampled_from(list(NAMED)),
@@ -99,6 +100,7 @@ def test_a_schedule_goes_on_after_a_broken_promise() -> None:
     assert len(driven.sightings[0].sent) < len(LOSS)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("hidden", ["log", "hw", "leo", "leader", "leader_epoch", "up"])
 def test_nothing_is_made_up_where_a_field_is_left_out(hidden: str) -> None:
     def hide(observation: dict[str, Any]) -> None:

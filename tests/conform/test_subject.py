@@ -144,6 +144,7 @@ def test_it_conforms(protocol: str) -> None:
     assert conformance.schedules == 10
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_it_conforms_with_every_fault_switched_on(protocol: str) -> None:
     assert conform(SUBJECT, protocol, schedules=10, replicas=3, **EVERY_FAULT).nonconformities == []
@@ -231,6 +232,7 @@ TAKES_LONG = (
 )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "defect",
     [pytest.param(each, marks=[pytest.mark.slow] if each in TAKES_LONG else []) for each in sorted(SHORTEST)],

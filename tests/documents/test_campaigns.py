@@ -41,6 +41,7 @@ def work(listed: list[str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.thorough
 def test_executors_need_no_package_that_the_page_does_not_list() -> None:
     assert NEEDED == ["numpy", "numba", "pyarrow", "hypothesis", "pandas"]
     ended = work(NEEDED)

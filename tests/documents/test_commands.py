@@ -104,6 +104,7 @@ def has_what_pages_need(request: pytest.FixtureRequest) -> None:
             pytest.skip(f"{command} is not installed")
 
 
+@pytest.mark.thorough
 @each(pages_with(slow=False))
 def test_the_quick_commands_of_a_page_print_what_it_says(page: Path, reader: Reader) -> None:
     follow(page, reader, slow=False)

@@ -44,6 +44,7 @@ def answers(unpacked: Path, queries: list[str]) -> tuple[list[dict[str, Any]], s
     return json.loads(ended.stdout), set(ended.stderr.split())
 
 
+@pytest.mark.thorough
 def test_the_page_of_every_case_needs_only_the_packed_files_and_is_that_of_the_server(unpacked: Path) -> None:
     positions = [
         Position(
@@ -98,6 +99,7 @@ def test_a_hostile_address_gets_a_short_message_and_none_of_its_markup(unpacked:
     assert len(answer["text"]) < 3_000
 
 
+@pytest.mark.thorough
 def test_the_pages_that_the_site_has_prepared_are_those_that_the_worker_computes(unpacked: Path) -> None:
     (m1_loss,) = (case for case in bundled_cases() if case.id == "m1-loss")
     link = Position(settings=m1_loss.settings, events=m1_loss.events, step=12).query()

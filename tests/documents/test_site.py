@@ -12,6 +12,8 @@ from epochfuzz.harness.cases.corpus import load_corpus
 from epochfuzz.harness.reference import issues
 from tests.documents.pages import DOCS, ROOT
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -57,6 +57,7 @@ def run(command: str, directory: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("language", Language)
 @pytest.mark.parametrize(("events", "is_broken"), [("", False), ("", True), ("all", False)])
 def test_a_starter_conforms_unless_it_is_broken(
@@ -72,6 +73,7 @@ def test_a_starter_conforms_unless_it_is_broken(
     assert ("replicas.B.l" in ended.stdout or "replicas.C.l" in ended.stdout) == is_broken
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("language", [Language.GO, Language.RUST, Language.JAVA])
 @pytest.mark.parametrize("events", ["drop,crash", "restart", "expand,notify"])
 def test_a_starter_with_some_events_builds_without_a_warning(language: Language, events: str, tmp_path: Path) -> None:

@@ -145,6 +145,7 @@ COUNTER = simple_model(
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "rule", "said"),
     [

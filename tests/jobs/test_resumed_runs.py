@@ -133,6 +133,7 @@ class _KilledProcesses(Processes):
             yield result
 
 
+@pytest.mark.thorough
 def test_a_killed_conformance_run_has_the_findings_of_a_whole_one_after_it_resumes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -367,6 +367,7 @@ def searched(protocol: str, names: list[str], records: int = 2, **settings: Any)
     return None if found.shortest is None else len(found.shortest)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("protocol", "broken", "settings", "length"),
     [
@@ -386,6 +387,7 @@ def test_complete_search_finds_a_mistake_in_so_many_events(protocol, broken, set
     assert searched(protocol, [broken], **settings) == length
 
 
+@pytest.mark.thorough
 def test_complete_search_finds_nothing_where_all_choices_are_sound():
     assert searched("kip-320", [*properties.NAMES], **BOTH) is None
     assert searched("kip-320", [*properties.NAMES], min_insync_replicas=2, **BOTH) is None

@@ -216,6 +216,7 @@ def test_unconditional_writes_break_log_matching_in_seven_events():
     assert searched(UNCHECKED, "log-matching", replicas=3, records=2, epochs=1) == (False, SPLIT_BRAIN.split(", "))
 
 
+@pytest.mark.thorough
 def test_two_replicas_suffice_where_fencing_a_follower_opens_an_epoch():
     """Without that both controllers could elect B only, and nobody disagrees: kip-903, in which it opens none."""
     assert searched(UNCHECKED, "log-matching", records=2, epochs=2) == (False, SPLIT_OF_TWO.split(", "))

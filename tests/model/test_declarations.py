@@ -67,6 +67,7 @@ NEVER_BROKEN = {"fetch-answered"}
 SEEDS = {"no-reorder": 10, "consumer-no-skip": 8, "lso-advances": 12}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "broken", [pytest.param(each, id=each.name) for each in PROPERTIES if each.name not in NEVER_BROKEN]
 )

@@ -80,6 +80,7 @@ def declare(file: Path, text: str, before: str) -> None:
     file.write_text(source.replace(before, text + before))
 
 
+@pytest.mark.thorough
 def test_everything_follows_from_the_declarations_of_one_verb_and_one_property_more(with_one_more: Path) -> None:
     ended = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--no-header", "--noconftest", str(CHECKS)],

@@ -52,6 +52,7 @@ def test_no_alter_isr_response_brings_the_zk_version_that_the_leader_knows(proto
     assert answered > 0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("protocol", FENCED)
 def test_no_fetch_response_carries_a_later_epoch_than_that_of_its_follower(protocol: str) -> None:
     """KAFKA-18723 needs a response that the leader sends after it has truncated and appended as a follower."""

@@ -41,6 +41,7 @@ def test_the_simplest_events_are_those_of_progress(settings: Configuration) -> N
     assert disturbs == sorted(disturbs)
 
 
+@pytest.mark.thorough
 def test_schedules_shrink_to_the_events_that_matter() -> None:
     wanted = parse_schedule(["produce A", "fetch B", "receive B"])
     settings = Configuration(records=2, epochs=0)
@@ -62,6 +63,7 @@ def test_a_protocol_is_what_its_name_says(protocol: Protocol) -> None:
     assert parse_protocol(protocol.name) == protocol
 
 
+@pytest.mark.thorough
 def test_every_mechanism_is_switched_sooner_or_later() -> None:
     switched: set[str] = set()
 
@@ -91,6 +93,7 @@ def test_every_property_has_a_class_of_its_own_for_every_protocol() -> None:
     assert all(issubclass(failure, PropertyBroken) for failure in classes)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("wanted", ["no-committed-loss", "no-divergence", "convergence"])
 def test_a_scout_brings_home_a_schedule_that_breaks_the_wanted_property_at_its_end(wanted: str) -> None:
     judged = ("no-committed-loss", "no-divergence") if wanted in LASTING else (wanted,)
@@ -119,6 +122,7 @@ def test_where_nothing_breaks_a_scout_returns_a_schedule_with_the_length_of_an_e
     assert 50 <= len(enabled) < 60
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("protocol", "settings"),
     [
@@ -138,6 +142,7 @@ def test_every_verb_has_a_share_of_balanced_schedules(protocol: str, settings: C
     assert max(share.values()) < 0.25, share
 
 
+@pytest.mark.thorough
 def test_a_balanced_schedule_does_not_end_in_crashes_and_restarts_once_leader_epochs_are_used_up() -> None:
     few = Configuration(epochs=3, records=3)
     counts: Counter[Verb] = Counter()
@@ -155,6 +160,7 @@ def test_a_balanced_schedule_ends_where_no_verb_is_enabled_any_more() -> None:
     assert set(balanced(random.Random(1), execution, restart, 50)) == {*restart}  # tried in vain, and not forever
 
 
+@pytest.mark.thorough
 @given(st.data())
 def test_something_can_happen_as_long_as_the_leader_epoch_may_change_so_a_machine_has_rules(
     data: st.DataObject,

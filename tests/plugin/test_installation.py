@@ -18,6 +18,8 @@ import yaml
 from tests.distributions import distributions_needed, project_table
 from tests.documents.pages import assert_printed, blocks, named
 
+pytestmark = pytest.mark.thorough
+
 ROOT = Path(__file__).parents[2]
 OWN_PACKAGES = ("model", "harness", "strategies")
 

@@ -14,6 +14,8 @@ from epochfuzz.harness.cases.case import Case, load_case
 from epochfuzz.harness.cases.verdict import judge
 from epochfuzz.model.kafka.vocabulary.events import VERBS
 
+pytestmark = pytest.mark.thorough
+
 SUITE = """\
 from hypothesis.stateful import invariant
 from epochfuzz import conformance_test, replication_machine

@@ -382,6 +382,7 @@ def test_a_failing_case_has_its_properties_too(project: pytest.Pytester) -> None
     assert [entry.attrib["name"] for entry in failed[0].iter("property")] == ["seed", "fingerprint", "reproduce"]
 
 
+@pytest.mark.thorough
 def test_workers_share_the_cases_among_them(project: pytest.Pytester) -> None:
     write(project, "corpus/other.yaml", SHORTEST_LOSS.replace("at: 9", "at: 3"))
     result = run(project, "-n2")
@@ -389,6 +390,7 @@ def test_workers_share_the_cases_among_them(project: pytest.Pytester) -> None:
     result.stdout.fnmatch_lines(["the first break was expected after event 3 *"])
 
 
+@pytest.mark.thorough
 def test_workers_may_rewrite_the_same_case(project: pytest.Pytester) -> None:
     path = write(project, "corpus/shortest-loss.yaml", SHORTEST_LOSS.replace("at: 9", "at: 3"))
     run(project, "-n2", "--epochfuzz-rewrite").assert_outcomes(passed=2)
@@ -405,6 +407,7 @@ def test_importing_the_plugin_loads_nothing_heavy() -> None:
     assert result.stdout == "set()\n"
 
 
+@pytest.mark.thorough
 def test_replaying_a_case_that_is_as_expected_loads_nothing_heavy(tmp_path: Path) -> None:
     (tmp_path / "shortest-loss.yaml").write_text(SHORTEST_LOSS, encoding="utf-8")
     (tmp_path / "test_light.py").write_text(f"import sys\ndef test_light(): assert not {HEAVY} & set(sys.modules)\n")
@@ -412,6 +415,7 @@ def test_replaying_a_case_that_is_as_expected_loads_nothing_heavy(tmp_path: Path
     assert "3 passed" in result.stdout, result.stdout + result.stderr
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("own_profile", "examples"), [(None, 10_000), (9, 9)], ids=["ours", "the project's own"])
 def test_our_hypothesis_profiles_are_there_to_be_asked_for_unless_the_project_has_its_own(
     tmp_path: Path, own_profile: int | None, examples: int

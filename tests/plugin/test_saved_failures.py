@@ -48,6 +48,7 @@ def pytest_on(directory: Path, name: str, profile: str) -> int:
     return subprocess.run([*command, f"test_suite.py::{name}"], cwd=directory, env=outside_ci, check=False).returncode
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("test", ["Test", "TestMachine"])
 def test_a_test_that_passes_leaves_the_failures_of_another_saved(tmp_path: Path, test: str) -> None:
     (tmp_path / "test_suite.py").write_text(SUITE, encoding="utf-8")

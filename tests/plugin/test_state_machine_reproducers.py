@@ -78,6 +78,7 @@ def tidied(broken: PropertyBroken) -> list[str]:
     return schedule_texts(min(known, key=lambda schedule: [order(event) for event in schedule]))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("wanted", "shortest"),
     [
@@ -96,6 +97,7 @@ def test_the_same_events_break_nothing_under_kip_101(events: list[str]) -> None:
     assert replay(parse_schedule(events), parse_protocol("kip-101"), Configuration()).broken == []
 
 
+@pytest.mark.thorough
 def test_kip_101_alone_holds_for_one_election_where_hw_does_not() -> None:
     once = Configuration(epochs=1)
     assert failures(replication_machine("hw", settings=once, wanted="no-committed-loss"), examples=10) != []
@@ -109,6 +111,7 @@ def test_what_kip_101_diverges_by_leaves_kip_320_whole() -> None:
     assert replay(parse_schedule(broken.events), parse_protocol("kip-320"), Configuration()).broken == []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("replicas", [2, 3])
 def test_kip_320_holds_every_property(replicas: int) -> None:
     machine = replication_machine("kip-320", settings=Configuration(replicas=replicas), judged=ALL, scouted=1_000)

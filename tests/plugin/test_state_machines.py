@@ -36,6 +36,7 @@ def passes(machine: Any, examples: int) -> None:
     run_state_machine_as_test(machine, settings=hypothesis_settings(machine.TestCase.settings, max_examples=examples))
 
 
+@pytest.mark.thorough
 def test_a_failure_reads_as_verbs_with_replicas_and_the_property_that_they_break() -> None:
     *verbs, broken = steps_to_failure(replication_machine("hw", judged=["isr-complete"]))
     assert broken == "state.isr_complete()"
@@ -51,6 +52,7 @@ def test_there_is_a_rule_for_each_verb_that_the_configuration_makes_possible() -
     assert {each.function.__name__ for each in durable().rules} - rules == {"power_loss", "flush"}
 
 
+@pytest.mark.thorough
 def test_an_invariant_of_ones_own_fails_in_seconds_and_in_few_steps() -> None:
     class Short(replication_machine("kip-320")):  # type: ignore[misc]
         @invariant()
@@ -64,6 +66,7 @@ def test_an_invariant_of_ones_own_fails_in_seconds_and_in_few_steps() -> None:
     assert 4 <= len(steps) <= 6
 
 
+@pytest.mark.thorough
 def test_a_rule_of_ones_own_comes_among_the_verbs_and_only_where_it_matters() -> None:
     class Counting(Machine):  # type: ignore[misc]
         def __init__(self) -> None:
@@ -167,6 +170,7 @@ def test_every_step_of_a_machine_that_drives_several_protocols_happens_to_one_of
     assert Noting.happenings > 300
 
 
+@pytest.mark.thorough
 def test_a_machine_that_passes_ends_within_a_minute_with_the_settings_of_hypothesis() -> None:
     started = time.thread_time()
     passes(replication_machine("kip-320"), hypothesis_settings.get_profile("default").max_examples)
@@ -197,6 +201,7 @@ def test_this_version_of_hypothesis_lets_a_machine_draw_its_own_rules() -> None:
     assert drawn >= happened > 300
 
 
+@pytest.mark.thorough
 def test_where_hypothesis_cannot_be_steered_a_machine_is_one_like_any_other(monkeypatch: pytest.MonkeyPatch) -> None:
     class Short(Machine):  # type: ignore[misc]
         @invariant()

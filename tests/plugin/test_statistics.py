@@ -16,6 +16,8 @@ from epochfuzz.model.kafka.vocabulary.events import parse_schedule, verb_of
 from epochfuzz.strategies.machine import replication_machine
 from epochfuzz.strategies.statistics import met
 
+pytestmark = pytest.mark.thorough
+
 ROOT = Path(__file__).parents[2]
 SUITE = f"""\
 import sys

@@ -58,6 +58,7 @@ def test_no_two_defects_have_one_name_or_one_change():
     assert len(changes) == len(codes)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("mutant", DETECTABLE, ids=lambda mutant: mutant.name)
 def test_the_shortest_schedule_breaks_the_property_by_its_last_event_and_nothing_without_the_defect(mutant):
     proof = proofs()[mutant.name]
@@ -75,6 +76,7 @@ def test_every_event_of_the_shortest_schedule_is_enabled(mutant):
     assert all(execution.apply(event) for event in proof.shortest)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("mutant", QUICKLY_SEARCHED, ids=lambda mutant: mutant.name)
 def test_no_shorter_schedule_shows_the_defect(mutant):
     proof = proofs()[mutant.name]
@@ -153,6 +155,7 @@ def texts(**constants):
     return {each.name: ast.unparse(each.node) for each in specializer.specialize(roots, constants)}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "defects", [pytest.param(DEFECTS[::8], id="some"), pytest.param(DEFECTS, id="all", marks=pytest.mark.slow)]
 )
@@ -273,6 +276,7 @@ print("as before")
 """
 
 
+@pytest.mark.thorough
 def test_a_mechanism_more_changes_nothing_for_defects():
     ended = subprocess.run([sys.executable, "-c", WITH_ONE_MORE_MECHANISM], capture_output=True, text=True, timeout=300)
     assert (ended.stdout, ended.stderr) == ("as before\n", "")

@@ -46,6 +46,7 @@ def lengths(protocol: str, settings: Configuration, names: list[str]) -> dict[st
     return {name: None if schedule is None else len(schedule) for name, schedule in found.items()}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("protocol", "replicas", "records", "expected"), PUBLISHED)
 def test_complete_search_with_two_replicas_finds_the_published_lengths(protocol, replicas, records, expected):
     settings = Configuration(replicas=replicas, records=records, epochs=3)
@@ -136,6 +137,7 @@ def test_a_version_that_there_is_not_is_said_to_be_none_and_no_other_suggested(n
 # The survey.
 
 
+@pytest.mark.thorough
 def test_every_generation_and_release_was_surveyed_by_the_rules_of_today():
     assert list(surveyed()) == [*GENERATIONS, *RELEASES]
     stale = ", ".join(survey.stale())
@@ -151,6 +153,7 @@ def test_a_schedule_of_the_survey_breaks_its_property_with_its_last_event():
     assert not wrong
 
 
+@pytest.mark.thorough
 def test_no_schedule_that_the_project_keeps_beats_or_contradicts_the_survey():
     assert not [*survey.beaten(surveyed(), survey.kept())]
 
@@ -282,6 +285,7 @@ def test_explain_releases_prints_a_row_for_each_and_the_same_as_json():
     assert kafka["versions"] == ["2.6.1", "2.6.2", "2.6.3"]
 
 
+@pytest.mark.thorough
 def test_a_digest_does_not_depend_on_what_was_linked_before():
     forwards = {name: rules_digest(protocol, []) for name, protocol in NAMED.items()}
     backwards = {name: rules_digest(NAMED[name], []) for name in reversed(NAMED)}

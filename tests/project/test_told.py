@@ -25,6 +25,7 @@ def test_what_is_told_within_small_bounds_is_found_by_playing_every_transition(n
     assert len(tour) == WITHIN[name]["tour"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["out-of-range-keeps-the-log", "follower-trusts-leader-high-watermark"])
 def test_what_is_not_told_no_tour_finds(name: str) -> None:
     settings = settings_within(BY_NAME[name], (2, 1, 1))

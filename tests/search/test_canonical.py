@@ -1,5 +1,6 @@
 """One form for schedules that are the same but for names and the order of independent events."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -43,6 +44,7 @@ def test_the_leader_of_the_first_epoch_keeps_its_name():
     assert form(other) == other
 
 
+@pytest.mark.thorough
 @given(st.data())
 def test_whatever_the_order_of_independent_events_the_form_is_the_same(data):
     """Swap neighbours wherever that keeps the loss as it is, as often as Hypothesis likes."""

@@ -133,6 +133,7 @@ def test_the_bounds_that_are_searched_are_all_small_ones_and_none_beyond_the_con
         assert len(set(searched)) == len(searched)
 
 
+@pytest.mark.thorough
 def test_a_search_that_is_late_keeps_what_it_knew_and_no_other_from_its_time(monkeypatch):
     clock = iter(range(10_000))
     monkeypatch.setattr("epochfuzz.harness.engine.runtime.deadline.time.monotonic", lambda: next(clock) / 100)
@@ -154,6 +155,7 @@ def test_findings_are_shown_as_soon_as_they_are_shrunk_and_get_better():
         assert all(after[name].searched >= each.searched for name, each in before.items())
 
 
+@pytest.mark.thorough
 def test_a_budget_of_nothing_proves_nothing_and_finds_the_same(monkeypatch):
     walker, breaches = broken(HW)
     proven = findings.findings(walker, breaches, Noted())

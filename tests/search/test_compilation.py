@@ -42,6 +42,7 @@ def run(code, cache):
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("how", ["read-only", "no directory"])
 def test_what_cannot_be_kept_is_compiled_each_time_and_one_line_says_so(how, tmp_path):
     cache = tmp_path if how == "read-only" else "/proc/cache"
@@ -58,6 +59,7 @@ def test_what_can_be_kept_is(tmp_path):
     assert [file.suffix for file in tmp_path.rglob("kernels*.nbi")] == [".nbi"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("was_there", [False, True])
 def test_nobody_else_may_change_compiled_code_whatever_the_umask_is(was_there, tmp_path):
     cache = tmp_path / "epochfuzz"
@@ -92,6 +94,7 @@ def digest_and_names(copy):
     return digest, set(names)
 
 
+@pytest.mark.thorough
 def test_a_rule_that_is_moved_into_a_folder_is_another_kernel_and_so_is_one_that_is_changed_there(tmp_path):
     for folder in ("model", "harness", "strategies", "src"):
         shutil.copytree(ROOT / folder, tmp_path / folder, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))

@@ -57,6 +57,7 @@ def test_another_event_gives_another_fingerprint():
     assert len(prints) == len(LOSS) + 1
 
 
+@pytest.mark.thorough
 def test_processes_with_other_hash_seeds_find_the_same():
     found = []
     for hash_seed in ("0", "4242"):
@@ -70,6 +71,7 @@ def test_processes_with_other_hash_seeds_find_the_same():
     assert found[0][2]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["hw", "kip-101", "kip-279"])
 def test_what_compiled_search_found_interpreted_replay_confirms(name):
     for property_ in ("no-committed-loss", "no-divergence", "isr-complete", "convergence"):

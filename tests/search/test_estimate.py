@@ -48,6 +48,7 @@ def test_before_anything_is_walked_anything_is_new():
     assert estimate.something_new(Tally.empty(KAFKA, 1)).probability == 1.0
 
 
+@pytest.mark.thorough
 def test_the_estimate_foretells_how_often_something_new_comes():
     walker = Walker([parse_protocol("kip-101")], Configuration(), seed=11)
     tally = walker.walk(0, 2_000)

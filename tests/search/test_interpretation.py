@@ -39,6 +39,7 @@ def printed(command, **environment):
     return ended
 
 
+@pytest.mark.thorough
 def test_walks_and_searches_come_to_the_same():
     compiled = printed(["-c", SCRIPT])
     interpreted_ = printed(["-c", SCRIPT], NUMBA_DISABLE_JIT="1")
@@ -71,6 +72,7 @@ def test_numbers_of_narrow_arrays_do_not_wrap_and_what_is_written_is_in_the_arra
     assert other.tolist() == [[0, 100]]
 
 
+@pytest.mark.thorough
 def test_without_numba_a_finding_is_shown_and_its_proof_ends_in_time():
     words = [
         "-m",

@@ -113,6 +113,7 @@ class Outcome:
         )
 
 
+@pytest.mark.thorough
 @given(executions())
 def test_what_is_packed_is_unpacked(execution: Execution) -> None:
     p = execution.state
@@ -123,6 +124,7 @@ def test_what_is_packed_is_unpacked(execution: Execution) -> None:
                 assert element(back, field, index) == element(p, field, index), field.name
 
 
+@pytest.mark.thorough
 @given(executions(), st.randoms(use_true_random=False))
 def test_another_value_is_another_key_unless_nothing_reads_it(execution: Execution, draw: Random) -> None:
     p = execution.state
@@ -133,6 +135,7 @@ def test_another_value_is_another_key_unless_nothing_reads_it(execution: Executi
         assert (other != own) == field.read(p), field.name
 
 
+@pytest.mark.thorough
 @given(executions(), st.randoms(use_true_random=False))
 def test_what_is_left_out_of_keys_makes_no_difference(execution: Execution, draw: Random) -> None:
     outcome = Outcome(execution)
@@ -150,6 +153,7 @@ def test_the_epoch_cache_is_in_the_key_if_only_consumers_ask_for_the_end_of_an_e
     assert key(own.state, layout).tolist() != key(other.state, layout).tolist()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("field", [pytest.param(field, id=field.name) for field in VARIABLES if field.name != "goals"])
 def test_a_field_that_is_left_out_of_keys_though_it_is_read_is_noticed(field: Field) -> None:
     """Were the field declared unread, the test above would find a state in which another value makes a difference."""
@@ -185,6 +189,7 @@ def test_a_field_that_is_left_out_of_keys_though_it_is_read_is_noticed(field: Fi
     pytest.fail(f"no state was found in which {field.name} makes a difference")
 
 
+@pytest.mark.thorough
 @given(executions())
 def test_every_value_is_within_what_is_declared_of_its_field(execution: Execution) -> None:
     packing.layout_for([execution.state]).check(execution.state)
@@ -239,6 +244,7 @@ def searched(field: Field) -> Iterator[Exploration]:
             yield explore(protocol, settings, wanted=0)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("field", [pytest.param(field, id=field.name) for field in VARIABLES if field.name != "goals"])
 def test_a_search_notices_a_field_that_has_a_bit_too_few(field: Field, monkeypatch: pytest.MonkeyPatch) -> None:
     narrower(field, monkeypatch)

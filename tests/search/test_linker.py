@@ -4,6 +4,7 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -65,6 +66,7 @@ def test_linked_rules_do_what_the_rules_say_under_every_named_protocol() -> None
             check(protocol, each, generate.schedule(3, 0, deck)[:80])
 
 
+@pytest.mark.thorough
 @given(anything())
 @settings(max_examples=100)
 def test_linked_rules_do_what_the_rules_say_under_any_protocol_and_configuration(

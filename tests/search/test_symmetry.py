@@ -73,11 +73,13 @@ def check_replicas_are_alike(protocol: Protocol, how_many: int) -> None:
             assert values(other_after.state) == values(renamed(after.state, names)), event
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("protocol", [pytest.param(each, id=each.name) for each in NAMED.values()])
 def test_what_an_event_does_it_does_to_renamed_replicas(protocol: Protocol) -> None:
     check_replicas_are_alike(protocol, 15)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(30))
 def test_it_does_so_whatever_mechanisms_a_protocol_has(seed: int) -> None:
     draw = Random(seed)
@@ -111,6 +113,7 @@ def class_key(p: Partition) -> tuple[int, ...]:
     return tuple(key.tolist())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("protocol", [pytest.param(each, id=each.name) for each in GENERATIONS.values()])
 def test_states_have_one_key_where_they_differ_in_names_only(protocol: Protocol) -> None:
     for execution, _ in executions(protocol, 8):
@@ -136,6 +139,7 @@ def verdict(found: Exploration) -> tuple[bool, int | None]:
     return found.complete, None if found.shortest is None else len(found.shortest)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("property_", ["no-committed-loss", "no-divergence", "isr-complete"])
 @pytest.mark.parametrize(
     ("protocol", "settings", "depth"),
@@ -166,6 +170,7 @@ def test_convergence_is_sought_without_symmetry_for_healing_prefers_the_first_re
     assert (found.states, found.transitions) == (whole.states, whole.transitions)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("symmetric", [True, False])
 def test_threads_change_nothing_that_a_search_finds(symmetric: bool) -> None:
     for protocol, wanted in (("hw", LOSS), ("kip-101", 0)):

@@ -120,6 +120,7 @@ def test_a_walk_for_some_seconds_walks_whole_blocks():
     assert walked.tally.schedules % walking.BLOCK == 0
 
 
+@pytest.mark.thorough
 def test_every_goal_is_met_by_some_protocol_when_every_fault_may_happen():
     subject = walker(*GENERATIONS, settings=EVERY_FAULT)
     met = subject.walk(0, 20_000).goals.sum(axis=0)

@@ -158,6 +158,7 @@ def itf_expression(value: Any) -> bool:
     return False
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "name", ["m1-loss", "re-elected-leader", "consumer-over-leader-change", "kafka-6082-two-controllers"]
 )

@@ -27,6 +27,7 @@ def site(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, SITE)
 
 
+@pytest.mark.thorough
 def test_cases_and_replay_link_each_case_of_the_corpus_at_its_start(epochfuzz: Any) -> None:
     listed = {each["id"]: each["play"] for each in epochfuzz("cases", "--json").json["cases"]}
     assert listed.keys() == {case.id for case in bundled_cases()}
@@ -73,6 +74,7 @@ def test_replay_on_a_subject_links_the_first_difference(epochfuzz: Any) -> None:
     assert links(ended.err) == [each["play"] for each in ended.json["cases"] if each["differs"]] != []
 
 
+@pytest.mark.thorough
 def test_fuzz_links_each_finding_at_the_step_that_breaks_the_property(epochfuzz: Any) -> None:
     protocols = ("--protocol", "hw", "--protocol", UNFENCED)
     ended = epochfuzz("fuzz", *protocols, "--schedules", 3000, "--seed", 3, "--certify", 0, "--json")
@@ -112,6 +114,7 @@ def test_a_search_that_finds_no_schedule_has_no_link(epochfuzz: Any) -> None:
     assert (links(ended.err), ended.json["play"], ended.json["shortest"]) == ([], None, None)
 
 
+@pytest.mark.thorough
 def test_conform_links_the_models_run_of_a_difference(epochfuzz: Any, tmp_path: Path) -> None:
     adapter = ("--", sys.executable, "-m", "tests.conform.wrong", "permissive")
     ended = epochfuzz("conform", "--schedules", 200, "--seed", 1, "--out", tmp_path, "--json", *adapter)

@@ -72,7 +72,10 @@ def directory_of(path: str) -> LogDirectory:
 
 
 def _read_meta(read: LogDirectory) -> None:
-    """Read the broker's id: broker.id up to version 0, node.id in version 1 (BrokerMetadataCheckpoint)."""
+    """Read the ids of the broker and of the cluster from meta.properties.
+
+    The broker's id is broker.id in version 0 of the file, and node.id in version 1 (BrokerMetadataCheckpoint).
+    """
     if not has(read.path, META):
         return
     file = os.path.join(read.path, META)
@@ -95,8 +98,8 @@ def _read_meta(read: LogDirectory) -> None:
 def _lines(text: str) -> list[list[str]]:
     """Return the fields of each entry in a checkpoint. Raises Unreadable for an invalid text, as CheckpointFile does.
 
-    Line 1 is the version 0, line 2 the number of entries, and each further line is an entry. An empty text has no
-    entries, because a broker creates the file before its first entry.
+    Line 1 is the version, 0. Line 2 is the number of entries, and each further line is an entry. An empty text is valid
+    and has no entries, because a broker creates the file before its first entry.
     """
     if not text:
         return []

@@ -48,7 +48,7 @@ class Commits:
     problems: list[str] = field(default_factory=list)
 
     def add(self, commit: Commit) -> None:
-        """Add one commit."""
+        """Add a commit if its position is the greatest for its partition and leader epoch."""
         key = commit.topic, commit.partition, commit.leader_epoch
         known = self.greatest.get(key)
         if known is None or commit.position > known.position:
@@ -79,7 +79,10 @@ def commits_of(where: LocatedReplica, broker: int | None, topics: Iterable[tuple
 
 
 def still_stands(commit: Commit) -> bool:
-    """Return whether the batch of a commit has the right checksum. Only commits that show a loss need this check."""
+    """Return whether the batch of a commit has the right checksum. Only commits that show a loss need this check.
+
+    Returns True for a commit from a dump, which does not contain the batch.
+    """
     if commit.is_text:
         return True
     try:

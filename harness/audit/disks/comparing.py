@@ -1,9 +1,9 @@
 """Compare the replicas of one partition, and find committed records that a later leader does not have.
 
-A record below a high watermark stays at its offset in the log of every later leader. Suppose that x is the latest
-leader epoch of one replica, and that another replica has a later epoch. The second replica must then have every record
-that the first replica knew to be committed. This conclusion needs no clocks, and holds for copies that were made at
-different times.
+A record below a high watermark stays at its offset in the log of every later leader. Suppose that one replica has a
+later leader epoch than the latest epoch of another replica. The replica with the later epoch must then have every
+record that the other replica knew to be committed. This conclusion needs no clocks, and holds for copies that were made
+at different times.
 """
 
 from collections import defaultdict
@@ -29,7 +29,7 @@ class _Loss:
     first: int
     last: int
     epoch: Epoch
-    by: DiskReplica  # the log of a later leader
+    by: DiskReplica  # a replica with the log of a later leader
     told: str
     evidence: tuple[Event, ...]
     deleted_below: bool  # the later log begins at `first`, so more may have been lost below
@@ -47,7 +47,7 @@ class _Committed:
 
 @dataclass
 class Compared:
-    """The findings and gaps of one partition."""
+    """The findings of one partition, and the gaps: reasons why the comparison may have missed a loss."""
 
     findings: list[PartitionFinding] = field(default_factory=list)
     gaps: list[str] = field(default_factory=list)
@@ -105,9 +105,9 @@ def compared(partition: DiskPartition, budget: ReadBudget) -> Compared:
 
 
 def _bounded(replica: DiskReplica, partition: DiskPartition) -> DiskReplica:
-    """Return the replica, or an empty one if complete metadata logs end before the replica's latest leader epoch.
+    """Return the replica, or an empty replica if it has a later leader epoch than the complete metadata logs.
 
-    Such a replica was copied later, or is damaged. It proves nothing.
+    A replica with a later epoch was copied after the metadata logs, or is damaged. It proves nothing.
     """
     known = [history.state.epoch for _, history in partition.histories(replica.topic_id)]
     if known and replica.latest > max(known) and all(log.is_whole for log in partition.metadata):
@@ -123,7 +123,7 @@ def _same_life(one: DiskReplica, other: DiskReplica) -> bool | None:
     """Return whether two logs belong to the same topic, and not to a topic that was deleted and created again.
 
     Since 2.8, topic ids decide (KIP-516). Without topic ids, a batch that both logs contain shows that the topic is the
-    same. Returns None if there is no such batch.
+    same. Returns None if a topic id is missing and no batch is in both logs.
     """
     ids = {one.topic_id, other.topic_id}
     if None not in ids:
@@ -171,7 +171,7 @@ def _divergence(old: DiskReplica, new: DiskReplica) -> int | None:
 def _lost(
     partition: DiskPartition, old: DiskReplica, new: DiskReplica, later: Epoch, result: Compared
 ) -> Iterator[_Loss]:
-    """Find committed records of an earlier log that a later leader does not have."""
+    """Find committed records of an earlier log that a later leader lacks. Adds undecided cases to `result.gaps`."""
     first = _divergence(old, new)
     if first is None:
         if old.start < old.end <= new.start and new.epochs and new.epochs[0].number > old.latest:
@@ -220,9 +220,10 @@ def _committed(partition: DiskPartition, old: DiskReplica, later: Epoch) -> _Com
 
 
 def _was_alone(partition: DiskPartition, old: DiskReplica, later: Epoch) -> tuple[MetadataLog, PartitionState] | None:
-    """Return the state before an unclean election, if this replica was then the only member of the ISR.
+    """Return the state before an unclean election if `old` was then the only member of the ISR, or None.
 
-    In that state, its whole log was committed, unless min.insync.replicas held the high watermark back (KIP-966).
+    In that state, the replica's whole log was committed, unless min.insync.replicas held the high watermark back
+    (KIP-966). The result also has the metadata log that shows the state.
     """
     for log, history in partition.histories(old.topic_id):
         if history.alone.get(old.latest) != old.broker or old.broker is None:
@@ -281,7 +282,7 @@ def _lost_by_commits(partition: DiskPartition, usable: Sequence[DiskReplica], re
 
 
 def _has_one_life(partition: DiskPartition, replica: DiskReplica) -> bool:
-    """Return whether a whole metadata log shows that a topic was never deleted and created again."""
+    """Return whether a complete metadata log shows that a topic was never deleted and created again."""
     wholes = [log for log in partition.metadata if log.is_whole]
     return any(log.ids_of(partition.topic) == {replica.topic_id} for log in wholes) and all(
         log.ids_of(partition.topic) <= {replica.topic_id} for log in partition.metadata
@@ -291,9 +292,9 @@ def _has_one_life(partition: DiskPartition, replica: DiskReplica) -> bool:
 def _sequence_gaps(
     partition: DiskPartition, usable: Sequence[DiskReplica], findings: Sequence[PartitionFinding]
 ) -> Iterator[str]:
-    """Yield a gap for sequence numbers of producers that a log does not have.
+    """Yield a sentence for each gap in the sequence numbers of a producer.
 
-    Replicas with the same gap count once. A loss at the same offsets explains the gap.
+    A gap that several replicas have counts once. If a finding reports the offset as lost, the gap is left out.
     """
     lost = [
         range(each.first_offset, each.last_offset + 1)
@@ -322,7 +323,7 @@ def _sequence_gaps(
 
 
 def _merged(partition: DiskPartition, losses: Sequence[_Loss]) -> Iterator[PartitionFinding]:
-    """Merge the losses with the same topic id and the same later leader epoch into one finding each."""
+    """Merge losses into findings: one finding for each topic id and later leader epoch."""
     by_epoch: dict[tuple[str, int], list[_Loss]] = defaultdict(list)
     for loss in losses:
         by_epoch[loss.by.topic_id or "", loss.epoch.number].append(loss)
@@ -354,7 +355,7 @@ def _merged(partition: DiskPartition, losses: Sequence[_Loss]) -> Iterator[Parti
 def _unclean_elections(
     partition: DiskPartition, usable: Sequence[DiskReplica], result: Compared
 ) -> Iterator[PartitionFinding]:
-    """Find elections in the metadata log of brokers that were in neither the ISR nor the ELR.
+    """Find elections in the metadata log that chose a broker outside of both the ISR and the ELR.
 
     A deposed controller may have written an election that never took effect. So something else must confirm the
     election: a second copy of the metadata log, a later leader epoch of the partition, or the log of a replica.

@@ -64,14 +64,17 @@ def _counted(number: int, what: str, one: str = "", many: str = "s") -> str:
 
 
 def in_this_process(files: Sequence[str], report: Report) -> Iterable[Segment]:
-    """Read segments one after the other, without Spark."""
+    """Yield the segments of files, read one after the other in this process, without Spark."""
     for number, file in enumerate(files, start=1):
         report(f"reading {file}, {number:,} of {len(files):,}")
         yield segment_of(file)
 
 
 def audit_disks(paths: Sequence[str], report: Report, read: ReadSegments = in_this_process) -> DiskAudit:
-    """Audit data directories, whose paths `disks_among` has found. Raises AuditError."""
+    """Audit the data directories and dumps at paths that `disks_among` has returned. Raises AuditError.
+
+    `read` is the function that reads segments: `in_this_process`, or a SegmentReader on Spark.
+    """
     audit = DiskAudit(list(paths))
     places: list[tuple[LogDirectory, LocatedReplica]] = []
     dumps: list[tuple[LogDirectory, Dumped]] = []

@@ -1,4 +1,4 @@
-"""Divergence: two replicas with different batches of one leader epoch at the same offsets.
+"""Divergence: find two replicas with different batches of one leader epoch at the same offsets.
 
 Only the leader of an epoch appends, and followers copy its batches byte by byte. If two intact batches differ, the
 epoch had two leaders, or a follower kept its own records. A file that was copied into a directory from elsewhere would
@@ -19,7 +19,7 @@ from epochfuzz.harness.audit.disks.segments import NAME, BatchHeader, Damage, Ep
 from epochfuzz.harness.audit.judgement.findings import PartitionFinding, What
 from epochfuzz.harness.audit.lines.events import Event
 
-_MOST = 500_000  # batches that one audit reads a second time; then it compares only the ends of epochs
+_MOST = 500_000  # batches that an audit reads a second time; then it compares only the first and last of an epoch
 _CLEANED = 0x40  # attribute of a batch that the log cleaner has written
 
 
@@ -47,7 +47,10 @@ class BatchPlace:
 
 @dataclass(frozen=True)
 class Difference:
-    """The differing batches of one leader epoch in two replicas. `is_alike` is True if any other batch is equal."""
+    """The differing batches of one leader epoch in two replicas.
+
+    `is_alike` is True if the replicas also have at least one batch that is equal.
+    """
 
     one: DiskReplica
     other: DiskReplica
@@ -61,7 +64,7 @@ class Difference:
 
     @cached_property
     def wrong_checksum(self) -> BatchPlace | None:
-        """The first of the two batches in `first` whose checksum is wrong, or None. Reads the batches only once."""
+        """The first batch of the pair `first` with a wrong checksum, or None. Reads the batches only once."""
         return next((each for each in self.first if not _is_intact(each)), None)
 
     @cached_property
@@ -79,7 +82,10 @@ class Difference:
 
 
 def difference_of(one: DiskReplica, other: DiskReplica, budget: ReadBudget) -> Difference | None:
-    """Return the difference between two replicas in the first leader epoch that differs, or None."""
+    """Return the difference between two replicas in the first leader epoch that differs, or None.
+
+    Returns None for a compacted log.
+    """
     if one.is_compacted or other.is_compacted:
         return None
     runs = {each.number: each.run for each in one.epochs if each.run is not None}
@@ -142,7 +148,7 @@ def _batches(replica: DiskReplica, run: EpochRun, first: int, last: int) -> Iter
 
 
 def _is_cleaned(batch: BatchHeader) -> bool:
-    """Return whether the log cleaner may have changed a batch. It marks a batch, or removes records from it."""
+    """Return whether the log cleaner may have changed a batch. The batch then has a mark, or lacks records."""
     return bool(batch.attributes & _CLEANED) or batch.records != batch.last - batch.base + 1
 
 

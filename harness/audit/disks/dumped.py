@@ -1,8 +1,8 @@
-"""The output of kafka-dump-log.sh: headers as text, and records of the metadata and of consumers' positions as JSON.
+"""Read the output of kafka-dump-log.sh: headers of batches, and records of metadata and of consumers' positions.
 
-DumpLogSegments prints `Dumping FILE` and then a line for each batch. With --cluster-metadata-decoder and
---offsets-decoder a line for each record follows, whose payload is JSON (since 3.0 and 3.9). A dump does not contain the
-bytes that a checksum covers, so audit relies on `isvalid`.
+DumpLogSegments prints `Dumping FILE` and then a line for each batch. With --cluster-metadata-decoder (since 3.0) and
+--offsets-decoder (since 3.9), a line for each record follows, with a payload in JSON. A dump does not contain the bytes
+that a checksum covers, so audit relies on the field `isvalid`.
 """
 
 import json
@@ -53,14 +53,14 @@ class Dumped:
 
 @dataclass
 class _Section:
-    """The lines about one file."""
+    """The lines of a dump about one file."""
 
     path: str  # as in the dump; audit does not read this path
     lines: list[tuple[int, str]] = field(default_factory=list)
 
 
 def dumped(file: str, broker: int | None) -> Dumped:
-    """Read a dump of segments that a broker has on its disk."""
+    """Read a dump of segments from a broker's disk. `broker` is the broker's id, None if unknown."""
     found = Dumped()
     by_replica: dict[str, list[Segment]] = {}
     logs: dict[str, MetadataLog] = {}
@@ -96,7 +96,7 @@ def dumped(file: str, broker: int | None) -> Dumped:
 
 
 def _sections(file: str) -> Iterator[_Section]:
-    """Yield the sections of a dump, one after the other."""
+    """Yield the sections of a dump. Each section has the lines about one dumped file."""
     section: _Section | None = None
     with opened(file) as descriptor, os.fdopen(os.dup(descriptor), "rb") as text:
         number = 0
@@ -134,7 +134,7 @@ def _batches(section: _Section) -> Iterator[BatchHeader]:
 
 
 def _payloads(section: _Section) -> Iterator[tuple[int, int, int, Any, Any]]:
-    """Yield line, offset, time, key and payload of the records that have a payload."""
+    """Yield the line number, offset, time, key and payload of each record that has a payload."""
     for number, line in section.lines:
         match = _RECORD.match(line)
         if match is None or _PAYLOAD not in line:

@@ -1,4 +1,4 @@
-"""Read files of a data directory: only regular files, no links, and never more than a fixed number of bytes."""
+"""Read files of a data directory: only regular files, no links, and text files only up to a fixed size."""
 
 import os
 import stat
@@ -10,7 +10,7 @@ LARGEST_TEXT = 64 << 20  # bytes of a checkpoint: room for a million partitions
 
 
 class Unreadable(Exception):
-    """A file cannot be used; the message says why."""
+    """A file or directory cannot be read. The message states the reason."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def opened(path: str) -> Iterator[int]:
 
 
 def size_of(path: str) -> int:
-    """Return the size of a file, 0 if there is none."""
+    """Return the size of a file in bytes, or 0 if the file does not exist."""
     try:
         return os.lstat(path).st_size
     except (OSError, ValueError):
@@ -81,7 +81,7 @@ def changed(path: str) -> int:
 
 
 def text_of(path: str) -> str:
-    """Return the text of a small file. Raises Unreadable."""
+    """Return the text of a file of up to LARGEST_TEXT bytes. Raises Unreadable."""
     with opened(path) as descriptor:
         if os.fstat(descriptor).st_size > LARGEST_TEXT:
             raise Unreadable(f"is larger than {LARGEST_TEXT >> 20} MiB, more than Kafka writes there")

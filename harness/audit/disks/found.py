@@ -61,7 +61,7 @@ def is_dump(path: str) -> bool:
 def disks_among(paths: Iterable[str]) -> list[str]:
     """Return the data directories and the dumps among paths and below them.
 
-    Links below the paths are not followed. Dumps in a data directory are part of it.
+    Links below the paths are not followed. A dump in a data directory is part of the directory, and not in the result.
     """
     return list(dict.fromkeys(found for path in paths for found in _below(path, 0)))
 
@@ -114,7 +114,7 @@ def located(path: str) -> LocatedDirectory:
 
 
 def state_of(paths: Iterable[str]) -> str:
-    """Return a digest of the sizes and times of all segments, or an empty text if there are no segments."""
+    """Return a digest of the sizes and times of all segments at the paths, or an empty text if there are none."""
     replicas = (replica for path in paths for replica in located(path).replicas)
     files = sorted(file for replica in replicas for file in replica.segments)
     digest = hashlib.sha256()

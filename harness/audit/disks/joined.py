@@ -1,4 +1,4 @@
-"""Join an audit of logs and an audit of disks. A finding of both becomes one finding, with the evidence of both."""
+"""Join an audit of logs and an audit of disks. A finding of both audits becomes one finding with all evidence."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace

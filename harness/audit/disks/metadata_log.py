@@ -1,6 +1,6 @@
-"""__cluster_metadata-0: the leader and the ISR of each partition over time, and its unclean elections.
+"""Read __cluster_metadata-0: the leader and the ISR of each partition over time, and its unclean elections.
 
-Only the fields of five record types are decoded (metadata/src/main/resources/common/metadata/*.json, all versions).
+Only the fields of six record types are decoded (metadata/src/main/resources/common/metadata/*.json, all versions).
 """
 
 import base64
@@ -47,10 +47,10 @@ class PartitionHistory:
     """One partition in the metadata log: its state at the end, and its unclean elections."""
 
     state: PartitionState
-    unclean: list[tuple[PartitionState, PartitionState]] = field(default_factory=list)  # just before, and after
+    unclean: list[tuple[PartitionState, PartitionState]] = field(default_factory=list)  # states just before and after
     uses_eligible: bool = False
     leaders: dict[int, int] = field(default_factory=dict)  # by leader epoch
-    alone: dict[int, int] = field(default_factory=dict)  # by epoch: the leader, if it was alone in the ISR at the end
+    alone: dict[int, int] = field(default_factory=dict)  # by epoch: its leader, if alone in the ISR at its end
 
 
 @dataclass
@@ -69,7 +69,7 @@ class MetadataLog:
     problems: list[str] = field(default_factory=list)
 
     def ids_of(self, topic: str) -> set[str]:
-        """Return all topic ids that a name has had."""
+        """Return all topic ids that a topic name has had."""
         return {topic_id for topic_id, name in self.names.items() if name == topic}
 
     def least_in_sync_of(self, topic: str) -> int:
@@ -104,7 +104,7 @@ def _batches(log: MetadataLog, file: str) -> Iterator[tuple[BatchHeader, bytes]]
 
 
 def forget(log: MetadataLog, problem: str) -> None:
-    """Forget all states, because records that may have changed them are missing."""
+    """Note a problem, and forget the states of all partitions, because missing records may have changed them."""
     log.problems.append(problem)
     log.is_whole = False
     log.partitions.clear()
@@ -155,7 +155,7 @@ class PartitionChange:
     replicas: tuple[int, ...] | None = None
     eligible: tuple[int, ...] | None = None
     last_known: tuple[int, ...] | None = None
-    is_recovering: bool = False  # LeaderRecoveryState (KIP-704): by an unclean election
+    is_recovering: bool = False  # LeaderRecoveryState (KIP-704): true after an unclean election
 
 
 def _apply(log: MetadataLog, value: Bytes, place: Place) -> None:
@@ -268,7 +268,10 @@ def apply_feature(log: MetadataLog, name: str, level: int) -> None:
 
 
 def apply_config(log: MetadataLog, kind: int, resource: str, name: str, setting: str | None) -> None:
-    """Note min.insync.replicas: of topics (ConfigResource type 2), and of the cluster (type 4 without a name)."""
+    """Apply a ConfigRecord if it sets min.insync.replicas of a topic or of the cluster.
+
+    A topic has ConfigResource type 2. The cluster has type 4, without a name.
+    """
     if name != "min.insync.replicas" or not (kind == 2 or (kind == 4 and not resource)):
         return
     if setting is not None and setting.isdecimal() and len(setting) < 6:
@@ -291,7 +294,7 @@ def _nullable_string(value: Bytes) -> str | None:
 
 
 def _members(value: Bytes) -> tuple[int, ...] | None:
-    """Return a compact array of broker ids, None if it is null."""
+    """Return the broker ids in a compact array, or None for a null array."""
     size = value.unsigned() - 1
     if size < 0:
         return None

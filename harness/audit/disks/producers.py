@@ -1,4 +1,4 @@
-"""The sequence numbers of idempotent producers: a gap in them shows batches that a log does not have.
+"""The sequence numbers of idempotent producers: a gap in these numbers shows that a log lacks batches.
 
 In each producer epoch, a producer numbers its records per partition from 0 (KIP-98). A leader that knows the producer
 rejects a batch that does not continue these numbers (ProducerAppendInfo.checkSequence). Since 2.5, a leader that does
@@ -14,19 +14,19 @@ _MOST_RUNS = 20_000  # of one segment
 
 @dataclass(frozen=True, slots=True)
 class ProducerRun:
-    """Batches of one producer epoch in one segment whose sequence numbers follow each other."""
+    """A series of batches of one producer epoch in a segment. Their sequence numbers have no gap."""
 
     producer: int
     epoch: int  # of the producer
     first: int  # the first sequence number
     following: int  # the sequence number after the last one
-    position: int  # of the first batch, in bytes, or the line of a dump
+    position: int  # of the first batch: the byte in the segment, or the line of a dump
     offset: int  # of the first record
 
 
 @dataclass(frozen=True, slots=True)
 class SequenceGap:
-    """Sequence numbers, `expected` to `found - 1`, of a producer epoch that a log does not have before a batch."""
+    """A gap: a log lacks the sequence numbers `expected` to `run.first - 1` of a producer epoch."""
 
     file: str
     expected: int
@@ -39,7 +39,7 @@ class SequenceGap:
 
 
 class ProducerRuns:
-    """The runs of one segment, collected batch by batch."""
+    """Collects the runs of sequence numbers of one segment, batch by batch."""
 
     def __init__(self) -> None:
         self._done: list[ProducerRun] = []
@@ -47,7 +47,7 @@ class ProducerRuns:
         self._last: dict[tuple[int, int], list[int]] = {}
 
     def add(self, producer: int, epoch: int, sequence: int, records: int, position: int, offset: int) -> None:
-        """Add a batch. `records` counts the sequence numbers of the batch, also those that compaction has removed."""
+        """Add a batch. `records` counts its records, including records that compaction has removed."""
         if producer < 0 or sequence < 0:
             return  # without idempotence, or a transaction marker
         last = self._last.get((producer, epoch))
@@ -70,10 +70,10 @@ class ProducerRuns:
 def sequence_gaps(
     segments: Iterable[tuple[str, tuple[ProducerRun, ...] | None]], is_whole: bool
 ) -> Iterator[SequenceGap]:
-    """Yield the gaps in the segments of a log, given in order with their files.
+    """Yield the gaps in the sequence numbers of a log. `segments` has the file and the runs of each segment, in order.
 
     If `is_whole`, the log begins at offset 0, and the numbers of each producer epoch must begin at 0 too. A number that
-    goes back is no gap, because nothing is missing.
+    goes back is not a gap, because nothing is missing. The search stops at a segment with too many runs (None).
     """
     expected: dict[tuple[int, int], int] = {}
     for file, runs in segments:

@@ -1,4 +1,4 @@
-"""The records of __cluster_metadata and __consumer_offsets, the only topics whose payload is read.
+"""Read the records of __cluster_metadata and __consumer_offsets, the only topics whose records audit reads.
 
 https://kafka.apache.org/documentation/#record describes the format. A size that exceeds the remaining bytes is an
 error. `is_intact` checks the checksum of a batch.
@@ -26,7 +26,7 @@ class MalformedRecords(Exception):
 
 @dataclass(frozen=True, slots=True)
 class DiskRecord:
-    """A record's key and value; None where there is none."""
+    """A record with its offset. A missing key or value is None."""
 
     offset: int
     key: bytes | None
@@ -34,25 +34,25 @@ class DiskRecord:
 
 
 class Bytes:
-    """Read fields from front to back. Raises MalformedRecords if too few bytes are left."""
+    """Bytes whose fields are read from front to back. Raises MalformedRecords if too few bytes are left."""
 
     def __init__(self, data: bytes) -> None:
         self._data, self._at = data, 0
 
     @property
     def rest(self) -> int:
-        """The bytes that are left."""
+        """The number of bytes that are left."""
         return len(self._data) - self._at
 
     def take(self, size: int) -> bytes:
-        """Return the next bytes."""
+        """Return the next `size` bytes."""
         if not 0 <= size <= self.rest:
             raise MalformedRecords(f"{size} bytes are announced, and {self.rest} are left")
         self._at += size
         return self._data[self._at - size : self._at]
 
     def number(self, size: int) -> int:
-        """Return a signed number of a fixed size."""
+        """Return a signed number of `size` bytes."""
         return int.from_bytes(self.take(size), "big", signed=True)
 
     def unsigned(self) -> int:
@@ -71,7 +71,7 @@ class Bytes:
         return (number >> 1) ^ -(number & 1)
 
     def nullable(self) -> bytes | None:
-        """Return the bytes after a signed varint, which is their length. Returns None if the length is -1."""
+        """Return bytes with their length before them, as a signed varint. Returns None if the length is -1."""
         size = self.zigzag()
         return None if size == -1 else self.take(size)
 

@@ -51,12 +51,12 @@ class DiskReplica:
 
     @property
     def broker(self) -> int | None:
-        """The broker whose disk this is."""
+        """The id of the broker that the disk belongs to, or None if unknown."""
         return self.directory.broker
 
     @property
     def who(self) -> str:
-        """The broker in words."""
+        """The broker in words, such as `broker 1`."""
         return f"broker {self.broker}" if self.broker is not None else f"the broker of {self.directory.path}"
 
     @property
@@ -66,7 +66,7 @@ class DiskReplica:
 
     @property
     def high_watermark(self) -> int | None:
-        """The high watermark in the checkpoint, but not beyond the log end."""
+        """The high watermark in the checkpoint, but at most the log end offset. None if the checkpoint lacks it."""
         entry = self.directory.high_watermarks.get((self.topic, self.partition))
         return None if entry is None else min(entry[0], self.end)
 
@@ -84,7 +84,7 @@ class DiskReplica:
         return next((epoch for epoch in self.epochs if epoch.number > number), None)
 
     def shows_high_watermark(self) -> Event:
-        """Return the line of the checkpoint as evidence."""
+        """Return the checkpoint's line with the high watermark as evidence."""
         value, line = self.directory.high_watermarks[self.topic, self.partition]
         file = os.path.join(self.directory.path, checkpoints.HIGH_WATERMARKS)
         text = f"{self.topic} {self.partition} {value}: the high watermark is {value}"
@@ -107,7 +107,7 @@ class DiskReplica:
         return shown
 
     def shows_end(self) -> list[Event]:
-        """Return the last batch as evidence."""
+        """Return the last batch as evidence, or an empty list for an empty log."""
         run = next((epoch.run for epoch in reversed(self.epochs) if epoch.run is not None), None)
         if run is None:
             return []
@@ -186,7 +186,8 @@ def _missing_end(replica: DiskReplica) -> Iterator[str]:
     """Yield a problem if the log ends below an offset that one of the broker's checkpoints shows.
 
     The log reached that offset. A broker flushes the records below the recovery point before it writes the recovery
-    point (LogManager.checkpointRecoveryOffsetsInDir), and lowers it at once when it truncates (LogManager.truncateTo).
+    point (LogManager.checkpointRecoveryOffsetsInDir). When it truncates the log, it lowers the recovery point at once
+    (LogManager.truncateTo).
     """
     key, directory = (replica.topic, replica.partition), replica.directory
     for name, offsets in (
@@ -203,7 +204,10 @@ def _missing_end(replica: DiskReplica) -> Iterator[str]:
 
 
 def _continuous(replica: DiskReplica, segments: Sequence[Segment]) -> list[EpochRun]:
-    """Merge the runs of consecutive segments into one run per epoch, and stop at the first unusable segment."""
+    """Merge the runs of consecutive segments into one run per epoch, and stop at the first unusable segment.
+
+    Sets the end of the replica, and adds the problems of the segments to the replica.
+    """
     runs: list[EpochRun] = []
     end = segments[0].base if segments else 0
     for segment in segments:
@@ -240,7 +244,7 @@ def _continuous(replica: DiskReplica, segments: Sequence[Segment]) -> list[Epoch
 
 
 def _by_segments(replica: DiskReplica, runs: Sequence[EpochRun]) -> None:
-    """Set the epochs from the segments, if there is no checkpoint. A replica with problems loses its last epoch."""
+    """Set the replica's epochs from the segments alone. If the replica has problems, leave out its last epoch."""
     whole = runs[:-1] if replica.problems else runs
     replica.epochs = [Epoch(run.epoch, run.first.base, None, run) for run in whole]
     if len(whole) < len(runs):
@@ -251,7 +255,7 @@ def _by_both(replica: DiskReplica, entries: Sequence[EpochEntry], runs: Sequence
     """Set the epochs that both the checkpoint and the segments show."""
     file = os.path.join(replica.path, checkpoints.EPOCHS)
     if entries and entries[0].start > replica.start:
-        replica.start = entries[0].start  # records were deleted; this checkpoint may be newer than log-start-offset's
+        replica.start = entries[0].start  # records were deleted; log-start-offset-checkpoint may be older
     by_epoch = {run.epoch: run for run in runs if run.last.last >= replica.start}
     is_all_there = not replica.problems
     if runs and entries and entries[0].start < runs[0].first.base and not replica.is_compacted:
@@ -292,7 +296,7 @@ def _by_both(replica: DiskReplica, entries: Sequence[EpochEntry], runs: Sequence
 
 
 def _local(entries: Sequence[EpochEntry], begins: int) -> list[EpochEntry]:
-    """Return the epochs of the offsets from `begins` on. With tiered storage, there are older ones (KIP-405)."""
+    """Return the epochs of offsets from `begins` on. With tiered storage (KIP-405), `entries` has older epochs too."""
     before = [entry for entry in entries if entry.start <= begins]
     return [replace(before[-1], start=begins), *entries[len(before) :]]
 

@@ -1,4 +1,4 @@
-"""Segments: the headers of all batches, and the leader epochs in them. The records are not read.
+"""Segments: read the headers of all batches, and the leader epochs in the headers. The records are not read.
 
 A header of message format 2 has 61 bytes (https://kafka.apache.org/documentation/#recordbatch). Its checksum does not
 cover the base offset, the length and the leader epoch. A header therefore counts only if its offset and epoch continue
@@ -147,7 +147,7 @@ def collected(file: str, base: int, size: int, batches: Iterator[BatchHeader]) -
 
 
 def headers(descriptor: int, size: int, base: int) -> Iterator[BatchHeader]:
-    """Yield the headers of a file. Each header continues the header before it. Raises Damage and OSError."""
+    """Yield the headers of all batches in a file. Each header continues the previous one. Raises Damage and OSError."""
     at, least_offset, least_epoch = 0, base, 0
     block, block_at, wanted = b"", 0, _BLOCK
     unpack, header_size = HEADER.unpack_from, HEADER.size
@@ -191,13 +191,13 @@ def bounded(time: int) -> int:
 
 
 def _check_end(rest: bytes, at: int) -> None:
-    """Raise Damage unless the rest is empty, or zeros of a preallocated file."""
+    """Raise Damage if the rest of a file is more than the zeros of a preallocated file."""
     if any(rest):
         raise Damage(at, "the file ends within a batch", is_torn=True)
 
 
 def _check_zeros(descriptor: int, at: int, size: int) -> None:
-    """Raise Damage unless the file has only zeros from here on, as with log.preallocate."""
+    """Raise Damage unless the file has only zeros from byte `at` on, as with log.preallocate."""
     while at < size:
         block = os.pread(descriptor, 1 << 20, at)
         if not block:
@@ -210,7 +210,7 @@ def _check_zeros(descriptor: int, at: int, size: int) -> None:
 def _damage(
     at: int, magic: int, length: int, size: int, offset: int, least_offset: int, epoch: int, least_epoch: int
 ) -> Damage:
-    """Return the Damage for the first error of a header."""
+    """Return the Damage that describes the first error in a header."""
     if magic in (0, 1):
         return Damage(at, f"a batch of message format {magic}, from before Kafka 0.11, which has no leader epochs")
     if magic != _MAGIC:

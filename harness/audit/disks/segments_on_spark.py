@@ -1,4 +1,4 @@
-"""Segments on Spark: each task reads the headers of one range of segments, and a table keeps the runs."""
+"""Segments on Spark: each task reads the headers of several segments, and a table keeps the results."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
@@ -62,7 +62,7 @@ def ranges(files: Iterable[str]) -> Iterator[list[str]]:
 
 
 def read_segments(_: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Read the segments of some ranges. Yields a row of SEGMENTS for each segment."""
+    """Read the segments that the rows of RANGES name. Yields a row of SEGMENTS for each segment."""
     for batch in batches:
         for row in batch.to_pylist():
             segments = [asdict(segment_of(file)) for file in row["files"]]

@@ -25,8 +25,9 @@ class What(StrEnum):
 class PartitionFinding:
     """A finding about a partition. `evidence` holds the lines that show it, and `around` also the lines near them.
 
-    `first_offset` and `last_offset` bound the records concerned; None if the lines don't show them. `passed` marks a
-    danger that passed without a loss, as later lines show.
+    `first_offset` and `last_offset` are the offsets of the first and the last record concerned, or None if the lines
+    don't show them. `told` is the finding in words. `passed` is true for a danger if no line
+    shows that records were lost.
     """
 
     what: str
@@ -53,7 +54,7 @@ class PartitionFinding:
 
     @property
     def offsets(self) -> str:
-        """Return the offsets in words."""
+        """Return the offsets as text, such as `5 to 7`, or `?` if the lines don't show them."""
         if self.first_offset is None or self.last_offset is None:
             return "?"
         if self.first_offset == self.last_offset:
@@ -61,7 +62,7 @@ class PartitionFinding:
         return f"{self.first_offset:,} to {self.last_offset:,}"
 
     def plain(self) -> "documents.AuditFinding":
-        """Return the fields of the JSON document."""
+        """Return the finding as fields of the document of `--json`."""
         return {
             "kind": self.what,
             "topic": self.topic,
@@ -74,13 +75,13 @@ class PartitionFinding:
         }
 
     def row(self) -> dict[str, Any]:
-        """Return a row of the table of findings."""
+        """Return the finding as a row of the table of findings."""
         rows = {name: [event.row() for event in getattr(self, name)] for name in ("evidence", "around")}
         return vars(self) | rows
 
     @classmethod
     def from_row(cls, row: dict[str, Any]) -> "PartitionFinding":
-        """Return the finding of a row."""
+        """Return the finding that a row of the table of findings holds."""
         events = {name: tuple(Event.from_row(each) for each in row[name]) for name in ("evidence", "around")}
         return cls(**row | events)
 

@@ -1,9 +1,9 @@
-"""History: the events of one partition, in an order that needs no comparison of two brokers' clocks.
+"""History: order the events of one partition without a comparison of the clocks of different brokers.
 
 The clocks of brokers differ. The events of one broker are therefore ordered by line within a file, and by time across
-its files. Leader epochs order the events of different brokers. If a topic is deleted and created again, its epochs
-begin at 0 again. Each period from creation to deletion is a life of the topic, and this module separates the lives. If
-the lines don't show which events belong together, the rules check each broker alone.
+the broker's files. Leader epochs order the events of different brokers. If a topic is deleted and created again, its
+leader epochs begin at 0 again. Each period from creation to deletion is a life of the topic, and this module separates
+the lives. If the lines don't show which events belong together, the rules check each broker alone.
 """
 
 import re
@@ -30,8 +30,8 @@ _WITH_IDS = (*ROLES, MessageKind.CREATING, MessageKind.UNCLEAN)
 class Placed:
     """An event of a broker, with the broker's leader epoch and role after the event.
 
-    `index` is the position among the broker's events. `topic_id` is from the line itself, or from the broker's lines
-    around it.
+    `index` is the position among the broker's events. `topic_id` is from the line of the event, or from the broker's
+    lines before and after this line.
     """
 
     event: Event
@@ -47,8 +47,8 @@ class Placed:
 class Life:
     """A partition from its creation to its deletion: the events of each broker in order.
 
-    `is_sure` is false if the topic may have been created again, so that some lines may belong to another life. A line
-    that is missing could have shown this.
+    `is_sure` is false if some lines may belong to another life, because the topic may have been deleted and created
+    again. The lines of such a deletion may be missing.
     """
 
     topic: str
@@ -63,7 +63,7 @@ class Life:
 
     @cached_property
     def reigns(self) -> dict[int, list[Placed]]:
-        """By leader epoch: the lines in which a broker says that it leads, one line for each broker."""
+        """Return the lines of new leaders by leader epoch. In each epoch, each broker has at most one line."""
         told: dict[int, dict[int, Placed]] = defaultdict(dict)
         for each in self.placed:
             if each.event.kind == MessageKind.LEADER and each.event.leader_epoch is not None:
@@ -71,7 +71,7 @@ class Life:
         return {epoch: list(told[epoch].values()) for epoch in sorted(told)}
 
     def of(self, *kinds: MessageKind) -> Iterator[Placed]:
-        """Return the events of some kinds."""
+        """Return the events of the given kinds, broker by broker."""
         return (each for each in self.placed if each.event.kind in kinds)
 
     def earlier(self, placed: Placed) -> Iterator[Placed]:
@@ -90,7 +90,7 @@ class Life:
 
     @cached_property
     def unseen(self) -> list[int]:
-        """Return the leader epochs that may have had a leader, although no line of a leader shows it."""
+        """Return the leader epochs that may have had a leader, although no broker's line says that it led."""
         leaderless = {each.event.leader_epoch for each in self.placed if each.event.leader == NOBODY}
         shown = {each.event.leader_epoch for each in self.of(*ROLES, MessageKind.STATE, MessageKind.TOLD)} - {None}
         told = self.reigns.keys() | leaderless
@@ -100,12 +100,12 @@ class Life:
         return [e for e in epochs if e not in told and any(self._may_have_led(b, e) for b in self._elected(e))]
 
     def _elected(self, epoch: int) -> set[int]:
-        """Return the brokers that may have been elected at an epoch: every broker if no line names the leader."""
+        """Return the brokers that may have been elected leader of an epoch: all brokers if no line names the leader."""
         named = {each.event.leader for each in self.placed if each.event.leader_epoch == epoch} - {None, NOBODY}
         return {broker for broker in named if broker is not None} or {*self.brokers, *self.silent}
 
     def _may_have_led(self, broker: int, epoch: int) -> bool:
-        """Return whether a broker may have led in an epoch, so that only its line is missing."""
+        """Return whether a broker may have led an epoch although no line shows this."""
         roles = [each for each in self.brokers.get(broker, ()) if each.event.kind in ROLES]
         for before, after in pairwise(roles):
             if (before.epoch or 0) < epoch < (after.epoch or 0):
@@ -118,7 +118,7 @@ class Life:
 
     @cached_property
     def silent(self) -> list[int]:
-        """Return the brokers that lines name, but that have no line about this partition themselves."""
+        """Return the brokers that other brokers' lines name, but that have no line about this partition themselves."""
         named = {member for each in self.placed for member in each.event.isr or ()}
         named |= {each.event.leader for each in self.placed if each.event.leader is not None}
         return sorted(named - self.brokers.keys() - {NOBODY})
@@ -127,9 +127,10 @@ class Life:
 def lives(
     events: Iterable[Event], is_one_cluster: bool = False, newest_first: frozenset[str] = frozenset()
 ) -> tuple[list[Life], bool]:
-    """Return the lives of one partition, and whether its lines suffice to separate them.
+    """Return the lives of one partition, and whether its lines suffice to separate the lives.
 
-    `newest_first` are the files whose lines are in the reverse order.
+    A life is a period from the creation of the topic to its deletion. `is_one_cluster` is true if all lines are of one
+    cluster. `newest_first` are the files whose newest line is the first line.
     """
     by_broker: dict[int, list[Event]] = defaultdict(list)
     for event in events:
@@ -157,7 +158,7 @@ def stem(file: str) -> str:
 
 
 def _rotation(file: str) -> tuple[int, int, str]:
-    """Return a sort key for the files of a rotation, which puts the oldest file first."""
+    """Return a sort key for a rotated file. The key sorts the oldest file first."""
     name = re.sub(r"\.(?:gz|xz|zst|bz2)$", "", file.rpartition("/")[2])
     dated = re.search(_DATE, name)
     numbered = re.search(r"\.(\d{1,5})$", name)
@@ -167,7 +168,10 @@ def _rotation(file: str) -> tuple[int, int, str]:
 
 
 def goes_forward(events: Iterable[Event]) -> bool:
-    """Return whether the leader epochs of a file's lines increase. Such a file is not in the reverse order."""
+    """Return whether a broker's leader epoch increases from one line of a file to a later line.
+
+    Such a file is not in the reverse order, even if its times decrease.
+    """
     epochs: dict[int | None, list[int]] = defaultdict(list)
     for event in sorted(events, key=lambda event: event.line):
         if event.kind in ROLES and event.leader_epoch is not None:
@@ -176,7 +180,7 @@ def goes_forward(events: Iterable[Event]) -> bool:
 
 
 def _by_line(events: Sequence[Event], newest_first: frozenset[str]) -> list[Event]:
-    """Return events by file, and by line within a file. Reverses the files whose newest line is the first one."""
+    """Return events sorted by file, and by line within a file. Reverses the lines of the files in `newest_first`."""
     forward = sorted(events, key=lambda event: (event.file, event.line))
     if not newest_first:
         return forward
@@ -228,9 +232,9 @@ _what_it_says = attrgetter(
 def _pieces(events: list[Event]) -> list[list[Event]]:
     """Split a broker's events into lives of the topic.
 
-    A new life begins at a line with another topic id, or with an epoch below an earlier one. If there was a deletion
-    before this line, the new life begins after the deletion. A deletion alone does not begin a life: if later epochs
-    continue the earlier ones, the replica was moved away and back.
+    A new life begins at a line with another topic id, or with a lower epoch than an earlier line. If there was a
+    deletion before this line, the new life begins after the deletion. A deletion alone does not begin a life: if later
+    epochs continue the earlier ones, the replica was moved away and back.
     """
     pieces: list[list[Event]] = [[]]
     highest, topic_id, was_deleted = -1, None, False
@@ -264,10 +268,10 @@ def _is_one_life(pieces: "Pieces", is_one_cluster: bool) -> bool:
 
 
 def _is_made_again(piece: Sequence[Event]) -> bool:
-    """Return whether a log is created in place of another one, or continues after its deletion.
+    """Return whether a broker creates a log although it had one before, or has lines after the deletion of a log.
 
-    The lines of a topic that was deleted and created again belong to several lives. If the lines before and after the
-    creation name one topic id, the topic is the same, and its log is now on another disk.
+    Such lines may belong to several lives of the topic. If the lines before and after the creation name one topic id,
+    they belong to one life, and the log is now on another disk.
     """
     ids = _ids(piece)
     made = [
@@ -281,7 +285,7 @@ def _is_made_again(piece: Sequence[Event]) -> bool:
 
 
 def _contradict(pieces: dict[int, list[Event]], is_one_cluster: bool) -> bool:
-    """Return whether lines without topic ids contradict each other, because they are of several lives or clusters."""
+    """Return whether lines without topic ids contradict each other, as lines of several lives or clusters do."""
     if any(_takes_a_role_as_new_twice(piece) for piece in pieces.values()):
         return True
     roles = [e for piece in pieces.values() for e in piece if e.kind in ROLES and e.time >= DAY]
@@ -329,7 +333,7 @@ def _takes_a_role_as_new_twice(piece: Sequence[Event]) -> bool:
 
 
 def _are_connected(pieces: dict[int, list[Event]]) -> bool:
-    """Return whether the lines of the brokers name each other, directly or through other brokers."""
+    """Return whether all brokers are connected: a line connects its broker with each broker that the line names."""
     reached = {next(iter(pieces))}
     named = {
         broker: {m for e in piece for m in (*(e.isr or ()), e.leader, e.previous_leader) if m is not None}
@@ -346,7 +350,11 @@ Pieces = dict[int, list[list[Event]]]
 
 
 def _by_number(pieces: Pieces) -> list[list[list[Event]]] | None:
-    """Return groups of the brokers' first, second, ... pieces; None if their numbers or times don't match."""
+    """Return the first pieces of all brokers as a group, the second pieces, and so on, or None if they don't match.
+
+    A piece holds the events of a broker in one life of the topic. The pieces match if all brokers have the same number
+    of pieces, and if the pieces of each group overlap in time and name at most one topic id.
+    """
     counts = {len(own) for own in pieces.values()}
     if len(counts) > 1:
         return None
@@ -357,14 +365,17 @@ def _by_number(pieces: Pieces) -> list[list[list[Event]]] | None:
 
 
 def _are_of_one_time(pieces: Sequence[Sequence[Event]]) -> bool:
-    """Return whether all pieces overlap in time, apart from some seconds by which clocks may differ."""
+    """Return whether several series of events overlap in time. Up to 10 s between them are allowed: clocks differ."""
     dated = [[event.time for event in piece if event.time >= DAY] for piece in pieces]
     times = [own for own in dated if own]
     return max(min(own) for own in times) - min(max(own) for own in times) <= _SLACK if times else True
 
 
 def _by_topic_id(pieces: Pieces) -> list[list[list[Event]]] | None:
-    """Return the pieces of all brokers, grouped by topic id; None unless each piece of a broker has its own id."""
+    """Return the pieces of all brokers, grouped by topic id. A piece holds a broker's events in one life of the topic.
+
+    Returns None if a piece has no topic id, or if two pieces of a broker have the same id.
+    """
     ids = {broker: [_topic_id(piece) for piece in own] for broker, own in pieces.items()}
     every = list(dict.fromkeys(each for own in ids.values() for each in own))
     if None in every or any(len(own) != len(set(own)) for own in ids.values()):
@@ -378,7 +389,7 @@ def _topic_id(piece: Sequence[Event]) -> str | None:
 
 
 def _ids(piece: Sequence[Event]) -> list[str | None]:
-    """Return the topic id of each event. If its line has none, the lines before and after it must name one id."""
+    """Return the topic id of each event. An event without an id gets the id that the lines on both sides of it name."""
     before: list[str | None] = []
     known: str | None = None
     for event in piece:

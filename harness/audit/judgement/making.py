@@ -1,4 +1,4 @@
-"""Make findings with the lines that show them and the rows around these lines."""
+"""Create findings, with the lines that show them and the timeline rows around these lines."""
 
 from collections.abc import Sequence
 
@@ -16,13 +16,16 @@ _OF_TIMELINES = frozenset(MessageKind) - {
 
 
 def are_of_one_life(life: Life, one: Placed, other: Placed) -> bool:
-    """Return whether two lines are of the same life of a topic. If the life is not sure, both must name the same id."""
+    """Return whether two lines are of one life of a topic: the period from its creation to its deletion.
+
+    The topic ids of the two lines must not differ. If `life.is_sure` is false, both lines must have the same topic id.
+    """
     ids = {one.topic_id, other.topic_id}
     return len(ids - {None}) < 2 if life.is_sure else len(ids) == 1 and None not in ids
 
 
 def start_of(event: Event) -> int:
-    """Return the log end offset of a leader at its start."""
+    """Return the log end offset of a leader when its leader epoch starts. `event` is the line of the new leader."""
     assert event.offset is not None
     return event.offset
 
@@ -36,7 +39,10 @@ def finding_of(
     evidence: Sequence[Placed],
     passed: bool = False,
 ) -> PartitionFinding:
-    """Return a finding with its lines, without repetition, and the timeline rows around them."""
+    """Return a finding with its lines of evidence, each once, and the timeline rows around these lines.
+
+    `offsets` are the first and the last offset concerned. `told` is the finding in words.
+    """
     first, last = offsets or (None, None)
     lines = tuple(dict.fromkeys(each.event for each in evidence))
     return PartitionFinding(
@@ -73,7 +79,7 @@ def _around(life: Life, evidence: Sequence[Placed]) -> tuple[Event, ...]:
 def _by_epoch(events: Sequence[Placed]) -> list[tuple[int, Placed]]:
     """Return a broker's events with their leader epochs.
 
-    The events of a start (a log is loaded, created or recovered) belong to the role that follows.
+    The events of a start (a log is loaded, created or recovered) get the leader epoch of the broker's next role.
     """
     following, dated = 0, []
     for each in reversed(events):

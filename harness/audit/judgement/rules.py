@@ -1,7 +1,7 @@
 """Rules: derive findings from the history of a partition. A rule finds nothing without the lines that it needs.
 
-Kafka's guarantee is: if a broker has shown a high watermark, every leader of a later epoch has all records below it, at
-their offsets. The line of a new leader shows the end of its log.
+Kafka's guarantee is: if a broker has shown a high watermark, every leader of a later epoch has all records below this
+high watermark, at their offsets. The line of a new leader shows the end of the leader's log.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ class Judged:
     unseen: int  # number of leader epochs that no line of a leader shows
     silent: tuple[int, ...]  # brokers that lines name, but that have no line themselves
     told_apart: bool  # whether the lines suffice to separate the lives of a topic that was created again
-    undecided: tuple[str, ...] = ()  # possible losses, which are losses if the lines are of one life of the topic
+    undecided: tuple[str, ...] = ()  # possible losses that the lines neither prove nor exclude, in words
 
 
 def judge(
@@ -35,12 +35,12 @@ def judge(
     is_one_cluster: bool = False,
     newest_first: frozenset[str] = frozenset(),
 ) -> Judged:
-    """Check one partition by its events.
+    """Check one partition by its events. Returns its findings, and the questions that its lines leave open.
 
-    `clocks_back`: brokers whose clock went back, so that audit does not know the order of their files. `newest`: the
-    highest major release among the brokers, None if no line shows it.
-    `is_one_cluster`: whether the brokers' own lines name the same cluster. `newest_first`: files whose times decrease.
-    If the leader epochs increase in such a file, its clock was wrong, and its lines are in order.
+    `clocks_back` are brokers whose clock went back, so that audit does not know the order of their files. `newest` is
+    the highest major release of the brokers, None if no line shows it. `is_one_cluster` is true if the brokers' own
+    lines name the same cluster. `newest_first` are files whose times decrease. If the leader epochs increase in such a
+    file, its clock was wrong, and its lines are in order.
     """
     wrong = {file for file in newest_first if goes_forward(event for event in events if event.file == file)}
     clocks_back |= {event.broker for event in events if event.file in wrong and event.broker is not None}
@@ -50,7 +50,8 @@ def judge(
     sure = [life if life.is_sure else replace(life, is_sure=True) for life in told]
     for life, as_sure in zip(told, sure, strict=True):
         if_sure = list(_judged(as_sure, clocks_back, newest))
-        # Fewer pairs of lines count in a life that is not sure. It cannot show more than the same lines as a sure life.
+        # In a life that is not sure, the rules compare fewer pairs of lines than in a sure life with the same lines. So
+        # if the sure life has no finding, the rules need not run again.
         findings += if_sure if life.is_sure or not if_sure else _judged(life, clocks_back, newest)
         possible += if_sure
     undecided = [each for life in sure for each in undecided_truncations(life)]
@@ -64,7 +65,10 @@ def judge(
 
 
 def _undecided(findings: Sequence[PartitionFinding], possible: Sequence[PartitionFinding]) -> Iterator[str]:
-    """Yield sentences about losses that the lines show only if all of them are of one life of the topic."""
+    """Yield a sentence for each finding in `possible` that is not in `findings`.
+
+    It is a loss only if all lines are of one life of the topic.
+    """
     found = {(finding.what, finding.first_offset, finding.leader_epoch) for finding in findings}
     for each in possible:
         if not each.passed and (each.what, each.first_offset, each.leader_epoch) not in found:
@@ -89,7 +93,7 @@ def _judged(life: Life, clocks_back: frozenset[int], newest: int | None) -> Iter
 
 @dataclass(frozen=True)
 class _Shown:
-    """A high watermark that a broker showed. The records below it were committed in an epoch before `before`."""
+    """A high watermark that a broker's line shows. All records below it were committed before epoch `before`."""
 
     high_watermark: int
     before: int
@@ -98,7 +102,7 @@ class _Shown:
 
 @dataclass(frozen=True)
 class _Lost:
-    """A loss: a leader of `epoch` started at offset `start`, but earlier leaders had committed records up to `end`."""
+    """A loss: a leader of `epoch` started at offset `start`, but all records below offset `end` had been committed."""
 
     epoch: int
     start: int
@@ -106,7 +110,7 @@ class _Lost:
 
 
 def _committed_loss(life: Life, clocks_back: frozenset[int]) -> Iterator[PartitionFinding]:
-    """Find leaders that start below a high watermark that a broker showed and reached in an earlier epoch."""
+    """Find leaders whose log, at the start of their epoch, ends below a high watermark of an earlier epoch."""
     shown = sorted(_shown(life, clocks_back), key=lambda s: s.before)
     lost: list[_Lost] = []
     number = highest = 0  # number of the high watermarks shown before an epoch, and the highest of them
@@ -167,7 +171,8 @@ def _shown(life: Life, clocks_back: frozenset[int]) -> Iterator[_Shown]:
         if before is not None:
             yield _Shown(reached, before, each)
         elif each.before is not None and each.before < event.leader_epoch and each.broker not in clocks_back:
-            # A line may be missing between the two. A later truncation of this broker below `reached` is enough.
+            # Lines between this role and the previous role may be missing. It is enough evidence if the broker later
+            # truncates its log below `reached`.
             if life.cut_below(each, reached) is not None:
                 yield _Shown(reached, event.leader_epoch, each)
         else:
@@ -175,10 +180,10 @@ def _shown(life: Life, clocks_back: frozenset[int]) -> Iterator[_Shown]:
 
 
 def _reached_before(role: Placed) -> int | None:
-    """Return the epoch in which a broker became leader or follower, if the log line also names a lower previous epoch.
+    """Return the leader epoch of a new leader or follower if its line also names a lower previous epoch, else None.
 
-    The high watermark that the line shows was then reached before this epoch. Returns None for other lines. From 3.6
-    to 3.9 followers of KRaft print the new epoch as the previous one (KAFKA-19776), so their lines show nothing here.
+    The high watermark that the line shows was reached before the returned epoch. From 3.6 to 3.9, followers in KRaft
+    print the new epoch as the previous epoch (KAFKA-19776), so the function returns None for their lines.
     """
     epoch, previous = role.event.leader_epoch, role.event.previous_epoch
     return epoch if epoch is not None and previous is not None and 0 <= previous < epoch else None
@@ -196,8 +201,8 @@ def _cut_to(life: Life, placed: Placed, below: int) -> list[Placed]:
 def _re_elected_leader(life: Life) -> Iterator[PartitionFinding]:
     """Find leaders that were elected again, and that did not learn of an epoch between their two elections.
 
-    The leader's new epoch is at least two higher than the epoch that it led before. Between the two, a member of its
-    ISR truncated its log below the end of the leader's log (docs/findings/re-elected-leader.md).
+    The leader's new epoch is at least two higher than the epoch that it led before. Between the two epochs, a member of
+    its ISR truncated its own log below the end of the leader's log (docs/findings/re-elected-leader.md).
     """
     for epoch, leaders in life.reigns.items():
         for leader in leaders:
@@ -247,7 +252,11 @@ def _danger(life: Life, leader: Placed, evidence: list[Placed], cut: int) -> Par
 
 
 def _led_before(life: Life, leader: Placed) -> Placed | None:
-    """Return the broker's previous role if it led at least two epochs earlier, and the leader's own line says so."""
+    """Return the line that shows that a leader already led an earlier epoch, or None.
+
+    The earlier epoch must be at least two lower than the new epoch. The leader must have had no role in between, and
+    its new line must name the earlier epoch as the previous epoch.
+    """
     now, previous = leader.event.leader_epoch, leader.event.previous_epoch
     if now is None or previous is None or not 0 <= previous <= now - 2:
         return None
@@ -262,9 +271,10 @@ def _led_before(life: Life, leader: Placed) -> Placed | None:
 
 
 def _cut_between(life: Life, leader: Placed, led: int) -> tuple[Placed, Placed] | None:
-    """Return a truncation of an ISR member below the end of the leader's log, and the member's role at that time.
+    """Return a truncation by an ISR member below the end of the leader's log, and the line with the member's role.
 
-    The truncation is in an epoch of another leader, between the two epochs that this leader led.
+    The truncation is in an epoch of another leader, between the epoch `led` and the epoch of `leader`. Returns None if
+    there is no truncation of this kind.
     """
     isr, start, epoch = leader.event.isr, start_of(leader.event), leader.event.leader_epoch
     assert epoch is not None
@@ -289,9 +299,9 @@ def _cut_between(life: Life, leader: Placed, led: int) -> tuple[Placed, Placed] 
 def _unclean_election(life: Life, newest: int | None) -> Iterator[PartitionFinding]:
     """Find elections that a controller calls unclean, or whose new leader was not in the last known ISR.
 
-    Since 4.0 a leader may come from the eligible leader replicas (KIP-966), which no line shows. So only the
-    controller's own line counts there. The line may also show that the last known leader was elected again after an
-    unclean shutdown.
+    Since 4.0 a leader may come from the eligible leader replicas (KIP-966), which no line shows. So for these releases,
+    only the controller's own line counts. If this line shows that the last known leader was elected again after an
+    unclean shutdown, the finding is a danger without a loss.
     """
     said: dict[tuple[int | None, int | None], Placed] = {}
     for each in life.of(MessageKind.UNCLEAN):
@@ -315,7 +325,10 @@ def _unclean_election(life: Life, newest: int | None) -> Iterator[PartitionFindi
 
 
 def _consecutive(life: Life, newest: int | None) -> Iterator[tuple[Placed, Placed]]:
-    """Yield two lines with consecutive partition epochs if the second's leader was not in the ISR of the first."""
+    """Yield pairs of lines with consecutive partition epochs if the ISR of the first lacks the leader of the second.
+
+    Yields nothing for brokers that may be of 4.0 or later, where a leader need not come from the ISR (KIP-966).
+    """
     by_zookeeper = any(True for _ in life.of(MessageKind.STATE, MessageKind.TOLD))
     if not by_zookeeper and (newest is None or newest >= _FIRST_WITHOUT_ZOOKEEPER):
         return
@@ -330,9 +343,9 @@ def _consecutive(life: Life, newest: int | None) -> Iterator[tuple[Placed, Place
 
 
 def _after_nobody(life: Life) -> Iterator[tuple[Placed, Placed]]:
-    """Yield two consecutive leader epochs: one without a leader, then one with a leader from outside of the ISR.
+    """Yield pairs of lines with consecutive leader epochs: first no leader, then a leader that is not in the ISR.
 
-    Nothing changes the ISR while there is no leader. Only controllers of ZooKeeper's time write these lines.
+    Nothing changes the ISR while there is no leader. Only ZooKeeper controllers and their brokers write these lines.
     """
     states = [each for each in life.of(MessageKind.STATE, MessageKind.TOLD) if each.event.leader_epoch is not None]
     nobody = {each.event.leader_epoch: each for each in states if each.event.leader == NOBODY}
@@ -343,7 +356,7 @@ def _after_nobody(life: Life) -> Iterator[tuple[Placed, Placed]]:
 
 
 def _is_outside(before: Placed, after: Placed) -> bool:
-    """Return whether the elected broker was not in the ISR before. Returns False if that ISR is unknown or empty."""
+    """Return whether the leader of `after` was not in the ISR of `before`. False if that ISR is unknown or empty."""
     leader = _elected(after)
     return bool(before.event.isr) and leader not in (None, NOBODY) and leader not in (before.event.isr or ())
 
@@ -356,7 +369,7 @@ def _elected(state: Placed) -> int | None:
 
 
 def _diverged(life: Life) -> Iterator[PartitionFinding]:
-    """Find two leaders of one epoch. Skips epoch 0, because every topic begins with it when it is created again."""
+    """Find two leaders of one epoch. Skips epoch 0, because a topic that is created again begins with epoch 0."""
     for epoch, leaders in life.reigns.items():
         if epoch > 0 and len(leaders) > 1 and all(are_of_one_life(life, leaders[0], other) for other in leaders[1:]):
             names = " and ".join(str(each.broker) for each in leaders)

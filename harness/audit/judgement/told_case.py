@@ -1,8 +1,8 @@
 """Turn a finding into a case: the schedule that its lines describe, replayed in the model of the brokers' release.
 
-A log shows the leaders, the followers with their log end offsets, and the truncations. Steps without a line are added
-if the other steps need them, and the case names them. Brokers become replicas A, B and C. Records with the same fate
-become a single record.
+A log shows the leaders, the followers with their log end offsets, and the truncations. If these steps need other steps
+that no line shows, this module adds them, and the case names them. Brokers become replicas A, B and C. Records with the
+same fate become a single record.
 """
 
 import re
@@ -42,7 +42,7 @@ class _Step:
 
 @dataclass(frozen=True)
 class ToldCase:
-    """The case of a finding. `at` is the number of the event that loses the record in the model, or None."""
+    """The case of a finding. `at` is the number of the event that loses the record in the model, None if none does."""
 
     case: Case
     protocol: str
@@ -57,7 +57,7 @@ class ToldCase:
         return f"Replayed under {self.protocol}, this loses the record by event {self.at}. {self.because}"
 
     def plain(self) -> "evidence.Told":
-        """Return the fields of the JSON document."""
+        """Return the case as fields of the document of `--json`."""
         return {
             "case": self.case.id,
             "protocol": self.protocol,
@@ -68,7 +68,7 @@ class ToldCase:
 
 
 def protocol_of(releases: Iterable[str]) -> Protocol | None:
-    """Return the protocol of the newest known release among those that the logs name, or None."""
+    """Return the protocol of the newest known release that the logs name, or None if they name no known release."""
     known = []
     for release in releases:
         found = _VERSION.match(release)  # a vendor's build may add a suffix
@@ -81,7 +81,7 @@ def protocol_of(releases: Iterable[str]) -> Protocol | None:
 
 
 def told_cases(findings: Iterable[PartitionFinding], releases: Iterable[str]) -> dict[PartitionFinding, ToldCase]:
-    """Return the cases of the first findings. There are none if no line names a known release."""
+    """Return the cases of the first _MOST findings, by finding. Empty if no line names a known release."""
     protocol = protocol_of(releases)
     if protocol is None:
         return {}
@@ -90,7 +90,10 @@ def told_cases(findings: Iterable[PartitionFinding], releases: Iterable[str]) ->
 
 
 def told_case(finding: PartitionFinding, protocol: Protocol) -> ToldCase | None:
-    """Return the case of a finding; None if the lines of this kind of finding don't describe a schedule."""
+    """Return a case whose schedule shows a finding under a protocol, or None.
+
+    Returns None if the lines of this kind of finding don't describe a schedule.
+    """
     if finding.what == What.RE_ELECTED_LEADER:
         steps, settings = _re_elected(finding), Configuration(replicas=3, records=1, epochs=4)
     elif finding.what == What.UNCLEAN_ELECTION and _start_of(finding) is not None:
@@ -112,7 +115,7 @@ def told_case(finding: PartitionFinding, protocol: Protocol) -> ToldCase | None:
 
 
 def _re_elected(finding: PartitionFinding) -> list[_Step]:
-    """Return the steps of a re-election: A led before and is elected again. C led between, and B truncated its log."""
+    """Return the steps of a re-election: A leads, then C leads and B truncates its log, then A is elected again."""
     led, followed, truncation, leader, *later = finding.evidence
     return [
         _Step(("produce A",), led),
@@ -127,7 +130,7 @@ def _re_elected(finding: PartitionFinding) -> list[_Step]:
 
 
 def _unclean(finding: PartitionFinding) -> list[_Step]:
-    """Return the steps of an unclean election: A leads alone and dies, and the controller elects B out of the ISR."""
+    """Return the steps of an unclean election: A, alone in the ISR, dies, and the controller elects B."""
     said, *_ = finding.evidence
     return [
         _Step(("produce A", "shrink B", "alter A", "altered A"), None),  # committed by A alone
@@ -138,7 +141,7 @@ def _unclean(finding: PartitionFinding) -> list[_Step]:
 
 
 def _start_of(finding: PartitionFinding) -> Event | None:
-    """Return the first line of evidence in which a broker says that it leads."""
+    """Return the first line of evidence that says that its broker leads, or None."""
     return next((event for event in finding.evidence if event.kind == MessageKind.LEADER), None)
 
 

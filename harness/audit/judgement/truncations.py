@@ -1,4 +1,4 @@
-"""Truncations below a replica's own high watermark. They remove committed records that the leader does not have."""
+"""Find truncations below a replica's own high watermark, which remove committed records that the leader lacks."""
 
 from collections.abc import Iterator
 
@@ -11,8 +11,8 @@ from epochfuzz.harness.audit.lines.events import MessageKind
 def truncated_below_high_watermark(life: Life) -> Iterator[PartitionFinding]:
     """Find replicas that truncate below their own high watermark, as their own lines show.
 
-    Up to 0.10 a follower first truncates to its high watermark. If the log of its leader ends before that, the follower
-    resets its fetch offset to the leader's log end offset.
+    Up to 0.10 a follower first truncates to its high watermark. If the leader's log ends below this high watermark, the
+    follower resets its fetch offset to the leader's log end offset.
     """
     for each in life.of(MessageKind.BELOW_HIGH_WATERMARK):
         cut, known = each.event.offset, each.event.high_watermark
@@ -37,7 +37,10 @@ def truncated_below_high_watermark(life: Life) -> Iterator[PartitionFinding]:
 
 
 def _cut_to_high_watermark(life: Life, reset: Placed) -> Placed | None:
-    """Return the last truncation of a 0.10 follower, if its next fetch offset is the offset of that truncation."""
+    """Return the truncation to a follower's high watermark before a reset of its fetch offset, or None.
+
+    Only followers up to 0.10 truncate to their high watermark. The reset must start from the offset of the truncation.
+    """
     if reset.event.leader is None:  # The line is from 1.0 or later, where followers truncate by leader epochs.
         return None
     if life.reigns:  # A leader logged its epoch. Brokers do so since 0.11, where followers truncate by leader epochs.
@@ -51,12 +54,12 @@ def _role_of(life: Life, placed: Placed) -> Placed | None:
 
 
 def _below_shown(life: Life) -> Iterator[PartitionFinding]:
-    """Yield truncations below the high watermark that the replica's own earlier lines showed.
+    """Yield a finding for each truncation below a high watermark that the replica's own earlier lines show.
 
-    Kafka 2.1 to 4.1 rarely write that they truncate below a high watermark (KAFKA-19474). The warning of a
-    non-monotonic update shows the higher value. The replica may have learned that value from the new leader before the
-    truncation. This rule therefore takes the high watermark from an earlier line (`_shown_before`), and only adds the
-    warning to the evidence.
+    Kafka 2.1 to 4.1 rarely log that they truncate below a high watermark (KAFKA-19474). The warning about a
+    non-monotonic update shows the higher value. But the replica may have learned that value from the new leader before
+    the truncation. This rule therefore takes the high watermark from an earlier line (`_shown_before`), and only adds
+    the warning to the evidence.
     """
     said = {(each.broker, each.event.offset) for each in life.of(MessageKind.BELOW_HIGH_WATERMARK)}
     for cut in life.of(MessageKind.TRUNCATION):
@@ -101,7 +104,7 @@ def _shown_before(life: Life, cut: Placed) -> tuple[int, Placed] | None:
 
 
 def _went_back(life: Life, cut: Placed) -> Placed | None:
-    """Return the line that moves a replica's high watermark back to the offset of its truncation."""
+    """Return the line that shows that a replica's high watermark went back to the offset of its truncation, or None."""
     later = life.brokers[cut.broker][cut.index + 1 :]
     for each in later:
         if each.event.kind in (*ROLES, *CUTS):
@@ -112,7 +115,7 @@ def _went_back(life: Life, cut: Placed) -> Placed | None:
 
 
 def undecided_truncations(life: Life) -> Iterator[str]:
-    """Yield sentences about truncations that lowered a high watermark, if no earlier line of the replica shows one."""
+    """Yield a sentence for each truncation that lowered a high watermark which no earlier line of the replica shows."""
     for cut in life.of(MessageKind.TRUNCATION):
         back = _went_back(life, cut)
         if back is None or cut.role == MessageKind.LEADER or _shown_before(life, cut) is not None:

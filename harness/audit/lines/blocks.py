@@ -19,7 +19,7 @@ _OPENS, _CLOSES = (b"{", b"["), (b"}", b"]")
 
 
 def context_of(chunk: bytes, start: int, end: int) -> tuple[int | None, str | None]:
-    """Return the time and the origin that the fields around a message show. Both are None if it is in no block.
+    """Return the time and the origin that the fields around a message show. Both are None outside of a block.
 
     `start` and `end` are the start and the end of the message's line in a chunk.
     """

@@ -1,7 +1,8 @@
-"""Cleaning: undo changes that terminals, browsers and log collectors make within the words of a line.
+"""Cleaning: undo changes that terminals, browsers and log collectors make within a line, such as colour codes.
 
-A needle that such a change interrupts would not be found in the bytes. The number of lines stays the same: the parts
-of a line that a container runtime has split move to the place of the first part.
+Otherwise, reading.py would not find fixed words of Kafka's messages that such a change interrupts. The number of lines
+stays the same. If a container runtime has split a line, all its parts move to the place of the first part, and empty
+lines replace the other parts.
 """
 
 import json
@@ -23,7 +24,7 @@ _DOCKER = re.compile(rb'(\{"log": ?"(.*))(", ?"stream": ?"(std\w{3})".{0,4000}\}
 
 
 def cleaned(chunk: bytes) -> bytes:
-    """Return the whole lines of a chunk without escape sequences, NULs, special spaces, and splits of runtimes."""
+    """Return a chunk of whole lines without escape sequences, NULs and special spaces, and with split lines joined."""
     if b"\x1b" in chunk:
         chunk = _COLOURS.sub(b"", chunk)
     if b"\0" in chunk:

@@ -32,8 +32,8 @@ _ORIGINS: Final = frozenset(
         *("k8s.pod.name", "host.name", "service.name", "container.name", "kubernetes.pod_name", "statefulset"),
     )
 )
-_NAMED: Final = frozenset(("name",))  # of what stands in an object called as one of _ORIGINS
-_UNIQUE = re.compile(r"\d{5}|[0-9a-fA-F]{12}")  # an identifier of one document
+_NAMED: Final = frozenset(("name",))  # keys of an origin within an object whose own key is in _ORIGINS
+_UNIQUE = re.compile(r"\d{5}|[0-9a-fA-F]{12}")  # an identifier of a single document
 _OF_TIMES = re.compile(r"time|date|(?:^|_)ts", re.IGNORECASE)
 _START = re.compile(r'[{\[]\s*[{\["]')
 _LONGEST = 1 << 16  # characters
@@ -50,9 +50,10 @@ _DECODER = json.JSONDecoder()
 
 @dataclass(frozen=True, slots=True)
 class Inner:
-    """A line from an envelope. `keys` is the path of keys to the line. Time and origin are None if there are none.
+    """A log line from a JSON document. `keys` is the path of keys to the line, such as `json log message`.
 
-    `before` is the text between this envelope and the one before it.
+    `time` (in milliseconds) and `origin` are None if the document has none. `before` is the text between the previous
+    document and this document.
     """
 
     line: str
@@ -63,9 +64,10 @@ class Inner:
 
 
 def opened(text: str, needles: Sequence[str]) -> tuple[list[Inner], list[str]]:
-    """Return the lines with a needle that the JSON in a text holds, and the texts with a needle outside of that JSON.
+    """Return the log lines in the JSON documents of a text, and the texts outside of these documents.
 
-    Both lists are empty if the JSON holds no such line.
+    Both lists hold only lines and texts with a needle: fixed words of Kafka's messages. Both lists are empty if no
+    document holds a line with a needle.
     """
     found: list[Inner] = []
     rest: list[str] = []
@@ -131,7 +133,7 @@ def _has(text: str, needles: Sequence[str]) -> bool:
 
 
 def _without_copies(lines: list[str]) -> list[str]:
-    """Return lines without those that others contain, such as the short message of GELF."""
+    """Return the lines that no other line contains. The short message of GELF, for example, is left out."""
     if len(lines) < 2:
         return lines
     kept: list[str] = []
@@ -146,7 +148,7 @@ def _is_copy(line: str, lines: Sequence[str]) -> bool:
 
 
 def _time(said: dict[str, Any], needles: Sequence[str]) -> int | None:
-    """Return the time that a document holds: under one of _TIMES, or else in another text that is not a line."""
+    """Return the time that a JSON object holds, or None. A key in _TIMES takes precedence over other fields."""
     for key in _TIMES:
         if key in said and (at := times.of_value(said[key])) is not None:
             return at
@@ -160,7 +162,7 @@ def _time(said: dict[str, Any], needles: Sequence[str]) -> int | None:
 
 
 def _origins(said: dict[str, Any], needles: Sequence[str], depth: int, in_origin: bool = False) -> Iterator[str]:
-    """Yield the names of the origin of a document: first those under _ORIGINS, then the words of all other texts."""
+    """Yield the names in a JSON object: first the texts of keys in _ORIGINS, then the names in all other texts."""
     if depth == 0:
         return
     others = []
@@ -185,7 +187,7 @@ def _attributes(said: list[Any]) -> Iterator[str]:
 
 
 def names_in(said: Sequence[Any]) -> Iterator[str]:
-    """Yield the names in texts, without identifiers of a single document."""
+    """Yield the names in each short text, joined by spaces. Leaves out identifiers of a single document."""
     for each in said:
         if isinstance(each, str) and len(each) <= _LONGEST_ORIGIN and "\n" not in each:
             words = [word for word in origins.words_of(each) if _UNIQUE.search(word) is None]

@@ -6,7 +6,7 @@ from typing import Any
 
 
 class MessageKind(StrEnum):
-    """The kinds of lines."""
+    """The kinds of log lines that an audit uses."""
 
     LEADER = "leader"  # this broker leads, from its log end offset
     FOLLOWER = "follower"  # this broker follows
@@ -33,7 +33,7 @@ class MessageKind(StrEnum):
     CLUSTER = "cluster"  # the id of the cluster
 
 
-@dataclass(slots=True, unsafe_hash=True)  # never changed; creating a frozen one would take three times as long
+@dataclass(slots=True, unsafe_hash=True)  # never changed; to create a frozen event takes three times as long
 class Event:
     """An event of a partition, from one line. Numbers that the line does not show are None."""
 
@@ -59,12 +59,12 @@ class Event:
     doubtful: bool = False  # the line ends with a number, which may have been cut
 
     def row(self) -> dict[str, Any]:
-        """Return a row of the table of events."""
+        """Return the event as a row of the table of events."""
         return {name: getattr(self, name) for name in FIELDS}
 
     @classmethod
     def from_row(cls, row: dict[str, Any]) -> "Event":
-        """Return the event of a row."""
+        """Return the event that a row of the table of events holds."""
         isr = row["isr"]
         return cls(**{name: row[name] for name in FIELDS} | {"isr": None if isr is None else tuple(isr)})
 

@@ -7,8 +7,8 @@ from typing import Any
 
 BACK = 2_000  # milliseconds by which a line may be late, because several threads write
 
-_FEW, _OFTEN = 2, 10  # a file is out of order if its time goes back more than twice, and at over 1 in 10 events
-_MORE = 4  # several threads write, so a few lines are out of order
+_FEW, _OFTEN = 2, 10  # a file is out of order if its times go back more than twice, and at over 1 in 10 events
+_MORE = 4  # newest first: the times decrease over 4 times as often as they increase; threads may swap a few lines
 _WHOLE = 4  # at most one line in five may be unread
 _ORIGINS = 500  # number of origins that are remembered
 
@@ -19,7 +19,7 @@ class LogFacts:
 
     file: str
     part: int = 0
-    source: str = ""  # the file that was opened; an archive has many
+    source: str = ""  # the file that was opened; an archive contains several files
     lines: int = 0
     events: int = 0
     unnamed: int = 0  # number of events that don't name their broker
@@ -30,7 +30,7 @@ class LogFacts:
     own: int = 0  # number of events of KRaft's metadata log
     wrong_epochs: int = 0  # lines of followers with the new epoch in place of the previous one (KAFKA-19776)
     high_watermarks: int = 0  # number of events that show a high watermark
-    closed: int = 0  # number of events that a part of the layout follows
+    closed: int = 0  # number of events with more text of the line after them
     doubtful: int = 0  # number of events that end with a number at the end of the line
     framed: int = 0  # number of lines that a --layout matched
     ends: int = 0  # number of events that end at the end of the line
@@ -49,10 +49,10 @@ class LogFacts:
     begins_line: int = 0  # the line of that event
     latest: int | None = None
     last: int | None = None  # when the last dated event was logged
-    back: int | None = None  # the first line whose time is before that of an earlier line
+    back: int | None = None  # the first line whose time is over BACK before the time of an earlier line
     backs: int = 0  # number of such lines
     later: int = 0  # number of dated events whose time is after that of the previous event
-    earlier: int = 0  # number of dated events whose time is before that time
+    earlier: int = 0  # number of dated events whose time is before the time of the previous event
     problem: str | None = None
 
     def text(self) -> str:
@@ -62,7 +62,7 @@ class LogFacts:
 
     @classmethod
     def from_text(cls, text: str) -> "LogFacts":
-        """Return the facts that `text` encoded."""
+        """Return the facts from the JSON of the method `text`."""
         row: dict[str, Any] = json.loads(text)
         return cls(**row | {name: set(row[name]) for name in _SETS})
 
@@ -73,24 +73,27 @@ class LogFacts:
 
     @property
     def is_in_order(self) -> bool:
-        """Return whether the times of the lines increase, apart from a few places at which the clock went back."""
+        """Return whether the lines are in order of time, oldest or newest first. A few wrong places are allowed."""
         return self.is_newest_first or self.backs <= _FEW or self.backs * _OFTEN <= self.events
 
     @property
     def is_whole(self) -> bool:
         """Return whether at least four in five lines about partitions could be read.
 
-        A missing line might make the others harmless, for example if it says that a topic was deleted.
+        An unread line might show that the other lines are harmless, for example because a topic was deleted.
         """
         return self.unread * _WHOLE <= self.events
 
     @property
     def is_trusted(self) -> bool:
-        """Return whether the layout ends with the message. If not, a line that ends with a number may be cut."""
+        """Return whether most lines end with the message. If not, a line that ends with a number may be cut."""
         return self.ends >= self.closed
 
     def named(self, origin: str, broker: int | None) -> None:
-        """Note that a line of an origin names a broker, or names none. Ignores origins beyond the first _ORIGINS."""
+        """Record that a line of an origin names a broker, or names no broker.
+
+        Ignores further origins after the first _ORIGINS.
+        """
         if len(self.origins) >= _ORIGINS and origin not in self.origins:
             return
         known = self.origins.setdefault(origin, [])

@@ -29,7 +29,7 @@ _ANYTHING = r"[^\n]{0,300}?"
 
 @dataclass(frozen=True, slots=True)
 class Framed:
-    """A line that a layout has split: its time, its message, and the text before both."""
+    """A line that a layout has split: its time in milliseconds, its message, and the text before both."""
 
     time: int
     message: str
@@ -40,7 +40,10 @@ Frame = Callable[[str], Framed | None]
 
 
 def frames(asked: Sequence[str]) -> list[Frame]:
-    """Return one function for each pattern. The function splits a line of that layout. Raises AuditError."""
+    """Return one function for each pattern except `json`. Raises AuditError for an invalid pattern.
+
+    The function splits a line, and returns None if the line has another layout.
+    """
     return [_framing(pattern) for pattern in asked if pattern != JSON]
 
 
@@ -98,7 +101,7 @@ _TEXTS = {
 def _date(pattern: str) -> str:
     """Return the regular expression for a date in Java's notation, such as `yyyy.DDD HH'h'mm`.
 
-    An unknown letter stands for a word.
+    A letter without a field in _FIELDS matches any word.
     """
     made, seen = [], set()
     for part in _DATE.finditer(pattern):

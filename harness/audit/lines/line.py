@@ -1,8 +1,9 @@
-"""A line: find Kafka's messages in it, with any text of a layout or a log collector around them.
+"""Find Kafka's messages in a log line, with the time and the origin of each message.
 
-A message is found by its fixed words (matching.py). Its time is the last time before it. A time with a date is
-preferred, even if it is in the JSON around the line (envelopes.py). Its origin is the name that a collector has put
-before it: a container, a pod or a host.
+The text of a layout or a log collector may surround a message. matching.py finds the message by its fixed words. The
+time of a message is the last time in the text before it. A time with a date is preferred, even if that time is in the
+JSON around the line (envelopes.py). The origin is a name that a collector has put around the message: a container, a
+pod or a host.
 """
 
 import html
@@ -38,30 +39,33 @@ _AFTER_A_STOP = re.compile(r"(?!\w)")
 
 @dataclass(slots=True)
 class MessageSighting:
-    """A message with its time and its origin. `is_closed` is true if a part of the layout follows the message."""
+    """A message in a line, with its time in milliseconds and its origin.
+
+    `is_closed` is true if more text of the line follows the message.
+    """
 
     message: MatchedMessage
     time: int | None
     origin: str | None
     logger: str | None
     is_closed: bool
-    around: tuple[str, str, str] = ("", "", "")  # the text before the line, before the message, and after the message
+    around: tuple[str, str, str] = ("", "", "")  # JSON keys around the line, text before the message, text after it
 
     @property
     def layout(self) -> str:
-        """The layout of the line in the style of log4j's conversion patterns."""
+        """The layout of the line in the style of log4j's conversion patterns, such as `[%d] %p %m (%c)`."""
         outside, head, follows = self.around
         layout = outside + _layout(head, times.times_in(head), follows)
         return layout if self.logger is None or "(%c)" in layout else layout.replace("%m", "%m (%c)", 1)
 
     @property
     def is_doubtful(self) -> bool:
-        """Return whether the line ends with a number, and may be cut there."""
+        """Return whether the line ends with a number that may have been cut."""
         return self.message.ends_with_a_value and not self.is_closed
 
     @property
     def is_foreign(self) -> bool:
-        """Return whether the logger is of another program. The line then only quotes a broker's message."""
+        """Return whether the logger belongs to another program. Then the line only quotes a broker's message."""
         return self.logger is not None and not _is_ours(self.logger)
 
 
@@ -76,8 +80,8 @@ Seen = tuple[list[MessageSighting], int]
 def seen_in(text: str, needles: Sequence[str], before: Callable[[], str]) -> Seen:
     """Return the messages of a line, and the number of places that look like a message but could not be read.
 
-    `needles` are those that the line contains. `before` returns the previous line, whose time is used if the line has
-    none.
+    `needles` are the fixed words of messages that the line contains. `before` returns the previous line. A message
+    without a time gets the last time of the previous line.
     """
     found, failed = _seen(text.rstrip(), needles, None, None, "", _NESTED)
     if None in [each.time for each in found]:
@@ -139,9 +143,10 @@ def _seen_inside(
     keys: str,
     depth: int,
 ) -> Seen:
-    """Return the messages in envelopes, and those in the texts outside of them.
+    """Return the messages in JSON documents and in the texts outside of the documents, and the number of failures.
 
-    The text before an envelope supplies a missing time or origin.
+    If a document has no time or no origin, the text before the document supplies it. A failure is a place that looks
+    like a message but could not be read.
     """
     found: list[MessageSighting] = []
     failed = 0
@@ -161,7 +166,7 @@ def _seen_inside(
 
 
 def _is_cut(message: MatchedMessage, follows: str) -> bool:
-    """Return whether the text after a message shows that the last value or word of the message continues."""
+    """Return whether the last value or word of a message continues after the matched text, so that it is incomplete."""
     whole = _AFTER_A_VALUE if message.ends_with_a_value else _AFTER_A_STOP
     return whole.match(follows) is None
 
@@ -176,7 +181,10 @@ def _unescaped(match: "re.Match[str]") -> str:
 def _usual_sighting(
     head: str, message: MatchedMessage, follows: str, logger: str | None, keys: str
 ) -> MessageSighting | None:
-    """Return a message in the layout of Kafka's own configuration, which has no origin. None for other layouts."""
+    """Return a message if its line has the layout of Kafka's default configuration, or None.
+
+    A line of this layout has no origin.
+    """
     usual = _USUAL.fullmatch(head)
     time = None if usual is None else times.of_usual(usual[1], usual[2])
     if time is None:
@@ -196,7 +204,10 @@ def _sighting(
 
 
 def _nearest(found: list[int]) -> int | None:
-    """Return the last time with a date and a year. If there is none, the last with a date, or else the last time."""
+    """Return the last time with a date and a year, or else the last time with a date, or else the last time.
+
+    Returns None if there are no times.
+    """
     for is_enough in (times.is_dated, lambda at: at >= times.DAY, lambda at: True):
         for at in reversed(found):
             if is_enough(at):
@@ -205,7 +216,11 @@ def _nearest(found: list[int]) -> int | None:
 
 
 def with_context(sighting: MessageSighting, time: int | None, origin: str | None) -> MessageSighting:
-    """Return a sighting with the origin of its envelope, and with its time if the line has no time with a date."""
+    """Return a sighting with the time and the origin of the document around its line.
+
+    The time of the document replaces the line's own time if the line has no time, or if only the document's time has a
+    date and a year. The origin of the document is put before the line's own origin.
+    """
     own = sighting.time
     own = time if own is None or (time is not None and times.is_dated(time) and not times.is_dated(own)) else own
     whose = "; ".join(filter(None, (origin, sighting.origin))) or None

@@ -1,10 +1,10 @@
-"""Matching: find messages that have one of Kafka's wordings, anywhere in a line.
+"""Matching: find Kafka's messages anywhere in a line. wordings.py has the wordings of these messages.
 
-Each wording is split at its needle: fixed words, which reading.py searches for in the bytes. The text from the needle
-on is matched first, and then the text before the needle. Every part is bounded. Values have a greatest length.
-Arbitrary text ends at the first occurrence of the next fixed words, without another attempt. The time for a line
-therefore grows only with its number of needles. After _FAILURES needles that belong to no message, the rest of the line
-is not read.
+Each wording contains a needle: fixed words that reading.py searches for in the bytes. This module first matches the
+text from the needle on, and then the text before the needle. All parts of a pattern have a limited length. Arbitrary
+text ends at the first occurrence of the next fixed words, and the pattern doesn't try later occurrences. The time for
+a line therefore grows only with its number of needles. After _FAILURES needles that belong to no message, this module
+ignores the rest of the line.
 """
 
 import re
@@ -18,7 +18,7 @@ from epochfuzz.harness.audit.lines.wordings import NEEDLES, OTHERS, WORDINGS, Wo
 
 _BEFORE = 800  # number of characters that are read before a needle; a topic alone has up to 249
 _IDENT = 500  # greatest number of characters of the prefix that Kafka puts before a message
-_FAILURES = 12  # number of needles without a message after which a line is given up
+_FAILURES = 12  # after this number of needles without a message, the rest of the line is ignored
 _MESSAGES = 64  # greatest number of messages in a line
 _LARGEST = (1 << 31) - 1
 
@@ -64,19 +64,22 @@ _DIRECTORY: Final = re.compile(r"/kafka-log(\d{1,9})(?![\w.])", re.ASCII)
 
 @dataclass(slots=True)
 class MatchedMessage:
-    """A message in a text: its kind, the fields of its event, and its place, including Kafka's prefix."""
+    """A message in a text: its kind, the fields of its event (`said`), and its position in the text.
+
+    `start` is the position of Kafka's prefix, such as `[Broker id=1] `, if the message has a prefix.
+    """
 
     kind: MessageKind
     said: dict[str, Any]
     start: int
     end: int
     ends_with_a_value: bool  # if true, a line that was cut in this value would still look complete
-    is_open: bool  # whether more text follows that audit doesn't need
+    is_open: bool  # whether the message continues with text that audit doesn't need
 
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """The patterns of a wording: one from its needle on, and one for the text before the needle."""
+    """The regular expressions of a wording: one from its needle (fixed words) on, and one for the text before it."""
 
     wording: Wording | None
     after: re.Pattern[str]
@@ -91,7 +94,10 @@ class _Shape:
 
 
 def _pattern(template: str, ends: bool) -> str:
-    """Return the pattern of a part of a template. If the template `ends` there, a last {any} matches nothing."""
+    """Return the regular expression for a part of a template.
+
+    `ends` is true if the template ends with this part. An {any} at its end then matches no text.
+    """
     parts = re.split(r"(\{\w+\})", template)
     made: list[str] = []
     skip = False
@@ -120,7 +126,7 @@ def _group(name: str) -> str:
 def _shape(template: str, needle: str, wording: Wording | None) -> _Shape:
     at = template.index(needle)
     boundary = r"(?<![\w.-])" if template[0].isalpha() else ""
-    if template.startswith("{partition}"):  # which stands behind what Kafka puts before it, or a word is missing
+    if template.startswith("{partition}"):  # must follow Kafka's prefix; otherwise, words of the message are missing
         boundary = r"(?<=[\]:] )"
     before = re.compile(rf"{boundary}{_pattern(template[:at], False)}\Z", re.ASCII)
     after = re.compile(_pattern(template[at:], True), re.ASCII)
@@ -143,13 +149,13 @@ def _shape(template: str, needle: str, wording: Wording | None) -> _Shape:
 
 @cache
 def _shapes() -> dict[str, tuple[_Shape, ...]]:
-    """Return the shapes for each needle: first those of wordings, then those of lines that audit doesn't need."""
+    """Return the shapes of the wordings that contain each needle. WORDINGS come before OTHERS, which audit ignores."""
     templates = [(wording.template, wording) for wording in WORDINGS] + [(other, None) for other in OTHERS]
     return {n: tuple(_shape(t, n, w) for t, w in templates if n in t) for n in NEEDLES}
 
 
 def messages_in(text: str, needles: Iterable[str] = NEEDLES) -> tuple[list[MatchedMessage], int]:
-    """Return the messages in a text, in order, and the number of places with a needle that no wording fits."""
+    """Return the messages in a text, in order, and the number of needles (fixed words) that belong to no message."""
     places = _places(text, needles)
     found: list[MatchedMessage] = []
     failed = failures = until = 0
@@ -174,7 +180,7 @@ _FACTS = ("Kafka version", "Cluster ID = ", "Incarnation ")  # needles of facts 
 
 
 def _places(text: str, needles: Iterable[str]) -> list[tuple[int, str]]:
-    """Return the places of all needles, in order. The number of places is bounded for each needle."""
+    """Return the positions of all needles in a text, in order. The number of positions per needle is bounded."""
     places: list[tuple[int, str]] = []
     for needle in needles:
         at, most = text.find(needle), len(places) + _MESSAGES + _FAILURES
@@ -186,7 +192,10 @@ def _places(text: str, needles: Iterable[str]) -> list[tuple[int, str]]:
 
 
 def _message(text: str, at: int, needle: str, floor: int) -> MatchedMessage | int | None:
-    """Return the message around a needle. Returns its end if audit doesn't need it, or None if no wording fits."""
+    """Return the message around the needle at position `at`, or None if no wording fits.
+
+    If audit doesn't need the message, the function returns only the position of its end.
+    """
     window = max(floor, at - _BEFORE)
     for shape in _shapes()[needle]:
         if not text.startswith(shape.words, at):
@@ -247,13 +256,13 @@ def _broker(text: str, start: int, end: int) -> int | None:
 
 
 def broker_of(text: str, start: int = 0) -> int | None:
-    """Return the broker that a message names at its start."""
+    """Return the broker that a message names at its start, or None."""
     found = _BROKER.match(text, start)
     return None if found is None else int(found[found.lastindex or 0])  # each branch has one group
 
 
 def _said(shape: _Shape, texts: tuple[str | None, ...]) -> dict[str, Any] | None:
-    """Return the fields of an event. Returns None if a number is greater than Kafka allows."""
+    """Return the fields of an event from the matched texts. Returns None if a number is out of Kafka's range."""
     said: dict[str, Any] = dict(zip(shape.fields, texts, strict=True))
     said.pop("old", None)
     for field, greatest in shape.numbers:

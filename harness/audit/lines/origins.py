@@ -1,6 +1,6 @@
 """Origins: the names that a log collector puts around a line, such as a container, a pod or a host.
 
-An origin is a text of names. attribution.py learns the broker that a name stands for.
+An origin is a text of one or several names. attribution.py finds the broker that a name stands for.
 """
 
 import re
@@ -19,19 +19,20 @@ _LONGEST = 240  # characters of an origin
 
 
 def words_of(text: str) -> list[str]:
-    """Return the names and the addresses in a text of a collector."""
+    """Return the names and the IP addresses in a log collector's text."""
     return [word for word in _NAMES.findall(text) if word.lower() not in _STREAMS and not LEVELS.fullmatch(word)]
 
 
 def words_in(text: str) -> str | None:
-    """Return the names in a text of a collector as a text; None if there are none."""
+    """Return the names and the IP addresses in a log collector's text, joined by spaces. None if there are none."""
     return " ".join(words_of(text))[:_LONGEST] or None
 
 
 def origin_of(head: str, found: list[tuple[int, int, int]], behind: str) -> str | None:
-    """Return the origin of a line from the text before its message, the times in that text, and the text behind.
+    """Return the origin of a line: the names around its message, joined by spaces. None if there are none.
 
-    The names stand before the last time, between that time and the message, or in a later column of a table.
+    `head` is the text before the message, `found` are the times in `head`, and `behind` is the text after the message.
+    The names stand before the last time, between the last time and the message, or in a later column of a table.
     """
     ends = [0, *(end for _, end, _ in found)]
     before = "".join(head[end:start] for end, (start, _, _) in zip(ends, found, strict=False))

@@ -1,7 +1,7 @@
 """Reading: turn the bytes of a log into events, and into facts of the file.
 
-Most lines of a log don't matter to an audit. This module searches the bytes for needles, which every wording contains.
-Only lines with a needle are parsed.
+Most lines of a log don't matter to an audit. This module searches the bytes for needles: fixed words of Kafka's
+messages (wordings.py). It parses only the lines that contain a needle.
 """
 
 import json
@@ -38,13 +38,13 @@ _AROUND = 4_000  # bytes before and after a needle that are parsed in a longer l
 _KEPT = 2_000  # characters of a line that an event keeps
 _SHOWN = 200  # characters of the first line of a file without events, for messages
 _LOOKED_AT = 64  # number of chunks in which lines without a partition may show that a broker wrote the file
-_OF_BLOCKS = frozenset(b' \t"Mtm')  # a line that begins with another byte is no field of a block
-_OWN = "__cluster_metadata"  # KRaft's metadata log, which other rules replicate
+_OF_BLOCKS = frozenset(b' \t"Mtm')  # the bytes with which a field of a block (blocks.py) may begin
+_OWN = "__cluster_metadata"  # KRaft's metadata log, which KRaft replicates by other rules
 _YEAR = 300 * times.DAY
 
 
 def _grouped(keys: Iterable[bytes]) -> bytes:
-    """Return a pattern of all keys. Keys with the same first letter share a branch, which is faster."""
+    """Return a regular expression that matches any key. Keys with an equal first letter share a branch for speed."""
     rests: dict[bytes, list[bytes]] = {}
     for key in keys:
         rests.setdefault(key[:1], []).append(re.escape(key[1:]))
@@ -69,9 +69,10 @@ _LOGGER = re.compile(r"\(([\w.$-]{1,200})\)\s*$")
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a file: the lines that begin from byte `start` up to byte `end`. If `end` is None, up to the last line.
+    """A part of a file: all lines whose first byte is at `start` or later, and before `end`.
 
-    `location` is the path or URL to open, if it is not `file`. A file that is not plain text is a single part.
+    `end` is None for the last part of a file. `location` is the path or URL to open, or None if it equals `file`. A
+    file that is not plain text is a single part.
     """
 
     file: str
@@ -88,12 +89,15 @@ class Part:
 
     @classmethod
     def from_text(cls, text: str) -> "Part":
-        """Return the part that `text` encoded."""
+        """Return the part from the JSON of the method `text`."""
         return cls(**json.loads(text))
 
 
 def read(part: Part, frames: Sequence[Frame]) -> Iterator[Event | LogFacts]:
-    """Yield the events of a part of a file, and then its facts. For an archive, do so for each file in it."""
+    """Yield the events of a part of a file, and then the facts of the part.
+
+    For an archive, the function yields the events and the facts of each file in the archive.
+    """
     names: set[str] = set()
     problem = None
     try:
@@ -121,7 +125,7 @@ def _itself(part: Part, content: IO[bytes]) -> Iterator[Member]:
 
 
 class LogReader:
-    """Turns the lines of one part of a file into events, and collects its facts."""
+    """Turns the lines of one part of a file into events, and collects the facts of the part."""
 
     def __init__(self, facts: LogFacts, frames: Sequence[Frame]) -> None:
         self.facts = facts
@@ -133,7 +137,7 @@ class LogReader:
         self._unwrap: Unwrap | None = None
 
     def events(self, chunks: Iterator[bytes]) -> Iterator[Event]:
-        """Yield the events of chunks of whole lines. If the file can't be read to its end, the facts say why."""
+        """Yield the events in chunks of whole lines. If the file can't be read to its end, `facts.problem` says why."""
         facts, is_open = self.facts, False
         try:
             for chunk in chunks:
@@ -167,7 +171,10 @@ class LogReader:
             self._check_bytes(chunk)
 
     def _check_bytes(self, chunk: bytes) -> None:
-        """Count the lines with bytes that can't be decoded. Skips lines that were understood, or of other loggers."""
+        """Count the lines with NULs or with bytes that are not UTF-8.
+
+        Skips lines with a readable message, and lines of loggers that write nothing about partitions.
+        """
         try:
             chunk.decode()
             if b"\0" not in chunk:
@@ -223,8 +230,8 @@ class LogReader:
     def _event(self, seen: MessageSighting, line: int, text: str) -> Event | None:
         """Return the event of a message, or None if the message is no event.
 
-        A message that names a release or a cluster describes the whole file. A message of another program, which
-        quotes Kafka, does not count.
+        A message that names a release or a cluster is a fact of the file. A message about KRaft's metadata log is only
+        counted. A message of another program, which quotes Kafka, does not count.
         """
         if seen.is_foreign:
             return None
@@ -275,7 +282,7 @@ class LogReader:
 
     def _note_time(self, time: int | None, line: int, whose: object) -> None:
         if time is None or (time < times.DAY and self._time is not None and self._time >= times.DAY):
-            return  # a line that was cut, or that never had a time, counts as late as the previous line
+            return  # a line without a time, or without the date of other lines, gets the previous line's time
         self._time = time
         if time < times.DAY:
             return
@@ -298,7 +305,7 @@ class LogReader:
 def _chunks(content: IO[bytes], part: Part) -> Iterator[bytes]:
     """Yield the lines of a part in chunks of many whole lines. A line that is longer than a chunk comes in pieces.
 
-    An error follows the lines that could be read before it.
+    If reading fails, the function raises the error after it has yielded the lines before the error.
     """
     at = part.start
     if at:  # the previous part reads the line in which this part begins
@@ -337,7 +344,10 @@ def _chunks(content: IO[bytes], part: Part) -> Iterator[bytes]:
 
 
 def _blocks(content: IO[bytes], limit: int | None) -> Iterator[bytes]:
-    """Yield bytes in blocks of about the size of a chunk. An error follows the bytes that were read before it."""
+    """Yield up to `limit` bytes, or all bytes, in blocks of about the size of a chunk.
+
+    If reading fails, the function raises the error after it has yielded the bytes before the error.
+    """
     pieces: list[bytes] = []
     size = 0
     problem: Exception | None = None
@@ -362,7 +372,7 @@ def _blocks(content: IO[bytes], limit: int | None) -> Iterator[bytes]:
 
 
 def needled(text: bytes) -> tuple[list[tuple[int, int, int, list[str]]], int]:
-    """Return the lines of a text that may contain a needle, and the number of line ends in the text.
+    """Return the lines of a text that may contain a needle (fixed words), and the number of line ends in the text.
 
     Each line is a tuple: its number from 1, its start, its end, and the needles that it may contain.
     """

@@ -1,8 +1,8 @@
 """Sources: find the files that hold logs. If a file cannot be read, its source holds the reason.
 
-A URL, such as s3://bucket/logs, is read by pyarrow, which comes with the extra `spark`. Its libraries for stores retry
-for up to 15 minutes without a network, so another process tries each URL first, and is ended after _RESPONDS seconds.
-A pipe is copied to a temporary file first, because it can be read only once.
+pyarrow, which comes with the extra `spark`, reads URLs such as s3://bucket/logs. Without a network, pyarrow retries for
+up to 15 minutes. So audit first tries each URL in another process, and ends this process after _RESPONDS seconds. Audit
+copies a pipe to a temporary file first, because a pipe can be read only once.
 """
 
 import os
@@ -31,9 +31,10 @@ _WRITTEN = re.compile(r"(?:server|state-change)\.log[^/]*$")  # every broker wri
 
 @dataclass(frozen=True)
 class Source:
-    """A file. `path` is its name in messages, `location` the path or URL to open if it differs, and `form` its packing.
+    """A file that may hold logs. `path` is its name in messages, and `form` its packing, such as `gzip`.
 
-    `problem` is the reason if the file is not read. Only a file whose form is TEXT can be read from its middle.
+    `location` is the path or URL to open, or None if it equals `path`. `problem` is the reason why audit can't read the
+    file, or None. Audit can start to read in the middle of a file only if the form is TEXT.
     """
 
     path: str
@@ -51,9 +52,9 @@ class Source:
 
 
 def found(paths: Iterable[str], disks: Sequence[str] = ()) -> list[Source]:
-    """Return the files of paths, in order. Raises AuditError.
+    """Return the files at the named paths, in order. Raises AuditError if a path does not exist, or no file is left.
 
-    A directory stands for all files in it at any depth. Files below `disks` are left out.
+    A directory stands for all files in it at any depth. Files in the data directories `disks` are left out.
     """
     sources: dict[str, Source] = {}
     for path in paths:
@@ -70,7 +71,7 @@ def _is_below(file: str, disks: Sequence[str]) -> bool:
 
 
 def opened(location: str) -> IO[bytes]:
-    """Open a file for reading bytes. The caller closes it."""
+    """Open the file at a path or URL for reading bytes. The caller closes the file."""
     if not is_url(location):
         return open(location, "rb")
     files, inner = _file_system(location)
@@ -130,7 +131,7 @@ def _not_reached(url: str, said: str) -> AuditError:
 
 
 def expression_of(pattern: str) -> re.Pattern[str]:
-    """Compile the regular expression of --broker. Raises AuditError."""
+    """Compile the regular expression of --broker. Raises AuditError if the expression is invalid."""
     try:
         return re.compile(pattern)
     except re.error as error:
@@ -138,7 +139,7 @@ def expression_of(pattern: str) -> re.Pattern[str]:
 
 
 def broker_in(text: str, expression: re.Pattern[str]) -> int | None:
-    """Return the broker's number that an expression finds in a path or in an origin."""
+    """Return the broker's number that an expression finds in a path or in an origin, or None."""
     match = expression.search(text)
     number = None if match is None else match[expression.groups and 1]
     return int(number) if number is not None and re.fullmatch(r"[0-9]{1,10}", number) else None
@@ -228,7 +229,10 @@ def _source(file: str, is_named: bool = False) -> Source:
 
 
 def _size_and_time(file: str) -> tuple[int, int]:
-    """Return the size of a file, and when it was changed. Raises OSError for a pipe, a device or a socket."""
+    """Return the size of a file in bytes, and the time of its last change in nanoseconds.
+
+    Raises OSError for a pipe, a device or a socket.
+    """
     if is_url(file):
         files, inner = _file_system(file)
         info = files.get_file_info(inner)
@@ -241,7 +245,7 @@ def _size_and_time(file: str) -> tuple[int, int]:
 
 
 def _of_pipe(path: str) -> Source:
-    """Copy a pipe to a temporary file, which is deleted when this process ends."""
+    """Copy a pipe to a temporary file, and return the copy as a source. The copy is deleted when this process ends."""
     copy = tempfile.NamedTemporaryFile(prefix="epochfuzz-audit-")  # noqa: SIM115
     _PIPES.append(copy)
     try:

@@ -70,7 +70,7 @@ _FORMS = (
     _FULL_CLOCK.format(9) + _HALF.format(9),
 )
 _TIME: Final = re.compile(rf"(?<![\d.:])(?:{'|'.join(_FORMS)})(?!\d)", re.IGNORECASE | re.ASCII)
-_CLUE: Final = re.compile(r"\d:\d|\d{8}", re.ASCII)  # matches in every form
+_CLUE: Final = re.compile(r"\d:\d|\d{8}", re.ASCII)  # every form contains a match
 _LONG = re.compile(r"\d{10}")
 _KINDS = tuple(str(i) for i in range(1, 10))
 _COMMON: Final = re.compile(
@@ -85,7 +85,7 @@ def is_dated(time: int) -> bool:
 
 
 def times_in(text: str) -> list[tuple[int, int, int]]:
-    """Return the times in a text, in order: start, end and milliseconds of each."""
+    """Return the times in a text, in order, as tuples: start and end of the time in the text, and milliseconds."""
     if len(text) < _LENGTH:  # nearly every line has a single time before its message, in the most common form
         common = _COMMON.search(text)
         if common is not None and ":" not in text[common.end() :] and ":" not in text[: common.start()]:
@@ -106,12 +106,15 @@ def times_in(text: str) -> list[tuple[int, int, int]]:
 def _of_iso_second(text: str) -> int | None:
     try:
         return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()) * 1000
-    except ValueError:  # the 31st of a month that has none
+    except ValueError:  # a day that does not exist, such as 31 April
         return None
 
 
 def of_usual(second: str, part: str) -> int | None:
-    """Return the time from a second in ISO 8601, and from its three digits of milliseconds."""
+    """Return the time in milliseconds. `second` is in ISO 8601, and `part` has the three digits of the milliseconds.
+
+    Returns None for a date that does not exist.
+    """
     at = _of_iso_second(second)
     return None if at is None else at + int(part)
 
@@ -140,10 +143,10 @@ def _of_match(match: "re.Match[str]") -> int | None:
 
 
 def of_fields(said: Mapping[str, str | None]) -> int | None:
-    """Return the time of the fields of a date and a clock, such as `year`, `name` of a month, and `part` of a second.
+    """Return the time in milliseconds from the fields of a date and a clock, such as `year`, `month` and `hour`.
 
-    `days` is the day of the year, from 1, in place of a month and a day. A year of two digits is in the years 2000 to
-    2099. Returns None for a date that does not exist.
+    `name` is the name of a month, and `part` the fraction of a second. `days` is the day of the year, from 1, in place
+    of a month and a day. A year of two digits means 2000 to 2099. Returns None for a date that does not exist.
     """
     hour = int(said.get("hour") or 0)
     if half := said.get("half"):
@@ -163,7 +166,7 @@ def of_fields(said: Mapping[str, str | None]) -> int | None:
             tzinfo=UTC,
         )
         at += timedelta(days=int(days or 1) - 1)
-    except (ValueError, OverflowError):  # the 31st of a month that has none
+    except (ValueError, OverflowError):  # a day that does not exist, such as 31 April
         return None
     return _milliseconds(int(at.timestamp()) * 1000, said.get("part"), said.get("zone"))
 
@@ -177,9 +180,10 @@ def _milliseconds(second: int, part: str | None, zone: str | None) -> int:
 
 
 def of_number(said: str | float) -> int | None:
-    """Return the time from a number since 1970 in seconds, milliseconds, microseconds, or nanoseconds.
+    """Return the time in milliseconds from a number of seconds, milli-, micro- or nanoseconds since 1970.
 
-    The size of the number determines its unit. Returns None for times outside _FIRST to _END.
+    The size of the number determines its unit. Returns None for times before 2001-09-09 (_FIRST) or from
+    2103-02-04 (_END) on.
     """
     try:
         number = float(said)

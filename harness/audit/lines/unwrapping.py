@@ -1,7 +1,7 @@
-"""Unwrapping: join the lines of a log that an e-mail, a terminal or a document has wrapped at a width.
+"""Unwrapping: join the lines of a log that an e-mail, a terminal or a document has wrapped.
 
-The first chunk of a file shows whether joining its lines makes more of Kafka's messages readable. The number of lines
-stays the same: a joined line is followed by empty ones.
+The lines of a file are joined if this makes more of Kafka's messages readable in the first chunk of the file. The
+number of lines stays the same, because empty lines follow each joined line.
 """
 
 import quopri
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 from epochfuzz.harness.audit.lines.matching import messages_in
 
-_WIDEST = 200  # bytes; Kafka's lines about partitions are longer
+_WIDEST = 200  # bytes; Kafka's lines about partitions are longer, so a file with longer lines is not wrapped
 _MOST = 40  # lines that are joined
 _OF_KAFKA = re.compile(rb"[Tt]runcat|[Ll]eader|ISR|watermark|partition")
 _QUOTE = re.compile(rb"^[>|\s]*")
@@ -24,7 +24,10 @@ Unwrap = Callable[[bytes], bytes]
 
 
 def unwrap_of(chunk: bytes) -> Unwrap | None:
-    """Return the function that joins the lines of a file from its first chunk. None if the lines are not wrapped."""
+    """Return the function that joins the wrapped lines of a file, or None if the lines are not wrapped.
+
+    `chunk` is the first chunk of the file.
+    """
     if _OF_KAFKA.search(chunk) is None or max(map(len, chunk.split(b"\n"))) > _WIDEST:
         return None
     ways: tuple[Unwrap | None, ...] = (None, _at_soft_breaks, _between_words, _within_words)
@@ -80,7 +83,10 @@ def _within_words(chunk: bytes) -> bytes:
 
 
 def _records(lines: list[bytes]) -> Iterator[list[bytes]]:
-    """Yield the lines of each record: a line with a time, and the lines up to the next such line or empty line."""
+    """Yield the lines of each log record.
+
+    A record is a line that begins with a time, and the lines after it up to the next empty line or line with a time.
+    """
     record: list[bytes] = []
     is_open = False
     for line in lines:

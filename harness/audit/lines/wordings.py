@@ -1,8 +1,9 @@
 """Wordings: the lines that Kafka's brokers write about a partition, each with its releases.
 
 A template is the text of the line, with names in braces in place of values. `since` and `until` are the first and the
-last release with the line. If the newest release has it, `until` is None. Releases and sources are from Kafka's tags
-0.10.0.0 to 3.9.0, and from the classes of 4.1.2, 4.3.1 and 4.4.0. Only the texts of these lines are taken from Kafka.
+last release that writes the line. `until` is None if the newest release writes the line. We took releases and sources
+from Kafka's tags 0.10.0.0 to 3.9.0, and from the classes of 4.1.2, 4.3.1 and 4.4.0. Only the texts of these lines are
+taken from Kafka.
 """
 
 from dataclasses import dataclass
@@ -13,7 +14,11 @@ from epochfuzz.harness.audit.lines.events import MessageKind
 
 @dataclass(frozen=True)
 class Wording:
-    """A line of Kafka's log. `source` is the file that writes the newest wording of its kind; older ones may differ."""
+    """The wording of a line that brokers log, with the releases that write this wording.
+
+    `source` is the file of Kafka's source code that logs the newest wording of this line. Older releases may log the
+    line in another file.
+    """
 
     kind: MessageKind
     since: str
@@ -53,7 +58,7 @@ _OFFLINE = "Partition {partition} state changed to (Leader:{leader},ISR:{isr}"
 _TO_OFFLINE = (
     ",ControllerEpoch:{any}) after removing replica {any} from the ISR as part of transition to OfflineReplica"
 )
-_FETCHES = "[ReplicaFetcher replicaId={broker}, {any}] "  # and no thread that moves a log to another directory
+_FETCHES = "[ReplicaFetcher replicaId={broker}, {any}] "  # excludes threads that move a log to another directory
 _ISR = "[Partition {partition} broker={broker}] "
 _HERE = "[{name} partition={partition}, dir={dir}] "
 
@@ -300,9 +305,10 @@ WORDINGS: Final = (
     ),
 )
 
-# Each line in a wording has one of the keys. reading.py looks for the keys in bytes: for all that begin with a capital
-# letter at once, because capital letters are rare, and for each of the others alone. A wording is matched from one of
-# the values, which are more exact. No key and no value has a character that JSON may escape, such as `>` and `'`.
+# Each wording contains one of the keys. reading.py searches the bytes for the keys: for all keys with a capital first
+# letter at once, because capital letters are rare, and for each other key alone. The values are the needles, which are
+# more exact. matching.py matches a wording from its needle on. No key and no needle contains a character that JSON may
+# escape, such as `>` and `'`.
 LOOKED_FOR: Final = {
     " starts at ": (" starts at leader epoch ", " starts at Leader Epoch "),
     " reset its fetch offset from ": (" reset its fetch offset from ",),

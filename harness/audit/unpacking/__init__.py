@@ -1,1 +1,1 @@
-"""Reading packed files: archives, compressed files, and text in UTF-16, as files of text."""
+"""Read archives, compressed files and text in UTF-16 as plain text files."""

@@ -1,10 +1,10 @@
-"""The form of a file, as its first bytes show it: text, text in UTF-16, an archive, or a packed file."""
+"""Determine the form of a file from its first bytes: text, text in UTF-16, an archive, or a compressed file."""
 
 import codecs
 import re
 
 SNIFFED = 8192  # number of first bytes from which the form is determined
-_MOSTLY = 0.95  # least share of the characters of UTF-16 whose first or second byte is zero
+_MOSTLY = 0.95  # UTF-16: more than this share of the pairs of bytes have a zero at the same place
 TEXT = "text"
 WIDE = ("utf-16-le", "utf-16-be")
 _MAGIC = {
@@ -23,7 +23,10 @@ _DATA = re.compile(r"\d{20}\.(?:log|index|timeindex|txnindex|snapshot|checkpoint
 
 
 def form_of(head: bytes, name: str) -> tuple[str, str | None]:
-    """Determine the form of a file from its first bytes. Also returns the reason if it can't be read, or None."""
+    """Return the form of a file, such as `gzip`, and the reason why audit can't read the file, or None.
+
+    `head` holds the first bytes of the file.
+    """
     for magic, form in _MAGIC.items():
         if head.startswith(magic):
             return form, None
@@ -54,7 +57,7 @@ def _wide(head: bytes) -> str | None:
 
 
 def _is_text(head: bytes) -> bool:
-    """Return whether bytes are text, apart from holes of NULs and some damage."""
+    """Return whether bytes are text. Holes of NULs and some damaged bytes are allowed."""
     written = head.replace(b"\0", b"")
     if not written:  # only NULs so far, but text may follow
         return True

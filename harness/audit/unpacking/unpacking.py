@@ -1,7 +1,7 @@
-"""Unpacking: yield the text files that a packed file contains. Packings may be nested.
+"""Unpacking: yield the text files that a packed file contains. Packings may be nested, such as a .gz file in a .tar.
 
-The text before a damaged place is not lost, because only the next read raises the error. If a file unpacks to more than
-_RATIO times its size, it is treated as a bomb, and the rest is not read.
+If a file is damaged, audit still reads the text before the damage, because only the next read raises the error. If a
+file unpacks to more than _RATIO times its size, audit treats it as a zip bomb, and does not read the rest.
 """
 
 import bz2
@@ -23,11 +23,11 @@ _BUFFER = 1 << 16
 _DEEPEST = 5  # greatest depth of nested packings
 _MEMBERS = 100_000
 _RATIO = 300
-_HARMLESS = 1 << 29  # bytes to which every file may unpack
+_HARMLESS = 1 << 29  # every file may unpack to this number of bytes
 _PIECE = 1 << 14  # number of packed bytes that are read at a time
 _SPOOLED = 1 << 26  # a zip archive inside an archive is kept in memory up to this number of bytes
 
-_WINDOW, _ZEROS = 256, 5  # in so many bytes of UTF-16, at least one in five is zero, because Kafka writes ASCII
+_WINDOW, _ZEROS = 256, 5  # of 256 bytes of UTF-16, at least one in five is zero, because Kafka writes ASCII
 UNPACKING_ERRORS = (OSError, EOFError, zlib.error, lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile, ValueError)
 
 
@@ -37,7 +37,7 @@ class Damaged(OSError):
 
 @dataclass(frozen=True)
 class Member:
-    """A text file from an archive, or a file itself. `problem` says why it has no content."""
+    """A text file from an archive, or the unpacked file itself. If `content` is None, `problem` says why."""
 
     name: str
     content: IO[bytes] | None
@@ -45,14 +45,14 @@ class Member:
 
 
 class UnpackedBytes:
-    """The number of bytes and of files that a packed file may unpack to."""
+    """A budget: the number of bytes and of files that a packed file may still unpack to."""
 
     def __init__(self, packed: int) -> None:
         self._left = max(_HARMLESS, packed * _RATIO)
         self._files = _MEMBERS
 
     def take(self, size: int) -> None:
-        """Count unpacked bytes. Raises Damaged if there are too many."""
+        """Reduce the budget by a number of unpacked bytes. Raises Damaged if the budget is exceeded."""
         self._left -= size
         if self._left < 0:
             raise Damaged(
@@ -60,14 +60,17 @@ class UnpackedBytes:
             )
 
     def take_file(self) -> None:
-        """Count a file of an archive. Raises Damaged if there are too many."""
+        """Reduce the budget by one file of an archive. Raises Damaged if the budget is exceeded."""
         self._files -= 1
         if self._files < 0:
             raise Damaged(f"it has more than {_MEMBERS:,} files, so audit left out the rest; unpack it first")
 
 
 def members(name: str, content: IO[bytes], budget: UnpackedBytes, depth: int = _DEEPEST) -> Iterator[Member]:
-    """Yield the text files in a file. Read each before you request the next."""
+    """Yield the text files in a packed file, or a text file itself. Read each before you request the next.
+
+    A file that can't be read has a `problem`. `depth` is the number of nested packings that are still allowed.
+    """
     stream = buffered(content)
     try:
         head = stream.peek(SNIFFED)[:SNIFFED]
@@ -94,7 +97,7 @@ def members(name: str, content: IO[bytes], budget: UnpackedBytes, depth: int = _
 
 
 def buffered(content: IO[bytes]) -> io.BufferedReader:
-    """Return a file object with a buffer, for looking ahead."""
+    """Return a file object with a buffer, so that the caller can look ahead with `peek`."""
     return content if isinstance(content, io.BufferedReader) else io.BufferedReader(_Raw(content), _BUFFER)
 
 
@@ -155,7 +158,7 @@ def shown(name: str) -> str:
 
 
 class _Stream(io.RawIOBase):
-    """A stream of bytes that are computed piece by piece. An error follows the bytes that were computed before it."""
+    """A stream whose bytes are computed piece by piece. Readers get all bytes before an error, and then the error."""
 
     def __init__(self) -> None:
         self._made = b""
@@ -181,12 +184,15 @@ class _Stream(io.RawIOBase):
         return size
 
     def _piece(self) -> bytes:
-        """Return the next bytes; no bytes at the end. Raises one of UNPACKING_ERRORS if no bytes precede the error."""
+        """Return the next bytes, or no bytes at the end of the stream. Raises one of UNPACKING_ERRORS.
+
+        If there are bytes before an error, the method returns them first. The stream raises the error after them.
+        """
         raise NotImplementedError
 
 
 class _Raw(_Stream):
-    """The bytes of a file object that only has `read`, such as those of pyarrow and zipfile."""
+    """A raw stream over a file object that only has `read`, such as the file objects of pyarrow and zipfile."""
 
     def __init__(self, content: IO[bytes]) -> None:
         super().__init__()
@@ -207,7 +213,7 @@ class _Raw(_Stream):
 
 
 class _Counted(_Raw):
-    """A file in an archive. Its bytes are counted as unpacked bytes."""
+    """A file in an archive. Its bytes reduce the budget of unpacked bytes."""
 
     def __init__(self, content: IO[bytes], budget: UnpackedBytes) -> None:
         super().__init__(content)
@@ -223,7 +229,7 @@ class _Counted(_Raw):
 
 
 class _Narrowed(_Stream):
-    """UTF-16 text, converted to UTF-8."""
+    """A stream of UTF-16 text, converted to UTF-8."""
 
     def __init__(self, content: IO[bytes], encoding: str) -> None:
         super().__init__()
@@ -242,7 +248,7 @@ class _Narrowed(_Stream):
 
 
 def _wide_part(piece: bytes) -> int:
-    """Return the number of bytes that are UTF-16. Another program may have appended to the file."""
+    """Return the number of bytes at the start that are UTF-16. Another program may have appended other bytes."""
     for start in range(0, len(piece) - _WINDOW, _WINDOW):
         if piece.count(0, start, start + _WINDOW) * _ZEROS < _WINDOW:
             return next(i for i in range(start, len(piece), 2) if 0 not in piece[i : i + 2])
@@ -260,7 +266,7 @@ class _Decompressor(Protocol):
 
 
 class _Unpacked(_Stream):
-    """The unpacked bytes of one or several packed streams, one after another."""
+    """The unpacked bytes of a compressed file, which may consist of several compressed streams in a row."""
 
     def __init__(self, content: IO[bytes], form: str, budget: UnpackedBytes) -> None:
         super().__init__()
@@ -312,7 +318,7 @@ class _Unpacked(_Stream):
 
 
 class _Gunzip:
-    """One stream of gzip. Unlike Python's own, it returns the text before damage and before a wrong checksum."""
+    """A decompressor for one gzip stream. Unlike Python's gzip, it returns the text before an error."""
 
     def __init__(self) -> None:
         self.eof = False
@@ -373,7 +379,7 @@ def _until_damaged(inflate: Any, data: bytes) -> bytes:
 
 
 def _gzip_header(data: bytes) -> int | None:
-    """Return the length of a header (RFC 1952); None if the data ends before it is complete. Raises Damaged."""
+    """Return the length of a gzip header (RFC 1952), or None if the data ends within the header. Raises Damaged."""
     if len(data) < 10:
         return None
     if data[2] != 8:
@@ -396,7 +402,10 @@ def _gzip_header(data: bytes) -> int | None:
 
 
 def _zstd() -> _Decompressor:
-    """Return the decompressor of Python 3.14 or later, or else that of the package zstandard."""
+    """Return a zstd decompressor from Python 3.14 or later, or else from the package zstandard.
+
+    Raises AuditError if there is neither.
+    """
     try:
         from compression import zstd  # type: ignore[import-not-found, unused-ignore]
     except ImportError:
@@ -412,7 +421,7 @@ def _zstd() -> _Decompressor:
 
 
 class _Unzstd:
-    """One frame of zstd. The two libraries raise different errors for damage."""
+    """A decompressor for one zstd frame. Raises Damaged in place of the different errors of the two libraries."""
 
     def __init__(self, decompressor: _Decompressor, error: type[Exception]) -> None:
         self._decompressor, self._error = decompressor, error

@@ -1,7 +1,8 @@
 """Campaigns that play schedules on real Kafka clusters.
 
-The seed and the number of a block decide its schedules. Their results also depend on the threads of real brokers, so no
-block runs twice for comparison. If a killed driver causes a second run of a block, the first result counts.
+The seed and the number of a block decide the schedules of the block. The results of these schedules also depend on the
+threads of real brokers, so no block runs twice for comparison. If a killed driver causes a second run of a block, the
+first result counts.
 """
 
 from collections import Counter
@@ -40,7 +41,7 @@ _SHRINK = "epochfuzz.harness.campaign.clusters.cluster_tasks:shrink_sightings"
 class ClusterOutcome:
     """The results of a finished campaign on clusters.
 
-    `seen` is the number of schedules that show each finding, in order.
+    `seen` has, for each finding in order, the number of schedules that showed it.
     """
 
     parameters: ClusterParameters
@@ -59,7 +60,7 @@ class Clusters(Job[ClusterOutcome]):
     PARAMETERS = SCHEMA
     BLOCKS = plays.BLOCKS
     TWICE = False
-    LONGEST_WAVE = TASK = 120.0  # a cluster takes about ten seconds to start
+    LONGEST_WAVE = TASK = 120.0  # seconds; a task is long, because its cluster takes about ten seconds to start
 
     playground: "Playground"  # set while a task runs
 
@@ -86,7 +87,7 @@ class Clusters(Job[ClusterOutcome]):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The protocol that models the release, as the only name."""
+        """The name of the protocol that models the release, as the only element."""
         return (self.parameters.protocol,)
 
     def row(self) -> dict[str, Any]:
@@ -118,7 +119,7 @@ class Clusters(Job[ClusterOutcome]):
 
     @contextmanager
     def equipped(self) -> Iterator[None]:
-        """Provide a cluster for this task, and stop it at the end. It starts with the first schedule."""
+        """Provide a cluster for this task. The cluster starts at the first schedule, and stops with the task."""
         from epochfuzz.harness.campaign.clusters.play_blocks import Playground
         from epochfuzz.harness.cluster.schedules.player import Player
 
@@ -156,7 +157,7 @@ class Clusters(Job[ClusterOutcome]):
         )
 
     def seconds_remaining(self, counts: Counts, seconds: float) -> float | None:
-        """Return the estimated seconds until the end. None if no time of finished blocks is recorded."""
+        """Return the estimated seconds until the end. None if the time of the finished blocks is unknown."""
         if self.parameters.schedules is not None:
             if not seconds:
                 return None
@@ -184,7 +185,7 @@ class Clusters(Job[ClusterOutcome]):
     def _shrunk(
         self, campaign: "Campaign[ClusterOutcome]", found: list[plays.ClusterSighting], progress: "Progress"
     ) -> list[dict[str, Any]]:
-        """Shrink each finding in a task with a cluster of its own. Returns one row of plays.SHRUNK for each."""
+        """Shrink each finding in a task with a cluster of its own. Returns a row of plays.SHRUNK for each finding."""
         if not found:
             return []
         progress.doing(f"shrinking {len(found)} findings by replay")

@@ -16,7 +16,7 @@ BLOCK = 8  # schedules; about a minute on one core
 
 SCHEMA = pa.schema(
     {
-        "engine": pa.string(),  # cluster
+        "engine": pa.string(),  # the kind of job: cluster
         "release": pa.string(),  # the release of Kafka
         "protocol": pa.string(),  # the protocol of the model for that release
         "replicas": pa.int64(),
@@ -32,9 +32,10 @@ SCHEMA = pa.schema(
 
 @dataclass(frozen=True)
 class ClusterParameters:
-    """The parameters of a campaign on clusters. It ends after `schedules` or after `seconds`; the other is None.
+    """The parameters of a campaign on clusters.
 
-    Raises ValueError for a parameter outside its range.
+    The campaign ends after a number of `schedules`, or after some `seconds`. The other field is None. Raises
+    ValueError for a parameter outside its range.
     """
 
     release: str
@@ -79,7 +80,7 @@ class ClusterParameters:
     def turns(self, block: int) -> range:
         """Return the numbers of a block's turns.
 
-        In each turn, the model draws a hundred schedules and plays at most one.
+        In each turn, epochfuzz draws a hundred schedules. The model chooses at most one, and the cluster plays it.
         """
         first = block * self.block
         end = first + self.block

@@ -12,7 +12,8 @@ from epochfuzz.harness.campaign.spark.worker import Batches, each, work
 def shrink_sightings(argument: dict[str, Any], numbers: Batches) -> Batches:
     """Shrink the findings with the given numbers. Yields a row of plays.SHRUNK for each.
 
-    `argument` has the job as `work`, and the findings with their numbers of schedules as `sightings`.
+    `argument` has two keys: `work` is the text of the job, and `sightings` has the findings, each with the number of
+    schedules that showed it.
     """
     asked = work(argument["work"])
     assert isinstance(asked, Clusters)

@@ -23,7 +23,7 @@ class Playground:
     def block(self, number: int) -> dict[str, Any]:
         """Choose and play the schedules of a block. Returns a row of plays.BLOCKS.
 
-        The choice depends on no other block, because blocks run in any order.
+        The choice does not depend on other blocks, because blocks run in any order.
         """
         chooser = ClusterChooser(self._protocol, self._settings, self._asked.seed)
         turns = self._asked.turns(number)

@@ -18,9 +18,9 @@ PLAYED = pa.struct(
         "schedule": pa.int64(),  # number of the schedule
         "events": pa.list_(pa.string()),
         "steps": pa.int64(),  # number of events that were played
-        "ended": pa.string(),
+        "ended": pa.string(),  # result of the schedule on the cluster
         "why": pa.string(),  # reason for the result; empty if the cluster kept all guarantees
-        "model": pa.string(),  # end of the schedule in the model
+        "model": pa.string(),  # result of the schedule in the model
         "seconds": pa.float64(),  # from the new topic to the verdict
     }
 )
@@ -37,7 +37,7 @@ BLOCKS = pa.schema(
 SHRUNK = pa.schema(
     {
         "ended": pa.string(),
-        "model": pa.string(),  # end of the schedule in the model
+        "model": pa.string(),  # result of the schedule in the model
         "why": pa.string(),
         "events": pa.list_(pa.string()),
         "length": pa.int64(),  # number of `events`
@@ -59,7 +59,7 @@ class ClusterSighting:
 
 
 def block_row(number: int, drawn: int, played: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the played schedules of a block as a row of BLOCKS. `drawn` is the number of schedules to choose from."""
+    """Return the played schedules of a block as a row of BLOCKS. The model chose them from `drawn` schedules."""
     events = sum(each["steps"] for each in played)
     return {"number": number, "drawn": drawn, "schedules": len(played), "events": events, "played": played}
 
@@ -74,7 +74,10 @@ def each_once(kept: LocalTables) -> list[dict[str, Any]]:
 
 
 def summed(rows: Iterable[dict[str, Any]]) -> Fuzzed:
-    """Return the sums over block rows: numbers of schedules, events and results. Findings are left out."""
+    """Return the sums over block rows: the numbers of schedules and events, and the count of each kind of result.
+
+    The list of findings stays empty.
+    """
     whole = Fuzzed()
     for row in rows:
         whole.drawn += row["drawn"]
@@ -110,18 +113,18 @@ def found(protocol: str, rows: Iterable[dict[str, Any]]) -> Iterator[CampaignFin
 
 
 def sighted(protocol: str, rows: Iterable[dict[str, Any]]) -> Iterator[CampaignFinding]:
-    """Yield the findings in block rows, which are not shrunk yet, in the form that reports of campaigns use."""
+    """Yield the findings in block rows, in the form that reports of campaigns use. The findings are not shrunk yet."""
     for each in sightings(rows):
         ended, model, length = Ended(each.played["ended"]), Ended(each.played["model"]), len(each.played["events"])
         yield _found(protocol, ended, model, seen=each.seen, length=length, is_shrunk=False)
 
 
 def _found(protocol: str, ended: Ended, model: Ended, *, seen: int, length: int, is_shrunk: bool) -> CampaignFinding:
-    """Return a finding for reports. It is expected if the schedule ends in the model as on the cluster."""
+    """Return a finding for reports. The finding is expected if the model and the cluster have the same result."""
     known_flaw = "the model of the release ends so, too" if ended is model else None
     return CampaignFinding(protocol, kind(ended, model), seen, length, is_shrunk=is_shrunk, known_flaw=known_flaw)
 
 
 def kind(ended: Ended, model: Ended) -> str:
-    """Return the name of a kind of finding, from the end of a schedule on the cluster and in the model."""
+    """Return the name of a kind of finding, made from the results of a schedule on the cluster and in the model."""
     return f"{ended}, as in the model" if ended is model else unlike(ended, model)

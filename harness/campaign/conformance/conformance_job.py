@@ -123,7 +123,7 @@ class Trials(Job[Conformance]):
     def counted(self) -> dict[str, Column]:
         """Return the columns to add up: schedules, steps, and each protocol's failures.
 
-        A stage ends when there are many failures.
+        The counts of failures decide whether a stage ends early (see is_enough).
         """
         columns = {"schedules": F.col("schedules") + F.col("cases"), "steps": F.col("steps")}
         for index, protocol in enumerate(self.plan.protocols):
@@ -139,7 +139,7 @@ class Trials(Job[Conformance]):
             yield BlockRange(index * self.plan.blocks, (index + 1) * self.plan.blocks)
 
     def is_enough(self, stage: BlockRange, counts: Counts) -> bool:
-        """Return whether these counts end the stage. A local run would have stopped as well."""
+        """Return whether these counts end the stage early. A local run stops for the same reasons."""
         index = stage.first // self.plan.blocks if self.plan.blocks else 0
         most = self.plan.max_failures
         return (

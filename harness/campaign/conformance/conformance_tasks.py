@@ -21,7 +21,8 @@ from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 def shrink_sightings(argument: dict[str, Any], numbers: Batches) -> Batches:
     """Confirm and shrink the failures with the given numbers. Yields a row of rows.NONCONFORMITIES for each.
 
-    `argument` has the job as `work`, the protocol, and the failures with their numbers of schedules as `failed`.
+    `argument` has three keys: `work` is the text of the job, `protocol` is the name of a protocol, and `failed` has the
+    failures, each with the number of schedules that showed it.
     """
     asked = work(argument["work"])
     assert isinstance(asked, Trials)
@@ -36,7 +37,7 @@ def shrink_sightings(argument: dict[str, Any], numbers: Batches) -> Batches:
 def ask_subject(text: str, numbers: Batches) -> Batches:
     """Ask the system under test for the events that it supports. Yields a row of rows.SUBJECT.
 
-    `text` is the job. Raises SubjectUnable and CommandError.
+    `text` is the text of the job. Raises SubjectUnable and CommandError.
     """
     asked = work(text)
     assert isinstance(asked, Tours)

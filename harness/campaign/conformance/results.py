@@ -51,9 +51,9 @@ class CampaignRunner:
             yield result
 
     def _rows(self, protocol: Protocol, first: int, end: int) -> Iterator[tuple[dict[str, Any], dict[str, Any] | None]]:
-        """Yield for each block of a range its row, and the row of its second run.
+        """Yield a pair for each block from `first` to `end` - 1: the row of the block, and the row of its second run.
 
-        The second is None if the results are equal.
+        The second row is None if the block ran once, or if both results are equal.
         """
         if self._finished is None:
             return
@@ -67,7 +67,7 @@ class CampaignRunner:
     ) -> Iterator[ConformanceFinding]:
         """Yield a shrunk finding for each failure.
 
-        Spark shrinks the failures, each in a task. If the directory already has the findings, they are only read.
+        Spark shrinks each failure in a task. If the directory already has the findings, the method only reads them.
         """
         table = f"findings/protocol={plan.protocols.index(protocol)}"
         if self._directory.read(table, rows.NONCONFORMITIES) is None:
@@ -76,7 +76,7 @@ class CampaignRunner:
             yield rows.nonconformity(row, plan)
 
     def progress(self, conformance: Conformance) -> str:
-        """Return the number of results that have been read, as text."""
+        """Return the number of schedules whose results have been read, and their speed, as text."""
         return conformance.progress
 
     def _shrunk(self, protocol: Protocol, failed: Sequence[FailedTrial]) -> list[dict[str, Any]]:
@@ -110,7 +110,8 @@ def _twice(campaign: "Campaign[Conformance]", work: Trials) -> dict[tuple[str, i
 def unstable(first: dict[str, Any], again: dict[str, Any], plan: Plan, trials: Iterable[Trial]) -> FailedTrial:
     """Return a failure that says that two runs of a block had different results.
 
-    It names the first schedule with different results. If there is none, it compares the sums of the two runs.
+    The failure describes the first schedule with different results. If only the sums of the two runs differ, the
+    failure describes the sums.
     """
     one_of_them = None
     for trial in trials:

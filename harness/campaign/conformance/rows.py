@@ -52,7 +52,7 @@ TOURS = pa.schema(
         *BLOCKS,
         pa.field("played", pa.list_(pa.int32())),  # numbers of transitions
         pa.field("differing", pa.list_(pa.int32())),  # transitions where a test sequence could not continue as planned
-        pa.field("bound", pa.list_(pa.int32())),  # transitions that only a bound forbids
+        pa.field("bound", pa.list_(pa.int32())),  # transitions that only a bound of the run forbids
     ]
 )
 SUBJECT = pa.schema(

@@ -78,7 +78,7 @@ class TourResults(CampaignRunner):
     def results_of(self, each: Round, first: int) -> Iterator[TourResult]:
         """Yield the results of the blocks of a round, which start at block number `first`.
 
-        If a second run of a block had another result, the result of the block includes this as a failure.
+        If a second run of a block had another result, the result of the block includes the difference as a failure.
         """
         plan, protocol = self._tours.plan, self._tours.protocol
         for row, second_row in self._rows(protocol, first, first + each.blocks(plan)):
@@ -89,7 +89,7 @@ class TourResults(CampaignRunner):
             yield result
 
     def progress(self, conformance: Conformance) -> str:
-        """Return the number of results that have been read, as text."""
+        """Return the number of test sequences whose results have been read, and their speed, as text."""
         return conformance.progress.replace("schedules", "tours")
 
 
@@ -104,7 +104,7 @@ def _numbered(of_all: Iterator[Round], plan: Plan) -> Iterator[tuple[Round, int]
 def _subject(campaign: "Campaign[Conformance]", work: Tours) -> dict[str, Any]:
     """Return the row of rows.SUBJECT: the events that the system under test supports.
 
-    A worker asks once in a campaign.
+    If the campaign's directory does not have the row yet, a worker asks the system, and the row is stored.
     """
     directory = campaign.directory
     found = directory.read_rows("subject", rows.SUBJECT)

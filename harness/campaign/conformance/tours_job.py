@@ -1,8 +1,8 @@
 """Campaigns that play every transition of the model within bounds on the system under test.
 
-Test sequences (tours) play the transitions in rounds (conform/exhaustive/rounds.py). A round depends on the results of
-earlier rounds. The driver sends the transitions of the round to the workers, and a worker plans the test sequences of
-its block. The results equal those of a local run.
+A transition is an event in a reachable state. Test sequences (tours) play the transitions in rounds
+(conform/exhaustive/rounds.py). A round depends on the results of earlier rounds. The driver sends the transitions of
+the round to the workers, and a worker plans the test sequences of its block. The results equal those of a local run.
 """
 
 import json
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class OtherTransitionsError(RuntimeError):
-    """A worker does not number the transitions as the driver does."""
+    """A worker numbers the transitions differently from the driver."""
 
 
 class Tours(Trials):
@@ -60,7 +60,7 @@ class Tours(Trials):
 
     @property
     def heading(self) -> str:
-        """A line for the user: every transition is played, with this configuration."""
+        """A line for the user about the job: it plays every transition, with this configuration."""
         return f"every transition · {self.settings.text()}"
 
     @property
@@ -116,9 +116,10 @@ class Tours(Trials):
         return rows.tours_row(self.protocol.name, number, result)
 
     def tell(self, verbs: list[str], each: Round, first: int, steps: int) -> None:
-        """Set the round that workers receive.
+        """Set the round that workers receive. `verbs` are the events that the system under test supports.
 
-        Its first block is `first`, and `steps` is the planned total up to its end.
+        `first` is the number of the round's first block. `steps` is the number of steps planned in this round and all
+        earlier ones.
         """
         self._round, self._steps = (each, first), steps
         self._round_text = json.dumps(

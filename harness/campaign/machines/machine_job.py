@@ -25,9 +25,9 @@ _NAME = "hypothesis"
 
 
 class Machines(ModelSchedules):
-    """The job of running the replication machine. Each schedule number is one run of the machine.
+    """The job of running the replication machine. Each schedule number stands for one run of the machine.
 
-    The runs count no situations, unlike compiled random runs.
+    Unlike compiled random runs, the runs of the machine count no situations.
     """
 
     NAME = _NAME
@@ -61,7 +61,7 @@ class OwnMachines(Schedules[MachineOutcome]):
     def command_to_resume(self, uri: str) -> str:
         """Return the command that resumes the campaign in the directory `uri`.
 
-        It names the machine again, because the current directory decides which module is imported.
+        The command names the machine, because resuming imports its module, and the user has to allow this import.
         """
         return f"{super().command_to_resume(uri)} --machine {shlex.quote(self._machine)}"
 

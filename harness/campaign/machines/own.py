@@ -31,7 +31,7 @@ class MachineFailure:
 
 
 def load_machine(name: str) -> type[RuleBasedStateMachine]:
-    """Return the state machine that a text `module:Name` names. Raises CampaignError.
+    """Return the state machine class with the name `module:Name`. Raises CampaignError if the name is wrong.
 
     `Name` is a state machine or its TestCase. The module may be in the current directory, as with `python -m`.
     """
@@ -54,7 +54,10 @@ def load_machine(name: str) -> type[RuleBasedStateMachine]:
 
 
 def place_of(name: str) -> str:
-    """Return the file that an import of `module:Name` would load. The module is not imported."""
+    """Return the file that an import of `module:Name` would load, as text for a message. Does not import the module.
+
+    If Python finds no file, the text says so.
+    """
     top = name.partition(":")[0].partition(".")[0]
     spec = PathFinder.find_spec(top, [os.getcwd(), *sys.path])
     if spec is None:
@@ -63,9 +66,9 @@ def place_of(name: str) -> str:
 
 
 def run_user_machine(name: str, seed_: int, first: int, count: int) -> tuple[int, list[MachineFailure]]:
-    """Run a user's state machine `count` times, with the numbers from `first` on.
+    """Run a user's state machine `count` times, with run numbers from `first` on.
 
-    Returns the number of steps and failures.
+    Returns the number of steps, and the list of failures.
     """
     machine = load_machine(name)
     taken, failures = 0, []

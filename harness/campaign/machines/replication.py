@@ -1,4 +1,4 @@
-"""Run epochfuzz's replication machine (Hypothesis) in a campaign, with results in the form of random runs."""
+"""Run epochfuzz's replication machine, a Hypothesis state machine, and count its results as random runs do."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 from epochfuzz.strategies.failures import PropertyBroken
 from epochfuzz.strategies.machine import LASTING, replication_machine
 
-_SCOUTED = 300  # schedules per run
+_SCOUTED = 300  # random schedules that the machine may try in the model at the start of an example
 # A property that breaks early would hide the others. Each run therefore checks one group of properties.
 _JUDGED = (
     LASTING,
@@ -30,7 +30,7 @@ _JUDGED = (
 
 @dataclass(frozen=True)
 class _Ended:
-    """The result of one run of the machine. `goals_met` has the shape (protocols, goals)."""
+    """The result of one run of the machine. `goals_met` has a flag for each protocol (row) and goal (column)."""
 
     steps: int
     goals_met: np.ndarray
@@ -49,9 +49,9 @@ class ReplicationMachines:
         self.seed = seed
 
     def walk(self, first: int, count: int) -> Tally:
-        """Run the machine `count` times, with the numbers from `first` on. Returns the sums of the results.
+        """Run the machine `count` times, with run numbers from `first` on. Returns the sums of the results.
 
-        `events` counts the steps of the machine.
+        In the returned Tally, `events` counts the steps of the machine.
         """
         tally = Tally.empty(KAFKA, len(self.protocols))
         tally.schedules = count
@@ -64,14 +64,14 @@ class ReplicationMachines:
         return tally
 
     def failing(self, failure: Failure, protocol: Protocol, property_: str) -> bytes:
-        """Repeat a run of the machine, and return its schedule that broke a property under a protocol."""
+        """Repeat the run of a failure, and return the schedule that broke a property under a protocol in this run."""
         failures = self._run(failure.schedule).failures
         (events,) = (each.events for each in failures if (each.protocol, each.property) == (protocol, property_))
         return parse_schedule(events)
 
     @lru_cache(maxsize=100)  # noqa: B019 - a worker process has a single instance
     def _run(self, number: int) -> "_Ended":
-        """Run the machine once. The number decides which properties it checks, and which protocol comes first."""
+        """Run the machine once. The run number decides which properties are checked, and which protocol comes first."""
         judged = _JUDGED[number % len(_JUDGED)]
         turn = number // len(_JUDGED) % len(self.protocols)
         in_turn = (*self.protocols[turn:], *self.protocols[:turn])

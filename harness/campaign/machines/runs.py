@@ -14,9 +14,9 @@ _SETTINGS = hypothesis_settings(UNATTENDED, max_examples=EXAMPLES, phases=[Phase
 
 
 def run_machine(machine: type[RuleBasedStateMachine], seed_: int, number: int) -> tuple[int, list[Exception]]:
-    """Run a state machine on EXAMPLES examples.
+    """Run a state machine on up to EXAMPLES examples of Hypothesis, and shrink the failures.
 
-    Returns the number of steps, and the shrunk exceptions in a fixed order.
+    Returns the number of steps, and the exceptions of the shrunk failures, sorted by class and message.
     """
     steps = 0
 

@@ -41,9 +41,9 @@ class Progress(Interface):
 
 
 class Campaign(Generic[Outcome]):
-    """A campaign in its directory. `work` is its job, which defines the content of blocks.
+    """A campaign and its directory. `work` is the job of the campaign, which defines the content of blocks.
 
-    `taken_up` is the first block after the blocks that earlier processes finished: 0 for a new campaign.
+    `taken_up` is the number of the first block after all blocks that earlier processes finished; 0 for a new campaign.
     """
 
     def __init__(self, directory: CampaignDirectory, work: Job[Outcome]) -> None:
@@ -124,7 +124,10 @@ class Campaign(Generic[Outcome]):
         return self.work.outcome(self)
 
     def do_blocks(self, progress: Progress) -> Checked:
-        """Run the remaining blocks, and compare the blocks that ran twice. Raises NonDeterminismError if any differ."""
+        """Run the remaining blocks, and compare the blocks that ran twice.
+
+        Raises NonDeterminismError if results differ.
+        """
         in_waves = Waves(self.directory, self.work)
         self.taken_up = in_waves.next
         self._checked = None
@@ -135,14 +138,14 @@ class Campaign(Generic[Outcome]):
 
     @property
     def kept(self) -> LocalTables | None:
-        """A reader of the directory that needs no Spark, which saves seconds.
+        """A reader of the directory that works without Spark, and is therefore faster by seconds.
 
         None if the directory is not on this machine.
         """
         return None if self.directory.local is None else LocalTables(self.directory.local)
 
     def checked(self) -> Checked:
-        """Compare the blocks that ran twice. Raises NonDeterminismError if any differ."""
+        """Compare the blocks that ran twice. Raises NonDeterminismError if results differ."""
         if self._checked is None and self.kept is not None:
             self._checked = self.work.kept_checked(self.kept)
         if self._checked is None:
@@ -158,7 +161,7 @@ class Campaign(Generic[Outcome]):
         if self.kept is not None:
             return self.kept.begun
         rows = blocks.written(self.directory, self.work)
-        wave = None if rows is None else rows.agg(F.min("wave")).collect()[0][0]  # a column from the path
+        wave = None if rows is None else rows.agg(F.min("wave")).collect()[0][0]  # a column that Spark adds
         return None if wave is None else wave_begun(f"wave={wave}")
 
     def seconds(self, schedules: int) -> float:
@@ -180,7 +183,7 @@ def _readable(directory: CampaignDirectory) -> Tables:
 def _refuse_foreign(directory: CampaignDirectory, work: Job[Any]) -> None:
     """Raise CampaignError if the directory has blocks of another campaign, or a damaged file.
 
-    Damage is detected only on this machine.
+    Damage is detected only if the directory is on this machine.
     """
     if directory.local is None:
         blocks.refuse_foreign(directory, work)

@@ -115,7 +115,7 @@ class Job(ABC, Generic[Outcome]):
     def campaign(self) -> str:
         """A digest of the parameters, in 16 hexadecimal digits.
 
-        Every block stores it, so blocks of another campaign are detected.
+        Every block stores this digest, so that epochfuzz detects blocks of another campaign.
         """
         return hashlib.sha256((self.as_written or self.text).encode()).hexdigest()[:16]
 
@@ -123,15 +123,15 @@ class Job(ABC, Generic[Outcome]):
 
     @property
     def text_for_workers(self) -> str:
-        """The text that workers build the job from: the parameters, and more for some kinds."""
+        """The text that workers build the job from: the parameters, and for some kinds of job more data."""
         return self.text
 
     def get_ready(self) -> None:
-        """Prepare a worker once, before its time is measured. By default, do nothing."""
+        """Prepare a worker once, before the time of the blocks is measured. The default does nothing."""
 
     @contextmanager
     def equipped(self) -> Iterator[None]:
-        """Open the resources that blocks of a task need, and close them at the end. By default, there are none."""
+        """Open the resources that blocks of a task need, and close them at the end. The default opens nothing."""
         yield
 
     @abstractmethod
@@ -146,7 +146,7 @@ class Job(ABC, Generic[Outcome]):
 
     @abstractmethod
     def counted(self) -> dict[str, Column]:
-        """Return the columns to add up for the progress, by name. One of them is `schedules`."""
+        """Return the columns to add up for the progress, by name. One column is `schedules`."""
 
     @abstractmethod
     def compared(self) -> list[Column]:
@@ -155,7 +155,7 @@ class Job(ABC, Generic[Outcome]):
     def kept_checked(self, kept: "LocalTables") -> "Checked | None":
         """Compare the blocks that ran twice, without Spark. Returns None if the job needs Spark for that.
 
-        Raises NonDeterminismError if any differ.
+        Raises NonDeterminismError if results differ.
         """
         return None
 
@@ -174,7 +174,7 @@ class Job(ABC, Generic[Outcome]):
 
     @abstractmethod
     def stages(self, campaign: "Campaign[Outcome]") -> Iterator[BlockRange]:
-        """Yield the stages in order. The campaign asks for a stage when the one before is finished."""
+        """Yield the stages in order. The campaign asks for the next stage when it has finished the stage before."""
 
     def command_to_resume(self, uri: str) -> str:
         """Return the command that resumes the campaign in the directory `uri`."""
@@ -185,7 +185,7 @@ class Job(ABC, Generic[Outcome]):
         return f"resume with `{self.command_to_resume(uri)}`"
 
     def is_enough(self, stage: BlockRange, counts: Counts) -> bool:
-        """Return whether these counts end the stage early. By default, stages never end early."""
+        """Return whether these counts end the stage early. The default is False, so stages never end early."""
         return False
 
     @abstractmethod
@@ -193,7 +193,7 @@ class Job(ABC, Generic[Outcome]):
         """Return one line about the progress. `seconds` is the time that the counted blocks took."""
 
     def seconds_remaining(self, counts: Counts, seconds: float) -> float | None:
-        """Return the estimated seconds until the end, or None."""
+        """Return the estimated seconds until the end, or None if there is no estimate."""
         return None if self.seconds is None else max(0.0, self.seconds - seconds)
 
     # Methods about results

@@ -4,7 +4,7 @@ import time
 
 LONGEST = 30.0  # longest wave in seconds, which bounds the work that a killed driver loses
 _SHORTEST = 2.0  # shortest wave in seconds
-_SHARE = 0.25  # length of a wave as a share of the time so far: first results come soon, later files are few
+_SHARE = 0.25  # length of a wave as a share of the time so far, for quick first results and few files later
 TASK = 2.0  # target length of a task in seconds; with short tasks, all cores finish at nearly the same time
 
 
@@ -31,8 +31,8 @@ class Pace:
     def wave(self, elapsed: float, blocks_remaining: int | None, seconds_remaining: float | None) -> int:
         """Return the number of blocks in the next wave; 0 if no wave is needed.
 
-        `elapsed` is in seconds since the start. `blocks_remaining` and `seconds_remaining` are limits; None for no
-        limit.
+        `elapsed` is the time since the start, in seconds. `blocks_remaining` and `seconds_remaining` are limits; None
+        means no limit.
         """
         size = self._cores * self._rounds(elapsed, seconds_remaining)
         return size if blocks_remaining is None else min(size, blocks_remaining)

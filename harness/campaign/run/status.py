@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class CampaignState(StrEnum):
-    """The state of a campaign. UNFINISHED: no process runs it, and it can resume."""
+    """The state of a campaign. UNFINISHED means that no process runs the campaign, and that it can be resumed."""
 
     RUNNING = "running"
     UNFINISHED = "unfinished"
@@ -28,8 +28,8 @@ class CampaignState(StrEnum):
 class SoFar:
     """The results of the finished blocks.
 
-    `met` maps protocols to the numbers of the situations that they met (walks/coverage.py). Only random runs count
-    situations.
+    `met` has, for each protocol, the situations that its schedules met, as numbers (walks/coverage.py). `met` is empty
+    and `estimate` is None if the job counts no situations. Only random runs count situations.
     """
 
     counts: "Counts"

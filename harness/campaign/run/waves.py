@@ -1,12 +1,12 @@
 """Run the blocks of a campaign in waves.
 
-A wave is a group of blocks that Spark runs at once, and writes when it is done. A killed driver loses only the waves
-that are running. The clock decides how many blocks a wave has, but not the contents of a block. The findings of a
-campaign therefore don't depend on its waves. The next wave is queued while a wave runs, so that no core is idle while
-the running wave has too few tasks left or is being written.
+A wave is a group of blocks that Spark runs at once. Spark writes the results of a wave when all of its blocks are done.
+A killed driver loses only the waves that are running. The measured speed decides how many blocks a wave has, but not
+the contents of a block. The findings of a campaign therefore don't depend on its waves. The next wave is queued while a
+wave runs, so that no core is idle while the running wave has too few tasks left or is being written.
 
-Each wave has its own directory. A block counts once, even if it was written several times (`blocks.finished`). On a
-Spark Connect server, the last waves of a killed driver may still run when the next driver resumes the campaign.
+Each wave has its own directory. On a Spark Connect server, the last waves of a killed driver may still run when the
+next driver resumes the campaign, so a block may be written several times. It counts once (`blocks.finished`).
 """
 
 import time
@@ -68,7 +68,7 @@ class _Wave:
 
 
 class Waves:
-    """Runs the waves of a campaign, after the blocks that are finished already.
+    """Runs the unfinished blocks of a campaign in waves.
 
     `counts` are the sums over finished blocks (Job.counted), and `seconds` is their time. `next` is the number of the
     next block to submit.
@@ -131,8 +131,8 @@ class Waves:
     def _resume(self, stage: BlockRange) -> DataFrame | None:
         """Set `next` to the block after the last finished block of a stage.
 
-        Returns the unfinished blocks before it, or None. A stage that begins after the blocks of earlier processes has
-        no finished blocks.
+        Returns the numbers of the stage's unfinished blocks before that block, or None if there are none. A stage that
+        begins after the blocks of earlier processes has no finished blocks.
         """
         taken_up, self.next = self.next, stage.first
         if self._finished is None or taken_up <= stage.first:
@@ -209,7 +209,7 @@ class Waves:
         )
 
     def _note(self, wave: _Wave, schedules: int | None, seconds: float) -> None:
-        """Write the seconds that a wave took. Spark runs this job after it has assigned all tasks of the next wave."""
+        """Write the seconds that a wave took. Spark starts to write when all tasks of the next wave are assigned."""
         self._directory.write_rows([{"schedules": schedules, "seconds": seconds}], SCHEMA, "waves", wave.name)
 
     def _add(self, counted: dict[str, int | None]) -> None:

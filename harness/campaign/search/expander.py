@@ -1,4 +1,4 @@
-"""Compute the successors of states with the compiled code of exhaustive search. It keeps no table of visited states."""
+"""Compute the successors of states with the compiled code of exhaustive search, without a table of visited states."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,15 +19,15 @@ from epochfuzz.model.kafka.vocabulary.state import Partition
 
 _NO_ROWS = np.zeros(SHARDS, np.int64)
 
-Keys = npt.NDArray[np.uint32]  # one row per state
+Keys = npt.NDArray[np.uint32]  # packed states, one row per state
 
 
 @dataclass(frozen=True)
 class Successors:
-    """The successors of a chunk of states. Entry i has key i, the number of its parent in the chunk, and the event.
+    """The successors of a chunk of states. Successor i has the key `keys[i]`.
 
-    `applied` is the number of transitions. If `broken` is True, the last successor breaks the property, and others may
-    be missing.
+    The event `events[i]` leads to successor i from the state with number `parents[i]` in the chunk. `applied` is the
+    number of transitions. If `broken` is True, the last successor breaks the property, and others may be missing.
     """
 
     keys: Keys
@@ -38,7 +38,7 @@ class Successors:
 
 
 class Expander:
-    """Computes the successors of states for one search request. States are keys: packed rows of numbers."""
+    """Computes the successors of states for one search request. A state is given as its key, a packed row."""
 
     def __init__(self, asked: SearchRequest) -> None:
         self._wanted = asked.wanted
@@ -49,21 +49,23 @@ class Expander:
         self.first = self._expansion.put(starts, self._expansion.canonical)[None].copy()
 
     def key_as_it_is(self, state: Partition) -> Keys:
-        """Return the key of a state itself, without replacing it by a symmetric state."""
+        """Return the key of the given state. The state is not replaced by a symmetric state."""
         return self._expansion.put([state], self._expansion.as_it_is)[None].copy()
 
     def chunks(self, keys: list[bytes]) -> Iterator[Keys]:
-        """Yield the keys in chunks that `successors` can take."""
+        """Yield the keys as arrays that are small enough for `successors`."""
         rows = np.frombuffer(bytearray(b"".join(keys)), np.uint32).reshape(len(keys), self.halves)
         for first in range(0, len(rows), CHUNK):
             yield rows[first : first + CHUNK]
 
     def successors(self, keys: Keys, which: int) -> Successors:
-        """Return the successors of states. `which` is NEW for all, or BREAKING for those that break the property.
+        """Return the successors of states. `which` is NEW for all successors.
 
-        Raises DoesNotFit.
+        With BREAKING, the method returns only successors that break the property. Raises DoesNotFit if a successor does
+        not fit into a key.
         """
-        # Blocks of the shards, one after another, form a level. Row n of the level is row n of the keys.
+        # The rows of a level belong to its shards in turn, BLOCK rows to each (visited.row_of). With these bounds, the
+        # rows of the level are the rows of `keys`.
         level = Level(_NO_ROWS, np.clip(len(keys) - BLOCK * np.arange(SHARDS), 0, BLOCK))
         expanded = self._expansion.expand(
             keys, NOTHING_VISITED, level, 0, len(keys), which, self._wanted, NOTHING_MET, 0, 0
@@ -90,5 +92,5 @@ def expander_of(text: str) -> Expander:
 
 
 def as_bytes(keys: Keys) -> npt.NDArray[Any]:
-    """Return keys as an array of byte values, one for each key, which NumPy can compare."""
+    """Return the keys as an array with one value for each key, so that NumPy can sort and compare whole keys."""
     return np.ascontiguousarray(keys).view(np.dtype((np.void, 4 * keys.shape[1])))[:, 0]

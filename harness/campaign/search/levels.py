@@ -1,7 +1,8 @@
 """The levels of an exhaustive search, as tables in its directory.
 
-A level has the states at one distance from the start. The distance is a number of events. A level is complete once its
-counts are written. A killed driver may have left parts of another level, which the next driver overwrites.
+A level has the states at one distance from the initial state. The distance is a number of events. A level is complete
+once its counts are written. A killed driver may have left parts of an incomplete level, which the next driver
+overwrites.
 """
 
 from dataclasses import asdict, dataclass
@@ -32,7 +33,7 @@ COUNTED = pa.schema(
 
 @dataclass(frozen=True)
 class LevelCount:
-    """The counts of a level, which is a row of COUNTED."""
+    """The counts of a level, as in a row of the table with the schema COUNTED."""
 
     level: int
     states: int
@@ -66,7 +67,7 @@ class Levels:
     def expand(self, level: int) -> tuple[int, bool]:
         """Write the successors of a level's states.
 
-        Returns the number of transitions, and whether one breaks the property.
+        Returns the number of transitions, and whether a transition breaks the property.
         """
         self._write(self._mapped("expand", level, search_tasks.SUCCESSORS), "successors")
         counted = self._read("successors", schema=search_tasks.SUCCESSORS)
@@ -81,18 +82,21 @@ class Levels:
         return self._read(*_place(level)).count()
 
     def breaking(self, level: int) -> None:
-        """Mark the states of a level with an event that breaks the property, by writing them to the table `leading`."""
+        """Write the first rows of the table `leading`: the states of a level where an event breaks the property."""
         self._write(self._mapped("breaking", level, search_tasks.KEYS), "leading", f"level={level}")
 
     def leading(self, level: int) -> None:
-        """Mark the states of a level with an event to a marked state of the next level."""
+        """Write more rows of the table `leading`: the states of a level that lead to a violation.
+
+        Such a state has an event to a state of the next level that is already in the table.
+        """
         onwards = self._read("leading", f"level={level + 1}")
         edges = self._mapped("edges", level, search_tasks.EDGES)
         parents = edges.join(onwards, "key", "left_semi").select(F.col("parent").alias("key")).distinct()
         self._write(parents, "leading", f"level={level}")
 
     def leads(self, level: int, keys: Keys) -> set[bytes]:
-        """Return the keys that are marked states of a level: from them, events lead to a violation."""
+        """Return the given keys of a level that are in the table `leading`. Their states lead to a violation."""
         wanted = [key.tobytes() for key in keys]
         found = self._read("leading", f"level={level}").where(F.col("key").isin(wanted)).collect()
         return {bytes(row["key"]) for row in found}

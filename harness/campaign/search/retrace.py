@@ -1,7 +1,8 @@
 """Find the schedule that breaks the property, after a search on Spark has reached a violation.
 
-The module marks, level by level and backwards, the states that lead to the violation. Then, forwards from the initial
-state, it takes the first event to a marked state. engine/explore/retrace.py finds the same schedule in memory.
+The module first goes back from the last level to the first, and marks the states that lead to the violation. Then it
+goes forward from the initial state. At each state, it takes the first event that leads to a marked state.
+engine/explore/retrace.py finds the same schedule in memory.
 """
 
 from epochfuzz.harness.campaign.search.expander import Expander
@@ -13,9 +14,9 @@ from epochfuzz.model.kafka.controller.controller import forget_superseded
 
 
 def shortest(asked: SearchRequest, levels: Levels, expander: Expander, last: int) -> bytes:
-    """Return the first of the shortest schedules that break the property. It has `last` + 1 events.
+    """Return a shortest schedule that breaks the property, the first in byte order.
 
-    Its last event starts from a state of level `last`.
+    The schedule has `last` + 1 events. It leads to a state of level `last`, where its last event breaks the property.
     """
     levels.breaking(last)
     for level in range(last - 1, 0, -1):

@@ -16,19 +16,19 @@ from epochfuzz.harness.engine.explore.explore import Exploration, SearchProgress
 from epochfuzz.harness.environment.version import model_digest
 from epochfuzz.harness.findings.search_request import SearchRequest
 
-ASKED = pa.schema({"asked": pa.string()})  # SearchRequest.text
+ASKED = pa.schema({"asked": pa.string()})  # the request (SearchRequest.text)
 OUTCOME = pa.schema({"shortest": pa.binary()})  # the schedule that breaks the property, once it is found
 
 Report = Callable[[SearchProgress], None]
 
 
 def command_to_resume(uri: str) -> str:
-    """Return the command that resumes a search."""
+    """Return the command that resumes the search in the directory `uri`."""
     return f"epochfuzz explore --resume {shlex.quote(uri)}"
 
 
 class SearchCampaign:
-    """An exhaustive search in a directory, with its request."""
+    """An exhaustive search whose levels are stored in a directory. `asked` is its request."""
 
     def __init__(self, directory: CampaignDirectory, asked: SearchRequest) -> None:
         self.asked = asked
@@ -54,7 +54,7 @@ class SearchCampaign:
     def load(spark: SparkSession, uri: str) -> "SearchCampaign":
         """Return the search in a directory.
 
-        Raises CampaignError if there is none, or if it was started with other rules of the model.
+        Raises CampaignError if the directory holds no search, or a search that began with other rules of the model.
         """
         directory = CampaignDirectory(spark, uri)
         rows = directory.read_rows("search", ASKED)
@@ -69,7 +69,7 @@ class SearchCampaign:
         return SearchCampaign(directory, asked)
 
     def run(self, report: Report) -> Exploration:
-        """Search the remaining levels, and return the result. Raises NotConfirmed."""
+        """Search the remaining levels, and return the result. Raises NotConfirmed if a replay contradicts it."""
         if not self._noted:
             self._levels.begin(self._expander.first)
             self._note(LevelCount(0, len(self._expander.first), 0, False, 0.0), report)
@@ -79,7 +79,7 @@ class SearchCampaign:
 
     @property
     def seconds(self) -> float:
-        """The seconds that the levels took, without start-up and without finding the schedule."""
+        """The time of all levels, in seconds. It excludes the start of Spark and the work to find the schedule."""
         return sum(each.seconds for each in self._noted)
 
     def _goes_on(self) -> bool:
@@ -112,9 +112,9 @@ class SearchCampaign:
         return Exploration(states, transitions, depth, complete, schedule, False, memory, self._expander.symmetry)
 
     def _shortest(self) -> bytes:
-        """Return the first of the shortest schedules that break the property, found once and then kept.
+        """Return a shortest schedule that breaks the property, the first in byte order.
 
-        Raises NotConfirmed.
+        The first call writes the schedule to the table `outcome`, and later calls read it. Raises NotConfirmed.
         """
         found = self._directory.read_rows("outcome", OUTCOME)
         if found:

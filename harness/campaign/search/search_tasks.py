@@ -14,8 +14,8 @@ KEYS = pa.schema({"key": pa.binary()})
 SUCCESSORS = pa.schema(
     {
         "key": pa.binary(),
-        "applied": pa.int64(),  # number of transitions of the whole batch, which only its first row holds
-        "broken": pa.bool_(),  # whether one of them breaks the property, so that others may be missing
+        "applied": pa.int64(),  # in the first row: number of transitions of the whole batch; in other rows: 0
+        "broken": pa.bool_(),  # in the first row: whether a transition breaks the property; keys may be missing then
     }
 )
 
@@ -42,14 +42,14 @@ def edges(text: str, batches: Batches) -> Batches:
 
 
 def breaking(text: str, batches: Batches) -> Batches:
-    """Yield the states with an event that breaks the property, as rows of KEYS."""
+    """Yield the states where an event breaks the property, as rows of KEYS."""
     for chunks in _expanded(text, batches, BREAKING):
         for keys, found in chunks:
             yield pa.record_batch([_column(as_bytes(keys)[np.unique(found.parents)])], schema=KEYS)
 
 
 def _expanded(text: str, batches: Batches, which: int) -> Iterator[Iterator[tuple[Keys, Successors]]]:
-    """Yield for each batch an iterator over its chunks of keys, each with its successors."""
+    """Yield for each batch an iterator over its chunks of keys. Each chunk comes with its successors."""
     expander = expander_of(text)
     for batch in batches:
         chunks = expander.chunks(batch.column(0).to_pylist())

@@ -16,9 +16,10 @@ from typing import Any
 
 
 def run_task(where: tuple[str, bytes | None], task: str, argument: Any, batches: Iterator[Any]) -> Iterator[Any]:
-    """Run a task on a worker, and yield its batches. `task` is `module:function`, or a function of worker.py.
+    """Run a task on a worker, and yield its batches. `task` is `module:function`, or the name of a worker.py function.
 
-    `where` is a pair: directories of sources (joined as in PYTHONPATH) and None, or a digest and a zip of sources.
+    `where` is a pair that gives the sources. Either the first element has directories (joined as in PYTHONPATH) and the
+    second is None, or the first is a digest and the second a zip of the sources.
     """
     name, sources = where
     for path in reversed(name.split(os.pathsep) if sources is None else [unpack(name, sources)]):
@@ -54,7 +55,7 @@ def cache_directory() -> Path:
     try:
         base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "epochfuzz" / "sources"
         base.mkdir(parents=True, exist_ok=True)
-        base.parent.chmod(0o700)  # nobody else may change code that workers execute; fails for another user's directory
+        base.parent.chmod(0o700)  # no other user may change code that workers execute; fails if another user owns it
     except (OSError, RuntimeError):
         base = Path(tempfile.mkdtemp(prefix="epochfuzz-"))
     return base

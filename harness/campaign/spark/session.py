@@ -48,10 +48,10 @@ def opened(
 ) -> Iterator["SparkSession"]:
     """Open a Spark session on a master or on a Spark Connect server. Raises CampaignError for any error of Spark.
 
-    If neither is given, SPARK_REMOTE may name a server, and spark-submit or Spark's configuration may name a master.
-    The default is DEFAULT_MASTER. A session that the process has open already is used, and stays open. Spark, Java and
-    local workers put their temporary files into the directory `temporary`, if it is given. `memory` is the limit of the
-    driver's Java heap, in GiB.
+    Without `master` and `remote`, the function uses the server that SPARK_REMOTE names, or else the master that
+    spark-submit or Spark's configuration names, or else DEFAULT_MASTER. If the process already has an open session, the
+    function uses this session and leaves it open. Spark, Java and local workers put their temporary files into the
+    directory `temporary`, if it is given. `memory` is the limit of the driver's Java heap, in GiB.
     """
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]
     from pyspark.errors import PySparkException
@@ -90,10 +90,10 @@ def _is_not_of_py4j(record: logging.LogRecord) -> bool:
 
 @contextmanager
 def _same_ctrl_c() -> Iterator[None]:
-    """Keep the handler of Ctrl-C inside this block, although Spark sets its own.
+    """Restore the handler of Ctrl-C at the end of this block, because Spark replaces it inside the block.
 
     Spark's handler first cancels all jobs. The cancellation fails while Python waits for Java, or ends the process with
-    the error of a cancelled job. It is not needed, because the jobs end with the session.
+    the error of a cancelled job. epochfuzz doesn't need the cancellation, because the jobs end with the session.
     """
     before = signal.getsignal(signal.SIGINT)
     try:
@@ -195,7 +195,7 @@ def _java_option(name: str, value: str) -> str:
 def _temporary_files_in(directory: Path | None) -> Iterator[None]:
     """Put temporary files of this process and its children into a directory, inside this block.
 
-    None: change nothing.
+    If `directory` is None, the function changes nothing.
     """
     if directory is None:
         yield
@@ -247,9 +247,9 @@ def _require_any(servers: list[SplitResult]) -> None:
 
 @contextmanager
 def _output_to(descriptor: int) -> Iterator[None]:
-    """Send the output of this process and its new children to a file inside this block.
+    """Redirect the stdout and stderr of this process to a file inside this block.
 
-    The children continue afterwards.
+    Processes that start inside the block still write to the file after the block.
     """
     saved = os.dup(1), os.dup(2)
     try:

@@ -1,7 +1,7 @@
 """Hide the differences between PySpark 3.5 and 4, and check that PySpark can work with a server.
 
-No other file reads PySpark's version. Some platforms ship a PySpark 3.5 with parts of PySpark 4. With any PySpark 3,
-this file therefore uses only the documented API of Apache Spark 3.5.
+No other file has code for a particular version of PySpark. Some platforms ship a PySpark 3.5 with parts of PySpark 4.
+With any PySpark 3, this file therefore uses only the documented API of Apache Spark 3.5.
 """
 
 import os
@@ -38,7 +38,7 @@ _IS_3 = pyspark.__version__.startswith("3.")
 
 
 def to_arrow(rows: DataFrame) -> pa.Table:
-    """Return rows as an Arrow table. PySpark 3 has no method for that, and pandas would lose null integers."""
+    """Return rows as an Arrow table. PySpark 3 has no method for this, and pandas turns nullable integers to floats."""
     if not _IS_3:
         return rows.toArrow()
     return pa.Table.from_pylist([row.asDict(recursive=True) for row in rows.collect()], to_arrow_schema(rows.schema))
@@ -54,9 +54,10 @@ def from_arrow(spark: SparkSession, table: pa.Table) -> DataFrame:
 def observed(
     rows: DataFrame, sums: list[Column], write: Callable[[DataFrame], None], written: Callable[[], DataFrame | None]
 ) -> dict[str, Any]:
-    """Write rows, and return the sums over their columns. `written` reads the rows again.
+    """Write rows with the function `write`, and return the values of the aggregate columns `sums`, by name.
 
-    Only PySpark 3.5 on Spark Connect needs to read them, because it cannot add up the columns while it writes.
+    PySpark 3.5 on Spark Connect cannot compute the sums while it writes. Only there, the function reads the rows again
+    with `written`.
     """
     if _IS_3 and is_remote():
         write(rows)
@@ -76,14 +77,14 @@ def interrupt(spark: SparkSession) -> None:
 
 
 def place(spark: SparkSession) -> str:
-    """Return a sentence that names the master of a session, or Spark Connect, whose clients can't see the master."""
+    """Return a sentence with the master of a session, or with the name Spark Connect, which hides its master."""
     return f"Spark {spark.version} runs on {'Spark Connect' if is_remote() else spark.sparkContext.master}"
 
 
 def describe(spark: SparkSession, text: str) -> None:
     """Show `text` in Spark's UI as the description of the jobs that this thread starts.
 
-    Spark Connect gets a tag instead.
+    On Spark Connect, the jobs get a tag instead.
     """
     if not is_remote():
         spark.sparkContext.setJobDescription(text)
@@ -115,7 +116,7 @@ def require_home() -> None:
 
 
 def require_server(version: str) -> None:
-    """Raise CampaignError if this PySpark cannot work with a Spark Connect server of a version."""
+    """Raise CampaignError if this PySpark cannot work with a Spark Connect server of the given version."""
     server = _release(version)
     if server < OLDEST_SPARK:
         oldest = ".".join(map(str, OLDEST_SPARK))
@@ -134,6 +135,6 @@ def _release(version: str) -> tuple[int, int]:
 
 
 def _remedy(version: str) -> str:
-    """Return the pip command for a version of PySpark. It names no extras, because those of 3.5 need NumPy 1."""
+    """Return the pip command for a version of PySpark. It omits extras, because the extras of 3.5 need NumPy 1."""
     major, minor = _release(version)
     return f"pip install 'pyspark=={major}.{minor}.*'"

@@ -22,7 +22,10 @@ class WrongModelError(RuntimeError):
 
 
 def get_ready(text: str, numbers: Batches) -> Batches:
-    """Prepare the job on this worker. Yields one row: the last number that the worker received."""
+    """Prepare the job on this worker. Yields one row: the last number that the worker received.
+
+    The driver counts these rows to find the number of workers.
+    """
     work(text).get_ready()
     for batch in numbers:
         last = batch.slice(batch.num_rows - 1)
@@ -32,7 +35,7 @@ def get_ready(text: str, numbers: Batches) -> Batches:
 def do_blocks(text: str, numbers: Batches) -> Batches:
     """Run the numbered blocks, and yield a row of blocks.schema for each.
 
-    The number ~n means a second run of block n.
+    The number ~n (that is, -n - 1) stands for a second run of block n.
     """
     asked = work(text)
     schema = blocks.schema(asked)

@@ -1,8 +1,8 @@
 """Run functions of this package in Spark's Python workers, on any machine.
 
-On a local master, workers read the driver's source files. On other masters, the sources travel inside the function, as
-a zip. Session artifacts (`addArtifacts`) would work too, but Numba cannot compile and cache code in a zip, and a
-session rejects a second artifact of the same name.
+On a local master, workers read the driver's source files. For other masters, the function that Spark sends to the
+workers contains a zip of the sources. epochfuzz does not send them as session artifacts (`addArtifacts`), because Numba
+cannot compile and cache code in a zip, and a session rejects a second artifact of the same name.
 """
 
 import hashlib
@@ -65,7 +65,7 @@ def zip_of_sources(module: str | None = None) -> tuple[str, bytes]:
 
     If a module is given, the zip also holds its file, or all files of its top-level package.
     """
-    folders = (_PACKAGE / name for name in ("model", "strategies", "harness"))  # links in a checkout
+    folders = (_PACKAGE / name for name in ("model", "strategies", "harness"))  # symbolic links in a checkout
     sources = [_PACKAGE / "__init__.py", *(path for folder in folders for path in sorted(folder.rglob("*.py")))]
     sources += sorted(_OF_KAFKA.iterdir())
     files = {path.relative_to(_ROOT).as_posix(): path for path in sources}
@@ -77,7 +77,7 @@ def zip_of_sources(module: str | None = None) -> tuple[str, bytes]:
 
 
 def files_of(module: str | None) -> dict[str, Path]:
-    """Return the Python files that a module needs, by relative name: its top-level package, or its only file."""
+    """Return the Python files that a module needs, by relative path: its top-level package, or its single file."""
     top = importlib.util.find_spec(module.partition(".")[0]) if module else None
     if top is None:
         return {}

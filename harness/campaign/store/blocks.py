@@ -1,4 +1,4 @@
-"""The table of finished blocks. A row has the columns of the kind of job, and columns about the run of the block."""
+"""The table of finished blocks. A row has the columns of the job (Job.BLOCKS), and columns about the block's run."""
 
 import os
 import platform
@@ -28,7 +28,7 @@ def schema(work: type[Job[Any]] | Job[Any]) -> pa.Schema:
 
 
 def row(work: Job[Any], number: int, again: bool) -> dict[str, Any]:
-    """Run a block, and return its row of the table. `again` marks a second run."""
+    """Run a block, and return its row for the table of blocks. `again` marks a second run."""
     return work.block(number) | {
         "again": again,
         "worker": f"{platform.node()}/{os.getpid()}",

@@ -15,7 +15,7 @@ _NUMBER = "number of the block"
 def compare(written: DataFrame | None, work: Job[Any]) -> Checked:
     """Compare all results of each block that ran twice, and return numbers about the comparison.
 
-    If results differ, Job.refuse raises the error.
+    If the results of a block differ, the function calls Job.refuse, which raises an error for most kinds of job.
     """
     if written is None:
         return Checked(0, 0, 0)

@@ -1,7 +1,7 @@
 """The directory of a campaign, which Spark reads and writes.
 
-Every write makes one file, which appears under its final name when it is complete: Spark's committer renames the only
-partition of the table into place. A table is therefore either complete or absent, and so are the blocks of a wave.
+Every write makes one file. Spark's committer gives the file its final name only when the file is complete. A table is
+therefore either complete or absent, and the blocks of a wave are either all there or all absent.
 """
 
 import threading
@@ -32,7 +32,7 @@ _NO_CONNECTOR = ("No FileSystem for scheme", "FileSystem not found")  # parts of
 class CampaignDirectory:
     """Reads and writes the tables of a campaign with Spark.
 
-    Raises CampaignError for a name that Spark takes for a pattern.
+    The constructor raises CampaignError if the URI has a character that Spark reads as part of a pattern, such as `*`.
     """
 
     def __init__(self, spark: SparkSession, uri: str) -> None:
@@ -99,7 +99,7 @@ class CampaignDirectory:
     def _complaining(self, what: str) -> Iterator[None]:
         """Turn an error of Spark inside this block into a CampaignError that names the directory.
 
-        The error about an absent table passes through. `what` is a participle for the message, such as `read`.
+        An error about an absent table is raised unchanged. `what` is a participle for the message, such as `read`.
         """
         try:
             yield
@@ -112,7 +112,10 @@ class CampaignDirectory:
             raise CampaignError(f"{self.uri} cannot be {what}: {reason}") from None
 
     def _reader(self) -> DataFrameReader:
-        """Return Spark's reader, once the file system has responded. Raises CampaignError and AnalysisException."""
+        """Wait until the file system responds, and return Spark's reader.
+
+        Raises CampaignError if the file system does not respond in time, and AnalysisException for other problems.
+        """
         if self._has_responded:
             return self.spark.read
         responded: Future[None] = Future()

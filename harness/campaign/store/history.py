@@ -32,7 +32,8 @@ class ComparisonKey:
 class FindingHistory:
     """The history of one finding: property `name`, broken under the protocol and configuration `subject`.
 
-    `found` has an entry for each campaign that ran the protocol: its finding, or None if the property did not break.
+    `found` has a pair for each campaign that ran the protocol with this configuration: the campaign and its finding, or
+    None in place of the finding if the property did not break.
     """
 
     subject: ComparisonKey
@@ -54,15 +55,17 @@ class FindingHistory:
 
     @property
     def shortest(self) -> CampaignFinding:
-        """The finding with the fewest events, over all campaigns. Among equal lengths, a shrunk one is preferred."""
+        """The finding with the fewest events, over all campaigns. If lengths are equal, a shrunk finding counts."""
         return min((found for _, found in self.seen), key=lambda found: (found.length, not found.is_shrunk))
 
 
 @dataclass(frozen=True)
 class Growth:
-    """Numbers of situations: met by a campaign, met for the first time (`new`), and met by all campaigns up to it.
+    """The growth of coverage in one campaign under one protocol, in numbers of situations.
 
-    A situation is a kind of state and event (walks/coverage.py).
+    `met` counts the situations that the campaign met. `new` counts those that no earlier campaign met. `so_far` counts
+    the situations that this campaign and all earlier ones met together. A situation is a kind of state and event
+    (walks/coverage.py).
     """
 
     campaign: CampaignStatus
@@ -99,7 +102,7 @@ def history(campaigns: Iterable[CampaignStatus]) -> History:
 
 
 def subjects(campaign: CampaignStatus) -> list[ComparisonKey]:
-    """Return the protocols of a campaign, each with its configuration."""
+    """Return a key for each protocol of a campaign, with the configuration of the campaign."""
     return [ComparisonKey(name, configuration_text(campaign.work.settings)) for name in campaign.work.names]
 
 

@@ -13,7 +13,7 @@ ALONE = "no other file has the campaign's parameters; restore it, or choose anot
 
 
 class Tables(Interface):
-    """A reader of a campaign's tables: directory.py reads with Spark, local_tables.py reads without."""
+    """The interface of readers of a campaign's tables: directory.py reads with Spark, local_tables.py without Spark."""
 
     def path(self, *names: str) -> str:
         """Return the location of a file or table in the directory."""
@@ -48,7 +48,10 @@ def work_found(tables: Tables) -> Job[Any] | None:
 
 
 def _unusable(place: str, version: Any, error: ValueError) -> str:
-    """Return the message that parameters cannot be used. Parquet does not detect damage to column names."""
+    """Return the message for parameters that cannot be used.
+
+    Parquet does not detect damage to column names. If this version wrote the parameters, the message reports damage.
+    """
     said = f"{place} cannot be used: {error}; it was written by epochfuzz {version}"
     if version == epochfuzz_version():
         return f"{said}, this version, so it is damaged; {ALONE}"
@@ -56,7 +59,7 @@ def _unusable(place: str, version: Any, error: ValueError) -> str:
 
 
 def refuse_foreign_to(tables: Tables, work: Job[Any], campaigns: Iterable[str]) -> None:
-    """Raise CampaignError if `campaigns`, the digests in blocks, has another digest than the job's."""
+    """Raise CampaignError if a block belongs to another campaign. `campaigns` has the digests stored in the blocks."""
     for campaign in sorted(set(campaigns) - {work.campaign}):
         raise CampaignError(
             f"{tables.path('blocks')} has blocks of campaign {campaign}, but {tables.path('parameters')}"

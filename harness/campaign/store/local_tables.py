@@ -40,9 +40,9 @@ class LocalTables:
         return any(part.num_rows for part in self.tables(table))
 
     def tables(self, name: str, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
-        """Yield the content of each file of a table, oldest wave first. A file may lack a requested column.
+        """Yield the content of each file of a table, oldest wave first.
 
-        Raises CampaignError for a damaged file.
+        If a file lacks a requested column, its content lacks the column, too. Raises CampaignError for a damaged file.
         """
         for file in self._files(name):
             try:
@@ -66,7 +66,7 @@ class LocalTables:
     def work(self) -> Job[Any]:
         """The job of the campaign.
 
-        Raises CampaignError if the directory has none, or has blocks of another campaign.
+        Raises CampaignError if the directory has no campaign, or has blocks of another campaign.
         """
         found = work_found(self)
         if found is None:
@@ -78,7 +78,7 @@ class LocalTables:
         return found
 
     def refuse_foreign(self, work: Job[Any]) -> None:
-        """Raise CampaignError if the directory has blocks of a campaign with another job."""
+        """Raise CampaignError if the directory has blocks of another campaign than the job's."""
         campaigns = {name for part in self.tables("blocks", ["campaign"]) for name in _distinct(part, "campaign")}
         refuse_foreign_to(self, work, campaigns)
 
@@ -107,7 +107,7 @@ class LocalTables:
         return _changed([*self._files("parameters"), *self._files("blocks"), *self._files("outcome")])
 
     def seconds(self, schedules: int) -> float:
-        """Return the seconds that the campaign needed for `schedules` schedules (waves.seconds_worked)."""
+        """Return the time in seconds that the campaign spent on `schedules` schedules (see waves.seconds_worked)."""
         rows = self.read_rows_as_they_are("waves")
         noted = sum(row["schedules"] or 0 for row in rows)
         return float(sum(row["seconds"] for row in rows) * schedules / noted) if noted else 0.0
@@ -128,7 +128,7 @@ class LocalTables:
         return sorted(file for parts, file in found if not any(part.startswith(("_", ".")) for part in parts))
 
     def _damage(self, table: str, file: Path, reason: str) -> str:
-        """Return the message about a damaged file. It names the files to remove."""
+        """Return the message about a damaged file, with the remedy: which files to remove, or to restore."""
         said = f"{file} is damaged ({reason}); "
         if table == "parameters":
             return said + ALONE

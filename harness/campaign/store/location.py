@@ -18,7 +18,7 @@ _TEMPORARY = "temporary"
 
 
 def absolute(text: str) -> str:
-    """Return a URL unchanged, or a path as an absolute path."""
+    """Return the text of a location: a URL unchanged, and a path as an absolute path."""
     return text if _URL.fullmatch(text) else os.path.abspath(text)
 
 
@@ -32,7 +32,7 @@ def on_this_machine(text: str) -> Path | None:
 
 @contextmanager
 def held(directory: Path) -> Iterator[Path]:
-    """Create a directory if necessary, and lock it inside this block. Yields a directory for temporary files in it.
+    """Create a directory if necessary, and lock it inside this block. Yields a subdirectory for temporary files.
 
     The kernel releases the lock when the process ends, even if it is killed. The next process removes the temporary
     files that a killed process left. Raises CampaignError if the directory is locked or cannot be written.

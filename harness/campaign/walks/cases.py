@@ -15,9 +15,9 @@ def case_for(finding: Finding, parameters: Parameters) -> Case:
 
 
 def write(cases: Iterable[Case], directory: CampaignDirectory) -> None:
-    """Write cases as files next to the tables. Does nothing if the directory is not on this machine.
+    """Write cases as files into a campaign's directory. Does nothing if the directory is not on this machine.
 
-    The table of findings has the cases too.
+    The table of findings has the text of each case, too.
     """
     if directory.local is not None:
         place = directory.local / "cases"

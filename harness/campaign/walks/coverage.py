@@ -1,6 +1,7 @@
-"""The table of situations: those that a campaign met, and those that it could have met.
+"""The table of situations: the situations that a campaign met, and reachable situations that it did not meet.
 
-A situation is an event at a replica, with the replica's role, its knowledge and the state of its log.
+A situation is an event at a replica, with the replica's role, the controller decision that it knows, and the state of
+its log.
 """
 
 from collections.abc import Sequence

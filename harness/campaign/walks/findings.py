@@ -15,7 +15,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 _BOUNDS = pa.struct({"records": pa.int64(), "epochs": pa.int64()})
 
-# The result of a worker: the reproducer, and the failures from which it was made.
+# The result of a worker: the reproducer, and the failure that was shrunk to it.
 SHRUNK = pa.schema(
     {
         "protocol": pa.string(),

@@ -27,7 +27,10 @@ class Finished:
 
 @dataclass(frozen=True)
 class MachineOutcome(Finished):
-    """The results of a user's own state machine. `errors` are rows of the findings table, and `steps` is a number."""
+    """The results of a user's own state machine.
+
+    `errors` has rows of the findings table. `steps` is the number of steps of all runs.
+    """
 
     errors: list[dict[str, Any]]
     steps: int
@@ -37,7 +40,8 @@ class MachineOutcome(Finished):
 class ScheduleOutcome(Finished):
     """The results of schedules on the model. `engine` ran the schedules.
 
-    `unreached` maps protocols to the numbers of situations that are reachable, and that no schedule met.
+    `unreached` lists, for each protocol, the reachable situations that no schedule met. A situation is given by its
+    number (see situations.describe).
     """
 
     engine: ScheduleEngine
@@ -51,5 +55,5 @@ class ScheduleOutcome(Finished):
 
     @property
     def stopped_unstable(self) -> bool:
-        """True if `stable` was requested, and another limit ended the campaign before it was stable."""
+        """True if the limit `stable` was set, but another limit ended the campaign before it was stable."""
         return self.parameters.stable is not None and self.estimate.high >= self.parameters.stable

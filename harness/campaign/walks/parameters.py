@@ -40,10 +40,10 @@ SCHEMA = pa.schema(
 
 @dataclass(frozen=True)
 class Parameters:
-    """The parameters of a campaign. The first limit that is reached ends it: `schedules`, `seconds` or `stable`.
+    """The parameters of a campaign. The campaign ends at its first limit: `schedules`, `seconds` or `stable`.
 
-    The campaign is stable if the probability that one more schedule shows anything new is below `stable`, with the
-    upper end of its confidence interval. Raises ValueError for a parameter outside its range.
+    epochfuzz estimates the probability that one more schedule shows anything new. The campaign is stable if the upper
+    end of this estimate's confidence interval is below `stable`. Raises ValueError for a parameter outside its range.
     """
 
     protocols: tuple[Protocol, ...]
@@ -83,10 +83,11 @@ class Parameters:
         return None if self.schedules is None else -(-self.schedules // self.block)
 
     def rounds(self) -> Iterator[int | None]:
-        """Yield the numbers of blocks after which the campaign tests whether it is stable.
+        """Yield the end of each round, as a number of blocks. The campaign tests the limit `stable` after each round.
 
-        Each number is one and a half times the number before. They are fixed, so that neither workers nor interruptions
-        change the end of a campaign. The last number is the limit on blocks, or None without a limit.
+        Each number is about one and a half times the number before. The numbers don't depend on the workers or on
+        interruptions, so a campaign always ends after the same blocks. The last number is the limit on blocks, or None
+        without a limit. Without the limit `stable`, there is a single round.
         """
         size = _FIRST_ROUND
         while self.stable is not None and (self.blocks is None or size < self.blocks):

@@ -30,7 +30,7 @@ def remaining_json(outcome: ScheduleOutcome) -> "documents.Remaining":
 def remaining_lines(outcome: ScheduleOutcome) -> Iterator[str]:
     """Yield the coverage and the estimates of a campaign as lines of text.
 
-    Empty for state machines, which count no situations.
+    Yields nothing for state machines, because they count no situations.
     """
     if outcome.parameters.engine != "walk":
         return

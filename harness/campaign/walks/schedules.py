@@ -1,4 +1,4 @@
-"""Campaigns whose work is a number of schedules. The results of blocks are sums, which are added up over all blocks."""
+"""Campaigns that run numbered schedules in blocks. The result of a block is a row of sums over its schedules."""
 
 from abc import abstractmethod
 from collections import Counter
@@ -32,14 +32,15 @@ if TYPE_CHECKING:
 TASKS = "epochfuzz.harness.campaign.walks.walk_tasks"
 Outcome = TypeVar("Outcome", bound=Finished)
 
-_MOMENT = 0.001  # seconds; the least duration, so that a rate exists if a killed driver has recorded no time
+_MOMENT = 0.001  # seconds; the shortest duration, so that rates can be computed if a killed driver has recorded no time
 
 
 @dataclass(frozen=True)
 class WrittenTables:
-    """The tables that the results of a finished campaign are read from.
+    """The content of a finished campaign's tables. `Schedules.shown` computes the results from this content.
 
-    `found` has the rows of findings, and `unmet` the rows of situations that no schedule met. `worked` is in seconds.
+    `found` has the rows of findings, and `unmet` the rows of situations that no schedule met. `worked` is the recorded
+    working time in seconds, which may be 0.
     """
 
     begun: datetime | None
@@ -50,7 +51,7 @@ class WrittenTables:
 
     @property
     def seconds(self) -> float:
-        """The seconds that the campaign took, above 0."""
+        """The time that the campaign took, in seconds: `worked`, but at least a millisecond."""
         return max(self.worked, _MOMENT)
 
 
@@ -113,7 +114,10 @@ class Schedules(Job[Outcome]):
         return columns
 
     def stages(self, campaign: "Campaign[Outcome]") -> Iterator[BlockRange]:
-        """Yield a single stage with all blocks. With the limit `stable`, a stage ends at each test of the limit."""
+        """Yield a single stage with all blocks. With the limit `stable`, yield stages until the campaign is stable.
+
+        The campaign tests this limit at the end of each stage.
+        """
         first = 0
         for end in self.parameters.rounds():
             if end is not None and end < campaign.taken_up:
@@ -136,7 +140,7 @@ class Schedules(Job[Outcome]):
         )
 
     def _broken(self, counts: Counts) -> int:
-        """Return the number of pairs of a protocol and a property that broke. Permitted violations don't count."""
+        """Return the number of broken properties, added up over all protocols. Permitted violations don't count."""
         permitted = properties.permitted(self.parameters.settings)
         judged = [name for name in properties.NAMES if name not in permitted]
         return sum(counts[f"seen {i} {name}"] > 0 for i in range(len(self.parameters.protocols)) for name in judged)
@@ -148,7 +152,7 @@ class Schedules(Job[Outcome]):
         return super().seconds_remaining(counts, seconds)
 
     def summed(self, campaign: "Campaign[Outcome]") -> Summed:
-        """Return the sums over all blocks, each block once."""
+        """Return the sums over all blocks. A block that ran twice counts once."""
         kept, protocols = campaign.kept, self.parameters.protocols
         if kept is not None:
             return self.kept_sum(kept)
@@ -161,7 +165,7 @@ class Schedules(Job[Outcome]):
         return sums.summed([versions.to_arrow(summed)], protocols)
 
     def kept_sum(self, kept: LocalTables) -> Summed:
-        """Return the sums over all blocks of a directory on this machine, without Spark."""
+        """Return the sums over all blocks of a campaign on this machine, read without Spark."""
         return sums.summed(sums.each_once(kept), self.parameters.protocols)
 
     def tally(self, campaign: "Campaign[Outcome]") -> Tally:
@@ -192,7 +196,7 @@ class Schedules(Job[Outcome]):
         """Return the results of a finished campaign from its sums and its tables."""
 
     def kept_checked(self, kept: LocalTables) -> Checked:
-        """Compare the blocks that ran twice, without Spark. Raises NonDeterminismError if any differ."""
+        """Compare the blocks that ran twice, without Spark. Raises NonDeterminismError if results differ."""
         checked, differing = sums.checked(kept)
         for first in differing[:1]:
             self.refuse(first // self.parameters.block)

@@ -1,8 +1,8 @@
 """Add up the blocks of random runs and state machines, one Arrow table after another.
 
-For a directory on this machine, the tables are its files. For any other directory, each of Spark's workers adds up the
-blocks that it reads, and this process adds up the workers' sums. A sum is a row, just as a block is. The data that this
-process receives therefore doesn't grow with the number of blocks.
+For a directory on this machine, this process reads a table from each file. For any other directory, each of Spark's
+workers adds up the blocks that it reads, and this process adds up the workers' sums. A worker returns a single row with
+its sum. The data that this process receives therefore doesn't grow with the number of blocks.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -36,7 +36,8 @@ _NEVER = np.iinfo(np.int64).max
 class Summed:
     """The sums over blocks. `steps` and `errors` are about runs of a user's own state machine.
 
-    `errors` maps the class of an exception to the run with the fewest steps that raised it, in the form of _COUNTED.
+    `errors` maps the name of an exception class to a row of _COUNTED. The row describes the run that raised
+    the exception after the fewest steps.
     """
 
     tally: Tally
@@ -44,7 +45,8 @@ class Summed:
     errors: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
-# The row of an error: in a block, it stands for one run. In a sum, `seen` is the number of runs that the error ended.
+# The row of an error. In a block, a row describes one run. In a sum, a row describes the run with the fewest steps, and
+# `seen` is the number of runs that ended with this error.
 _COUNTED = pa.struct([*walk_blocks.ERROR, pa.field("seen", pa.int64())])
 SUMS = pa.schema(
     [pa.field("errors", pa.list_(_COUNTED)) if each.name == "errors" else each for each in walk_blocks.SCHEMA]
@@ -78,8 +80,8 @@ def sum_row(whole: Summed, protocols: Sequence[Protocol]) -> dict[str, Any]:
 def checked(kept: LocalTables) -> tuple[Checked, list[int]]:
     """Compare the blocks that ran twice, without Spark.
 
-    Returns numbers about the comparison, and the blocks that differ. A differing block is given by the number of its
-    first schedule.
+    Returns numbers about the comparison, and the blocks whose two runs had different results. Such a block is given by
+    the number of its first schedule.
     """
     columns = ["first", "worker", "memory"]
     written = pa.concat_tables([pa.table({name: pa.array([], kind) for name, kind in _LIGHT}), *(
@@ -101,7 +103,7 @@ _LIGHT = [("first", pa.int64()), ("worker", pa.string()), ("memory", pa.int64())
 
 
 def each_once(kept: LocalTables) -> Iterator[pa.Table]:
-    """Yield tables of block rows with one row for each block: the first one written. Second runs are left out."""
+    """Yield tables of block rows, with one row for each block: the first row written. Second runs are left out."""
     seen: set[int] = set()
     for part in kept.tables("blocks", list(_READ)):
         firsts, again = part["first"].to_pylist(), part["again"].to_pylist()
@@ -111,7 +113,7 @@ def each_once(kept: LocalTables) -> Iterator[pa.Table]:
 
 
 def _flat(lists: pa.ChunkedArray | pa.Array) -> tuple[Numbers, Any]:
-    """Flatten a column of lists. Returns for each element the number of its list, and the elements.
+    """Flatten a column of lists. Returns an array with the number of the list of each element, and the elements.
 
     An element of a map is a struct of key and value.
     """
@@ -138,7 +140,7 @@ def _add_counts(tally: Tally, of: Numbers, results: Any) -> None:
 
 
 def _add_shortest(tally: Tally, of: Numbers, results: Any) -> None:
-    """Add failures to a tally: the number of each kind, and the shortest of each kind."""
+    """Add failures to a tally: for each kind of failure, their number and the shortest failures."""
     parent, failures = _flat(results.field("failures"))
     place = of[parent], _bits(failures, "property", properties.NAMES), _numbers(failures, "kind")
     np.add.at(tally.failures, place, _numbers(failures, "schedules"))
@@ -155,7 +157,7 @@ def _add_shortest(tally: Tally, of: Numbers, results: Any) -> None:
 
 
 class _Met:
-    """Adds up the situations met under each protocol: the number of schedules, and the number of the first schedule."""
+    """Counts the schedules that met each situation under each protocol, and finds the first of these schedules."""
 
     def __init__(self, protocols: int) -> None:
         self._schedules = np.zeros((protocols, SITUATIONS), np.int64)

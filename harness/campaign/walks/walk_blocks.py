@@ -1,4 +1,7 @@
-"""The row of a block of random runs or state machines: sums over its schedules. Single schedules are not stored."""
+"""The table row of a block of random runs or state machines. It has sums over the schedules of the block.
+
+The results of single schedules are not stored.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -24,12 +27,12 @@ _FAILURE = pa.struct(
         "property": pa.string(),
         "kind": pa.int32(),  # the event and the replica's role at the violation, see situations.kind_of
         "schedules": pa.int64(),  # number of schedules with this kind of violation
-        "shortest": pa.list_(_SHORTEST),  # the shortest of them, shortest first
+        "shortest": pa.list_(_SHORTEST),  # the shortest of these violations, in order of length
     }
 )
 _MET = pa.struct(
     {
-        "situation": pa.int32(),  # see situations.describe; the table of situations describes it in words
+        "situation": pa.int32(),  # number of the situation; the table of situations has its description
         "schedules": pa.int64(),  # number of schedules that met it
         "first": pa.int64(),  # number of the first schedule that met it
     }

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class ModelSchedules(Schedules[ScheduleOutcome]):
     """The job of running schedules on the model with an engine."""
 
-    CANDIDATES: ClassVar[int]  # number of failures of one kind that are shrunk; the shortest result is kept
+    CANDIDATES: ClassVar[int]  # failures of a violation that are shrunk; the shortest result is kept
 
     @property
     @abstractmethod
@@ -68,7 +68,7 @@ class ModelSchedules(Schedules[ScheduleOutcome]):
     ) -> list[Finding]:
         """Try to prove that the findings are shortest, and return them with their proofs.
 
-        One worker proves all of them on all of its cores, because one search can prove many findings.
+        One worker proves all findings on all of its cores, because one search can prove many findings.
         """
         if not found or self.certify == 0:
             return found
@@ -140,7 +140,7 @@ class Walks(ModelSchedules):
     def look_for_unreached(self, campaign: "Campaign[ScheduleOutcome]", tally: Tally, progress: "Progress") -> None:
         """Write the table of situations, with reachable situations that no schedule met.
 
-        Spark searches for them, by protocol.
+        Spark searches for reachable situations in one task for each protocol.
         """
         progress.doing("searching for situations that were not met")
         spark, protocols = campaign.directory.spark, self.parameters.protocols

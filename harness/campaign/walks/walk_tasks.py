@@ -13,7 +13,7 @@ from epochfuzz.harness.findings.unreached import reachable
 
 
 def sum_blocks(text: str, rows: Batches) -> Batches:
-    """Add up the block rows that this worker receives. Yields one row of sums.SUMS. `text` is the job."""
+    """Add up the block rows that this worker receives. Yields one row of sums.SUMS. `text` is the text of the job."""
     schedules = work(text)
     assert isinstance(schedules, Schedules)
     protocols = schedules.parameters.protocols
@@ -24,7 +24,7 @@ def sum_blocks(text: str, rows: Batches) -> Batches:
 def shrink_breaches(argument: dict[str, Any], numbers: Batches) -> Batches:
     """Shrink the violations with the given numbers. Yields a row of findings.SHRUNK for each.
 
-    `argument` has the job as `work`, and the violations as `breaches`.
+    `argument` has two keys: `work` is the text of the job, and `breaches` lists the violations.
     """
     walks = _walks(argument["work"])
     for number in each(numbers):
@@ -34,9 +34,10 @@ def shrink_breaches(argument: dict[str, Any], numbers: Batches) -> Batches:
 
 
 def certify_findings(argument: dict[str, Any], numbers: Batches) -> Batches:
-    """Try to prove that findings are shortest. Yields their rows of findings.SHRUNK with the results of the proofs.
+    """Try to prove that findings are shortest. Yields a row of findings.SHRUNK for each, with the result of the proof.
 
-    `argument` has the job as `work`, the rows as `findings`, and the time limit as `seconds` (None: no limit).
+    `argument` has three keys: `work` is the text of the job, `findings` lists the rows of the findings, and `seconds`
+    is the time limit (None: no limit).
     """
     asked = _walks(argument["work"]).parameters
     for _ in each(numbers):
@@ -48,7 +49,7 @@ def certify_findings(argument: dict[str, Any], numbers: Batches) -> Batches:
 def reach_situations(text: str, numbers: Batches) -> Batches:
     """Search exhaustively under the protocols with the given numbers. Yields rows of coverage.REACHABLE.
 
-    A row is a situation that the search meets within small bounds. `text` is the job.
+    A row is a situation that the search meets within small bounds. `text` is the text of the job.
     """
     asked = _walks(text).parameters
     for number in each(numbers):

@@ -11,7 +11,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import NAMED, choice_texts
 
 
 def protocols(incomplete: str) -> list[str]:
-    """Return candidates for a protocol: all names, or after a colon the choices of mechanisms (`hw:fencing=none`)."""
+    """Return candidates for a protocol: all names, or after a colon all mechanism choices (`hw:fencing=none`)."""
     name, colon, replaced = incomplete.partition(":")
     if not colon:
         return list(NAMED)
@@ -31,7 +31,10 @@ def property_names() -> list[str]:
 
 
 def subjects(ctx: typer.Context) -> list[str]:
-    """Return candidates for the argument of `explain`. After the first word of a name, return the remaining words."""
+    """Return candidates for the argument of `explain`.
+
+    If the user has typed the first words of a name, each candidate has only the remaining words.
+    """
     from epochfuzz.harness.cases import bundled
     from epochfuzz.harness.reference import explain
 

@@ -13,8 +13,8 @@ _SETTINGS = {setting.name for setting in fields(Configuration)}
 def defaults_for(parameters: Sequence[Any]) -> dict[str, Any]:
     """Return the project's defaults for a command's parameters, by option name. Raises ProjectError.
 
-    `--protocol` gets a default only in commands that cannot run without a protocol. If the option takes a single
-    protocol, the project must name exactly one.
+    `--protocol` gets a default only in commands that cannot run without a protocol. If a command takes a single
+    protocol, `--protocol` gets a default only if the project names exactly one protocol.
     """
     named = {each.name: each for each in parameters if each.name in _SETTINGS or _is_needed_protocol(each)}
     if not named:

@@ -14,8 +14,8 @@ _ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 def as_ctrl_c() -> Iterator[None]:
     """Treat SIGTERM, SIGHUP and SIGQUIT like Ctrl-C inside this block.
 
-    The exit code is then 128 plus the number of the signal. A signal that the parent process ignores, as `nohup` does
-    with SIGHUP, stays ignored.
+    The exit code is then 128 plus the number of the signal. SIGHUP and SIGQUIT stay ignored if the parent process
+    ignores them, as `nohup` does with SIGHUP. Outside the main thread, the block has no effect.
     """
     ended_by: signal.Signals | None = None
 

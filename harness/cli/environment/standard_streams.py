@@ -1,7 +1,7 @@
 """Handle standard streams that are closed or full, so that a command keeps its exit code and prints no traceback.
 
-A closed stream is None in `sys`, and the next opened file takes its number. If Python cannot write its last message, it
-exits with 1, which would mean a broken property.
+A closed stream is None in `sys`, and the next opened file takes the stream's descriptor. If Python cannot write its
+last message, it exits with code 1, which would mean a broken property.
 """
 
 import io
@@ -14,12 +14,12 @@ from typing import Any, TextIO
 from epochfuzz.harness.cli.output import BadInput
 
 _INPUT, _OUTPUT, _ERROR = range(3)
-# Reading from the null device ends at once. Writing to a file that is open for reading fails, as to a closed file.
+# A read from the null device returns no data. A write to standard output must fail, so its descriptor is read-only.
 _IN_PLACE_OF_CLOSED = {_INPUT: os.O_RDONLY, _OUTPUT: os.O_RDONLY, _ERROR: os.O_WRONLY}
 
 
 class _Input(io.FileIO):
-    """Standard input. Raises BadInput if it cannot be read, for example because it is open for writing only."""
+    """Standard input. A failed read raises BadInput, for example if the stream is open for writing only."""
 
     def readinto(self, buffer: Any) -> int:
         """Read bytes into a buffer."""
@@ -30,11 +30,11 @@ class _Input(io.FileIO):
 
 
 class _Output(io.FileIO):
-    """Standard output. Raises BadInput if it cannot be written, and BrokenPipeError if its reader has closed it."""
+    """Standard output. A failed write raises BadInput, or BrokenPipeError if the reader of a pipe has closed it."""
 
     def write(self, data: Any) -> int:
         """Write bytes. After an error, discard the remaining output."""
-        if not data:  # click writes no bytes to learn whether a stream is binary, and ignores the error
+        if not data:  # click writes zero bytes to test whether a stream is binary, and ignores an error
             return 0
         try:
             return super().write(data)
@@ -61,7 +61,7 @@ class _Error(io.FileIO):
 def usable_standard_streams() -> Iterator[None]:
     """Replace the standard streams of `sys` by streams that handle errors. Closed streams become the null device.
 
-    A stream without a descriptor of its own, such as a StringIO, stays unchanged.
+    A stream that is not on a standard descriptor, such as a StringIO, stays unchanged.
     """
     for descriptor, flags in _IN_PLACE_OF_CLOSED.items():
         if not _is_open(descriptor):
@@ -78,7 +78,10 @@ def usable_standard_streams() -> Iterator[None]:
 
 
 def _reading(stream: TextIO | None) -> TextIO:
-    """Return an _Input with the encoding of `stream`. Returns `stream` itself if it is not standard input."""
+    """Return a text stream on an _Input, with the encoding of `stream`.
+
+    Returns `stream` itself if it does not read from descriptor 0.
+    """
     raw = io.BufferedReader(_Input(_INPUT, "r", closefd=False))
     if stream is None:
         return io.TextIOWrapper(raw, encoding="utf-8")
@@ -88,7 +91,7 @@ def _reading(stream: TextIO | None) -> TextIO:
 
 
 def _writing(stream: TextIO | None, kind: type[io.FileIO], descriptor: int) -> TextIO:
-    """Return an output of class `kind` with the encoding and buffering of `stream`.
+    """Return a text stream on a `kind`, such as _Output, with the encoding and buffering of `stream`.
 
     Returns `stream` itself if it does not write to the descriptor.
     """
@@ -123,7 +126,7 @@ def _is_open(descriptor: int) -> bool:
 
 
 def _open(path: str, flags: int, descriptor: int) -> None:
-    """Open a file with a given descriptor. A file that has the descriptor is closed."""
+    """Open a file under the number `descriptor`. If another file has this number, it is closed."""
     opened = os.open(path, flags)
     if opened != descriptor:
         os.dup2(opened, descriptor)

@@ -1,6 +1,6 @@
 """The options of `epochfuzz conform` as a request, and the command line that repeats it.
 
-Importing it compiles nothing.
+Importing this module compiles nothing.
 """
 
 import shlex
@@ -19,15 +19,16 @@ if TYPE_CHECKING:
 
 OUT = Path("conform-cases")
 PROCESSES_FOR = 50
-TOURS_FOR = 2_000  # test sequences per process, because they are short and a new process is slow
+TOURS_FOR = 2_000  # test sequences per process: they are short, and a new process is slow to start
 
 
 @dataclass(frozen=True, kw_only=True)
 class ConformRequest:
-    """The options of `epochfuzz conform`, except those in the Plan. `certify` is in seconds; None: no limit.
+    """The options of `epochfuzz conform`, except those in the Plan.
 
-    `is_certify_given` tells whether the user typed --certify. Its default depends on the adapter's speed. `resumes`
-    tells whether a killed run of random schedules can resume from the directory `cases`.
+    `certify` is the time for shrinking and proofs in seconds; None: no limit. `is_certify_given` tells whether the user
+    typed --certify, because the default of --certify depends on the adapter's speed. `resumes` tells whether a killed
+    run of random schedules can resume from the directory `cases`.
     """
 
     out: Console
@@ -81,7 +82,10 @@ def _tours_line(plan: "Plan", asked: ConformRequest) -> str:
 
 
 def _words(plan: "Plan", known: Path | None, settings: list[str], processes_for: int) -> list[str]:
-    """Return the words that the command lines of random and of exhaustive runs share. `settings` are among them."""
+    """Return the first words of a command line for a random or an exhaustive run, including the words in `settings`.
+
+    `processes_for` is the default of --processes-for, which the command line omits.
+    """
     from epochfuzz.harness.conform.protocol.subject import PATIENCE
 
     words = ["epochfuzz", "conform"]

@@ -61,9 +61,9 @@ def end(ending: ConformEnding, plan: Plan, conformance: Conformance) -> int:
 def _prove_and_save(
     asked: ConformRequest, plan: Plan, conformance: Conformance
 ) -> tuple[list[Reproducer | None], dict[int, Path]]:
-    """Try to prove that the findings are shortest. Print each finding, and save those that are no known bug.
+    """Try to prove that the findings are shortest. Print all findings, and save those that are not known bugs.
 
-    Returns the proofs by position, and the case files by the number of the finding.
+    Returns a proof or None for each finding, and the saved case files by the index of the finding.
     """
 
     proving = asked.certify

@@ -41,7 +41,7 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import schedule_texts
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol, ablations
 
-_ABLATION_MEMORY = 1 << 28  # bytes: about thirty reproducers are proven, most of them short
+_ABLATION_MEMORY = 1 << 28  # bytes for each proof; an ablation proves about thirty reproducers, most of them short
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,9 +80,10 @@ class _Run:
 
 
 def _begin(asked: FuzzRequest, kind: str, protocols: Sequence[Protocol]) -> _Run:
-    """Return the run for a request. Without --seed, it resumes an unfinished run of the same request.
+    """Return the run for a request, and print its seed. `kind` is `fuzz` or `ablate`. Raises BadInput.
 
-    Raises BadInput.
+    With --out, the run resumes an unfinished run with equal parameters and seed. Without --seed, the run
+    takes the seed of the latest unfinished run, or a random seed.
     """
     kept = None
     if asked.saving is not None:
@@ -124,8 +125,8 @@ def walk_protocols(asked: FuzzRequest, protocols: Sequence[Protocol]) -> int:
 def ablate_protocol(asked: FuzzRequest, base: Protocol, *, proofs_are_bounded: bool) -> int:
     """Run an ablation of the protocol `base`, and return the exit code. Raises BadInput.
 
-    Half of the time of --for is for random runs. The other half is for shrinking and proofs, unless the user typed
-    --certify (`proofs_are_bounded`).
+    Half of the time of --for is for random runs. The other half is for shrinking and proofs. If the user typed
+    --certify (`proofs_are_bounded`), the time of --certify replaces this other half.
     """
     variants = ablations(base, asked.settings)
     if not variants:
@@ -151,9 +152,10 @@ def ablate_protocol(asked: FuzzRequest, base: Protocol, *, proofs_are_bounded: b
 def _ablation_findings(
     run: _Run, base: Protocol, seconds: float | None, certify: float | None
 ) -> tuple[Walked, FoundFindings]:
-    """Run the schedules.
+    """Run the schedules, and shrink and prove the findings of each protocol.
 
-    Then shrink and prove the findings of each protocol, and print their lengths as they are ready.
+    Prints the lengths of a protocol's shrunk schedules as soon as they are known. `seconds` limits the random runs, and
+    `certify` the proofs, in seconds; None: no limit.
     """
     out, walker, found = run.asked.out, run.walker, fuzzing.FoundFindings()
     with show_walk(out, run.asked.schedules, seconds) as progress:

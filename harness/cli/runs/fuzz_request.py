@@ -14,7 +14,8 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 class FuzzRequest:
     """The options of `epochfuzz fuzz`. `certify` is the time for proofs in seconds; None: no limit.
 
-    The run ends after `schedules` or `seconds`. `given_seed` is None until `with_seed` sets it, if --seed is not given.
+    `schedules` and `seconds` limit the run; None: no limit. Without --seed, `given_seed` is None until `with_seed` sets
+    the seed.
     """
 
     out: Console
@@ -32,7 +33,7 @@ class FuzzRequest:
 
     @property
     def seed(self) -> int:
-        """The seed, which must be set."""
+        """The seed of the run. Requires that `given_seed` is set."""
         assert self.given_seed is not None, "with_seed sets it"
         return self.given_seed
 
@@ -45,10 +46,10 @@ class FuzzRequest:
         return self if self.given_seed is not None else self.with_seed(random_seed())
 
     def saved_by(self, saving: Saving | None) -> "FuzzRequest":
-        """Return a copy of the request whose findings are saved as `saving` says."""
+        """Return a copy of the request that saves its findings with `saving` (None: saves no findings)."""
         return replace(self, saving=saving)
 
     def within(self, schedules: int | None = None, seconds: float | None = None) -> "FuzzRequest":
-        """Return a copy of the request with these limits. A request with a limit of its own stays unchanged."""
+        """Return a copy of the request with these limits. If the request has a limit already, return it unchanged."""
         is_bounded = self.schedules is not None or self.seconds is not None
         return self if is_bounded else replace(self, schedules=schedules, seconds=seconds)

@@ -41,7 +41,7 @@ class LogLine:
 
 
 def parse(text: str) -> LogLine | None:
-    """Return a log line in parsed form, or None if it is not about a partition."""
+    """Return a log line in parsed form. None for a line that reports no new role and no truncation."""
     framed = _LINE.fullmatch(text.rstrip("\n"))
     if framed is None:
         return None
@@ -57,7 +57,7 @@ def parse(text: str) -> LogLine | None:
 
 
 class BrokerLog:
-    """The log file of a broker. Each call reads the lines that the broker has added."""
+    """The log file of a broker. Each call of a method reads the lines that the broker has added."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -30,7 +30,7 @@ _QUIET = {"logger": _LOGGER, "error_cb": lambda error: None}
 
 @dataclass(frozen=True)
 class NotAcknowledged:
-    """A record whose produce request ended with an error, at time `at`.
+    """A record whose produce request ended with an error. `at` is a Unix time in seconds.
 
     The leader may still have appended the record.
     """
@@ -100,7 +100,7 @@ class IdempotentProducer(_Client):
 
 
 class PartitionConsumer(_Client):
-    """A consumer of one partition. `read` has the records that it read, all below the high watermark."""
+    """A consumer of one partition. `read` has the records that it has read, all below the high watermark."""
 
     def __init__(self, bootstrap: str, topic: str, partition: int = 0, offset: int = 0) -> None:
         super().__init__()
@@ -112,7 +112,7 @@ class PartitionConsumer(_Client):
         self._consumer.assign([TopicPartition(topic, partition, offset)])
 
     def serve(self) -> None:
-        """Wait briefly for a record, and note it."""
+        """Wait briefly for a record, and add the record to `read` or its error to `errors`."""
         message = self._consumer.poll(_POLL)
         if message is None:
             return
@@ -171,7 +171,8 @@ class Admin:
     def create_topic(self, name: str, replicas: list[list[int]], **settings: str) -> None:
         """Create a topic.
 
-        Each list has the replicas of one partition, the preferred leader first. Raises NotReached.
+        Each list in `replicas` has the node ids of a partition's replicas, the preferred leader first. Raises
+        NotReached.
         """
         config = {key.replace("_", "."): value for key, value in settings.items()}
         wanted = NewTopic(name, num_partitions=len(replicas), replica_assignment=replicas, config=config)
@@ -180,7 +181,7 @@ class Admin:
     def leader_and_isr(self, topic: str, partition: int = 0) -> tuple[int, list[int]]:
         """Return the leader and the ISR of a partition, in the view of the broker that responds.
 
-        Leader -1 means no leader.
+        Leader -1 means that there is no leader, or that no broker responds.
         """
         try:
             known = self._client.list_topics(topic, timeout=1).topics[topic].partitions.get(partition)
@@ -191,7 +192,7 @@ class Admin:
     def are_in_sync(self, topic: str, partitions: int, leader: int | None = None) -> bool:
         """Return whether all replicas of a topic are in sync.
 
-        If `leader` is given, it must also lead all partitions.
+        If `leader` is given, this broker must also lead all partitions.
         """
         try:
             known = self._client.list_topics(topic, timeout=1).topics[topic].partitions
@@ -204,7 +205,7 @@ class Admin:
     def elect_preferred(self, topic: str, partitions: list[int], avoid: int | None = None) -> None:
         """Elect the preferred leaders of partitions.
 
-        The broker `avoid` must not forward the request. Raises NotReached.
+        The request does not go through the broker `avoid`. Raises NotReached.
 
         Each metadata response of a KRaft cluster names a random live broker as the controller. That broker forwards
         requests to the controller (KIP-590). A paused broker cannot forward them, so this method asks for metadata
@@ -223,7 +224,7 @@ class Admin:
 
 
 def _result(what: str, asked: "Future[T]") -> T:
-    """Wait for the cluster's response, and return it. Raises NotReached for an error or a time-out."""
+    """Wait for the cluster's response, and return the response. Raises NotReached for an error or a time-out."""
     try:
         return asked.result(_ANSWERS_WITHIN)
     except (KafkaException, TimeoutError) as error:

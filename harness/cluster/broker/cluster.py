@@ -23,7 +23,7 @@ _ENDS_WITHIN = 30.0
 
 
 class Cluster:
-    """A controller and the brokers A, B and C. `room` is the directory of their data, and `logs` that of their logs."""
+    """A controller and the brokers A, B and C. `room` is the directory for their data, and `logs` for their logs."""
 
     spare_ports = 0  # additional ports that a subclass needs
 
@@ -44,7 +44,7 @@ class Cluster:
             node.configure(self._settings(node) | dict(settings or {}))
 
     def keep_data(self, directory: Path) -> None:
-        """Keep copies of the nodes' data in a directory: from before each restart, and from the end of the cluster."""
+        """Copy the nodes' data into a directory, before each restart of a node and when the cluster stops."""
         self.copies = Copies(directory)
         for node in self.nodes:
             node.copies = self.copies
@@ -126,7 +126,7 @@ def running(
     settings: Mapping[str, object] | None = None,
     data: Path | None = None,
 ) -> Iterator[Cluster]:
-    """Start a cluster, yield it, and stop it in any case.
+    """Start a cluster, yield it, and stop it at the end of this block, also after an error.
 
     `data` is a directory for copies of the nodes' data, or None.
     """
@@ -142,7 +142,7 @@ def running(
 def new_id() -> str:
     """Return a random cluster id in Kafka's format.
 
-    It never begins with `-`, which a command line takes for an option.
+    The id never begins with `-`, because Kafka's storage tool would take such an id for an option.
     """
     while (drawn := base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")).startswith("-"):
         pass

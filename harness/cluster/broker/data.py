@@ -14,7 +14,7 @@ _LOCK = ".lock"
 class Copies:
     """Copies data directories into `directory`: when the cluster ends, and before each restart of a node.
 
-    A restarted broker may truncate records that no other replica has, so only the earlier copy shows them.
+    A restarted broker may truncate records that no other replica has. Only the copy before the restart shows them.
     """
 
     def __init__(self, directory: Path) -> None:

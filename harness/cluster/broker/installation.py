@@ -34,9 +34,9 @@ class Installation:
     class_path: tuple[str, ...]
 
     def preceded_by(self, directory: Path) -> "Installation":
-        """Return this installation with a directory of classes first.
+        """Return this installation with a directory at the start of the class path.
 
-        These classes replace equally named ones of the jars.
+        Java then loads the classes in this directory instead of the classes with equal names in the jars.
         """
         return Installation(self.release, (str(directory), *self.class_path))
 
@@ -123,6 +123,6 @@ def locked(directory: Path) -> Iterator[Path]:
 def _all_there(listed: Path) -> bool:
     """Return whether the file with the class path, and all jars that it lists, exist.
 
-    A user may have emptied the local Maven repository since it was written.
+    A user may have emptied the local Maven repository since this file was written.
     """
     return listed.exists() and all(Path(jar).exists() for jar in listed.read_text().strip().split(os.pathsep))

@@ -77,7 +77,7 @@ class Node:
         )
 
     def start(self) -> None:
-        """Start the process. It has a session of its own, so Ctrl-C does not reach it."""
+        """Start the process, in a POSIX session of its own. So Ctrl-C does not reach the process."""
         if self._process is not None and self.copies is not None:
             self.copies.before_restart(self.name, self.data)
         self._is_ending = False

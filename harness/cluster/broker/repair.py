@@ -1,4 +1,4 @@
-"""Fix Kafka's loss of records after a re-election: rewrite a method in bytecode, and load its class before the jars."""
+"""Fix Kafka's loss of records after a re-election: change a method's bytecode, and load its class before the jars."""
 
 import argparse
 import os
@@ -22,10 +22,10 @@ _JAVA = Path(__file__).parents[1] / "java"
 
 
 class Repair(StrEnum):
-    """Two alternative fixes, named after the leader epochs at which a leader forgets the state of its followers."""
+    """Two alternative fixes. They differ in the leader epochs that make a leader forget the state of its followers."""
 
     EVERY_EPOCH = "every-epoch"  # Replica.resetReplicaState: at every new leader epoch
-    MISSED_EPOCH = "missed-epoch"  # Partition.makeLeader: if it is a new leader, or missed an epoch (KAFKA-7164)
+    MISSED_EPOCH = "missed-epoch"  # Partition.makeLeader: if the leader is new or missed an epoch (KAFKA-7164)
 
 
 def repaired(kafka: Installation, repair: Repair, directory: Path) -> Installation:

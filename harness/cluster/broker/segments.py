@@ -32,7 +32,7 @@ class Batch:
     data: bytes
 
     def records(self) -> list[tuple[int, int]]:
-        """Return for each record its offset, and the position in `data` after its length field."""
+        """Return a pair for each record: its offset, and the position in `data` after the record's length field."""
         *_, count = _BATCH.unpack_from(self.data)
         found, at = [], _BATCH.size
         for _ in range(count):
@@ -74,7 +74,7 @@ def batches(data: bytes) -> Iterator[Batch]:
 def _offset_delta(data: bytes, at: int) -> int:
     """Return a record's offset relative to its batch. `at` is the position after the record's length field.
 
-    The fields are attributes, timestampDelta, offsetDelta, key, value, headers.
+    The fields of a record are attributes, timestampDelta, offsetDelta, key, value, headers.
     """
     _, at = _varint(data, at + 1)
     return _varint(data, at)[0]

@@ -1,6 +1,6 @@
-"""Count the bytes that a process was sent and has not read, such as a request to a paused broker.
+"""Count the bytes that a process has received and not read, such as a request to a paused broker.
 
-/proc/net/tcp has a row for each end of a connection on this machine, see proc_net_tcp.rst in Linux's documentation.
+/proc/net/tcp has a row for each end of a connection on this machine. See proc_net_tcp.rst in Linux's documentation.
 """
 
 import os
@@ -32,7 +32,10 @@ def parse(table: str) -> Iterator[SocketEnd]:
 
 
 def unread(client: int, port: int) -> int:
-    """Return the number of bytes that the process `client` has sent to a port, and that the receiver has not read."""
+    """Return the number of bytes that a process has sent to a port, and that the receiver has not read.
+
+    `client` is the id of the process that sent the bytes.
+    """
     ends = [end for table in _TABLES if table.exists() for end in parse(table.read_text())]
     own = _sockets(client)
     sent_from = {end.port for end in ends if end.peer == port and end.inode in own}

@@ -18,7 +18,7 @@ _LEAST_JAVA = 17  # the oldest version for Kafka 4's brokers (KIP-1013)
 
 
 def tool(name: str) -> str:
-    """Return the path of a command. JAVA_HOME decides for Java's commands, if it is set. Raises ClusterError."""
+    """Return the path of a command. If JAVA_HOME is set, Java's commands come from this JDK. Raises ClusterError."""
     home = os.environ.get("JAVA_HOME")
     if home and name.startswith("java"):
         path = Path(home) / "bin" / name
@@ -33,7 +33,7 @@ def tool(name: str) -> str:
 
 @functools.cache
 def java() -> str:
-    """Return the path of `java`, in a version that can run Kafka's brokers. Raises ClusterError."""
+    """Return the path of `java`. Raises ClusterError if Java is missing, or too old for Kafka's brokers."""
     path = tool("java")
     version = _java_version(path)
     if version is None:
@@ -49,7 +49,7 @@ def java() -> str:
 def _java_version(path: str) -> int | None:
     """Return the major version of a `java` command, or None if it does not run.
 
-    The first line on stderr is such as: openjdk version "17.0.15" 2025-04-15.
+    `java -version` prints a line such as `openjdk version "17.0.15" 2025-04-15` on stderr.
     """
     ended = subprocess.run([path, "-version"], capture_output=True, text=True, check=False)
     _, _, banner = ended.stderr.partition(' version "')

@@ -1,4 +1,4 @@
-"""The variants of a scenario on a cluster: how leader A leaves, who triggers the election, and control experiments.
+"""The variants of a scenario on a cluster: the failure of leader A, the trigger of the election, control experiments.
 
 A control experiment changes the scenario so that no acknowledged record is lost.
 """
@@ -17,7 +17,7 @@ class Scenario(StrEnum):
 
 
 class FailureMode(StrEnum):
-    """How broker A leaves at the end of a scenario."""
+    """The ways for broker A to leave at the end of a scenario: controlled shutdown, kill or pause."""
 
     TERM = "term"  # controlled shutdown
     KILL = "kill"

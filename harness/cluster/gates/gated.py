@@ -15,7 +15,7 @@ from epochfuzz.harness.cluster.gates.schema import Messages
 
 SESSION = 4.0  # seconds: how long the controller keeps a silent broker unfenced
 LAG = 3.0  # seconds: how long a follower may lag
-_NEVER = 600_000  # ms: no request times out because of a gate
+_NEVER = 600_000  # ms: so long that no request times out while a gate holds it
 REGISTERS_WITHIN = 60.0  # seconds
 
 
@@ -31,7 +31,7 @@ class GatedCluster(Cluster):
         self.messages = Messages.of(kafka.class_path)
         self.gates = Gates(self.messages)
         for name in (CONTROLLER, *NAMES):
-            self.gates.before(name)  # first, so that no proxy takes a port that a node was promised
+            self.gates.before(name)  # before the nodes get their ports, so that no proxy takes one of these ports
         super().__init__(kafka, room, logs)
         for broker in self.brokers.values():
             broker.logging = "-gates"
@@ -61,15 +61,19 @@ class GatedCluster(Cluster):
         self.until(f"the controller has unfenced {broker.name}", lambda: self.is_unfenced(broker), REGISTERS_WITHIN)
 
     def start_again(self, broker: Node) -> Callable[[], bool]:
-        """Start a broker that is down. Returns a function that tells whether the controller has unfenced it since."""
+        """Start a broker that is down. Returns a function that tells whether it is back.
+
+        The broker is back if the controller has registered and unfenced its new process.
+        """
         before = self.metadata.look().registrations[broker.number]
         broker.start()
         return lambda: self.is_unfenced(broker) and self.metadata.registrations[broker.number] > before
 
     def shut(self, broker: Node) -> None:
-        """Shut all gates of a broker except for heartbeats. Waits until the broker has all metadata and asks for more.
+        """Shut all gates of a broker except the heartbeat gate.
 
-        The controller completes a pending metadata fetch within half a second.
+        Waits until the broker has fetched all metadata and asks for more. The controller completes a pending metadata
+        fetch within half a second.
         """
         for kind in (RequestKind.FETCH, RequestKind.ALTER, RequestKind.METADATA):
             self.gates.shut(kind, broker.number)
@@ -117,9 +121,9 @@ class GatedCluster(Cluster):
 
 @contextmanager
 def running(kafka: Installation, room: Path, logs: Path, data: Path | None = None) -> Iterator[GatedCluster]:
-    """Start a cluster with gates, yield it, and stop it in any case.
+    """Start a cluster with gates, yield it, and stop it at the end of this block, also after an error.
 
-    `data` is a directory for copies of data, or None.
+    `data` is a directory for copies of the nodes' data, or None.
     """
     with ExitStack() as ending:
         cluster = GatedCluster(kafka, room, logs)

@@ -11,16 +11,16 @@ from epochfuzz.harness.cluster.gates.frames import RequestKind
 from epochfuzz.harness.cluster.gates.proxy import Connection, ProxiedMessage, Proxy
 from epochfuzz.harness.cluster.gates.schema import Definition, Messages
 
-_FLEXIBLE_HEADERS = 1  # bytes: no tagged fields
+_FLEXIBLE_HEADERS = 1  # bytes of an empty list of tagged fields
 
 
 class Gates:
     """The proxies of a cluster and their gates. A gate is for one kind of request of one broker, given by its node id.
 
-    The gates of follower fetches and of ISR proposals hold requests and responses. The gate of heartbeats holds
-    requests. The gate of metadata holds a broker's fetch until there is new metadata below the broker's limit. It
-    removes the batches above the limit from the response. The controller itself may also send fewer batches than it
-    has, because a response is limited in size.
+    The gates of follower fetches and of ISR proposals hold requests and responses. The heartbeat gate holds requests.
+    The metadata gate holds a broker's metadata fetch if the offset of the fetch is not below the broker's limit. This
+    gate also removes the batches at and above the limit from the responses. The controller itself may send fewer
+    batches than it has, because a response is limited in size.
     """
 
     def __init__(self, messages: Messages) -> None:
@@ -86,7 +86,7 @@ class Gates:
             message.connection.close()
 
     def forget(self, number: int) -> None:
-        """Close the connections of a broker that is down and has messages at gates."""
+        """Close the connections where messages of a broker are held, because the broker is down."""
         with self.lock:
             for message in list(self._heads()):
                 if message.number == number:
@@ -133,7 +133,7 @@ class Gates:
         return next((int(each["ErrorCode"]) for each in (content, *parts) if each["ErrorCode"]), 0)
 
     def _note(self, message: ProxiedMessage) -> None:
-        """Note the sender's metadata offset from a heartbeat, or its leader epoch from a fetch."""
+        """Note the broker's metadata offset in a heartbeat, or the broker's leader epochs in a fetch."""
         if message.kind is RequestKind.HEARTBEAT:
             self.applied[message.number] = self.content(message)["CurrentMetadataOffset"]
         if message.kind is RequestKind.FETCH:
@@ -158,7 +158,7 @@ class Gates:
         return not message.is_response or message.kind in (RequestKind.FETCH, RequestKind.ALTER)
 
     def fetch_offset(self, message: ProxiedMessage) -> int:
-        """Return the offset from which a metadata fetch asks."""
+        """Return the first offset that a metadata fetch requests."""
         return int(self.content(message)["Topics"][0]["Partitions"][0]["FetchOffset"])
 
     def _cut(self, message: ProxiedMessage) -> None:
@@ -179,7 +179,7 @@ class Gates:
     def _header_size(self, message: ProxiedMessage) -> int:
         """Return the size of a message's header in bytes.
 
-        A flexible version has one byte for its empty tagged fields.
+        In a flexible version, the header ends with one byte, an empty list of tagged fields.
         """
         flexible = message.asked.version in self._definition(message).flexible
         return (4 if message.is_response else message.asked.size) + (_FLEXIBLE_HEADERS if flexible else 0)

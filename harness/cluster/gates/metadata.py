@@ -29,7 +29,10 @@ class TopicPartition:
 
 @dataclass(frozen=True)
 class MetadataBatch:
-    """A batch of the metadata log that changes the watched partition or a broker. `what` describes the change."""
+    """A batch of the metadata log that changes the watched partition or a broker. `what` describes the change.
+
+    `opens_epoch` tells whether the batch begins a leader epoch of the watched partition.
+    """
 
     offset: int
     opens_epoch: bool
@@ -46,7 +49,7 @@ class MetadataBatch:
 
 @dataclass
 class ControllerLog:
-    """The content of the controller's metadata log. `look` updates it from the file.
+    """The content of the controller's metadata log. `look` adds the batches that are new in the log.
 
     `fenced` and `registrations` have node ids as keys. `decisions` are the batches about the watched topic or a broker.
     """
@@ -63,7 +66,7 @@ class ControllerLog:
     _read: int = 0  # bytes of the segment
 
     def look(self) -> "ControllerLog":
-        """Read the batches that are new in the file, and return this object."""
+        """Read the batches that the controller has added to the file, and return this object."""
         for segment in sorted((self.directory / DIRECTORY).glob("*.log"))[:1]:
             with segment.open("rb") as file:
                 file.seek(self._read)
@@ -163,7 +166,7 @@ _APPLY = {
 
 
 def _opened(value: bytes) -> tuple[int, int, bytes]:
-    """Return the API key, the version and the encoded fields of a metadata record. Its frame version is skipped."""
+    """Return the record type, the version and the encoded fields of a metadata record. Skips the frame version."""
     numbers, at = [], 0
     for _ in range(3):
         number = shift = 0

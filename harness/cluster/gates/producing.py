@@ -22,9 +22,10 @@ _CASTAGNOLI = 0x82F63B78
 
 
 class Sending:
-    """A produce request with one record, sent on a thread. At its end, `acknowledged` or `refused` has one element.
+    """A produce request with one record, sent on a thread of its own.
 
-    `sequence` is the sequence number of an idempotent producer, or None for a producer without idempotence.
+    When the request has ended, either `acknowledged` or `refused` has one element. `sequence` is the sequence number of
+    an idempotent producer, or None for a producer without idempotence.
     """
 
     def __init__(
@@ -61,7 +62,8 @@ class Sending:
 def batch(value: bytes, timestamp: int, sequence: int | None = None) -> bytes:
     """Return the bytes of a batch with one record: https://kafka.apache.org/documentation/#recordbatch.
 
-    `timestamp` is in milliseconds. With a `sequence` number, the batch comes from the only idempotent producer.
+    `timestamp` is in milliseconds. With a `sequence` number, the batch has a fixed producer id, as from an idempotent
+    producer.
     """
     producer = (-1, -1, -1) if sequence is None else (_PRODUCER, 0, sequence)
     body = b"\0" + _zigzag(0) + _zigzag(0) + _zigzag(-1) + _zigzag(len(value)) + value + _zigzag(0)
@@ -74,7 +76,7 @@ def batch(value: bytes, timestamp: int, sequence: int | None = None) -> bytes:
 
 
 def crc32c(data: bytes) -> int:
-    """Return the CRC-32C checksum (RFC 3720). No other dependency of this package provides it."""
+    """Return the CRC-32C checksum (RFC 3720). No dependency of epochfuzz provides this function."""
     found = 0xFFFFFFFF
     for byte in data:
         found ^= byte

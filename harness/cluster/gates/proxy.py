@@ -27,7 +27,10 @@ _PIECE = 1 << 16
 
 @dataclass(eq=False)
 class ProxiedMessage:
-    """A request or a response. `asked` is the header of the request, and `number` is the node id of its sender."""
+    """A request or a response. `number` is the node id of the broker that sent the request (-1: unknown).
+
+    `asked` is the header of the request. For a response, it is the header of the request that the response belongs to.
+    """
 
     connection: "Connection"
     is_response: bool
@@ -38,14 +41,14 @@ class ProxiedMessage:
     request: bytes = field(default=b"", repr=False)  # for a response, the body of the request
 
 
-# Returns whether to hold a message. It may change the body.
+# Returns whether to hold a message. The function may change the body of the message.
 Decide = Callable[[ProxiedMessage], bool]
 
 
 class Connection:
     """A client's connection through the proxy to the node, with the messages held in each direction.
 
-    Callers must hold the proxy's lock.
+    Callers of `pass_` and `close` must hold the proxy's lock.
     """
 
     def __init__(self, proxy: "Proxy", client: socket.socket, server: socket.socket) -> None:
@@ -62,7 +65,10 @@ class Connection:
             threading.Thread(target=self._read, args=(read, is_response), daemon=True).start()
 
     def pass_(self, message: ProxiedMessage) -> None:
-        """Forward the first held message of a direction, and the messages behind it up to the next one to hold."""
+        """Forward `message`, which must be the first held message of its direction.
+
+        Also forwards the messages behind it, up to the next message that must be held.
+        """
         waiting = self.held[message.is_response]
         assert next(iter(waiting), None) is message, "held messages are forwarded in order"
         self._send(waiting.popleft())
@@ -102,7 +108,7 @@ class Connection:
                 return
 
     def _ended(self, is_response: bool) -> None:
-        """Handle that one side has closed. Responses that are held are still delivered before the connection closes."""
+        """Close the connection after one side has closed. If the node has closed, forward held responses first."""
         if is_response and self.held[True]:
             self._server_ended = True
         else:

@@ -1,6 +1,6 @@
 """Send admin and fetch requests to a node in Kafka's wire protocol, including requests that client libraries lack.
 
-A request has the newest version that the release supports.
+Each request has the newest version that the release supports.
 """
 
 import socket
@@ -25,7 +25,10 @@ class Caller:
         self._messages, self._port = messages, port
 
     def call(self, key: int, values: dict[str, Any], seconds: float = _ANSWERS_WITHIN) -> dict[str, Any]:
-        """Send a request, and return the decoded response. `key` is the API key. Raises NotReached after `seconds`."""
+        """Send a request, and return the decoded response. `key` is the API key.
+
+        Raises NotReached if no response arrives within `seconds`.
+        """
         asked, answered = self._messages.requests[key], self._messages.responses[key]
         version = asked.latest
         flexible = version in asked.flexible
@@ -48,7 +51,7 @@ class Caller:
         raise NotReached(f"{what}: the connection was closed")
 
     def create_topic(self, name: str, replicas: list[int], settings: dict[str, str]) -> None:
-        """Create a topic with one partition, on the given node ids.
+        """Create a topic with one partition, on the brokers with the node ids `replicas`.
 
         Raises NotReached if the controller rejects the request.
         """
@@ -84,9 +87,10 @@ class Caller:
                 )
 
     def elect(self, topic: str, unclean: bool) -> str:
-        """Elect the preferred leader, or with `unclean` any live replica. Returns the error as text, or an empty text.
+        """Ask the controller to elect the preferred leader of partition 0, or with `unclean` any live replica.
 
-        An unclean election requires that no replica of the ISR is alive.
+        Returns the error as text, or an empty text if the controller has elected a leader. An unclean election requires
+        that no replica of the ISR is alive.
         """
         kind = _UNCLEAN if unclean else _PREFERRED
         wanted = [{"Topic": topic, "Partitions": [0]}]
@@ -97,7 +101,7 @@ class Caller:
         return f"error {answer['ErrorCode']}"
 
     def read(self, topic: uuid.UUID, name: str) -> list[tuple[int, str]]:
-        """Return the offsets and values below the broker's high watermark, as a consumer would read them."""
+        """Return (offset, value) for each record that a consumer can read, below the broker's high watermark."""
         found: list[tuple[int, str]] = []
         partition = {"Partition": 0, "FetchOffset": 0, "PartitionMaxBytes": _READS}
         asked = {"Topics": [{"TopicId": topic, "Topic": name, "Partitions": [partition]}], "MaxBytes": _READS}

@@ -1,4 +1,4 @@
-"""Encode and decode Kafka's messages by the JSON definitions in a release's jars.
+"""Encode and decode Kafka's messages according to the JSON definitions in a release's jars.
 
 https://github.com/apache/kafka/blob/trunk/clients/src/main/resources/common/message/README.md describes the format of
 the definitions.
@@ -34,7 +34,7 @@ _UUID_SIZE = 16
 
 
 def versions(text: str | None) -> range:
-    """Return the range of versions for a text of a definition: `12+`, `0-3`, `7` or `none`."""
+    """Return the range of versions that a text in a definition means, such as `12+`, `0-3`, `7` or `none`."""
     if text is None or text == "none":
         return _NEVER
     first, separator, last = text.rstrip("+").partition("-")
@@ -123,7 +123,7 @@ class _Field:
 
     @cached_property
     def fields(self) -> list["_Field"]:
-        """The fields of a nested structure."""
+        """The fields of the nested structure, if this field has one."""
         return [_Field(each, self._shared) for each in self._definition.get("fields", self._shared.get(self.item, ()))]
 
     def is_compact(self, flexible: bool) -> bool:

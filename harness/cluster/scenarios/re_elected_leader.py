@@ -45,8 +45,8 @@ def play(cluster: Cluster, variant: Variant, say: Callable[[str], None]) -> Scen
 class _Scenario:
     """The steps of the scenario, on the brokers A, B and C. Each of the records x, m and y has its own producer.
 
-    A broker handles one request of a connection at a time. A request with acks=all occupies its connection until the
-    response.
+    A broker handles one request of a connection at a time. A request with acks=all blocks its connection until the
+    response, so a later record of its producer would have to wait.
     """
 
     def __init__(self, cluster: Cluster, variant: Variant, say: Callable[[str], None], closing: ExitStack) -> None:
@@ -89,7 +89,7 @@ class _Scenario:
         self._set_up_at = time.time()
         self.note("0", "C was restarted: A leads, all are in sync")
 
-    # 1: A and B have m, and A knows it. m is not committed, because C is in the ISR.
+    # 1: A and B have m, and A knows that B has m. m is not committed, because C is in the ISR.
 
     def _write_what_c_does_not_get(self) -> None:
         self._pause(self.c)
@@ -104,7 +104,8 @@ class _Scenario:
     def _elect_c(self) -> None:
         if self.variant.control is not Control.NO_PAUSE:
             self._pause(self.a)
-            # The next metadata record completes A's pending metadata fetch. It must not be one of the two elections.
+            # The next metadata record completes A's pending metadata fetch. That record must not be one of the
+            # two elections.
             # An idle controller writes a record every 500 ms (metadata.max.idle.interval.ms).
             size = self._metadata_size()
             self._until("the controller has written another metadata record", lambda: self._metadata_size() > size)

@@ -1,4 +1,4 @@
-"""A scenario: the re-elected leader without a paused process, but with many partitions and a busy leader.
+"""A scenario: like re_elected_leader.py, but with many partitions and a busy leader instead of a paused process.
 
 A leads all partitions. A topic with many partitions is created on A, and a smaller one on B. While a broker creates
 logs, it serves clients and followers, but its metadata does not advance. The preferred leader C is elected, and then
@@ -24,7 +24,7 @@ _BUSY = "busy"
 _PARTITIONS = 100
 _PRODUCERS = 12
 _BUSY_PARTITIONS = 600
-_BUSY_ON_B = 250  # fewer than on A: B must learn that C leads after C does, and before A
+_BUSY_ON_B = 250  # fewer than on A, so that B learns of C's election after C and before A
 _WARM = 5_000  # records of each producer before the first step
 _WITHIN = 90.0  # seconds
 
@@ -151,7 +151,7 @@ class _Scenario:
         return [each for load in self._loads for each in list(load.acknowledged)]
 
     def _count(self, node: Node, says: Callable[[LogLine], bool]) -> int:
-        """Return the number of partitions for which a broker has logged a line that `says` accepts."""
+        """Return the number of partitions with a line in a broker's log that `says` accepts."""
         lines = node.log.lines_of(TOPIC)
         return len({line.partition for line in lines if says(line)})
 

@@ -20,7 +20,7 @@ _BROKERS = 3
 
 
 class _Difference(NamedTuple):
-    """The first difference between a cluster and the model: the number of the event before it, and its text."""
+    """The first difference between a cluster and the model: its text, and the number of the event before it."""
 
     number: int
     text: str
@@ -30,8 +30,9 @@ class _Difference(NamedTuple):
 class Beside:
     """The result of a schedule in the model. `differs` describes the first difference from the cluster, or is None.
 
-    `step` is the step to look at in the model: the violation that the cluster showed too, or else the first difference,
-    or else the last event that the cluster carried out. It is 0 if the cluster kept all guarantees as in the model.
+    `step` is the step of the model that a link to this result shows. It is the step of the violation, if the cluster
+    showed this violation too. Otherwise it is the step of the first difference, or else of the last event that the
+    cluster carried out. It is 0 if the cluster kept all guarantees and does not differ from the model.
     """
 
     protocol: str
@@ -61,7 +62,10 @@ def settings_of(settings: Configuration) -> TopicSettings:
 
 
 def missing(case: "Case") -> list[str]:
-    """Return the parts of a case that a cluster does not support, such as `power_loss`. Empty if it supports all."""
+    """Return the events and settings of a case that a cluster does not support, such as `power_loss`.
+
+    Empty if the cluster supports the case.
+    """
     verbs = dict.fromkeys(text.partition(" ")[0] for text in schedule_texts(case.events))
     few = [] if case.settings.replicas <= _BROKERS else [f"{case.settings.replicas} replicas"]
     return [verb for verb in verbs if verb not in EVENTS] + few

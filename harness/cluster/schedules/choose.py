@@ -26,13 +26,13 @@ _MOST_DRAWN = 80  # events drawn, of which at most _MOST_EVENTS remain
 # Each of these waits for the end of a session, or for a process to start. A schedule contains only a few of them, so
 # that it does not spend most of its time waiting.
 _SLOW = frozenset({Verb.EXPIRE, Verb.CRASH, Verb.RESTART, Verb.SHRINK, Verb.SHUTDOWN})
-_MOST_SLOW = 3  # a broker returns by `crash`, `restart` and `expire`, and then registers
+_MOST_SLOW = 3  # a broker needs `crash`, `restart` and `expire` before it can register again
 
 
 class ClusterChooser:
-    """Chooses schedules for a cluster in turns: one of many random schedules in each turn.
+    """Chooses schedules for a cluster. Each turn draws many random schedules, and chooses the best.
 
-    Earlier choices influence later ones.
+    The choice depends on earlier choices, because the chooser prefers schedules that resemble few earlier ones.
     """
 
     def __init__(
@@ -45,20 +45,23 @@ class ClusterChooser:
         self._met: Counter[int] = Counter()  # for each goal, the number of chosen schedules that met it
 
     def memory(self) -> dict[str, Any]:
-        """Return the influence of earlier choices as JSON, for `remember`."""
+        """Return the state that influences later choices, as plain data for JSON. `remember` restores it."""
         return {"broken": sorted(map(sorted, self._broken)), "met": sorted(self._met.items())}
 
     def remember(self, memory: dict[str, Any]) -> None:
-        """Restore the influence of earlier choices from the result of `memory`, so that an interrupted run resumes."""
+        """Restore the state that `memory` returned, so that an interrupted run can resume."""
         self._broken, self._met = set(map(frozenset, memory["broken"])), Counter(dict(memory["met"]))
 
     @property
     def drawn_for_one(self) -> int:
-        """The number of random schedules in a turn."""
+        """The number of random schedules that each turn draws."""
         return DRAWN_FOR_ONE if self._covering is None else CANDIDATES
 
     def turn(self, number: int) -> tuple[int, bytes] | None:
-        """Return the number and the events of the schedule chosen in a turn. None if it has fewer than four events."""
+        """Return the schedule chosen in turn `number`, as its own number and its events.
+
+        None if the schedule has fewer than four events.
+        """
         if self._covering is not None:
             events = self._covering.schedule(number)
             return (number, events) if len(events) >= _LEAST_EVENTS else None
@@ -67,10 +70,10 @@ class ClusterChooser:
         return (chosen, events) if len(events) >= _LEAST_EVENTS else None
 
     def chosen(self, numbers: range) -> tuple[int, bytes]:
-        """Return the number and the events of the best of some schedules.
+        """Return the best of the random schedules with the given numbers, as its number and its events.
 
-        A schedule that breaks a new set of properties in the model is best. Without one, the schedule that meets the
-        rarest coverage goals is best.
+        The first schedule that breaks a new set of properties in the model is best. If there is none, the schedule that
+        meets the rarest coverage goals is best.
         """
         best, most = (numbers[0], b""), -1.0
         for number in numbers:
@@ -105,7 +108,7 @@ class ClusterChooser:
 
 
 def covering(protocol: Protocol, settings: Configuration, seed: int) -> CoverageChooser:
-    """Return a chooser of schedules for coverage. It offers only enabled events that a cluster supports."""
+    """Return a chooser that selects schedules by coverage. It draws only enabled events that a cluster supports."""
     offered = tuple(int(verb) for verb in Verb if verb.text in EVENTS)
     slow = tuple(map(int, sorted(_SLOW)))
     limits = Limits(_MOST_EVENTS, refused=False, verbs=offered, slow=slow, most_slow=_MOST_SLOW)

@@ -1,4 +1,4 @@
-"""The results of a schedule on a cluster that count as findings, and the step of the model that shows them."""
+"""The results of schedules on a cluster that count as findings, and the step where the model shows them."""
 
 from epochfuzz.harness.documents.cluster_records import Ended
 from epochfuzz.harness.trace.replay import Run
@@ -12,14 +12,15 @@ FINDINGS = tuple(PROPERTIES)
 
 
 def unlike(ended: Ended, model: Ended) -> str:
-    """Return a text about a schedule that ends on the cluster and in the model with different results."""
+    """Return a text that names two different results of a schedule, on the cluster and in the model."""
     return f"{ended} here, {model} in the model"
 
 
 def broken_at(run: Run, ended: Ended) -> int | None:
-    """Return the first step where the model breaks a property that a cluster broke too, or None.
+    """Return the first step where the model breaks a property that the cluster has broken too, or None.
 
-    If the property is checked at the end, the step is one further than the last event.
+    The cluster's result `ended` tells the properties that the cluster has broken. A property that is checked at the end
+    breaks one step after the last event.
     """
     broken = run.first_broken.keys() & PROPERTIES.get(ended, set())
     return min(map(run.shown_at, broken), default=None)

@@ -31,7 +31,7 @@ class EventImpossible(Exception):
 
 
 def produce(stage: Stage, name: str) -> str:
-    """Send the next record to a broker. Waits until its log file has the record, or it rejects the record."""
+    """Send the next record to a broker. Waits until the broker's log file has the record, or the broker rejects it."""
     _expect_up(stage, name)
     if not stage.leads(name):
         raise Nothing(f"{name} doesn't consider itself the leader")
@@ -45,7 +45,11 @@ def produce(stage: Stage, name: str) -> str:
 
 
 def retry(stage: Stage, name: str) -> str:
-    """Send the oldest unacknowledged record again. Waits until the leader has the record again, or responds."""
+    """Send the oldest unacknowledged record to the leader again.
+
+    Waits until the leader appends the record again or responds. If an idempotent producer sends a record that the
+    leader has, waits until the leader has read the request.
+    """
     _expect_up(stage, name)
     known = {each.value for each in stage.acknowledged()}
     value = next((value for value in stage.sent if value not in known), None)
@@ -111,7 +115,7 @@ def receive(stage: Stage, name: str) -> str:
 
 
 def drop(stage: Stage, name: str) -> str:
-    """Lose the leader's response to a follower, by closing their connection."""
+    """Lose the leader's response to a follower, by closing the connection between them."""
     answers = stage.gates.held(RequestKind.FETCH, stage.node(name).number, is_response=True)
     if not answers:
         raise Nothing(f"no response to {name} is in flight")
@@ -129,7 +133,7 @@ def crash(stage: Stage, name: str) -> str:
 
 
 def restart(stage: Stage, name: str) -> str:
-    """Start a process. It learns no metadata before `register`."""
+    """Start the process of a broker that is down. The broker learns no new metadata before the event `register`."""
     node = stage.node(name)
     if node.state != "down":
         raise Nothing(f"{name} is up")
@@ -138,9 +142,9 @@ def restart(stage: Stage, name: str) -> str:
 
 
 def register(stage: Stage, name: str) -> str:
-    """Wait until the controller has registered and unfenced a new process. It then knows all metadata up to now.
+    """Wait until the controller has registered and unfenced a restarted broker, and the broker knows all metadata.
 
-    The process retries its registration until the session of the former process is over.
+    The broker retries its registration until the session of its former process is over.
     """
     _expect_running(stage, name)
     node, cluster = stage.node(name), stage.cluster
@@ -155,9 +159,9 @@ def register(stage: Stage, name: str) -> str:
 
 
 def notify(stage: Stage, name: str) -> str:
-    """Let a broker learn the next leader epoch, with the updates within it.
+    """Let a broker learn the next leader epoch, and all metadata updates before the following leader epoch.
 
-    Without a later epoch, the broker learns the updates within its current epoch.
+    If there is no next leader epoch, the broker learns all remaining metadata updates.
     """
     _expect_up(stage, name)
     epochs = [each.offset for each in stage.pending(name) if each.opens_epoch]
@@ -201,7 +205,7 @@ def elect(stage: Stage, name: str) -> str:
 
 
 def expire(stage: Stage, name: str) -> str:
-    """Hold a broker's heartbeats until the controller fences the broker."""
+    """Hold a broker's heartbeats, and wait until the controller fences the broker."""
     if not stage.cluster.is_unfenced(stage.node(name)):
         raise Nothing(f"{name} is fenced")
     stage.gates.shut(RequestKind.HEARTBEAT, stage.node(name).number)
@@ -210,7 +214,7 @@ def expire(stage: Stage, name: str) -> str:
 
 
 def unfence(stage: Stage, name: str) -> str:
-    """Forward a broker's heartbeats again until the controller unfences the broker."""
+    """Forward a broker's heartbeats again, and wait until the controller unfences the broker."""
     _expect_up(stage, name)
     if stage.cluster.is_unfenced(stage.node(name)):
         raise Nothing(f"{name} is not fenced")
@@ -236,7 +240,7 @@ def shutdown(stage: Stage, name: str) -> str:
 
 
 def shrink(stage: Stage, name: str) -> str:
-    """Wait until the leader proposes an ISR without a follower."""
+    """Wait until the leader proposes an ISR without the follower `name`."""
     leader, number = _leader(stage), stage.node(name).number
     if number not in stage.partition().isr or leader == name:
         raise Nothing(f"{name} is not a follower in the ISR")
@@ -244,7 +248,7 @@ def shrink(stage: Stage, name: str) -> str:
 
 
 def expand(stage: Stage, name: str) -> str:
-    """Forward a follower's fetches until the leader proposes an ISR with the follower.
+    """Forward a follower's fetches until the leader proposes an ISR that includes the follower.
 
     The leader checks a follower only when the follower fetches.
     """
@@ -280,7 +284,7 @@ def alter(stage: Stage, name: str) -> str:
 
 
 def altered(stage: Stage, name: str) -> str:
-    """Forward the controller's response to an ISR proposal. Waits until the leader has logged its effect."""
+    """Forward the controller's response to an ISR proposal. Waits until the leader has logged the response."""
     _expect_up(stage, name)
     answers = stage.gates.held(RequestKind.ALTER, stage.node(name).number, is_response=True)
     if not answers:

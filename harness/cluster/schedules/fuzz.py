@@ -1,4 +1,4 @@
-"""Play random schedules on a Kafka cluster, as the model chooses them. Shrink findings, and save them as cases."""
+"""Play random schedules, chosen by the model, on a Kafka cluster. Shrink findings, and save them as cases."""
 
 import time
 from collections.abc import Callable
@@ -36,7 +36,8 @@ def request(release: str, protocol: Protocol, settings: Configuration, seconds: 
 class Fuzzer:
     """Plays the schedules of a seed on a cluster. `keep` receives a case for the first finding of each kind.
 
-    `unfinished` is the progress file. The run resumes from it, and saves its progress there.
+    The kind of a finding consists of its results on the cluster and in the model. `unfinished` is the progress file, or
+    None. The run resumes from this file, and saves its progress there.
     """
 
     def __init__(
@@ -65,7 +66,10 @@ class Fuzzer:
         self._turn = document["turn"]
 
     def run(self, seconds: float, say: Callable[[str], None]) -> Fuzzed:
-        """Play schedules for `seconds`, and return the results. The last schedule is played to its end."""
+        """Play schedules for `seconds`, and return the results. The last schedule is played to its end.
+
+        A resumed run counts the seconds before its interruption too.
+        """
         began = time.monotonic() - self.result.seconds
         while time.monotonic() - began < seconds:
             chosen = self._chooser.turn(self._turn)

@@ -65,7 +65,10 @@ def reset(cluster: GatedCluster, topic: str) -> None:
 
 
 def _play(stage: Stage, schedule: Sequence[str], playing: Playing, say: Callable[[str], None]) -> bool:
-    """Play the events in order. Returns False if the effect of an event does not appear in time."""
+    """Play the events in order, and add each to `playing`. Returns False if an event's effect does not appear in time.
+
+    Stops after such an event.
+    """
     for number, event in enumerate(schedule, start=1):
         verb, _, name = event.partition(" ")
         began = time.monotonic()
@@ -98,7 +101,7 @@ def _seen(stage: Stage) -> ObservedState:
 
 
 def _look_for_what_is_due(stage: Stage, playing: Playing) -> None:
-    """Set the result STUCK if the leader is the whole ISR, but consumers cannot read its whole log."""
+    """Set the result STUCK if the leader is the only member of the ISR, but consumers cannot read its whole log."""
     partition, leader = stage.partition(), stage.leader()
     if leader is None or stage.epoch(leader) != partition.epoch or stage.pending(leader):
         return
@@ -125,7 +128,7 @@ def _look_for_what_is_due(stage: Stage, playing: Playing) -> None:
 def _heal(stage: Stage, playing: Playing) -> None:
     """Stop all faults: open all gates, and start dead brokers.
 
-    Set the result DIVERGED if the replicas do not agree then.
+    Then waits until all replicas are in sync and have equal logs. Sets the result DIVERGED if this takes too long.
     """
     cluster = stage.cluster
     cluster.open_all()
@@ -164,7 +167,7 @@ def _logs_are_equal(stage: Stage) -> bool:
 def _judge(stage: Stage, playing: Playing) -> None:
     """Set the result LOST if a new consumer does not read all records that were acknowledged or read before.
 
-    A schedule that stopped early or diverged keeps its result.
+    A schedule keeps its result if it stopped early or diverged.
     """
     try:
         left: list[ConsumedRecord] = read_all(stage.node("A").address, stage.topic)

@@ -18,7 +18,7 @@ _TRIES = 2  # clusters that one schedule may break down before it counts as not 
 
 
 class Player:
-    """Plays schedules on a cluster, which it starts for the first schedule, and again after a failure.
+    """Plays schedules on a cluster. Starts a cluster for the first schedule, and a new cluster after a failure.
 
     `out` is the directory for the logs of the clusters, or None to keep no logs. With `keep_data`, the data directories
     of the nodes are kept there too.

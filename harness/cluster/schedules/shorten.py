@@ -18,7 +18,7 @@ class Shortened(NamedTuple):
 
 
 def shortened(events: bytes, playing: Playing, play: Callable[[bytes], Playing]) -> Shortened:
-    """Return a shorter schedule that ends on the cluster with the same result. Takes at most 40 replays."""
+    """Return a shorter schedule that ends on the cluster with the result of `playing`. Takes at most 40 replays."""
     best, replays = playing, 0
 
     def ends_so(tried: bytes) -> bytes | None:

@@ -46,7 +46,7 @@ class Stage:
         self.learned = dict.fromkeys(cluster.brokers, 0)  # the metadata offset that each broker has reached
         self.sent: dict[str, list[Sending]] = {}  # the requests of each record, several if it was sent again
         self.fenced: dict[str, int] = {}  # the epoch of each follower that a leader with a later epoch has fenced
-        self.returning: dict[str, Callable[[], bool]] = {}  # for each broker that was started: whether it is back
+        self.returning: dict[str, Callable[[], bool]] = {}  # for each restarted broker: whether it is unfenced
         self.readable: dict[int, set[str]] = {}  # for each offset, all values that a consumer could ever read there
 
     def set_up(self) -> None:
@@ -84,7 +84,7 @@ class Stage:
         return found
 
     def pending(self, name: str) -> list[MetadataBatch]:
-        """Return the batches of the metadata log that a broker has not learned."""
+        """Return the metadata updates about the topic or a broker that the broker `name` has not learned."""
         return [each for each in self.cluster.metadata.look().decisions if each.offset >= self.learned[name]]
 
     def knows_unfenced(self, name: str, number: int) -> bool:
@@ -94,7 +94,7 @@ class Stage:
         return bool(said and said[-1])
 
     def role(self, name: str) -> LogLine | None:
-        """Return a broker's last log line in which it became leader or follower, or None."""
+        """Return the last line of a broker's log that names the broker's role (leader or follower), or None."""
         lines = self.cluster.brokers[name].log.lines(self.name)
         return next((line for line in reversed(lines) if line.kind != "truncation"), None)
 
@@ -104,7 +104,7 @@ class Stage:
         return self.is_up(name) and role is not None and role.kind == "leader"
 
     def followed(self, name: str) -> str | None:
-        """Return the leader that a broker follows by its own log, or None."""
+        """Return the leader that a broker follows according to its own log, or None."""
         role = self.role(name)
         if role is None or role.kind == "leader" or role.leader is None or role.leader < 0:
             return None
@@ -113,13 +113,13 @@ class Stage:
     def leader(self) -> str | None:
         """Return the broker that considers itself the leader, or None.
 
-        Of several, it is the one with the latest epoch.
+        If several brokers do, the method returns the broker with the latest epoch.
         """
         leading = [name for name in self.brokers if self.leads(name)]
         return max(leading, key=self.epoch, default=None)
 
     def epoch(self, name: str) -> int:
-        """Return the leader epoch that a broker knows, or -1."""
+        """Return the last leader epoch that a broker has logged, or -1 if it has logged none."""
         role = self.role(name)
         return -1 if role is None else role.epoch
 
@@ -151,7 +151,7 @@ class Stage:
         return sending
 
     def acknowledged(self) -> list[Acknowledged]:
-        """Return the acknowledged records, in the order of time."""
+        """Return the acknowledged records, sorted by the time of the acknowledgement."""
         every = (each for sent in self.sent.values() for sending in sent for each in sending.acknowledged)
         return sorted(every, key=lambda each: each.at)
 
@@ -173,7 +173,7 @@ class Stage:
         return Caller(self.cluster.messages, self.node(name).port).read(topic, self.topic)
 
     def proposal(self, name: str) -> tuple[int, ...] | None:
-        """Return the proposed ISR that waits at a leader's gate, as node ids, or None."""
+        """Return the ISR that a leader proposes in a request at its gate, as node ids. None if no request waits."""
         for message in self.gates.held(RequestKind.ALTER, self.node(name).number):
             for topic in self.gates.content(message)["Topics"]:
                 for part in topic["Partitions"]:

@@ -1,4 +1,4 @@
-"""`epochfuzz new-adapter`: write a starter, from which the adapter of a user's own code grows."""
+"""`epochfuzz new-adapter`: write a first adapter, which the user then connects to their own code."""
 
 from pathlib import Path
 from shlex import quote
@@ -28,7 +28,7 @@ def new_adapter(
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """Write an adapter to begin with: it conforms at once, with stand-ins for your log and replica.
+    """Write an adapter to begin with. It conforms at once, because it contains stand-ins for your log and replica.
 
     The directory gets a build file, the adapter, a test, a CI workflow and a README with the next steps. The command
     never writes over an existing file.

@@ -107,7 +107,7 @@ class _Output:
         self._out.print(line, markup=False, soft_wrap=True)
 
     def begin(self, bootstrap: str, topic: str) -> None:
-        """Print the addresses."""
+        """Print the bootstrap address and the topic, also as JSON if the user wants it."""
         self.report(f"serving {topic} at {bootstrap} (Ctrl-C ends it)")
         if self._json:
             document: documents.Serve = {"bootstrap": bootstrap, "topic": topic, "protocol": self._protocol}
@@ -116,7 +116,10 @@ class _Output:
 
 
 async def _serve(listeners: "Listeners", port: int, events: bytes | None, output: _Output) -> None:
-    """Listen, play the events, and serve until Ctrl-C. Without events, standard input has them. Raises BadInput."""
+    """Listen, play the events, and serve until Ctrl-C. Raises BadInput.
+
+    If `events` is None, read the events from standard input.
+    """
     from epochfuzz.harness.serve.schedule import keep_healthy, play
 
     try:
@@ -144,7 +147,7 @@ async def _apply_lines(listeners: "Listeners", report: Callable[[str], None]) ->
     loop = asyncio.get_running_loop()
 
     def read() -> None:
-        with contextlib.suppress(RuntimeError):  # the loop has ended
+        with contextlib.suppress(RuntimeError):  # the event loop has ended
             for line in sys.stdin:
                 loop.call_soon_threadsafe(lines.put_nowait, line.strip())
 

@@ -160,7 +160,7 @@ def _fuzzer(
     selection: Selection,
     save: Path | None,
 ) -> "Fuzzer":
-    """Return the run, which resumes an unfinished run of the same request in the directory of --save.
+    """Return the Fuzzer for the request. It resumes an unfinished run of an equal request in the directory of --save.
 
     Raises BadInput and ProgressError.
     """
@@ -219,9 +219,9 @@ def _replay(
 
 
 def _link(case: "Case", model: "Beside | None") -> str | None:
-    """Return the address of the step to look at in the model of the release.
+    """Return a link to the step of the case that the user should look at, in the model of the release.
 
-    If no protocol models the release, return the address of the start of the case.
+    If no protocol models the release, return a link to the start of the case. None if the case is too long.
     """
     from epochfuzz.harness.views import play_links
 
@@ -231,7 +231,7 @@ def _link(case: "Case", model: "Beside | None") -> str | None:
 
 
 def _unlike(playing: "Playing", model: "Beside | None") -> str:
-    """Return the first difference between the cluster and the model. Empty if there is none, or no model."""
+    """Return the first difference between the cluster and the model. Empty if there is no difference or no model."""
     if model is None or (playing.ended is model.ended and model.differs is None):
         return ""
     return model.differs or "only the final result"
@@ -265,7 +265,8 @@ def _plain(
 def _exit_code(played: "list[tuple[Case, Playing, Beside | None]]") -> int:
     """Return the exit code: AS_EXPECTED, BROKEN, or GOAL_UNMET if a cluster did not reach a step.
 
-    A case is as expected if it ends as in the model of the release. Without such a model, it must keep all guarantees.
+    A case is as expected if it ends as in the model of the release. If no protocol models the release, the case must
+    keep all guarantees.
     """
     from epochfuzz.harness.documents.cluster_records import Ended
 

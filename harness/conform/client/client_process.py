@@ -10,9 +10,9 @@ from epochfuzz.harness.conform.protocol.wire import MalformedReply
 
 
 class ClientProcess:
-    """A command that follows orders. It starts with the first order, and again after a failure.
+    """The process of a client, which follows orders. It starts with the first order, and again after a failure.
 
-    `acked`, `failed` and `read` collect its reports since `forget`.
+    `acked`, `failed` and `read` collect the values in the client's reports since the last call of `forget`.
     """
 
     def __init__(self, command: Sequence[str], patience: float) -> None:
@@ -23,7 +23,7 @@ class ClientProcess:
 
     @property
     def is_running(self) -> bool:
-        """True if the process has followed an order before."""
+        """True if the process runs and has received an order. If False, the next order starts a fresh process."""
         return self._process is not None
 
     def forget(self) -> None:
@@ -33,7 +33,10 @@ class ClientProcess:
         self.read: list[str] = []
 
     async def follow(self, order: bytes) -> ClientReport:
-        """Send an order, and return the report, while the endpoint serves. Raises SubjectFailed and CommandError."""
+        """Send an order, and return the client's report. Raises SubjectFailed and CommandError.
+
+        The endpoint continues to serve requests while the client works.
+        """
         patience = self._patience
         if self._process is None:
             self._process = LineProcess(self._command)

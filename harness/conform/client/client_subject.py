@@ -1,7 +1,8 @@
-"""A client as the system under test: the model's events happen at the endpoint, and the client's events by orders.
+"""A Kafka client as the system under test: the model plays the brokers, at an endpoint that the client connects to.
 
-Its observations show the replicas of the served model, and the client's own view of acknowledgements and of the
-consumer.
+An event of a broker or of the controller changes the served model. For an event of the client, the client gets orders,
+and the event happens when the client's request arrives. An observation shows the replicas of the served model, and the
+client's own view of acknowledgements and of its consumer.
 """
 
 import asyncio
@@ -30,12 +31,12 @@ _TOPIC = "epochfuzz"
 _POLL = 0.1  # seconds, about the time in which a client refreshes its metadata
 _PATIENCE = 2.0  # seconds for a client's request; adapters let clients refresh metadata and reconnect much faster
 _REPORTING = 0.5  # seconds for the report of an acknowledgement that the client has received
-# A client bumps its epoch by itself.
+# Events that a client does not play. A producer bumps its epoch by itself, for example.
 _UNSUPPORTED = (Verb.COMMIT, Verb.ABORT, Verb.BUMP, Verb.BEGIN, Verb.DELAY, Verb.ARRIVE, Verb.MARK)
 
 
 class ClientSubject:
-    """A command that follows orders, and the endpoint that it connects to."""
+    """A client process that follows orders, and the Kafka-compatible endpoint that the client connects to."""
 
     def __init__(self, command: Sequence[str], patience: float) -> None:
         self._client = ClientProcess(command, patience)
@@ -43,7 +44,7 @@ class ClientSubject:
         self._runner = asyncio.Runner()
         self._listeners: Listeners | None = None
         self._sent = 0
-        self._awaited: set[str] = set()  # acknowledged values for whose reports an event has waited
+        self._awaited: set[str] = set()  # acknowledged values whose reports were waited for
         self.complaints: list[str] = []  # about requests that the endpoint does not offer
 
     def __enter__(self) -> "ClientSubject":
@@ -54,7 +55,7 @@ class ClientSubject:
 
     @property
     def is_running(self) -> bool:
-        """True if the process has followed an order before."""
+        """True if the client's process runs and has received an order."""
         return self._client.is_running
 
     def reset(self, config: Config, protocol: str) -> list[str]:
@@ -70,7 +71,7 @@ class ClientSubject:
         return [verb for verb in VERBS if Verb[verb.upper()] not in _UNSUPPORTED]
 
     def apply(self, event: str) -> bool:
-        """Apply an event, and return whether it happened. Raises SubjectFailed."""
+        """Apply an event, and return whether the event happened. Raises SubjectFailed."""
         return self._runner.run(self._apply(parse_event(event)))
 
     def observe(self) -> Observation:
@@ -90,7 +91,7 @@ class ClientSubject:
         return wire.check_observation(shown)
 
     def finish(self) -> None:
-        """Let the client finish at the healthy partition, and check its reports. Raises SubjectFailed."""
+        """Make the partition healthy, let the client finish, and check its reports. Raises SubjectFailed."""
         self._runner.run(self._finish())
 
     def close(self) -> None:
@@ -117,7 +118,7 @@ class ClientSubject:
             await self._listeners.replace(cluster)
         self._sent = 0
         self._awaited = set()
-        is_idempotent = bool(idempotence.is_on(p))  # the rule returns a number if it is compiled
+        is_idempotent = bool(idempotence.is_on(p))  # a compiled rule returns a number
         report = await self._client.follow(orders.reset(cluster.bootstrap, _TOPIC, acks, idempotent=is_idempotent))
         self._client.forget()
         if "error" in report:
@@ -133,19 +134,20 @@ class ClientSubject:
         return is_applied
 
     async def _let_client(self, event: int) -> bool:
-        """Let the client cause an event. Returns whether its request has come in time."""
+        """Let the client cause an event. Returns whether the client's request arrived in time."""
         assert self._listeners is not None
         cluster, verb, passed = self._cluster, verb_of(event), self._cluster.gate.passed
         if verb is Verb.COMMIT_OFFSET:
             return await self._let_commit()
         if verb in (Verb.REFRESH, Verb.RESET):
-            # A consumer that restarts now knows no earlier leader.
+            # Show the leader before the order, so that a restarted consumer doesn't learn the earlier leader.
             cluster.show(ClientRole.CONSUMER, replica_of(event))
             await self._client.follow(orders.refresh() if verb is Verb.REFRESH else orders.restart())
         has_come = await self._while_polling(client_events.steer(self._listeners, event))
         if has_come:
             if verb is Verb.PRODUCE and self._sent == cluster.partition.state.produced:
-                # A request to the former leader would get its response after those of the records before.
+                # Wait until the producer knows the leader. If the record went to the former leader, its response
+                # would come after the responses of all earlier records.
                 await self._poll_until(lambda: cluster.is_up_to_date(ClientRole.PRODUCER), _REPORTING)
                 await self._client.follow(orders.send(f"m{self._sent}"))
                 self._sent += 1
@@ -158,35 +160,35 @@ class ClientSubject:
         return has_come
 
     async def _let_commit(self) -> bool:
-        """Let the consumer commit its position. Returns whether the commit has come in time."""
+        """Let the consumer commit its position. Returns whether the commit arrived in time."""
         cluster, before = self._cluster, self._cluster.commits_received
         await self._client.follow(orders.commit())
         return await self._poll_until(lambda: cluster.commits_received > before, _REPORTING)
 
     @property
     def _position(self) -> int:
-        """The consumer's fetch offset; 0 if it has not fetched since it learned a leader."""
+        """The offset of the consumer's last fetch. It is 0 if there was no fetch since the last refresh or reset."""
         last = self._cluster.last_fetch
         return 0 if last is None else last.offset
 
     async def _while_polling(self, waiting: Awaitable[None]) -> bool:
-        """Poll the client until something happens at the endpoint. Returns whether it has happened in time."""
+        """Poll the client until `waiting` is done. Returns whether that was within the time limit."""
         task = asyncio.ensure_future(waiting)
         try:
-            await asyncio.sleep(0)  # it may have happened already
+            await asyncio.sleep(0)  # `waiting` may be done already
             return await self._poll_until(task.done, _PATIENCE)
         finally:
             task.cancel()
 
     async def _poll_until(self, holds: Callable[[], bool], seconds: float) -> bool:
-        """Poll the client until a condition holds. Returns whether it holds in time."""
+        """Poll the client until a condition holds, for at most `seconds`. Returns whether the condition holds."""
         deadline = time.monotonic() + seconds
         while not holds() and time.monotonic() < deadline:
             await self._client.follow(orders.poll(_POLL))
         return holds()
 
     async def _collect_acknowledgements(self) -> None:
-        """Wait for the client's reports of the records that the model has acknowledged."""
+        """Wait for some time until the client has reported the outcome of all records that the model acknowledged."""
         partition = self._cluster.partition
         acked = {partition.payloads[number].text for number in record_ids(partition.state.acked)}
         if not acked <= self._awaited:

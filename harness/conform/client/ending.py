@@ -10,7 +10,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE
 
 
 class GuaranteeBroken(SubjectFailed):
-    """The client breaks a guarantee at the end of a schedule. `name` is the model's property."""
+    """The client breaks a guarantee at the end of a schedule. `name` is the name of the property in the model."""
 
     def __init__(self, name: str, sentence: str) -> None:
         super().__init__(DiscrepancyKind.PROMISE, sentence)
@@ -18,7 +18,7 @@ class GuaranteeBroken(SubjectFailed):
 
 
 def is_at_end(cluster: ServedCluster, client: ClientProcess, sent: int) -> bool:
-    """Return whether each record is reported, and the consumer has read all committed records."""
+    """Return whether the client has reported the outcome of each record, and has read all committed records."""
     is_done = not (_unreported(cluster, client, sent) or _unread(cluster) or _skipped(cluster, client))
     return is_done and not _is_absent(cluster)
 
@@ -26,8 +26,8 @@ def is_at_end(cluster: ServedCluster, client: ClientProcess, sent: int) -> bool:
 def check_end(cluster: ServedCluster, client: ClientProcess, sent: int, complaints: list[str]) -> None:
     """Check the reports of the client.
 
-    Raises GuaranteeBroken, and SubjectFailed for a client that has not finished. The message names the requests that
-    the endpoint does not offer, in `complaints`.
+    Raises GuaranteeBroken, and SubjectFailed for a client that has not finished. The message of SubjectFailed includes
+    the first of `complaints`, which are about requests that the endpoint does not offer.
     """
     partition = cluster.partition
     p, leader = partition.state, partition.leader()
@@ -49,7 +49,7 @@ def check_end(cluster: ServedCluster, client: ClientProcess, sent: int, complain
 
 
 def _is_absent(cluster: ServedCluster) -> bool:
-    """Return whether there is a leader, and no consumer has fetched there or from a follower that it may read from."""
+    """Return whether there is a leader, but the consumer's latest fetch went to no replica that it may read from."""
     leader = cluster.partition.leader()
     return leader != NONE and not _follows(cluster, leader)
 
@@ -64,7 +64,7 @@ def _follows(cluster: ServedCluster, leader: int) -> bool:
 
 
 def _unreported(cluster: ServedCluster, client: ClientProcess, sent: int) -> list[str]:
-    """Return the records that must have been reported: all, if a leader accepts records."""
+    """Return the sent records whose outcome the client has not reported. Empty if no leader accepts records."""
     p, leader = cluster.partition.state, cluster.partition.leader()
     if leader == NONE or replica_sets.size(p.isr[leader]) < p.min_insync_replicas:
         return []
@@ -73,7 +73,7 @@ def _unreported(cluster: ServedCluster, client: ClientProcess, sent: int) -> lis
 
 
 def _unread(cluster: ServedCluster) -> list[str]:
-    """Return the committed records of the leader from the consumer's position on."""
+    """Return the leader's committed records from the consumer's position to the high watermark."""
     leader = cluster.partition.leader()
     if leader == NONE:
         return []
@@ -82,7 +82,7 @@ def _unread(cluster: ServedCluster) -> list[str]:
 
 
 def _skipped(cluster: ServedCluster, client: ClientProcess) -> list[str]:
-    """Return the records of the leader before the consumer's position that it has never read."""
+    """Return the records in the leader's log below the consumer's position that the consumer has never read."""
     leader = cluster.partition.leader()
     if leader == NONE:
         return []
@@ -91,7 +91,10 @@ def _skipped(cluster: ServedCluster, client: ClientProcess) -> list[str]:
 
 
 def _position(cluster: ServedCluster, leader: int) -> int:
-    """Return the offset of the consumer's latest Fetch request, 0 if it has not followed the leader."""
+    """Return the offset of the consumer's latest Fetch request.
+
+    Returns 0 if this request went to no replica that the consumer may read from.
+    """
     return cluster.last_fetch.offset if cluster.last_fetch is not None and _follows(cluster, leader) else 0
 
 

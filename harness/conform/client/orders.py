@@ -4,16 +4,16 @@ import json
 from typing import Annotated, Any, NotRequired
 
 from pydantic import ConfigDict, Field, TypeAdapter, with_config
-from typing_extensions import TypedDict  # pydantic requires this one up to Python 3.11
+from typing_extensions import TypedDict  # pydantic requires this TypedDict up to Python 3.11
 
 from epochfuzz.harness.conform.protocol import wire
 
 
 @with_config(ConfigDict(extra="forbid", strict=True))
 class ClientReport(TypedDict):
-    """The reply to an order: the news since the last reply.
+    """The reply to an order: the acknowledgements, failures and reads since the last reply.
 
-    `error` is for the reply to `reset` only: the client cannot run with these settings.
+    Only the reply to `reset` may have an `error`: the reason why the client cannot run with these settings.
     """
 
     acked: Annotated[list[str], Field(description="values whose records were acknowledged")]
@@ -32,7 +32,10 @@ def parse_report(line: bytes) -> ClientReport:
 
 
 def reset(bootstrap: str, topic: str, acks: str, *, idempotent: bool) -> bytes:
-    """Return the order to start over: a producer, and a consumer that reads partition 0 of the topic from offset 0."""
+    """Return the order to start over: begin a producer, and a consumer of partition 0 of the topic from offset 0.
+
+    `bootstrap` is the address of the endpoint.
+    """
     return _line(op="reset", bootstrap=bootstrap, topic=topic, acks=acks, idempotent=idempotent)
 
 
@@ -42,12 +45,12 @@ def send(value: str) -> bytes:
 
 
 def poll(seconds: float) -> bytes:
-    """Return the order to read for some time, or until there is a record, and to report."""
+    """Return the order to read for at most `seconds`, or until there is a record, and then to report."""
     return _line(op="poll", seconds=seconds)
 
 
 def refresh() -> bytes:
-    """Return the order that another replica leads for the consumer, which learns that from metadata by itself.
+    """Return the order that announces a new leader. The consumer learns the leader from metadata by itself.
 
     An adapter may restart its consumer at the old position, to test positions that an application assigns.
     """
@@ -55,7 +58,10 @@ def refresh() -> bytes:
 
 
 def commit() -> bytes:
-    """Return the order to commit the consumer's position, with its leader epoch if the library has it, and to wait."""
+    """Return the order to commit the consumer's position, and to wait for the response.
+
+    The commit includes the leader epoch of the position, if the client library has it.
+    """
     return _line(op="commit")
 
 

@@ -1,4 +1,4 @@
-"""Tell whether a client can play a schedule: all its events happen, and the producer sends records in order."""
+"""Decide whether a client can play a schedule: all its events are enabled, and the producer sends records in order."""
 
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.kafka.history import producer_window
@@ -10,9 +10,10 @@ from epochfuzz.model.kafka.vocabulary.state import Partition
 
 
 def is_playable(events: bytes, protocol: Protocol, settings: Configuration) -> bool:
-    """Return whether all events of a schedule happen, and its producer sends records in order.
+    """Return whether all events of a schedule are enabled, and its producer sends records in order.
 
-    A client does not send the next record to a leader while an earlier record is at another leader without a response.
+    With acks=all, a client does not send a record to a leader while an earlier record waits for the response of another
+    leader.
     """
     execution = Execution(protocol, settings)
     for event in events:

@@ -11,10 +11,10 @@ from epochfuzz.harness.engine.explore.tours import Flags
 
 @dataclass(frozen=True)
 class Counts:
-    """Numbers of transitions. `reachable` are possible with the adapter's events, and `played` were played.
+    """Numbers of transitions. The adapter's events can reach `reachable` transitions; the run played `played` of them.
 
-    At a `differing` transition, the system under test differs from the model. A transition in `behind` can only be
-    reached through a differing one.
+    At the `differing` transitions, the system under test differs from the model. The transitions in `behind` were not
+    played, because every path to them has a differing transition.
     """
 
     reachable: int
@@ -30,10 +30,10 @@ class Counts:
 
 @dataclass(frozen=True)
 class Toured:
-    """The counts of an exhaustive run. `applied` counts enabled events, and `refused` events that are not enabled.
+    """The counts of an exhaustive run: `applied` for enabled events, and `refused` for events that are not enabled.
 
-    `refused` is None if the run does not send these. `lacking` is the number of enabled transitions that need events
-    that the adapter lacks. `is_complete` means that every transition was played that can be.
+    `refused` is None if the run sends only enabled events. `lacking` is the number of enabled transitions that need an
+    event that the adapter does not support. `is_complete` means that the run played every transition that it could.
     """
 
     applied: Counts
@@ -50,7 +50,7 @@ def toured(graph: Graph, standing: TourProgress, is_complete: bool) -> Toured:
 
 
 def counts(graph: Graph, standing: TourProgress, refused: bool) -> Counts:
-    """Return the counts of enabled events, or with `refused` of events that are not enabled.
+    """Return the counts for the enabled events, or with `refused` for the events that are not enabled.
 
     An event that only a bound of the run forbids is not counted.
     """

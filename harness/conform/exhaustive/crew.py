@@ -39,7 +39,7 @@ class TourRequest:
 class Exhaustive:
     """Plays all transitions with adapter processes on this machine.
 
-    `kept` is the saved progress, once the run has begun.
+    `kept` is the file of the saved progress, and None before the run begins.
     """
 
     def __init__(self, asked: TourRequest, processes: Processes) -> None:
@@ -51,13 +51,13 @@ class Exhaustive:
 
     @property
     def seconds(self) -> float:
-        """The seconds spent on test sequences, also by earlier processes of this run."""
+        """The seconds spent on test sequences, including the time of earlier processes of this run."""
         return self._processes.seconds
 
     def results(self, plan: Plan, protocol: Protocol) -> Generator[BlockResult]:
         """Yield the results of test sequences, one block at a time.
 
-        If the run resumes, the first result has the results of the earlier processes.
+        If the run resumes, the first result is the sum of the results of earlier processes.
         """
         try:
             verbs = verbs_of(plan, protocol)
@@ -84,7 +84,7 @@ class Exhaustive:
         return self._processes.nonconformities(plan, protocol, failed)
 
     def progress(self, conformance: Conformance) -> str:
-        """Return a line about the progress, for blocks that report none themselves."""
+        """Return a line about the progress of the run. The line counts test sequences ("tours")."""
         return conformance.progress.replace("schedules", "tours")
 
     def _results(

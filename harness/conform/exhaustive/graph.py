@@ -1,8 +1,8 @@
 """The graph of an exhaustive run: the model's transitions within bounds, and test sequences (tours) that cover them.
 
 The graph has only the events that the adapter supports. States that differ only in the names of replicas are one state.
-A test sequence starts with a reset, where the names are fixed, and the names in its later states follow from its
-events.
+A test sequence starts with a reset, which fixes the names. From there, the events of the sequence determine the name of
+each replica in later states.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ _IDENTITY = 0  # the number of the permutation that renames no replica
 class Tour:
     """A test sequence: the events after a reset.
 
-    `edges` are their transitions, and `applies` tells which are enabled.
+    `edges` are the transitions of the events, and `applies` flags the enabled events.
     """
 
     events: bytes
@@ -35,7 +35,7 @@ class Tour:
     applies: tuple[bool, ...]
 
     def only(self, kept: Iterable[bool]) -> "Tour":
-        """Return the test sequence with the events that `kept` flags. The other events must not be enabled."""
+        """Return the test sequence with only the events that `kept` flags. Never leave out an enabled event."""
         keeps = list(kept)
         edges, applies = tuple(compress(self.edges, keeps)), tuple(compress(self.applies, keeps))
         return Tour(bytes(compress(self.events, keeps)), edges, applies)
@@ -44,7 +44,7 @@ class Tour:
 class Graph:
     """The transitions that an adapter can play, numbered from 0.
 
-    `refused` flags the events that are not enabled. Such a transition leads from a state to the same state.
+    `refused` flags the transitions of events that are not enabled. Such a transition leads back to its own state.
     """
 
     def __init__(self, found: Transitions, verbs: Collection[str], with_refused: bool) -> None:
@@ -71,23 +71,23 @@ class Graph:
         return len(self.events)
 
     def reached(self, without: Flags) -> Flags:
-        """Return a flag for each transition: whether a path from a reset reaches it.
+        """Return a flag for each transition: True if a path from a reset reaches the transition.
 
-        `without` flags transitions to avoid.
+        `without` flags the transitions that the path must avoid.
         """
         return Reach(self.edges, self.supported & ~without).reached()
 
     def tours(self, wanted: Flags, without: Flags) -> Iterator[Tour]:
         """Yield test sequences that cover the transitions in `wanted`. They avoid the transitions in `without`.
 
-        A transition that cannot be reached in this way is left out.
+        The sequences leave out each wanted transition that they cannot reach without those in `without`.
         """
         return map(self.tour, self.ways(wanted, without))
 
     def ways(self, wanted: Flags, without: Flags) -> Iterator[Numbers]:
         """Yield the same test sequences as `tours`, but as arrays of transition numbers.
 
-        This is much faster, because it doesn't compute the names of replicas.
+        The method is much faster than `tours`, because it doesn't compute the names of replicas.
         """
         return Reach(self.edges, self.supported & ~without).tours(wanted)
 
@@ -97,12 +97,12 @@ class Graph:
 
     @property
     def digest(self) -> str:
-        """A digest of 16 hexadecimal digits. Graphs with an equal digest number their transitions equally."""
+        """A digest of 16 hexadecimal digits. Two graphs with equal digests number their transitions in the same way."""
         of_all = self.events.tobytes() + self.edges.targets.tobytes() + self.supported.tobytes()
         return hashlib.sha256(of_all).hexdigest()[:16]
 
     def _named(self, edges: Numbers) -> bytes:
-        """Return the events along transitions from a reset, with the names that the replicas have on this path."""
+        """Return the events of a path from a reset, with the names of replicas that result from the path."""
         order = self._start
         events = bytearray()
         for event, names in zip(self.events[edges].tolist(), self._names[edges].tolist(), strict=True):
@@ -127,7 +127,7 @@ def graph(
 
 
 def _refused(found: Transitions, supported: Flags) -> tuple[Numbers, npt.NDArray[np.uint8]]:
-    """Return the events that are not enabled, for every state, as two arrays of equal length: states and events."""
+    """Return all pairs of a state and an event that is not enabled there, as two arrays: states and events."""
     events = np.array([event for event in found.alphabet if supported[event]], np.uint8)
     column = np.full(256, len(events))
     column[events] = np.arange(len(events))

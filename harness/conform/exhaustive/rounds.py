@@ -1,8 +1,9 @@
 """Plan test sequences in rounds, until every transition is played or cannot be reached.
 
-A test sequence ends where the system under test differs, so a round may leave planned transitions unplayed. The next
-round plans test sequences for these on paths without a differing transition. A transition without such a path is left
-out. A round depends only on the results of earlier rounds, and not on the processes or machines that play its blocks.
+A test sequence ends where the system under test differs from the model, so a round may leave planned transitions
+unplayed. The next round plans test sequences for these transitions, on paths without a differing transition. Later
+rounds leave out the transitions without such a path. A round depends only on the results of earlier rounds, and not on
+the processes or machines that play its blocks.
 """
 
 from collections.abc import Iterator
@@ -18,9 +19,9 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 
 class Round:
-    """Test sequences that cover the transitions in `wanted` and avoid those in `without`.
+    """Test sequences that cover the transitions in `wanted` and avoid the transitions in `without`.
 
-    Test sequences are numbered across rounds. `first` is the number of the first one in this round.
+    Test sequences are numbered across rounds. `first` is the number of this round's first test sequence.
     """
 
     def __init__(self, graph: Graph, wanted: Flags, without: Flags, first: int) -> None:
@@ -39,7 +40,8 @@ class Round:
     def block(self, plan: Plan, protocol: Protocol, number: int) -> TourBlock:
         """Return block `number` of this round.
 
-        Ask for the blocks in order, because the round continues planning where the block before ended.
+        Request the blocks in ascending order: each continues the plan of the block before. For an earlier block, the
+        round has to plan again from its start.
         """
         first = number * plan.processes_for
         ways = self._ways_from(first)
@@ -55,7 +57,7 @@ class Round:
 
 
 def rounds(graph: Graph, standing: TourProgress) -> Iterator[Round]:
-    """Yield rounds until no transition is left.
+    """Yield rounds until no transition is left to play.
 
     The caller adds the results of a round to `standing` before the next round.
     """

@@ -17,7 +17,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 @dataclass(frozen=True)
 class TourTrial(Trial):
-    """A test sequence as a trial. `edges` are the transitions of its events, and `applies` tells which are enabled."""
+    """A test sequence as a trial. `edges` are the transitions of its events, and `applies` flags the enabled events."""
 
     edges: tuple[int, ...] = ()
     applies: tuple[bool, ...] = ()
@@ -25,10 +25,10 @@ class TourTrial(Trial):
 
 @dataclass(frozen=True)
 class Share:
-    """The progress of the whole run before a block starts: the block adds its own progress for reports.
+    """The progress of the whole run before a block starts. For a report, the block adds its own progress.
 
-    `played` flags the transitions that were played, out of `transitions`. The run has taken `steps` of `planned` steps,
-    in `seconds`.
+    `played` flags the transitions already played, and `transitions` is the number that the run can reach. The run has
+    taken `steps` of `planned` steps, in `seconds`.
     """
 
     transitions: int
@@ -38,9 +38,10 @@ class Share:
     seconds: float
 
     def text(self, new: int, steps: int, seconds: float) -> str:
-        """Return the progress as text.
+        """Return the progress of the run, and an estimate of the time left, as text.
 
-        `new`, `steps` and `seconds` are the transitions, steps and time of this block.
+        `new` is the number of transitions that this block was the first to play. `steps` and `seconds` are the steps
+        and the time of this block.
         """
         done = self.steps + steps
         rate = done / max(self.seconds + seconds, 1e-9)
@@ -54,9 +55,9 @@ class Share:
 
 @dataclass(frozen=True)
 class TourBlock(Block):
-    """Test sequences for one adapter process. `bound` are transitions that only a bound of the run forbids.
+    """Test sequences for one adapter process. `bound` has the transitions that only a bound of the run forbids.
 
-    After the time `until` (seconds since 1970) the block begins no further test sequence, but it always plays one.
+    The block always plays its first test sequence. After the time `until` (seconds since 1970) it begins no other.
     `share` is the progress of the run before this block.
     """
 
@@ -83,12 +84,12 @@ class TourBlock(Block):
 
 @dataclass(kw_only=True)
 class TourResult(BlockResult):
-    """The result of a block of test sequences: the numbers of played, differing and bound transitions.
+    """The result of a block of test sequences. `played`, `differing` and `bound` are sets of transition numbers.
 
-    At a differing transition, the lockstep check found a difference, the adapter did not reply, or only one side
-    applied the event. The rest of the test sequence then has no plan. Later test sequences of the block avoid the
-    transition. `bound` transitions are forbidden only by a bound of the run. `new` counts the transitions played for
-    the first time.
+    At a differing transition, the lockstep check found a difference, the adapter did not reply, or only one of the
+    model and the adapter applied the event. The rest of this test sequence does not count as played, and the block
+    skips each later test sequence with the transition. Only a bound of the run forbids the `bound` transitions. `new`
+    counts the transitions played for the first time in the run.
     """
 
     until: float | None = None
@@ -100,7 +101,7 @@ class TourResult(BlockResult):
     bound: set[int] = field(default_factory=set)
 
     def wants(self, trial: Trial) -> bool:
-        """Return whether to play a test sequence: there is time, and it avoids differing transitions."""
+        """Return whether to play a test sequence: True if there is time left, and it has no differing transition."""
         assert isinstance(trial, TourTrial)
         is_late = self.until is not None and time.time() >= self.until and self.schedules > 0
         return not is_late and self.differing.isdisjoint(trial.edges)
@@ -119,7 +120,7 @@ class TourResult(BlockResult):
 
 
 def _differs_at(trial: TourTrial, driven: Driven) -> int | None:
-    """Return the index of the first event with an unplanned reply. None if the test sequence went as planned."""
+    """Return the index of the first event whose reply is missing or not as planned. None if all are as planned."""
     for number, ((applied, _), applies) in enumerate(zip(driven.answers, trial.applies, strict=False)):
         if applied != applies:
             return number
@@ -137,7 +138,7 @@ def _duration(seconds: float) -> str:
 
 
 def tour_block(plan: Plan, protocol: Protocol, tours: Iterable[tuple[int, Tour]]) -> TourBlock:
-    """Return a block of numbered test sequences. Events that a bound of the run forbids are left out."""
+    """Return a block of numbered test sequences, without the events that a bound of the run forbids."""
     setting = Setting(protocol, plan.settings, plan.judged_by)
     trials = []
     bound: set[int] = set()

@@ -1,8 +1,8 @@
 """Write test sequences into files, as requests with the model's replies. A test can play them without epochfuzz.
 
 A line is `{"request": ..., "reply": ...}` in the format of the conformance protocol. A test sequence is a reset and the
-lines up to the next reset. Each event names its transition. A file appears only when it is complete, and the manifest
-is written last.
+lines up to the next reset. The line of an event also has the number of its transition, in `transition`. A file appears
+only when it is complete, and the manifest is written last.
 """
 
 import json
@@ -36,7 +36,7 @@ Report = Callable[[str], None]
 class Size:
     """The size of the files to write: numbers of transitions, test sequences, steps and files.
 
-    `bytes` is an estimate.
+    `bytes` is an estimate of their total size.
     """
 
     transitions: int
@@ -70,7 +70,7 @@ class WrittenTours:
 
 
 class TourFiles:
-    """Writes test sequences that cover all transitions of a graph into a directory, as lines of JSON."""
+    """Writes files with lines of JSON into a directory: test sequences that cover all transitions of a graph."""
 
     NAME = "tours-{}.jsonl"
     TOGETHER = 250  # test sequences in a file, a few megabytes
@@ -83,7 +83,7 @@ class TourFiles:
     def size(self, report: Report) -> Size:
         """Return the size of the files to write. `report` is called with the progress.
 
-        Plans all test sequences, and estimates the bytes from a sample of them.
+        The method plans all test sequences, and estimates the bytes from a sample of the sequences.
         """
         lengths = []
         for number, tour in enumerate(self._tours(), 1):
@@ -113,7 +113,7 @@ class TourFiles:
             _save(directory / MANIFEST, json.dumps(self.manifest(), indent=1) + "\n")
 
     def manifest(self) -> "searches.Tours":
-        """Return the manifest: the files, their test sequences and transitions, and whether they are complete."""
+        """Return the manifest: the files, numbers of test sequences and transitions, and whether all are written."""
         written, settings = self.written, self.settings
         nothing = np.zeros(self._graph.size, bool)
         return {

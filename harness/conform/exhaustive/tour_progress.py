@@ -24,8 +24,8 @@ _FLAGS = ("played", "differing", "bound")  # the fields of TourProgress that are
 class TourProgress:
     """The progress of an exhaustive run. `played`, `differing` and `bound` flag transitions, as in TourResult.
 
-    `planned` is the number of test sequences that were planned. `before` is the sum of all results so far, also from
-    earlier processes, with the shortest failure of each kind. `seconds` is their time.
+    `planned` is the number of test sequences planned so far. `before` is the sum of all results so far, including the
+    results of earlier processes, with the shortest failure of each signature. `seconds` is the time of these results.
     """
 
     protocol: Protocol
@@ -52,7 +52,7 @@ class TourProgress:
 
 
 class KeptTours:
-    """The file with the progress of an exhaustive run. A run with an equal request resumes from it."""
+    """The file with the progress of an exhaustive run. A later run with an equal request resumes from this file."""
 
     def __init__(self, directory: Path, plan: Plan, protocol: Protocol, graph: Graph) -> None:
         self._plan, self._protocol, self._graph = plan, protocol, graph
@@ -73,7 +73,7 @@ class KeptTours:
 
     def _progress(self, document: dict[str, Any]) -> TourProgress:
         flags = {name: unpacked(document[name], self._graph.size) for name in _FLAGS}
-        # The adapter may reply again, so the schedules without a reply count from 0.
+        # The adapter may reply again after the restart, so the count of schedules without a valid reply begins at 0.
         fields = block_rows.sum_fields(document["before"], self._plan) | {"unjudged": 0, "given_up": False}
         return TourProgress(
             protocol=self._protocol,

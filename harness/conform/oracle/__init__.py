@@ -1,1 +1,1 @@
-"""Oracles, which decide whether a system under test is right: by comparison with the model, or by its guarantees."""
+"""Oracles, which check a system under test: they compare it with the model, or check its guarantees to clients."""

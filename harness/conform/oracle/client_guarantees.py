@@ -1,4 +1,4 @@
-"""Guarantees of a client: the properties that a client breaks, while the brokers are the model's own."""
+"""The oracle for a Kafka client: it checks the properties that a client can break. The model plays the brokers."""
 
 from epochfuzz.harness.conform.oracle.healing import Healed
 from epochfuzz.harness.conform.oracle.promises import Promises
@@ -7,18 +7,18 @@ from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
-# The end of a schedule also checks that the client reports no record as acknowledged that no leader acknowledged, see
-# conform/client/ending.py.
+# At the end of a schedule, conform/client/ending.py also checks that a leader has acknowledged each record that the
+# client reports as acknowledged.
 CLIENT_PROPERTIES = ("no-duplicate", "no-reorder", "consumer-no-skip")
 
 
 class ClientGuarantees(Promises):
-    """Check only CLIENT_PROPERTIES. Losses and divergence are the protocol's own, and `fuzz` finds them."""
+    """Checks only CLIENT_PROPERTIES. The protocol of the brokers causes losses and divergence, which `fuzz` finds."""
 
     def __init__(self, protocol: Protocol, settings: Configuration) -> None:
         super().__init__(protocol, settings)
         self._known |= properties.set_of(name for name in properties.NAMES if name not in CLIENT_PROPERTIES)
 
     def not_converged(self, healed: Healed) -> list[Discrepancy]:
-        """Return nothing: the brokers are the model's own."""
+        """Return an empty list, because the model plays the brokers."""
         return []

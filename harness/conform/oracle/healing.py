@@ -1,6 +1,6 @@
-"""Stop all faults in the system under test, and let it converge.
+"""Stop all faults in the system under test, and let its replicas converge.
 
-The model does so in model/kafka/contract/healing.py.
+model/kafka/contract/healing.py does this for the model.
 """
 
 from collections.abc import Sequence
@@ -18,12 +18,12 @@ from epochfuzz.model.kafka.vocabulary.state import EPOCHS
 if TYPE_CHECKING:
     from epochfuzz.harness.conform.run.drive import Setting
 
-_PATIENCE = 3  # rounds without a visible change: a follower may need several epoch requests before it truncates
+_PATIENCE = 3  # rounds to wait without a visible change, because a follower may need several epoch requests
 
 
 @dataclass(frozen=True)
 class Healed:
-    """The observation after all faults have stopped. `events` are the events that led there."""
+    """The observation after all faults have stopped. `events` has the events applied for this, except registrations."""
 
     observation: Observation
     events: tuple[str, ...]
@@ -55,7 +55,7 @@ def heal(subject: Answering, setting: "Setting", supported: Sequence[str]) -> He
                 break
 
     def register() -> None:
-        """Register each broker whose process is new. End the session of its former process first, if it is valid."""
+        """Register each restarted broker. If its old session is still valid, end that session first."""
         for name, seen in subject.observe()["replicas"].items():
             is_new = seen.get("up") is not False and seen.get("leader_epoch") is None
             if is_new and not subject.apply(f"register {name}"):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from epochfuzz.harness.conform.protocol.discrepancy import Discrepancy
 from epochfuzz.model.kafka.contract import observation
 
-if TYPE_CHECKING:  # the command line needs the names before any import
+if TYPE_CHECKING:  # the command line needs this module before it imports anything slow
     from epochfuzz.harness.conform.protocol.wire import Observation
 
 
@@ -36,13 +36,13 @@ class Judge(Protocol):
         """
 
     def advance(self, event: int) -> bool:
-        """Return whether to send the event. After sending it, the caller passes the reply to `judge`."""
+        """Return whether to send the event. The caller passes the reply of a sent event to `judge`."""
 
     def judge(self, event: int, applied: bool, observation: "Observation") -> list[Discrepancy]:
         """Check the reply to an event, and return its discrepancies. Each discrepancy is returned only once."""
 
 
-# The fields of an observation. A discrepancy puts the replica's name between the two parts.
+# The fields of an observation, such as replicas.hw. A discrepancy also names the replica, as in replicas.B.hw.
 FIELDS = {
     f"{part}.{seen.name}": seen
     for part, table in (
@@ -54,7 +54,7 @@ FIELDS = {
     for seen in table
 }
 
-# Names that adapters use in place of the name of a field.
+# Wrong names that adapters use for fields, each with the name of the field.
 _OTHER_NAMES = {
     "high_watermark": "hw",
     "log_end_offset": "leo",
@@ -65,7 +65,7 @@ _OTHER_NAMES = {
     "leader_id": "leader",
     "alive": "up",
 }
-_CLOSE = 0.75  # similarity of two spellings, from 0 to 1
+_CLOSE = 0.75  # least similarity of a misspelt name to a name, from 0 to 1
 
 _LONGEST_NAME = 200  # characters of a field's name that are kept
 
@@ -91,7 +91,7 @@ def fields_of(shown: "Observation") -> Iterator[str]:
 def meant(unknown: str, missing: Iterable[str]) -> str | None:
     """Return the field in `missing` whose name an unknown field probably misspells, or None.
 
-    Names are such as `replicas.hw`. For an unknown part, such as `replica`, the function returns the name of a part.
+    Names have the form `replicas.hw`. If `unknown` is only a part, such as `replica`, return the name of a part.
     """
     part, _, name = unknown.partition(".")
     if not name:

@@ -23,12 +23,12 @@ class KnownError(ValueError):
 
 @dataclass(frozen=True)
 class Known:
-    """An accepted difference: `field` may differ from the model after an event in `after`. `why` is the reason.
+    """An accepted difference: `field` may differ from the model after a verb in `after`. `why` is the reason.
 
-    `field` is a name on any replica, such as `epochs`. ANY means every field, and `died` means that the adapter exits
-    after printing `output`. `protocols` lists the protocols that may differ, or is empty for all. `choices` lists
-    choices that the protocol must have, such as `late_answer=same_leader`. `met` lists coverage goals that the model
-    must have met before.
+    `field` is the name of a field without its replica, such as `epochs`. ANY means every field, and `died` means that
+    the adapter exits after printing `output`. The entry is valid under `protocols`, or under all if this is empty.
+    `choices` lists choices that the protocol must have, such as `late_answer=same_leader`. `met` lists coverage goals
+    that the model must have met by then.
     """
 
     field: str
@@ -40,7 +40,7 @@ class Known:
     met: tuple[str, ...] = ()
 
     def covers(self, fault: Discrepancy, sent: bytes, protocol: Protocol, settings: Configuration) -> bool:
-        """Return whether this entry accepts a discrepancy. `sent` are the events up to it."""
+        """Return whether this entry accepts a discrepancy. `sent` has the events up to the discrepancy."""
         return (
             self._is_of(fault)
             and bool(sent)
@@ -103,7 +103,7 @@ def load_known(path: Path) -> tuple[Known, ...]:
 def reason(
     known: Sequence[Known], fault: Discrepancy, sent: bytes, protocol: Protocol, settings: Configuration
 ) -> str | None:
-    """Return the reason why a discrepancy is accepted, or None. `sent` are the events up to it."""
+    """Return the reason why a discrepancy is accepted, or None. `sent` has the events up to the discrepancy."""
     return next((each.why for each in known if each.covers(fault, sent, protocol, settings)), None)
 
 

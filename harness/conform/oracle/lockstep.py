@@ -19,10 +19,10 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Partition
 
 
 class LockStep:
-    """Compares one schedule with the model, field by field. The first difference ends the schedule.
+    """Compares the system under test with the model over one schedule. The first difference ends the schedule.
 
-    Most events of a random schedule are not enabled. The oracle sends one of these in each state, to check that the
-    system under test rejects events too. With `every_refusal`, it sends all.
+    Most events of a random schedule are not enabled. In each state, the oracle sends the first event that is not
+    enabled, to check that the system under test rejects the event too. With `every_refusal`, it sends all of them.
     """
 
     goes_on = False
@@ -68,14 +68,15 @@ class LockStep:
         return self._first_difference(observation, expected)
 
     def compared(self, observation: Observation) -> dict[str, Any]:
-        """Return the fields of an observation that can be compared in the model's current state, in order."""
+        """Return the fields of an observation that can be compared in the model's current state, in a fixed order."""
         shown = ordered(observation, self.model)
         for name in self._uninformed & shown["replicas"].keys():
-            shown["replicas"][name].pop("leader_epoch", None)  # the model stores the next update in this field
+            # After a restart, the model has the epoch before the next update in this field.
+            shown["replicas"][name].pop("leader_epoch", None)
         return shown
 
     def _note_restart(self, event: int) -> None:
-        """Keep track of the replicas that have restarted and received no leader-and-ISR update since."""
+        """Update the set of replicas that have received no leader-and-ISR update since their last restart."""
         name, effect = REPLICA_NAMES[replica_of(event)], verb_of(event).effect
         if effect is Effect.STARTS:
             self._uninformed.add(name)
@@ -93,10 +94,10 @@ class LockStep:
 
 
 def is_from_reset(fault: Discrepancy, sent: bytes, protocol: Protocol, settings: Configuration) -> bool:
-    """Return whether a difference after the first event may exist since the reset.
+    """Return whether a difference after the first event may have existed since the reset.
 
-    The model then has had the expected value since the reset. The adapter may show no observation before the first
-    event.
+    This is so if the first event did not change the field in the model. The adapter need not show an observation before
+    the first event, so epochfuzz may not have seen the difference earlier.
     """
     if len(sent) != 1 or fault.kind is not DiscrepancyKind.DIFFERENCE or fault.field in (None, "applied"):
         return False

@@ -32,9 +32,10 @@ class Meeting:
         self._last: Verb | None = None
 
     def note(self, event: int, refusal: Refusal, shown: int) -> None:
-        """Count the points that an event reaches.
+        """Count the coverage points that an event reaches.
 
-        `shown` is the set of goals that the model has met so far, as bits.
+        `refusal` is APPLIED, or the reason why the event is not enabled. `shown` is the set of goals that the model has
+        met so far, as bits.
         """
         verb = verb_of(event)
         if refusal is not APPLIED:
@@ -52,7 +53,7 @@ class Meeting:
 
 
 def sent(met: Iterable[str]) -> set[str]:
-    """Return the names of the verbs that were sent, because their outcomes are among the coverage points."""
+    """Return the names of the verbs that were sent, taken from the names of the coverage points in `met`."""
     return {name.split()[0] for name in of_kind(met, TRANSITIONS)}
 
 
@@ -63,9 +64,9 @@ def of_kind(met: Iterable[str], kind: str) -> set[str]:
 
 @lru_cache(maxsize=128)
 def there_is(protocol: Protocol, settings: Configuration, verbs: frozenset[Verb] = frozenset(Verb)) -> frozenset[str]:
-    """Return the coverage points that the model reaches in a sample of random schedules of these events.
+    """Return the coverage points that the model reaches in a sample of random schedules with the given verbs.
 
-    These are most of the points that exist.
+    The sample reaches most of the points that exist.
     """
     found: set[str] = set()
     for number in range(_TRIED):

@@ -19,9 +19,10 @@ class NextEvent:
 
 
 def next_event(protocols: Sequence[Protocol], settings: Configuration, supported: Iterable[Verb]) -> NextEvent | None:
-    """Return the event that opens the most coverage points, or None if the adapter supports all events.
+    """Return the event that opens the most coverage points, or None if the adapter supports all possible events.
 
-    Random schedules of the model, with and without each event, estimate the points under any of the protocols.
+    An event opens the points that the model can only reach with it, under any of the protocols. The function estimates
+    these points from random schedules of the model with and without the event.
     """
     verbs = frozenset(supported)
     starts = [initial(protocol, settings) for protocol in protocols]

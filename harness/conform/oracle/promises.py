@@ -25,9 +25,10 @@ class Promises:
     def __init__(self, protocol: Protocol, settings: Configuration) -> None:
         self._seen = SeenPartition(settings, protocol)
         self._constants = initial(protocol, settings)
-        self._known = properties.set_of(properties.permitted(settings))  # already broken, or permitted to break
+        # The properties that are already broken, or that may break.
+        self._known = properties.set_of(properties.permitted(settings))
         self._epoch = 0
-        self._refused: set[int] = set()  # since the last applied event
+        self._refused: set[int] = set()  # events rejected since the last applied event
 
     def begin(self, observation: Observation) -> list[Discrepancy]:
         """Return a discrepancy for each property that the state after the reset breaks."""
@@ -39,15 +40,15 @@ class Promises:
     def advance(self, event: int) -> bool:
         """Return whether to send the event.
 
-        It is not sent if the system under test has rejected it since the last applied event, or if it may exceed the
-        bounds of the run.
+        False if the system under test has rejected this event since the last applied event, or if the event may exceed
+        the bounds of the run.
         """
         if event in self._refused:
             return False
         return not self._may_be_beyond_bounds(event)
 
     def judge(self, event: int, applied: bool, observation: Observation) -> list[Discrepancy]:
-        """Return a discrepancy for each property that this observation is the first to break, the most severe first."""
+        """Return a discrepancy for each property that this observation breaks for the first time, most severe first."""
         if not applied:
             self._refused.add(event)
         else:
@@ -58,7 +59,7 @@ class Promises:
         return self._faults(self._seen.broken())
 
     def not_converged(self, healed: Healed) -> list[Discrepancy]:
-        """Return a violation of `convergence`, if the replicas have not converged after all faults have stopped."""
+        """Return a violation of `convergence`, or an empty list if the replicas have converged."""
         self._seen.show(healed.observation)
         if self._seen.has_converged():
             return []

@@ -21,11 +21,11 @@ _MARKERS = {marker.name: int(marker) for marker in Marker}
 
 
 class SeenPartition:
-    """The observed state of the partition under test, as a state of the model. The guarantees to clients accumulate.
+    """The observed state of the partition under test, as a model state, which keeps all guarantees to clients.
 
-    A field that is missing in the observation breaks no property. The properties only check whether two epochs are
-    equal, so epochs get new numbers: epochs of records in the order of their first appearance, and 0 for the
-    controller's current epoch. A replica knows the current epoch or none.
+    If an observation lacks a field, the state gets a value that breaks no property. The properties only check whether
+    two epochs are equal, so the state has epochs of its own. Epochs of records are numbered in the order of their first
+    appearance. A replica's known epoch is 0 if it equals the controller's current epoch, and otherwise NONE.
     """
 
     def __init__(self, settings: Configuration, protocol: Protocol = _PLAINEST) -> None:
@@ -44,7 +44,7 @@ class SeenPartition:
         """Update the state from an observation, and remember the records that clients can read.
 
         `event` is the applied event, or None. Some guarantees tolerate only a limited number of failures, so the state
-        counts these. Raises SubjectFailed if the observation is impossible.
+        counts such failures. Raises SubjectFailed if the observation is impossible.
         """
         ends_before, controller_before = [*self.state.leo], self._controller
         shown = cast(dict[str, dict[str, Any]], observation.get("replicas", {}))
@@ -62,7 +62,7 @@ class SeenPartition:
             self._note_failure(event, ends_before, controller_before)
 
     def _note_failure(self, event: int, ends_before: list[int], controller_before: dict[str, Any]) -> None:
-        """Count a failure that KIP-966 tolerates only a limited number of times (model/kafka/history/promises.py)."""
+        """Count an event if KIP-966 tolerates it only a limited number of times (model/kafka/history/promises.py)."""
         verb, r = verb_of(event), replica_of(event)
         if verb is Verb.POWER_LOSS and self.state.leo[r] < ends_before[r]:
             promises.note_lossy_failure(self.state)
@@ -70,9 +70,9 @@ class SeenPartition:
             promises.note_unclean_recovery(self.state)
 
     def follow(self, event: int) -> None:
-        """Update the records of the open transaction, of committed transactions, or below log starts.
+        """Update the state for an event that deletes or produces records, or that ends a transaction.
 
-        `event` is an applied event whose effect is not shown yet.
+        `event` is an applied event. Call this method before `show` receives the observation after the event.
         """
         p, verb = self.state, verb_of(event)
         if verb is Verb.TRIM:
@@ -85,7 +85,7 @@ class SeenPartition:
             p.transaction_records = 0
 
     def broken(self) -> int:
-        """Return the set of properties that are broken now. Properties that are checked at the end are left out."""
+        """Return the set of properties that are broken now, as bits, without those that are checked at the end."""
         return properties.broken_now(self.state)
 
     def has_converged(self) -> bool:
@@ -116,7 +116,7 @@ class SeenPartition:
         records = [self._record(name, offset) for offset, (name, _) in enumerate(entries)]
         led_before, read_before = p.known_leader[r] == r, p.high_watermark[r]
         epoch = replica.get("leader_epoch")
-        # In KRaft a process without a leader epoch may not be registered. It leaves the ISR before it is.
+        # In KRaft, a process without a leader epoch may not be registered yet. Its replica leaves the ISR before that.
         is_away = self._registers_in_two_steps and "leader_epoch" in replica and epoch is None
         p.up[r] = replica.get("up") is not False and not is_away
         p.known_leader[r] = self._replica(replica.get("leader")) if p.up[r] else NONE
@@ -139,13 +139,13 @@ class SeenPartition:
     def _remember(self, r: int, epoch: int | None, read_before: int) -> None:
         """Remember the records that consumers can read from replica r, and the records that r has acknowledged.
 
-        `read_before` is the high watermark of r at its last observation as the leader, or NONE if it did not lead then.
+        `read_before` is the high watermark of r in the observation before, or NONE if r did not lead then.
         """
         p = self.state
         if p.known_leader[r] != r:
             p.isr[r] = p.led_from[r] = 0
             return
-        p.isr[r] = self._isr_by_epoch.get(epoch, p.decided_isr[0]) | 1 << r  # an unknown ISR holds only the leader
+        p.isr[r] = self._isr_by_epoch.get(epoch, p.decided_isr[0]) | 1 << r  # if no ISR is shown, it holds only r
         if read_before == NONE:
             p.led_from[r] = p.leo[r]
         if self._acked is None:
@@ -156,7 +156,7 @@ class SeenPartition:
     def _show_producers(self, producers: dict[str, Any]) -> None:
         """Update the acknowledged records.
 
-        If the observation has none, `_remember` derives them from high watermarks.
+        If the observation does not show them, `_remember` derives them from high watermarks.
         """
         self._acked = None
         if "acked" in producers:
@@ -164,9 +164,9 @@ class SeenPartition:
             self.state.acked |= self._acked
 
     def _show_high_watermark(self, r: int, replica: dict[str, Any]) -> None:
-        """Set the high watermark of a replica beyond the end of its log, if the observation shows it there.
+        """Raise the high watermark of a replica beyond the end of its log, if the observation has such a value.
 
-        This comes after all records were read, because other methods need a high watermark within the log.
+        Call this method after all logs are read, because other methods need a high watermark within the log.
         """
         p = self.state
         if "hw" in replica:
@@ -185,7 +185,7 @@ class SeenPartition:
         p.delivered = sum(1 << _RECORDS[name] for name in consumer.get("delivered", []) if name in _RECORDS)
 
     def _record(self, name: str, offset: int) -> int:
-        """Return the number of a record from its name. The offset of its first appearance becomes its offset."""
+        """Return the number of a record from its name. Remember the offset where the record first appears."""
         if self.state.transactions and name in _MARKERS:
             return _MARKERS[name]
         if has_retention(self.state) and name == "DELETED":

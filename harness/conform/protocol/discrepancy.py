@@ -32,8 +32,8 @@ class Discrepancy:
     """An error of a system under test, or a failure of its adapter.
 
     `field` is the differing field, such as `replicas.B.hw` or `applied`, or the property that broke. It is None if the
-    adapter failed. `output` is the end of the adapter's output, if that says more than the reply. For a violation of
-    `convergence` it lists the events that stopped all faults.
+    adapter failed. If an adapter's process failed, `output` is the end of its output. For a violation of `convergence`,
+    `output` lists the events that stopped all faults.
     """
 
     kind: DiscrepancyKind
@@ -44,7 +44,7 @@ class Discrepancy:
 
     @property
     def signature(self) -> tuple[DiscrepancyKind, str]:
-        """The kind, and the field without the replica.
+        """The kind, and the last part of the field's name, such as `hw` for `replicas.B.hw`.
 
         Discrepancies with equal signatures usually have the same cause.
         """

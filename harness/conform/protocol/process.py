@@ -20,7 +20,7 @@ from epochfuzz.harness.text.printable import paragraphs
 
 MOST_LINE = 1 << 20
 KEPT_OUTPUT = 2048
-START_PATIENCE = 60.0  # for the first reply, because a JVM may have to start on a busy machine
+START_PATIENCE = 60.0  # seconds for the first reply, because a JVM may have to start on a busy machine
 _PARTING_PATIENCE = 1.0  # seconds that a process has to exit after its standard input is closed
 _COOKIE = "EPOCHFUZZ_SUBJECT"
 
@@ -76,8 +76,8 @@ class LineProcess:
     def ask_each(self, lines: Sequence[bytes], patience: float) -> Iterator[bytes]:
         """Write lines, and yield the reply to each, within `patience` seconds per reply. Raises SubjectFailed.
 
-        Lines are sent without waiting for earlier replies. If the process reads no more input, its output is read
-        meanwhile, because it may be waiting to write.
+        Lines are sent without waiting for earlier replies. While the process reads no input, epochfuzz reads the output
+        of the process, because the process may be waiting to write.
         """
         self.expect_silence()
         unsent = b"".join(lines)
@@ -116,7 +116,7 @@ class LineProcess:
         self.kill()
 
     def kill(self) -> None:
-        """Kill the process, its group, and all processes that inherited its cookie, an environment variable."""
+        """Kill the process, its group, and all processes that inherited its cookie (an environment variable)."""
         atexit.unregister(self.kill)
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
@@ -143,7 +143,7 @@ class LineProcess:
     def _wait(self, deadline: float, complaint: str, writing: bool) -> None:
         """Wait until there is output to read, or with `writing` until the pipe has room.
 
-        Raises SubjectFailed with the message `complaint` after the deadline, and if a line is too long.
+        Raises SubjectFailed: after the deadline with the message `complaint`, or because a line is too long.
         """
         if len(self._unread) > MOST_LINE:
             raise SubjectFailed(DiscrepancyKind.FLOOD, f"a line of more than {MOST_LINE:,} bytes", self.output())
@@ -208,7 +208,7 @@ def _name_of(number: int) -> str:
 
 
 def _kill_those_with(cookie: str) -> None:
-    """Kill all processes with the cookie in their environment, and wait until they have gone.
+    """Kill all processes with the cookie in their environment, and wait up to a second until they have ended.
 
     This finds daemons, which leave their process group but seldom change their environment. Without /proc, it does
     nothing.

@@ -135,7 +135,7 @@ class CommandSubject:
 
     @contextmanager
     def _killed_on_failure(self, process: LineProcess) -> Iterator[None]:
-        """Kill the process if this block fails, because later output would be taken for replies to later requests."""
+        """Kill the process if the `with` block fails. Its later output could be taken for replies to later requests."""
         try:
             yield
         except SubjectFailed:
@@ -182,4 +182,4 @@ class CheckedSubject:
             ) from None
 
     def finish(self) -> None:
-        """Do nothing: a Python object cannot print replies that nobody asked for."""
+        """Do nothing, because a Python object cannot send a reply without a request."""

@@ -1,7 +1,7 @@
 """The conformance protocol, version 1: JSON lines, one reply to each request (docs/reference/wire-protocol.md).
 
-These types validate replies and generate the JSON schema. A reply may have unknown keys, which are misspellings or
-belong to another tool. The summary of a run names them.
+These types validate replies and generate the JSON schema. A reply may have unknown keys, because another tool may need
+them. An unknown key may also be a misspelling, so the summary of a run lists unknown keys.
 """
 
 import json
@@ -10,7 +10,7 @@ from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired
 
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError, with_config
-from typing_extensions import TypedDict  # pydantic requires this one up to Python 3.11
+from typing_extensions import TypedDict  # pydantic requires this TypedDict up to Python 3.11
 
 from epochfuzz.harness.conform.oracle.judge import OWN
 from epochfuzz.model.kafka.contract import observation
@@ -19,7 +19,7 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import VERBS
 
 VERSION: Literal[1] = 1
-MOST_VALUES = 2_000  # in a reply, at any depth: five full replicas need a quarter of this
+MOST_VALUES = 2_000  # values in a reply, at any depth; five replicas with full logs need a quarter of this number
 STDERR_HINT = "standard output is for replies only, so write log output to standard error"
 _MOST_QUOTED = 200  # characters of a line
 _LEAST_VALUE = 2  # bytes of the shortest value in JSON, with a comma
@@ -39,7 +39,7 @@ def _by_number(records: list[str]) -> list[str]:
     return sorted(records, key=lambda name: (len(name), name))
 
 
-# The wire type of each shape of an observation's value.
+# For each shape of a value in an observation, the type that validates the value.
 _TYPES: dict[Shape, Any] = {
     Shape.FLAG: bool,
     Shape.NUMBER: int,
@@ -63,7 +63,7 @@ def _observed(name: str, meaning: str, fields: Iterable[Seen]) -> Any:
 
 _SETTING_TYPES: dict[str, Any] = {"acks": Literal["0", "1", "all"]}
 
-if TYPE_CHECKING:  # their keys come from declarations and are only known at run time
+if TYPE_CHECKING:  # the keys of these types are only known at run time, because they come from declarations
     ReplicaObservation = dict[str, Any]
     ControllerObservation = dict[str, Any]
     ConsumerObservation = dict[str, Any]
@@ -113,7 +113,7 @@ class Observation(TypedDict, total=False):
 
 
 class ResetRequest(TypedDict):
-    """Start over: empty logs, all replicas up, A leads epoch 0, all replicas in the ISR and informed of it.
+    """Start over: empty logs, all replicas up, A leads epoch 0, the ISR has all replicas, and each replica knows this.
 
     From `kip-101` on, A's leader epoch cache then has an entry for its epoch: A's `epochs` are [[0, 0]].
     """
@@ -226,7 +226,7 @@ def _line(message: ResetRequest | EventRequest) -> bytes:
 
 
 def parse(adapter: TypeAdapter[Any], text: str | bytes) -> Any:
-    """Return the value in a JSON text, as an object of the adapter's type. Raises MalformedReply."""
+    """Return the value in a JSON text, validated by a pydantic type adapter. Raises MalformedReply."""
     try:
         parsed = adapter.validate_json(text)
     except ValidationError as error:

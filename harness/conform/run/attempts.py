@@ -1,8 +1,8 @@
 """Shrink a failing schedule by running shorter schedules on the adapter.
 
 The result is not proven shortest, because an exhaustive search would have to run the adapter millions of times. The
-passes that save the most events per attempt come first. The last passes escape from local minima, such as an election
-that a second election undoes.
+passes that save the most events per attempt come first. The last passes escape from local minima, such as a schedule
+with an election and a second election that undoes the first.
 """
 
 import time
@@ -31,9 +31,10 @@ def shrink(
 ) -> ConformanceFailure:
     """Run shorter schedules for at most `seconds`, and return the shortest failure found.
 
-    `attempt` runs a schedule, and returns a failure with the same signature, or None. `enabled` removes the events of a
-    schedule that are not enabled in the model, because a renamed or replaced event may disable later events. `enabled`
-    always keeps the last event. The failure may be that the adapter applies this event although it is not enabled.
+    `attempt` runs a schedule, and returns a failure with the same signature, or None. `alphabet` has the events that
+    may replace others. `enabled` removes the events of a schedule that are not enabled in the model, because a renamed
+    or replaced event may disable later events. `enabled` always keeps the last event, because the failure may be that
+    the adapter applies this event although it is not enabled.
     """
     attempts = _Attempts(sighting, attempt, seconds)
 
@@ -79,7 +80,7 @@ class _Attempts:
     def fails(self, schedule: bytes) -> bool:
         """Return whether a schedule fails, and update `best` if its failure is the best so far.
 
-        Each schedule runs once. After the limits, a schedule that has not run counts as passing.
+        Each schedule runs once. Once a limit is reached, a schedule that has not run counts as passing.
         """
         if schedule not in self._known and not self.exhausted:
             found = self._attempt(schedule)
@@ -89,12 +90,12 @@ class _Attempts:
         return self._known.get(schedule, False)
 
     def fails_better(self, schedule: bytes) -> bool:
-        """Return whether a schedule fails with the best failure so far. `best` is then that failure."""
+        """Return whether a schedule fails, and its failure is better than `best`. `best` then becomes this failure."""
         before = self.best.sent
         return self.fails(schedule) and self.best.sent != before
 
     def better(self, schedule: bytes) -> bytes | None:
-        """Run a schedule. Return the events sent up to the failure if it is the best failure so far, else None."""
+        """Run a schedule. If its failure is better than `best`, return the events sent up to the failure, else None."""
         return self.best.sent if self.fails_better(schedule) else None
 
 
@@ -115,9 +116,9 @@ def _pairs(schedule: bytes) -> Iterator[bytes]:
 
 
 def _renamings(schedule: bytes) -> Iterator[bytes]:
-    """Yield variants of a schedule with other replicas: two replicas swap their events, or one takes over another's.
+    """Yield variants of a schedule: two replicas swap their events, or one takes over the events of the other.
 
-    This can make a schedule shorter: A leads from the start, but any other replica has to be elected first.
+    Other names can make a schedule shorter: A leads from the start, but any other replica has to be elected first.
     """
     for a, b in combinations(range(max(map(replica_of, schedule), default=-1) + 1), 2):
         for names in ({a: b, b: a}, {b: a}, {a: b}):

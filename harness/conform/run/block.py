@@ -27,8 +27,8 @@ _TWICE = 16  # if the guarantees are the oracle, every 16th schedule is run twic
 class Trial:
     """A schedule to run on an adapter. `number` is the number of a random schedule, `case` the id of a case.
 
-    `tour` is the number of a test sequence of an exhaustive run. One of the three is set. `known` are accepted
-    differences.
+    `tour` is the number of a test sequence of an exhaustive run. At most one of `number`, `case` and `tour` is set;
+    none is set in a conformance test for pytest. `known` are accepted differences.
     """
 
     events: bytes
@@ -45,7 +45,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Block:
-    """Schedules for one adapter process. The process ends after `max_failures` unexpected failures.
+    """Schedules for one adapter process. The block ends after `max_failures` schedules with an unexpected failure.
 
     `patience` is the time limit for a reply in seconds.
     """
@@ -65,7 +65,8 @@ class Block:
     def run(self, subject: Answering, trial: Trial) -> Driven:
         """Run one schedule on the adapter, and return the record of the run. Raises SubjectUnable and CommandError.
 
-        Clients are not run twice, because the time of their reports differs from run to run.
+        If the guarantees are the oracle, some schedules run twice, to detect replies that change. Schedules of clients
+        run once, because the time of a client's reports differs from run to run.
         """
         setting = Setting(self.protocol, trial.settings, self.judged_by, is_client=self.is_client)
         driven = drive(subject, trial.events, setting)
@@ -84,7 +85,7 @@ Signature = tuple[DiscrepancyKind, str, bool]
 
 @dataclass(frozen=True)
 class FailedTrial:
-    """A schedule that failed, with one of its failures. `seen` counts the schedules with an equal signature."""
+    """A failed schedule, with a single failure. `seen` counts the schedules whose failure has an equal signature."""
 
     trial: Trial
     sighting: ConformanceFailure
@@ -118,9 +119,10 @@ class FailedTrial:
 class BlockResult:
     """The result of a block.
 
-    `schedules` counts random schedules and `cases` replayed cases, and `shown` has further counts. `unexpected` counts
-    the schedules with a failure that no known bug explains. `unjudged` counts the schedules without a valid reply.
-    `given_up` means that too many schedules had no valid reply, so the last ones were not run.
+    `schedules` counts random schedules and test sequences, `cases` counts replayed cases, and `shown` has further
+    counts. `unexpected` counts the schedules with a failure that neither a known bug nor a known difference explains.
+    `unjudged` counts the schedules without a valid reply. `given_up` means that the remaining schedules were not run:
+    too many had no valid reply, a reply timed out, or the adapter no longer starts.
     """
 
     schedules: int = 0

@@ -13,7 +13,7 @@ from epochfuzz.model.kafka.vocabulary.events import parse_schedule, schedule_tex
 
 
 def failed_row(failed: FailedTrial) -> dict[str, Any]:
-    """Return a failure as a row."""
+    """Return a failure as a row of plain data."""
     fault, trial = failed.fault, failed.trial
     return {
         "schedule": trial.number,
@@ -43,7 +43,7 @@ def failed(row: dict[str, Any], plan: Plan) -> FailedTrial:
 
 
 def block_row(protocol: str, number: int, result: BlockResult) -> dict[str, Any]:
-    """Return the result of a block as a row. `number` is the block's number under its protocol."""
+    """Return the result of a block as a row of plain data. `number` is the block's number under its protocol."""
     return {
         "protocol": protocol,
         "number": number,
@@ -67,7 +67,7 @@ def block_result(row: dict[str, Any], plan: Plan) -> BlockResult:
 
 
 def sum_row(result: BlockResult) -> dict[str, Any]:
-    """Return the sum of several results as a row. Unlike the row of a block, it has the `seen` of each failure."""
+    """Return the sum of several results as a row. Unlike `block_row`, the row has the count `seen` of each failure."""
     return block_row("", 0, result) | {"failed": [failed_row(each) | {"seen": each.seen} for each in result.failed]}
 
 
@@ -79,7 +79,7 @@ def sum_fields(row: dict[str, Any], plan: Plan) -> dict[str, Any]:
 
 
 def result_fields(row: dict[str, Any], plan: Plan) -> dict[str, Any]:
-    """Return the fields of BlockResult from the row of a block of any kind."""
+    """Return the fields of BlockResult from the row of a block. A subclass of BlockResult has these fields, too."""
     return {
         "shown": Exercise(
             row["steps"],

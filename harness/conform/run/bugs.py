@@ -1,8 +1,9 @@
-"""Draw schedules that a system with a known bug fails: a rule that some release or client had by mistake.
+"""Draw schedules that fail on a system with a known bug: a wrong rule that some release or client had.
 
-A known bug is a protocol with one choice of a mechanism that breaks a property, as the glossary states. The model runs
-random schedules under this protocol, millions of events a second, until one breaks the property. Without the bug the
-schedule keeps the property. Random schedules seldom show such bugs, see docs/explain/coverage.md.
+A known bug is a protocol with one wrong choice of a mechanism. The glossary has an example where the choice breaks a
+property. The model runs random schedules under this protocol, millions of events a second, until a schedule breaks the
+property. The schedule must keep the property under the protocol without the bug. Schedules drawn at random for an
+adapter seldom show such bugs, see docs/explain/coverage.md.
 """
 
 import random
@@ -20,16 +21,16 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.mechanisms import MECHANISMS
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
-_MOST = 1 << 15  # random schedules to run for one that breaks a property: half a second of one core
-_ATTEMPTS = 32  # schedules to draw for one that keeps the property without the bug, and that a client can play
-_SEED = 0  # for the question whether a bug shows at all
+_MOST = 1 << 15  # random schedules to run until one breaks a property, at most: half a second of one core
+_ATTEMPTS = 32  # schedules to draw until one keeps the property without the bug, and can be played by a client
+_SEED = 0  # the seed for the check whether a bug breaks its property in any schedule
 
 
 @dataclass(frozen=True)
 class KnownBug:
     """A protocol with one wrong choice of a mechanism, and the property that it breaks.
 
-    `sound` is the protocol with its own choice instead.
+    `sound` is the protocol without this choice.
     """
 
     sound: Protocol
@@ -47,9 +48,9 @@ class KnownBug:
         return properties.named(self.breaks).bit
 
     def schedule(self, draw: random.Random, *, is_client: bool = False) -> bytes | None:
-        """Return a schedule that breaks the property with the bug only, up to this violation.
+        """Return a schedule that breaks the property with the bug, but not without the bug. None if none is found.
 
-        A client can play the schedule, if there is one. None if the model finds no schedule.
+        The schedule ends with the violation. With `is_client`, a schedule that a client can play is preferred.
         """
         unplayable = None
         for _ in range(_ATTEMPTS):
@@ -64,15 +65,16 @@ class KnownBug:
         return unplayable
 
     def _breaks_without(self, events: bytes) -> bool:
-        """Return whether the schedule breaks the property without the bug, too."""
+        """Return whether a schedule also breaks the property under the protocol without the bug."""
         return breaking_prefix(events, self.sound, self.settings, self._wanted) is not None
 
 
 @lru_cache(maxsize=4)
 def known_bugs(protocol: Protocol, settings: Configuration, *, is_client: bool = False) -> tuple[KnownBug, ...]:
-    """Return the known bugs that break a property under the settings; for a client, a guarantee of clients.
+    """Return the known bugs that break a property under the settings.
 
-    The last four results are kept.
+    With `is_client`, return only the bugs that break a property in CLIENT_PROPERTIES. A cache keeps the last four
+    results.
     """
     candidates = _candidates(protocol, settings, CLIENT_PROPERTIES if is_client else properties.NAMES)
     return tuple(bug for bug in candidates if bug.schedule(random.Random(_SEED)))
@@ -81,7 +83,7 @@ def known_bugs(protocol: Protocol, settings: Configuration, *, is_client: bool =
 def schedule(
     protocol: Protocol, settings: Configuration, seed: int, number: int, *, is_client: bool = False
 ) -> bytes | None:
-    """Return schedule `number` of a seed. The known bugs take turns. None if there is no known bug."""
+    """Return schedule `number` of a seed, for one of the known bugs in turn. None if no known bug has a schedule."""
     bugs = known_bugs(protocol, settings, is_client=is_client)
     draw = random.Random(f"{seed} {number}")
     turns = (bugs[(number + turn) % len(bugs)] for turn in range(len(bugs)))
@@ -89,7 +91,7 @@ def schedule(
 
 
 def _candidates(protocol: Protocol, settings: Configuration, judged: Collection[str]) -> Iterator[KnownBug]:
-    """Yield the protocols with another choice of one mechanism that breaks a judged property, by the glossary."""
+    """Yield each protocol with one other choice that breaks a property in `judged`, according to the glossary."""
     judged = set(judged).intersection(properties.applying(protocol.model.initial(protocol, settings)))
     for mechanism, choices in MECHANISMS.items():
         for choice in choices:

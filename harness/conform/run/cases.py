@@ -14,14 +14,14 @@ from epochfuzz.model.kafka.vocabulary.events import event_text
 
 
 def case_of(nonconformity: ConformanceFinding, seed: int = 0) -> Case:
-    """Return a finding as a case with its schedule. The expectations are the model's own behaviour."""
+    """Return the case for a finding. It has the schedule of the finding, and expects the model's behaviour."""
     protocol = nonconformity.protocol.name
     sent = nonconformity.sighting.sent
     expected = _expected(nonconformity)
     state = [CheckedState(len(sent), protocol, expected)] if expected else []
     trial = nonconformity.trial
     provenance: dict[str, Any] = {"protocol": protocol}
-    if trial.number is not None or trial.case is not None:  # Hypothesis shrinks any other
+    if trial.number is not None or trial.case is not None:  # Hypothesis has shrunk other schedules
         provenance = {"shrunk_from": nonconformity.shrunk_from, **provenance}
     if trial.number is not None:
         provenance |= {"seed": seed, "schedule": trial.number}
@@ -42,7 +42,7 @@ def case_of(nonconformity: ConformanceFinding, seed: int = 0) -> Case:
 def save_case(nonconformity: ConformanceFinding, seed: int, directory: Path) -> Path:
     """Write the case of a finding into a directory, and return the file. Raises OSError.
 
-    An existing file of that name is kept: it has an equal finding, and the user may have edited it.
+    An existing file with the name of the case is kept: it has an equal finding, and the user may have edited it.
     """
     case = case_of(nonconformity, seed)
     directory.mkdir(parents=True, exist_ok=True)

@@ -15,7 +15,7 @@ from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.harness.trace.causes import Causes, causes
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
-_SHRINKING_PATIENCE = 0.5  # a shorter time limit for failures by time-out, so that shrinking can make several attempts
+_SHRINKING_PATIENCE = 0.5  # seconds for a reply while a time-out is shrunk, so that several attempts are possible
 
 
 @dataclass(frozen=True)
@@ -23,9 +23,9 @@ class ConformanceFinding:
     """A discrepancy under a protocol, with the shortest known schedule that shows it (`sighting`).
 
     `answers` are the replies to the events of that schedule. `seen` counts the schedules that failed with the same
-    signature. `trial` is the failed schedule, with the configuration in which the failure was repeated. `shrunk_from`
-    is the number of events before shrinking. `known_flaw` is the reason why the finding was expected, or None.
-    `is_shrunk` is False if shrinking ran out of time.
+    signature. `trial` is the failed schedule, with the configuration of the repeated failure. `shrunk_from` is the
+    number of events before shrinking. `known_flaw` is the reason why the finding was expected, or None. `is_shrunk` is
+    False if shrinking ran out of time.
     """
 
     protocol: Protocol
@@ -60,7 +60,7 @@ def conformance_finding(
 ) -> ConformanceFinding:
     """Repeat a failure on a fresh process, shrink it within `seconds`, and return the finding.
 
-    If the failure does not repeat, the finding says that the system under test is unstable.
+    If the failure does not repeat, the finding has the kind UNSTABLE.
     """
     is_tour = failed.trial.tour is not None
     setting = Setting(protocol, failed.trial.settings, plan.judged_by, every_refusal=is_tour, is_client=plan.is_client)
@@ -87,7 +87,8 @@ def _in_plain_configuration(
 ) -> tuple[Setting, ConformanceFailure]:
     """Return the setting and the failure in the plan's own configuration, if the failure occurs there.
 
-    A case may have another configuration. If the failure occurs only there, the function returns its arguments.
+    A case may have another configuration. If the failure occurs only under the configuration of the case, the function
+    returns its arguments.
     """
     replicas = max(setting.settings.replicas, plan.settings.replicas)
     plain = replace(setting, settings=replace(plan.settings, replicas=replicas))
@@ -118,7 +119,7 @@ def _confirmed(plan: Plan, setting: Setting, sighting: ConformanceFailure) -> tu
 
 
 def _unstable(sighting: ConformanceFailure, second: str) -> ConformanceFailure:
-    """Return the failure with the kind UNSTABLE. `second` describes the outcome of the second run."""
+    """Return the failure, changed to the kind UNSTABLE. `second` describes the outcome of the second run."""
     fault = sighting.fault
     if fault.kind is DiscrepancyKind.UNSTABLE:
         return sighting
@@ -132,7 +133,7 @@ def _shrunk(
 ) -> ConformanceFailure:
     """Return the shortest failure found with the same signature.
 
-    `flaw` is the reason why the failure was expected, or None. An unexpected failure does not become an expected one.
+    `flaw` is the reason why the failure was expected. If `flaw` is None, shrinking rejects known differences.
     """
     healing = sighting.fault.field == "convergence"
     with plan.subject(_shrinking_patience(plan, sighting)) as subject:

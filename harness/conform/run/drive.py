@@ -31,9 +31,9 @@ class ConformanceFailure:
     sent: bytes
 
     def repeats(self, other: "ConformanceFailure") -> bool:
-        """Return whether this failure is the same as another one.
+        """Return whether this failure repeats another: equal events, kind and sentence.
 
-        The adapter's output and the time limit may differ.
+        The adapter's output may differ, and the sentences of time-outs may differ, too.
         """
         mine, theirs = self.fault, other.fault
         alike = mine.kind is DiscrepancyKind.TIMEOUT or mine.sentence == theirs.sentence
@@ -44,9 +44,9 @@ class ConformanceFailure:
 class Exercise:
     """Counts of a run: steps, applied events by verb (`applied`), and observations by field (`fields`).
 
-    `met` counts the coverage points reached (oracle/met.py). It is empty if only the guarantees are checked, because no
-    model runs then. It is None in campaigns of an older epochfuzz. An adapter can invent names of fields, so only the
-    first MOST_NAMES unknown fields are counted.
+    `met` counts the coverage points reached (oracle/met.py). `met` is empty if only the guarantees are checked, because
+    no model runs then. `met` is None in the results of a campaign of an older epochfuzz. An adapter can invent names of
+    fields, so `fields` takes up no more unknown names once it has MOST_NAMES names.
     """
 
     steps: int = 0
@@ -81,7 +81,7 @@ class Driven:
         self.shown.fields.update(set(fields_of(observation)))
 
     def end(self, judge: Judge) -> None:
-        """Take over the coverage points that the oracle counted."""
+        """Record the coverage points that the oracle counted during the schedule."""
         if isinstance(judge, LockStep):
             self.shown.met = judge.meeting.counts
 
@@ -94,8 +94,8 @@ class Driven:
 class Setting:
     """The protocol, the configuration and the oracle for running schedules.
 
-    With `every_refusal`, the oracle sends every event that is not enabled (LockStep). With `is_client`, the system
-    under test is a client, and the model plays its brokers.
+    With `every_refusal`, the lockstep oracle sends all events that are not enabled, and not only one in each state.
+    With `is_client`, the system under test is a client, and the model plays its brokers.
     """
 
     protocol: Protocol
@@ -116,9 +116,9 @@ class Setting:
         return Execution(self.protocol, self.settings).alphabet()
 
     def enabled(self, schedule: bytes) -> bytes:
-        """Return the events of a schedule that are enabled in the model, and its last event in any case.
+        """Return the events of a schedule that are enabled in the model, and always its last event.
 
-        The failure may be that the system under test applies the last event, although it is not enabled.
+        The failure may be that the system under test applies the last event although that event is not enabled.
         """
         execution = Execution(self.protocol, self.settings)
         return bytes(event for event in schedule[:-1] if execution.apply(event)) + schedule[-1:]
@@ -127,9 +127,9 @@ class Setting:
 def drive(subject: Answering, schedule: Iterable[int], setting: Setting, *, healing: bool = True) -> Driven:
     """Reset an adapter, run a schedule on it, and return the record of the run.
 
-    Skips events that the adapter does not support, or that the protocol and the configuration never enable. `healing`
-    False skips the check of `convergence` at the end. Raises SubjectUnable if the adapter does not support the protocol
-    or the configuration.
+    The function skips events that the adapter does not support, or that the protocol and the configuration never
+    enable. If `healing` is False, it also skips the check of `convergence` at the end. Raises SubjectUnable if the
+    adapter does not support the protocol or the configuration.
     """
     judge = setting.judge()
     driven = Driven()

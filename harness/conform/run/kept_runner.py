@@ -1,4 +1,4 @@
-"""Run the blocks of a conformance run on this machine, and save their results, so that an equal command resumes it."""
+"""Run the blocks of a conformance run on this machine, and save their results, so that the run can resume."""
 
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
@@ -17,7 +17,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 
 def request(plan: Plan) -> Request:
-    """Return the identity of a run for its progress file: the plan without the seed."""
+    """Return the plan without its seed, as the request that identifies the progress file of a run."""
     return Request("conform", {name: value for name, value in plan.document().items() if name != "seed"})
 
 
@@ -45,12 +45,12 @@ class KeptRunner:
 
     @property
     def done(self) -> int:
-        """The number of finished schedules and cases, also by earlier processes of this run."""
+        """The number of finished schedules and cases, including those of earlier processes of this run."""
         return sum(each.sum.schedules + each.sum.cases for each in self._finished.values())
 
     @property
     def seconds(self) -> float:
-        """The seconds spent on blocks, also by earlier processes of this run."""
+        """The seconds spent on blocks, including the time of earlier processes of this run."""
         return self._processes.seconds
 
     def results(self, plan: Plan, protocol: Protocol) -> Generator[BlockResult]:
@@ -81,9 +81,9 @@ class KeptRunner:
         return conformance.progress
 
     def _keep(self, finished: _Finished, protocol: Protocol, result: BlockResult) -> None:
-        """Add the result of a finished block, and save it when a save is due.
+        """Add the result of a finished block, and save the progress if a save is due.
 
-        After Ctrl-C, do nothing: the block runs again.
+        After Ctrl-C, the method does nothing, and a resumed run repeats the block.
         """
         if self._processes.interrupted:
             return
@@ -100,7 +100,7 @@ class KeptRunner:
 
 
 def _finished(protocols: dict[str, Any], plan: Plan) -> dict[str, _Finished]:
-    """Return the finished blocks by the protocol's name, from saved progress."""
+    """Return the finished blocks of each protocol, by the protocol's name. `protocols` is saved progress."""
     return {
         name: _Finished(row["blocks"], BlockResult(**block_rows.sum_fields(row["sum"], plan)))
         for name, row in protocols.items()

@@ -1,9 +1,9 @@
 """Conformance tests for pytest: a Hypothesis state machine that sends events to an adapter and checks the replies.
 
-An example follows a schedule, because events drawn by Hypothesis seldom reach deep states. One half of the schedules
-are drawn as `epochfuzz conform` draws them, the other half are balanced (strategies/balance.py). An example with a
-schedule makes the same choices as an example without a schedule (see strategies/event_machine.py). So shrinking can
-drop the schedule first, and then remove or replace single events.
+An example follows a schedule, because events drawn by Hypothesis seldom reach deep states. Half of the schedules are
+drawn as in `epochfuzz conform`, and the other half are balanced (strategies/balance.py). An example with a schedule
+makes the same choices as an example without a schedule (see strategies/event_machine.py). Therefore shrinking can drop
+the schedule first, and then remove or replace single events.
 """
 
 import random
@@ -50,12 +50,13 @@ Factory = Callable[[], Subject]
 class NonConformance(AssertionError):
     """The system under test does not conform.
 
-    Each kind of discrepancy has its own class, so that Hypothesis keeps them apart.
+    Each kind of discrepancy has its own class, so that Hypothesis treats the kinds as different failures.
     """
 
 
 _SEEDS = st.integers(0, 2**32 - 1)
-_CHOSEN = 256  # number of schedules that an example may pick from; a choice takes time, and requires all earlier ones
+# The number of schedules that an example may pick from. To choose a schedule takes time, and needs all earlier choices.
+_CHOSEN = 256
 _STEPS = 100  # a schedule seldom needs more steps
 
 _CLASSES = {
@@ -77,9 +78,9 @@ def conformance_test(
     The factory is called once, and the adapter is reset for each schedule. `config` are the settings of the partition,
     as in `replicas=3`. Defaults come from the project (strategies/project.py), and without a project the protocol is
     `kip-320`. `judge` is `lock-step`, or `promises` to check only the guarantees to clients. `selection` is `random`,
-    or `coverage` to choose schedules by the coverage points that they reach, or `bugs` for schedules that a known bug
-    fails. The last two take a few seconds. `known` is a file of known differences, as for `epochfuzz conform --known`:
-    an example ends at a known difference, and passes.
+    or `coverage` to choose schedules by the coverage points that they reach, or `bugs` for schedules that fail on a
+    system with a known bug. The selections `coverage` and `bugs` take a few seconds. `known` is a file of known
+    differences, as for `epochfuzz conform --known`: an example ends at a known difference, and passes.
     Raises ProtocolError, ConfigurationError, KnownError and ValueError, and OSError if the file cannot be read.
 
         TestMyLog = conformance_test(MyLog, protocol="kip-320", replicas=3)
@@ -132,7 +133,7 @@ class _Subject:
 
     @property
     def name(self) -> str:
-        """A name for the factory. For a lambda, it includes the names in its code."""
+        """A name for the factory. It includes the names in the factory's code, because all lambdas have equal names."""
         code = getattr(self._factory, "__code__", None)
         name = getattr(self._factory, "__qualname__", type(self._factory).__qualname__)
         return f"{self._factory.__module__}.{name} {code.co_names if code else ''}"
@@ -181,7 +182,7 @@ class ConformanceMachine(RuleBasedStateMachine):
             self._check(self._judge.begin(shown))
 
     def _schedule(self, seed: int) -> bytes:
-        """Return the schedule for a seed, with only the events that the oracle would send. Empty for seed 0."""
+        """Return the schedule for a seed, with only the events that LockStep would send. Empty for seed 0."""
         if not seed:
             return b""
         model = LockStep(self.setting.protocol, self.setting.settings)
@@ -217,7 +218,7 @@ class ConformanceMachine(RuleBasedStateMachine):
     def next_event(self) -> st.SearchStrategy[str]:
         """Return a strategy for the next event: the schedule's next event, or any event after its end.
 
-        For the first event of an example, the strategy draws the seed of the schedule before.
+        Before the first event of an example, the strategy draws the seed of the schedule.
         """
         return _SEEDS.flatmap(self._first_event) if self._way is None else self._following()
 
@@ -235,7 +236,7 @@ class ConformanceMachine(RuleBasedStateMachine):
         return bytes(event for event in events if event in self._possible and VERBS[verb_of(event)] in self._verbs)
 
     def teardown(self) -> None:
-        """Stop all faults after a schedule without violations, and check that the logs converge."""
+        """After a schedule without violations under Promises, stop all faults, and check that the logs converge."""
         self._statistics.end()
         if isinstance(self._judge, Promises) and not self._has_ended:
             healed = self._answer(lambda: heal(self._subject, self.setting, self._verbs))
@@ -243,7 +244,7 @@ class ConformanceMachine(RuleBasedStateMachine):
                 self._check(self._judge.not_converged(healed))
 
     def _answer(self, ask: Callable[[], Any]) -> Any:
-        """Send a request with `ask`, and return the reply. None if the adapter failed in an accepted way."""
+        """Send a request with `ask`, and return the reply. None if the adapter failed as a known difference says."""
         try:
             return ask()
         except SubjectFailed as failed:

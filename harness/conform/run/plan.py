@@ -61,11 +61,11 @@ class Plan:
             yield from (self.trial(self._drawn(protocol, i), i) for i in range(first, last))
 
     def trial(self, events: bytes, number: int) -> Trial:
-        """Return random schedule `number` as a trial. `events` may be the part of it that was sent."""
+        """Return random schedule `number` as a trial. `events` may be only those of its events that were sent."""
         return Trial(events, self.settings, number=number, known=self.known)
 
     def case_trial(self, case: Case) -> Trial:
-        """Return a case as a trial."""
+        """Return a trial with the schedule of a case."""
         settings = settings_for_clients(case.settings) if self.is_client else case.settings
         return Trial(case.events, settings, case=case.id, known=self.known)
 
@@ -96,7 +96,7 @@ class Plan:
             "block": self.processes_for,
             "known": [each.document() for each in self.known],
             "selection": str(self.selection),
-            **({"client": True} if self.is_client else {}),  # so that older unfinished runs resume
+            **({"client": True} if self.is_client else {}),  # no key otherwise, so that older runs resume
         }
 
     @staticmethod

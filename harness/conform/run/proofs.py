@@ -1,4 +1,4 @@
-"""Prove that no shorter schedule shows a known bug, which the system under test and the protocol both have.
+"""Prove that no shorter schedule shows a bug, if the protocol has the bug of the system under test, too.
 
 The proof searches the model. For a bug that only the system under test has, a proof would have to run the adapter
 millions of times.
@@ -21,8 +21,8 @@ def proofs(
 ) -> list[Reproducer | None]:
     """Search the model for shorter schedules of findings. Returns a proof or None for each finding, in order.
 
-    A proof states up to which length no shorter schedule exists. A finding that the protocol does not share has None.
-    `seconds` is the time limit for all proofs together, None for no limit.
+    A proof states the length below which no schedule shows the bug. If the protocol does not have the bug of a finding,
+    its result is None. `seconds` is the time limit for all proofs together, None for no limit.
     """
     claims = [_claim(each) for each in nonconformities]
     made = [claim for claim in claims if claim is not None]

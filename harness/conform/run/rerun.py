@@ -24,8 +24,8 @@ class Rerun:
 
     The model's run leaves out properties that no observation can show, except those that the adapter broke.
 
-    `first_broken` maps each property that the system under test broke to the number of the event. `differs` has the
-    first discrepancy from the model and the number of its event, or is None.
+    `first_broken` maps each property that the system under test broke to the number of the event that broke the
+    property. `differs` has the number of an event and the first discrepancy, found after this event, or is None.
     """
 
     case: Case
@@ -72,7 +72,7 @@ def rerun(subject: Answering, case: Case, protocol: Protocol) -> Rerun:
 
 
 def _as_seen(run: Run, found: Collection[str]) -> Run:
-    """Return a run without the properties that no observation can show, except those that were found all the same."""
+    """Return a run without the properties that no observation can show, but with all properties in `found`."""
     seen = {name: at for name, at in run.first_broken.items() if BY_NAME[name].seen_in or name in found}
     return replace(run, first_broken=seen)
 
@@ -84,7 +84,7 @@ def _refuse_lacking(case: Case, verbs: list[str]) -> None:
 
 
 class _Both:
-    """Runs both oracles on a case: guarantees to the end of the case, and lockstep up to the first difference."""
+    """Runs two oracles on a case: Promises to the end of the case, and LockStep up to the first difference."""
 
     def __init__(self, setting: Setting) -> None:
         self.first_broken: dict[str, int] = {}

@@ -34,9 +34,9 @@ class Conformance:
 
     `given_up` means that some schedules were not run, because the adapter gave no valid replies. `unable` maps each
     case that the adapter could not run to the reason. `seconds` is the time spent running schedules. `ended_by` is the
-    exception that ended the run early, if there were results before it. `interrupted` means that Ctrl-C ended the run.
-    `unshrunk` has the failures that were not shrunk before an early end. `toured` holds the counts of an exhaustive
-    run, and is None for other runs.
+    exception that ended the run early, if there were results before. `interrupted` means that Ctrl-C ended the run.
+    `unshrunk` has the failures that were not shrunk before Ctrl-C. `toured` holds the counts of an exhaustive run, and
+    is None for other runs.
     """
 
     schedules: int = 0
@@ -60,7 +60,7 @@ class Conformance:
         self.seconds = seconds
 
     def add_nonconformity(self, nonconformity: ConformanceFinding) -> None:
-        """Add a finding, unless there is an equal one. Unexpected findings come first, then short ones."""
+        """Add a finding, unless the result has an equal finding. Sort unexpected findings first, then by length."""
         if not any(nonconformity.is_same_as(other) for other in self.nonconformities):
             self.nonconformities.append(nonconformity)
             self.nonconformities.sort(key=lambda each: (each.known_flaw is not None, len(each.sighting.sent)))
@@ -82,17 +82,17 @@ class Conformance:
 
     @property
     def vacuous(self) -> bool:
-        """True if the run checked nothing: no event was applied, or no field of the protocol was shown."""
+        """True if there are no findings, and no event was applied, or no observation had a field to compare."""
         is_compared = not FIELDS.keys().isdisjoint(self.shown.fields)
         return not self.nonconformities and not (self.shown.applied.total() and is_compared)
 
 
 class Runner(Interface):
-    """The interface of a place that runs blocks and shrinks failures: local processes, or Spark."""
+    """The interface of a class that runs blocks and shrinks failures, in local processes or on Spark."""
 
     @property
     def toured(self) -> "Toured | None":
-        """The counts of an exhaustive run, at its end. None for other runs."""
+        """The counts of an exhaustive run, once the run has ended. None for other runs."""
 
     @property
     def seconds(self) -> float:

@@ -1,4 +1,4 @@
-"""Select the schedules that an adapter plays: at random, for coverage, or such that a known bug fails them."""
+"""Select the schedules that an adapter plays: at random, for coverage, or because they show a known bug."""
 
 from enum import StrEnum
 from functools import lru_cache
@@ -9,7 +9,7 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 from epochfuzz.model.kafka.vocabulary.refusals import REFUSALS
 
-if TYPE_CHECKING:  # the command line needs the names before any import
+if TYPE_CHECKING:  # the command line needs this module before it imports anything slow
     from epochfuzz.harness.engine.walk.choose import Chooser
     from epochfuzz.harness.engine.walk.generate import Deck
 
@@ -21,7 +21,7 @@ class Selection(StrEnum):
     """The ways to select schedules.
 
     RANDOM plays every drawn schedule. COVERAGE draws many schedules, and plays the one that reaches the most new
-    coverage points. BUGS draws until a known bug would break a property, see bugs.py.
+    coverage points. BUGS draws schedules until one breaks a property of a protocol with a known bug, see bugs.py.
     """
 
     RANDOM = "random"
@@ -30,9 +30,10 @@ class Selection(StrEnum):
 
 
 def selection_for(judge: JudgedBy, *, is_client: bool = False) -> Selection:
-    """Return the default selection for an oracle: COVERAGE for guarantees, which few random schedules break.
+    """Return the default selection for an oracle.
 
-    BUGS for clients, which play only a few schedules.
+    It is BUGS for clients, because they play only a few schedules. It is COVERAGE for guarantees, because few random
+    schedules break a guarantee. Otherwise it is RANDOM.
     """
     if is_client:
         return Selection.BUGS
@@ -48,9 +49,10 @@ def schedule(
     *,
     is_client: bool = False,
 ) -> bytes:
-    """Return schedule `number` of a seed. At random, protocols with equal particular verbs get equal schedules.
+    """Return schedule `number` of a seed.
 
-    With `is_client`, only the bugs of clients count. If there is no known bug, BUGS returns random schedules too.
+    With RANDOM, two protocols get equal schedules if they can enable the same particular verbs (`Cards.particular`).
+    With BUGS, the schedule is random if there is no known bug. With `is_client`, only the bugs of clients count.
     """
     if selection is Selection.COVERAGE:
         return _chooser_of(protocol, settings, seed).schedule(number)
@@ -66,7 +68,7 @@ def schedule(
 
 @lru_cache(maxsize=4)
 def _deck(protocol: Protocol, settings: Configuration) -> "Deck":
-    """Return the deck of a protocol. The last four are kept."""
+    """Return the deck of events that random schedules are drawn from. A cache keeps the last four decks."""
     from epochfuzz.harness.engine.walk import generate
     from epochfuzz.model.kafka.kafka_model import KAFKA
 
@@ -77,7 +79,7 @@ def _deck(protocol: Protocol, settings: Configuration) -> "Deck":
 def _chooser_of(protocol: Protocol, settings: Configuration, seed: int) -> "Chooser":
     """Return the Chooser, which selects schedules for coverage.
 
-    It leaves out events that only a bound of the run forbids.
+    The schedules have no event that a bound of the run forbids.
     """
     from epochfuzz.harness.engine.walk.choose import Limits, chooser
 

@@ -10,9 +10,9 @@ if TYPE_CHECKING:
 
 
 def command_subject(command: Sequence[str], patience: float, *, is_client: bool) -> "CommandSubject | ClientSubject":
-    """Return the system under test that a command runs. It starts with the first reset."""
+    """Return the system under test that a command runs. Its process starts with the first reset."""
     if not is_client:
         return CommandSubject(command, patience)
-    from epochfuzz.harness.conform.client.client_subject import ClientSubject  # it needs the extra `client`
+    from epochfuzz.harness.conform.client.client_subject import ClientSubject  # needs the extra `client`
 
     return ClientSubject(command, patience)

@@ -21,14 +21,14 @@ from epochfuzz.harness.engine.runtime.deadline import Deadline
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 _OF_THE_TERMINAL = (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
-_PARTING_PATIENCE = 3.0  # seconds to wait for a process; an adapter that does not exit by itself takes one of them
+_PARTING_PATIENCE = 3.0  # seconds to wait for a process; ending an adapter may take one second
 
 
 class Processes:
     """Runs blocks in `jobs` processes, each with an adapter process. `report` is called with the progress.
 
-    Shrinking takes at most `shrinking` seconds for a protocol (None: no limit). For a slow adapter, the limit is the
-    time of `for_slow` schedules, if that is longer.
+    Shrinking takes at most `shrinking` seconds for a protocol (None: no limit). If the adapter is slow, shrinking may
+    take longer: as long as the adapter needs for `for_slow` schedules.
     """
 
     def __init__(
@@ -39,10 +39,10 @@ class Processes:
         for_slow: int = 0,
     ) -> None:
         self.seconds = 0.0
-        self.schedules = 0  # finished within these seconds
+        self.schedules = 0  # schedules and cases finished within `seconds`
         self._for_slow = for_slow
         self.interrupted = False  # by Ctrl-C; the results after that may lack a block or a part of a block
-        self.toured = None  # this crew draws schedules, and plays no test sequences
+        self.toured = None  # these processes draw schedules, and play no test sequences
         self._jobs = jobs
         self._shrinking = shrinking
         self._report = report
@@ -54,7 +54,7 @@ class Processes:
     def run(self, blocks: Iterable[Block]) -> Generator[BlockResult]:
         """Yield the results of blocks, in order.
 
-        After Ctrl-C, yield the other finished results, and raise KeyboardInterrupt.
+        After Ctrl-C, yield the results of the other finished blocks, and raise KeyboardInterrupt.
         """
         started = time.monotonic() - self.seconds
         with closing(self._one_by_one(blocks) if self._jobs == 1 else self._in_pool(blocks)) as results:
@@ -68,7 +68,7 @@ class Processes:
     ) -> Iterator[ConformanceFinding]:
         """Yield a shrunk finding for each failure.
 
-        Each may take half of the remaining time, and the last one all of it.
+        Shrinking one failure may take half of the remaining time. The last failure may take all remaining time.
         """
         seconds = self._shrinking
         if seconds is not None:
@@ -133,7 +133,8 @@ def _of_first(running: deque[Future[BlockResult]]) -> BlockResult:
 def _run_block(block: Block) -> BlockResult:
     """Run a block in a process of the pool. SIGTERM ends the process.
 
-    The executor would take the SystemExit of `_leave` for the result of the block, and start the next block.
+    Without `os._exit`, the executor would take the SystemExit of `_leave` for the result of the block, and start the
+    next block.
     """
     try:
         return run_block(block)
@@ -143,7 +144,7 @@ def _run_block(block: Block) -> BlockResult:
 
 @contextmanager
 def _signals_of_terminal_blocked() -> Iterator[None]:
-    """Block the signals that a terminal sends to all processes. Processes that start meanwhile block them, too.
+    """Block the signals that a terminal sends to all processes. Processes that start meanwhile inherit the block.
 
     The signals would otherwise end multiprocessing's resource tracker, and workers that don't ignore them yet.
     """
@@ -164,12 +165,12 @@ def _leave_on_sigterm() -> None:
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second one would interrupt the end of the adapter
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second SIGTERM would interrupt the shutdown of the adapter
     sys.exit(128 + number)
 
 
 def _leave_with_parent() -> None:
-    """Exit after the parent process was killed. Otherwise a process of the pool would wait forever for more work."""
+    """Exit once the parent process has ended. Otherwise this process of the pool would wait forever for more work."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()

@@ -1,6 +1,6 @@
-"""For each situation (coverage point), count the schedules that reached it, and note the first of them.
+"""For each situation (coverage point), count the schedules that reached it, and note the number of the first schedule.
 
-The counts are exact. The coverage of different schedules can be merged in any order, with the same result.
+The counts are exact. You can merge the coverage of different schedules in any order with the same result.
 """
 
 from collections.abc import Iterator
@@ -11,16 +11,16 @@ import numpy.typing as npt
 
 Numbers = npt.NDArray[np.int64]
 
-MOST = 1 << 15  # a block has room for this many different situations, several times the largest number seen so far
+MOST = 1 << 15  # most situations that a block can record; several times the largest number in any block so far
 _SITUATION, _SCHEDULES, _FIRST, _LAST = range(4)  # columns of Meetings.rows
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """The situations (coverage points) that some schedules reached: their numbers, and two counts for each.
+    """The situations (coverage points) that some schedules reached: their numbers, and two values for each.
 
     The three arrays are parallel, in ascending order of `situations`. `schedules` counts the schedules that reached the
-    situation, and `first` is the lowest number of such a schedule.
+    situation, and `first` is the lowest number of a schedule that reached it.
     """
 
     situations: Numbers
@@ -33,11 +33,11 @@ class Coverage:
         return Coverage(*np.empty((3, 0), np.int64))
 
     def rows(self) -> Iterator[tuple[int, int, int]]:
-        """Yield (situation, number of schedules that reached it, first of these schedules)."""
+        """Yield (situation, number of schedules that reached it, lowest number of these schedules)."""
         return zip(self.situations.tolist(), self.schedules.tolist(), self.first.tolist(), strict=True)
 
     def merged(self, other: "Coverage") -> "Coverage":
-        """Return the coverage of two disjoint sets of schedules together."""
+        """Return the coverage of two sets of schedules together. No schedule may be in both sets."""
         both, place = np.unique(np.concatenate([self.situations, other.situations]), return_inverse=True)
         schedules = np.zeros(both.shape, np.int64)
         np.add.at(schedules, place, np.concatenate([self.schedules, other.schedules]))
@@ -50,8 +50,8 @@ class Coverage:
 class Meetings:
     """The arrays that a kernel (a compiled function) fills with the situations that schedules reach, by protocol.
 
-    `place[protocol, situation]` is the situation's row in `rows`, or -1 if it has none. `size[protocol]` is the number
-    of rows in use.
+    `place[protocol, situation]` is the number of the situation's row in `rows[protocol]`, or -1 if it has none.
+    `size[protocol]` is the number of rows in use.
     """
 
     place: npt.NDArray[np.int32]
@@ -81,7 +81,7 @@ class Meetings:
 
 
 def meet(place, rows, size, protocol, situation, schedule):  # type: ignore[no-untyped-def]
-    """Record that a schedule reached a situation. Call it for the schedules in ascending order of their numbers."""
+    """Record that a schedule reached a situation. Call the function in ascending order of schedule numbers."""
     row = place[protocol, situation]
     if row == -1:
         row = size[protocol]
@@ -91,6 +91,6 @@ def meet(place, rows, size, protocol, situation, schedule):  # type: ignore[no-u
         rows[protocol, row, _SCHEDULES] = 1
         rows[protocol, row, _FIRST] = schedule
         rows[protocol, row, _LAST] = schedule
-    else:  # add the comparison instead of branching on it: the processor would mispredict that branch too often
+    else:  # add the result of the comparison: the processor would often mispredict a branch on it
         rows[protocol, row, _SCHEDULES] += rows[protocol, row, _LAST] != schedule
         rows[protocol, row, _LAST] = schedule

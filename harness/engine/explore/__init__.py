@@ -1,1 +1,1 @@
-"""Search all states within bounds for shortest schedules that break a property, and prove that none is shorter."""
+"""Search all states within bounds for a shortest schedule that breaks a property, and prove that none is shorter."""

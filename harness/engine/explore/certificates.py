@@ -1,13 +1,13 @@
-"""Prove by exhaustive search that no shorter schedule breaks a property, or find the shorter one.
+"""Prove by exhaustive search that no shorter schedule breaks a property, or find a shorter one.
 
-A random run breaks a property within a second. The proof that no shorter schedule exists may take minutes, or more
-memory than the machine has. So proofs run in rounds until the time is up, and each round gives a search four times as
-much time as the round before. Short schedules are proven in the first round, so one long search cannot use up the time
-of all others. If possible, one search serves all properties of a protocol.
+A random run finds a schedule that breaks a property within a second. The proof that no shorter schedule exists may take
+minutes, or more memory than the machine has. So proofs run in rounds until the time is up, and each round gives a
+search four times as much time as the round before. Short schedules are proven in the first round, so one long search
+cannot use up the time of all others. If possible, one search serves all properties of a protocol.
 
-Most short schedules need few records and elections. So the engine also searches smaller bounds. Such a search finds a
-shorter schedule, or proves that none exists within these bounds, long before the search within the full bounds could
-end.
+Most short schedules need few records and elections. So the engine also searches within smaller bounds. Such a search
+finds a shorter schedule, or proves that none exists within these bounds, long before the search within the full bounds
+could end.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,11 +32,11 @@ _LONGER = 4  # factor by which each next round is longer
 
 @dataclass(frozen=True)
 class Reproducer:
-    """A schedule that breaks a property, with every event enabled, and the proof that it is a shortest one.
+    """A schedule that breaks a property, and the state of the proof that no shorter schedule breaks it.
 
-    `certified_minimal`: no shorter schedule breaks the property under this protocol and configuration. If the
-    search did not come that far, no schedule with fewer than `searched` events breaks it. `within` are lower bounds
-    within which the schedule is proven shortest, None for no such bounds.
+    Every event of the schedule is enabled. If `certified_minimal` is True, no shorter schedule breaks the property
+    under this protocol and configuration. Otherwise no schedule with fewer than `searched` events breaks it. `within`
+    holds smaller bounds within which the schedule is proven shortest; None if it is not proven within any.
     """
 
     schedule: bytes
@@ -51,7 +51,7 @@ class Reproducer:
 
     @property
     def proven(self) -> str:
-        """The state of the proof as a phrase, such as `certified minimal` or `nothing shorter than 9 events`."""
+        """The state of the proof as text, such as `certified minimal` or `nothing shorter than 9 events`."""
         if self.certified_minimal:
             return "certified minimal"
         nothing = f"nothing shorter than {self.searched} event{'s' * (self.searched != 1)}"
@@ -61,12 +61,15 @@ class Reproducer:
 
 
 class Claim:
-    """The claim that no schedule shorter than `schedule` breaks a wanted property, and its proof so far."""
+    """The claim that no schedule shorter than `schedule` breaks a wanted property, with the results of searches so far.
+
+    `wanted` has the bit of the property.
+    """
 
     def __init__(self, protocol: Protocol, settings: Settings, wanted: int, schedule: bytes) -> None:
         self.protocol, self.settings, self.wanted, self.schedule = protocol, settings, wanted, schedule
-        self._searched: dict[Bounds, int] = {}  # by bounds: no schedule with fewer events exists within them
-        self._exhausted: set[Bounds] = set()  # a search within these bounds runs out of memory
+        self._searched: dict[Bounds, int] = {}  # by bounds: no schedule with fewer events breaks the property
+        self._exhausted: set[Bounds] = set()  # bounds within which a search ran out of memory
 
     @property
     def all_bounds(self) -> Bounds:
@@ -78,7 +81,7 @@ class Claim:
     def searches(self) -> list[Bounds]:
         """The bounds that are still to be searched; an empty list if the claim is proven.
 
-        The bounds of the whole configuration come first, then smaller ones: the model's small bounds, and the bounds
+        The bounds of the whole configuration come first, then smaller bounds: the model's small bounds, and the bounds
         that the schedule needs.
         """
         most = self.all_bounds
@@ -88,7 +91,7 @@ class Claim:
 
     @property
     def reproducer(self) -> Reproducer:
-        """The schedule, with its proof so far."""
+        """The schedule, with the state of its proof."""
         searched = min(self._searched.get(self.all_bounds, 0), len(self.schedule))
         if searched == len(self.schedule):
             return Reproducer(self.schedule, True, searched)
@@ -97,7 +100,7 @@ class Claim:
         return Reproducer(self.schedule, False, searched, max(within, key=sum, default=None))
 
     def shorten(self, schedule: bytes) -> None:
-        """Replace the schedule if the given one, which breaks the same property, is shorter."""
+        """Replace the schedule with the given schedule if that is shorter. Both must break the property."""
         self.schedule = min(self.schedule, schedule, key=len)
 
     def searched(self, bounds: Bounds, below: int) -> None:
@@ -105,7 +108,7 @@ class Claim:
         self._searched[bounds] = max(below, self._searched.get(bounds, 0))
 
     def learn(self, bounds: Bounds, result: explore.Exploration) -> None:
-        """Update the claim with the result of a search within some bounds."""
+        """Update the schedule and its proof with the result of a search within some bounds."""
         if result.shortest is not None:
             self.shorten(result.shortest)
         elif result.memory_exhausted:
@@ -132,10 +135,10 @@ def prove(
     improved: Improved = lambda claim: None,
     report: Report = lambda progress: None,
 ) -> None:
-    """Run one round: for each claim, search for shorter schedules, for at most `seconds` in each search.
+    """Run one round of proofs: for each claim, search for shorter schedules, for at most `seconds` in each search.
 
-    `memory` bounds a search, in bytes. `improved` is called with each claim that a search has changed, or brought
-    closer to a proof.
+    `memory` limits the memory of a search, in bytes. The function calls `improved` with each claim that a search has
+    changed or brought closer to a proof.
     """
     groups: dict[tuple[Protocol, int], list[Claim]] = {}
     for claim in claims:
@@ -143,7 +146,7 @@ def prove(
         groups.setdefault((claim.protocol, 0 if is_symmetric else claim.wanted), []).append(claim)
     for together in groups.values():
         searching = _Searching(deadline, seconds, memory, improved, report)
-        late: list[Claim] = []  # skip these claims within larger bounds, where a search covers less in the same time
+        late: list[Claim] = []  # skip these within larger bounds, where a search covers less in the same time
         for bounds in dict.fromkeys(each for claim in together for each in claim.searches):
             waiting = [claim for claim in together if bounds in claim.searches and claim not in late]
             ended_late = searching.within(bounds, waiting)
@@ -157,7 +160,7 @@ def prove_all(
     improved: Improved = lambda claim: None,
     report: Report = lambda progress: None,
 ) -> None:
-    """Run rounds, each with longer searches, until all claims are proven, or time or memory ends the work."""
+    """Run rounds of longer and longer searches, until all claims are proven, or until time or memory runs out."""
     seconds = QUICK
     while not deadline.is_past and any(claim.searches for claim in claims):
         seconds *= _LONGER
@@ -172,9 +175,9 @@ def certify(
     memory: int = explore.DEFAULT_MEMORY,
     report: Report = lambda progress: None,
 ) -> Reproducer:
-    """Search all shorter schedules, without a time limit. Returns the shortest schedule known, with its proof.
+    """Search for shorter schedules without a time limit. Returns the shortest schedule, and the state of its proof.
 
-    `memory` bounds the search, in bytes. If memory ends it, the proof is incomplete.
+    `memory` limits the memory of a search, in bytes. If the memory does not suffice, the proof is incomplete.
     """
     claim = Claim(protocol, settings, wanted, schedule)
     prove_all([claim], Deadline(None), memory, report=report)
@@ -190,9 +193,10 @@ def reproduce(
     report: Report = lambda progress: None,
     deadline: Deadline | None = None,
 ) -> Reproducer:
-    """Shorten a schedule that breaks a wanted property, and prove its length as far as the time allows.
+    """Shorten a schedule that breaks a wanted property, and try to prove that no shorter schedule breaks it.
 
-    `memory` bounds a search, in bytes. Without a `deadline` only memory ends the work. Raises DoesNotBreak.
+    `memory` limits the memory of a search, in bytes. `deadline` limits the time, None for no limit. Raises DoesNotBreak
+    if the schedule does not break the property.
     """
     claim = Claim(protocol, settings, wanted, shrink.trim(schedule, protocol, settings, wanted))
     deadline = deadline or Deadline(None)
@@ -204,13 +208,16 @@ def reproduce(
 
 
 def compile_search(protocol: Protocol, settings: Settings) -> None:
-    """Compile the functions that a search needs, before a time limit starts."""
+    """Compile the functions that a search needs. Call it before a time limit starts."""
     explore.explore(protocol, settings.bounded_by(1), wanted=0, depth=1)
 
 
 @dataclass(frozen=True)
 class _Searching:
-    """The limits of searches (deadline, seconds for each, bytes of memory), and functions that get their results."""
+    """The limits of searches, and the functions that receive their results.
+
+    `deadline` limits all searches together, `seconds` limits each search, and `memory` is in bytes.
+    """
 
     deadline: Deadline
     seconds: float
@@ -219,9 +226,9 @@ class _Searching:
     report: Report
 
     def within(self, bounds: Bounds, claims: Sequence[Claim]) -> list[Claim]:
-        """Search within some bounds for schedules shorter than the claimed ones. All claims have the same protocol.
+        """Search within some bounds for schedules shorter than the claimed ones. All claims have one protocol.
 
-        Returns the claims for which the time did not suffice.
+        Returns the claims whose searches were ended by the time limit.
         """
         if not claims or self.deadline.is_past:
             return list(claims)

@@ -1,6 +1,6 @@
-"""Find a shortest schedule that breaks a property under one protocol, and none under another.
+"""Find a shortest schedule that breaks a property under one protocol, and breaks no property under another.
 
-The documents explain a KIP by such a schedule: it loses a record before the change, and loses none after it.
+The documentation explains a KIP with such a schedule: it loses a record without the KIP, and loses none with the KIP.
 """
 
 from collections.abc import Callable
@@ -12,17 +12,17 @@ from epochfuzz.harness.engine.shrink import shrink
 from epochfuzz.harness.engine.walk.walk import Tally, Walker
 from epochfuzz.model.core.model import Protocol, Settings
 
-_DEPTHS = (8, 12, 16, 24, 40)  # a search of small depth has small keys, and costs little compared with the next one
+_DEPTHS = (8, 12, 16, 24, 40)  # a search of small depth has small keys, and costs little compared with the next search
 _BLOCK = 10_000
-_WALKED = 20 * _BLOCK  # schedules to run if memory ended the search
+_WALKED = 20 * _BLOCK  # random schedules to run if memory ended the search
 
 
 @dataclass(frozen=True)
 class Distinction:
-    """The result of a search for a schedule that breaks one protocol while another one holds.
+    """The result of a search for a schedule that breaks a property under one protocol, and no property under another.
 
-    `schedule` is None if the search found none. No schedule of fewer than `searched` events does this. `complete`: no
-    schedule within the bounds does this.
+    `schedule` is None if the search found none. Every schedule of this kind has at least `searched` events. `complete`
+    is True if the search proved that there is no schedule of this kind within the bounds.
     """
 
     schedule: bytes | None
@@ -31,7 +31,7 @@ class Distinction:
 
     @property
     def certified_minimal(self) -> bool:
-        """True if exhaustive search showed that no shorter schedule exists."""
+        """True if exhaustive search showed that no shorter schedule of this kind exists."""
         return self.schedule is not None and len(self.schedule) <= self.searched
 
 
@@ -46,9 +46,9 @@ def distinguish(
 ) -> Distinction:
     """Search for a shortest schedule that breaks a wanted property under `breaks`, and no property under `holds`.
 
-    If memory ends the search, the function runs random schedules with `seed` and shrinks the failing ones. In this case
-    the result is not proven shortest. `seconds` limits the work, except that a started shrink still finishes; None for
-    no limit.
+    If memory ends the search, the function runs random schedules with `seed` and shrinks the failing ones. Exhaustive
+    search has then not proven the result shortest. `seconds` limits the time, None for no limit. If the time is over
+    while a schedule is being shrunk, the function still finishes this work.
     """
     searched = 0
     explore(breaks, settings, wanted, depth=1, holding=[holds])  # compile before the clock starts

@@ -1,11 +1,12 @@
 """Estimate the probability that the next random schedule shows something new: a coverage point or a kind of failure.
 
-The estimate is Good and Turing's (Good, 1953), for samples that are sets. It is the share of schedules that showed
-something that no other schedule showed.
+This is the Good-Turing estimate (Good, 1953), for samples that are sets: the share of schedules that showed something
+that no other schedule showed.
 
-It assumes that schedules are drawn independently and in the same way. They are, because schedule i depends only on the
-seed and on i. The estimate is valid only for these protocols, this configuration and this generator. It cannot account
-for coverage points that the generator almost never reaches. The interval treats schedules as independent trials.
+The estimate assumes that schedules are drawn independently and in the same way. This is true, because schedule i
+depends only on the seed and on i. The estimate is valid only for these protocols, this configuration and this
+generator. The estimate cannot account for coverage points that the generator almost never reaches. The interval treats
+schedules as independent trials.
 """
 
 from dataclasses import dataclass
@@ -27,8 +28,8 @@ _POINTS = 40  # number of points of the discovery curve
 class Estimate:
     """The estimated probability that the next schedule shows something new, with its interval (`low` to `high`).
 
-    The confidence of the interval is CONFIDENCE. `alone` of the `schedules` showed something that no other schedule
-    showed.
+    The confidence of the interval is CONFIDENCE. `schedules` is the number of schedules in the sample. `alone` is the
+    number of schedules that showed something that no other schedule showed.
     """
 
     schedules: int
@@ -56,7 +57,7 @@ def estimate_json(estimate: Estimate) -> "parts.Estimate":
 
 
 def something_new(tally: Tally) -> Estimate:
-    """Return the estimate for the schedules of a Tally. Without any schedules the probability is 1."""
+    """Return the estimate that follows from the schedules of a Tally. Without schedules, the probability is 1."""
     if not tally.schedules:
         return Estimate(0, 0, 1.0, 0.0, 1.0)
     from scipy.special import betaincinv  # imported here: it is slow to import, and workers don't need it
@@ -78,7 +79,10 @@ def _alone(tally: Tally) -> set[int]:
 
 
 def discovery_curve(tally: Tally) -> list[Discovery]:
-    """Return the growth of coverage: the number of situations after n schedules, for n on a logarithmic scale."""
+    """Return the growth of coverage: the number of situations (coverage points) that the first n schedules reached.
+
+    The numbers n are on a logarithmic scale.
+    """
     first = np.sort(np.concatenate([met.first for met in tally.met]))
     walked = np.unique(np.geomspace(1, max(tally.schedules, 1), _POINTS).round().astype(np.int64))
     return [Discovery(int(n), int(np.searchsorted(first, n))) for n in walked]

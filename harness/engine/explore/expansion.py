@@ -1,8 +1,9 @@
 """Expand states in compiled code: compute their successors, and pack each successor into a key.
 
-The states at one distance from the start are a level of the breadth-first search. A level is expanded in chunks of
-rows. A kernel (a compiled function) writes the successors of a chunk to its part of an outbox. From there visited.py
-inserts them into the set of visited states.
+The states at one distance from the start are a level of the breadth-first search. The store of visited states
+(visited.py) has a row for each state. A thread expands a chunk of rows at a time. A kernel (a compiled function) writes
+the chunk's successors to a part of an outbox, which is a set of arrays. From there visited.py inserts the successors
+into the set of visited states.
 """
 
 from collections.abc import Sequence
@@ -23,8 +24,9 @@ CHUNKS = 1 << 6  # chunks of a wave: the search expands a wave completely before
 # The order of rows depends on CHUNK and CHUNKS, but never on the number of threads.
 WAVE = CHUNK * CHUNKS
 
-# The selection of successors for the outbox. NEW: successors that are not in the table, up to the first broken one.
-# SOUGHT: successors that are in the table. BREAKING: successors that are broken and not in the table.
+# The selection of successors for the outbox. A state is broken if it breaks a wanted property. NEW: successors that are
+# not in the table, up to the first broken one. SOUGHT: successors that are in the table. BREAKING: broken successors
+# that are not in the table.
 NEW, SOUGHT, BREAKING = range(3)
 
 # How the expansion of a chunk ended: at its last row, at a broken state, or at a state that does not fit its key.
@@ -42,7 +44,7 @@ Rows = npt.NDArray[np.int64]
 class Level:
     """The states at one distance from the start, as rows in the store of visited states (visited.py).
 
-    In each shard (part of the store) these are the rows from `starts` up to `ends` (exclusive).
+    The store has several parts, the shards. In shard s, the level has the rows from `starts[s]` to `ends[s] - 1`.
     """
 
     starts: Rows
@@ -50,7 +52,7 @@ class Level:
 
     @property
     def size(self) -> int:
-        """Return the number of rows."""
+        """Return the number of states in the level."""
         return int((self.ends - self.starts).sum())
 
 
@@ -58,8 +60,8 @@ class Level:
 class Expanded:
     """The result of expanding a chunk of states.
 
-    `entries` is the number of successors that the chunk wrote to the outbox. `applied` is the number of events that
-    were enabled. `ended` is ENDED, BROKEN or DOES_NOT_FIT. `row` is the last row that was expanded.
+    `entries` is the number of successors that were written to the outbox. `applied` is the number of events that were
+    enabled. `ended` is the reason of the end: ENDED, BROKEN or DOES_NOT_FIT. `row` is the last row that was expanded.
     """
 
     entries: int
@@ -69,11 +71,11 @@ class Expanded:
 
 
 class Expansion:
-    """Expands states of one or more protocols that run side by side. Successors go to `outbox`.
+    """Expands states of one or more protocols that run side by side: computes the successors of each state.
 
-    The arrays of the outbox have a part for each chunk. They hold the successors' keys, the hashes of the keys, the
-    rows of the parents, an `order` of the successors by shard, the `starts` of the shards in this order, and the
-    events.
+    The successors go to the arrays of `outbox`. Each array has a part for each chunk of states. The arrays hold the
+    successors' keys, the hashes of the keys, the rows of the parents, an `order` of the successors by shard, the
+    `starts` of the shards in this order, and the events.
     """
 
     def __init__(self, model: Model, starts: Sequence[Interpreted], symmetric: bool, jobs: int) -> None:
@@ -100,14 +102,21 @@ class Expansion:
         )
 
     def _scratch(self) -> tuple[Array, tuple[Array, Array]]:
-        """Return memory for states, as records, and as views of the same memory in bytes and in 64-bit words."""
+        """Return memory for states, as records, together with two views of this memory.
+
+        The first view shows the memory as bytes, the second as 64-bit words.
+        """
         records = np.zeros(self._shape, self._record)
         records[:] = self._templates
         flat = records.reshape(-1)
         return records, (flat.view(np.int8), flat.view(np.int64))
 
     def put(self, states: Sequence[Interpreted], renaming: tuple[Any, ...]) -> Array:
-        """Pack the states of the protocols into one key, at the first place of the outbox. Returns the key."""
+        """Pack the states of the protocols into one key at the first place of the outbox. Returns the key.
+
+        `renaming` is `canonical` for a key that stands for all states that differ only in the names of replicas, or
+        `as_it_is` for the key of the given states.
+        """
         records, views = self._records[0]
         records[0] = [p.to_record()[()] for p in states]
         self._key_of(views, self.tables, renaming, self.outbox)
@@ -117,9 +126,11 @@ class Expansion:
         self, keys: Array, table: Array, level: Level, first: int, count: int,
         which: int, wanted: int, met: Array, chunk: int, thread: int,
     ) -> Expanded:  # fmt: skip
-        """Expand `count` states of a level from number `first` on. Successors go to the `chunk` of the outbox.
+        """Expand `count` states of a level, beginning with state number `first` of the level.
 
-        `which` is NEW, SOUGHT or BREAKING: the successors to write.
+        A level is the states at one distance from the start. The function writes the selected successors to part
+        `chunk` of the outbox. `which` selects the successors: NEW (not in `table`), SOUGHT (in `table`), or BREAKING
+        (not in `table`, and breaking a wanted property).
         """
         records, views = self._records[thread]
         return Expanded(
@@ -133,7 +144,7 @@ class Expansion:
 def pack(views, slot, tables, renaming_tables, room, key):  # type: ignore[no-untyped-def]
     """Pack the states in a slot of memory, one for each protocol, into a key.
 
-    Returns a number other than 0 if a value does not fit into its bits.
+    Returns a number other than 0 if a value does not fit into its bits of the key.
     """
     words, bytes_table, words_table = tables
     protocols = key.shape[0] // words
@@ -141,7 +152,7 @@ def pack(views, slot, tables, renaming_tables, room, key):  # type: ignore[no-un
         key[word] = 0
     outside = np.int64(0)  # the OR of all bits that do not fit, so that no element needs a branch
     for i in range(protocols):
-        # The views are flat, because Numba would count references to a slice for one slot.
+        # The views are flat, because Numba would count references to a slice of a view.
         at = slot * protocols + i
         starts = (at * MODEL.table.bytes, at * MODEL.table.words)
         outside |= packing.pack_part(views[0], starts[0], bytes_table, words, key, i * words)
@@ -152,14 +163,14 @@ def pack(views, slot, tables, renaming_tables, room, key):  # type: ignore[no-un
 
 
 def split(key, keys, row):  # type: ignore[no-untyped-def]
-    """Write the 64-bit words of a key to a row of `keys`, as 32-bit halves."""
+    """Write a key's 64-bit words to a row of `keys`, as 32-bit halves."""
     for half in range(keys.shape[1]):
         # Storing to uint32 keeps the low half. An unsigned row spares Numba's check for a negative index.
         keys[np.uint64(row), half] = key[half >> 1] >> ((half & 1) << 5)
 
 
 def unpack(keys, row, key, tables, views, slot):  # type: ignore[no-untyped-def]
-    """Unpack the key in a row into a slot of memory: one state for each protocol."""
+    """Unpack the key in a row of `keys` into a slot of memory, which holds one state for each protocol."""
     words, bytes_table, words_table = tables
     for word in range(key.shape[0]):
         key[word] = 0
@@ -174,12 +185,12 @@ def unpack(keys, row, key, tables, views, slot):  # type: ignore[no-untyped-def]
 
 @kernel_of_model
 def key_of(views, tables, renaming_tables, outbox):  # type: ignore[no-untyped-def]
-    """Pack the states in slot 0, one for each protocol, into a key at the first place of an outbox."""
+    """Pack the states in slot 0 of the memory, one for each protocol, into a key at the first place of an outbox."""
     new_keys, hashes, parents, order, starts, _ = outbox
     words = tables[0]
     # Rounded up: the key leaves out the last half of the last protocol's words if it is empty.
     protocols = (new_keys.shape[1] + 2 * words - 1) // (2 * words)
-    # Only kernels and `room` may allocate (runtime/compilation.py), so the parts get the key and the room as arguments.
+    # Only kernels and `room` can allocate arrays (runtime/compilation.py), so `pack` gets its arrays as arguments.
     key = np.zeros(protocols * words, np.int64)
     pack(views, 0, tables, renaming_tables, symmetry.room(renaming_tables, words), key)
     split(key, new_keys, 0)
@@ -189,14 +200,14 @@ def key_of(views, tables, renaming_tables, outbox):  # type: ignore[no-untyped-d
 
 
 def copy_states(records, slot):  # type: ignore[no-untyped-def]
-    """Copy the states in slot 0, one for each protocol, to another slot."""
-    # One record at a time: a row as a whole would be a new array, which a part of a kernel cannot make.
+    """Copy the states in slot 0 of the memory, one for each protocol, to another slot."""
+    # One record at a time: a whole row would be a new array, and only kernels can allocate arrays.
     for i in range(records.shape[1]):
         records[slot, i] = records[0, i]
 
 
 def apply(records, slot, event):  # type: ignore[no-untyped-def]
-    """Apply an event to the states in a slot, one for each protocol. Returns whether at least one protocol enables it.
+    """Apply an event to the states in a slot of memory, one for each protocol. Returns whether any protocol enables it.
 
     An event that is not enabled changes at most the coverage goals of the states.
     """
@@ -209,9 +220,10 @@ def apply(records, slot, event):  # type: ignore[no-untyped-def]
 
 
 def breaks_holding(records, slot):  # type: ignore[no-untyped-def]
-    """Return whether a protocol other than the first breaks any property in this slot.
+    """Return whether a protocol other than the first breaks any property in a slot's states.
 
-    Properties that are checked only at the end of a schedule do not count.
+    A slot of memory holds one state for each protocol. Properties that are checked only at the end of a schedule do not
+    count.
     """
     for i in range(1, records.shape[1]):
         if MODEL.judgement.now(records[slot, i]):
@@ -220,7 +232,11 @@ def breaks_holding(records, slot):  # type: ignore[no-untyped-def]
 
 
 def breaks(records, slot, wanted):  # type: ignore[no-untyped-def]
-    """Return whether the first protocol breaks a wanted property in a slot, and the others pass the end checks."""
+    """Return whether the first protocol breaks a wanted property, while the others break no property at the end.
+
+    `slot` is the slot of memory with the states, one for each protocol. A model checks some properties only at the end
+    of a schedule, after all faults have stopped.
+    """
     if MODEL.judgement.now(records[slot, 0]) & wanted == 0 and not (
         wanted & MODEL.judgement.at_end and broken_at_end(records, slot, 0) & wanted
     ):
@@ -232,22 +248,22 @@ def breaks(records, slot, wanted):  # type: ignore[no-untyped-def]
 
 
 def broken_at_end(records, slot, i):  # type: ignore[no-untyped-def]
-    """Return the properties that protocol `i` breaks if the schedule ends in this slot, one bit each.
+    """Return the properties that protocol `i` breaks if the schedule ends with the state in a slot, one bit each.
 
-    The check changes its state, so it uses a copy in the slot _HEALED.
+    The check changes a state, so the function checks a copy in the slot _HEALED.
     """
     records[_HEALED, i] = records[slot, i]
     return MODEL.judgement.end(records[_HEALED, i])
 
 
 def successors(records, views, tables, renaming_tables, room, alphabet, met, key, keys, hashes, vias):  # type: ignore[no-untyped-def]
-    """Apply every event to the states in slot 0. Returns the number of successors, and whether they fit into keys.
+    """Apply every event to the states in slot 0, and write the resulting successors. Returns two numbers.
 
-    Successor i goes to slot _FIRST + i, its key to `keys[i]`, and its event to `vias[i]`. The second result is a
-    number: 0 if all successors fit.
+    Successor i goes to slot _FIRST + i, its key to `keys[i]`, the key's hash to `hashes[i]`, and its event to
+    `vias[i]`. The first number is the number of successors. The second is 0 if all successors fit into keys.
     """
     count, outside = 0, np.int64(0)
-    copy_states(records, _FIRST)  # copy only after an event that applied: most events leave the slot unchanged
+    copy_states(records, _FIRST)  # copied again only after an enabled event: other events leave the slot unchanged
     for event in alphabet:
         slot = _FIRST + count
         if not apply(records, slot, event):
@@ -265,7 +281,10 @@ def successors(records, views, tables, renaming_tables, room, alphabet, met, key
 
 
 def sort_by_shard(hashes, entries, order, starts):  # type: ignore[no-untyped-def]
-    """Write the numbers of a chunk's entries, sorted by shard, to `order`, and the start of each shard to `starts`."""
+    """Sort the entries of a chunk by shard (a part of the store of visited states).
+
+    Writes the numbers of the entries to `order`, and the position of each shard's first entry to `starts`.
+    """
     # A counting sort. It is stable, so rows get the same order however many threads insert them.
     starts[:] = 0
     for entry in range(entries):
@@ -276,7 +295,7 @@ def sort_by_shard(hashes, entries, order, starts):  # type: ignore[no-untyped-de
         shard = shard_of(hashes[entry])
         order[starts[shard]] = entry
         starts[shard] += 1
-    # Each start has moved to its shard's end, which is the next shard's start: move them back by one place.
+    # Each start has moved to its shard's end, which is the next shard's start. Move the starts back by one place.
     for shard in range(SHARDS, 0, -1):
         starts[shard] = starts[shard - 1]
     starts[0] = 0
@@ -287,10 +306,12 @@ def expand(  # type: ignore[no-untyped-def]
     records, views, tables, renaming_tables, keys, table, firsts, ends, first, count,
     alphabet, which, wanted, met, outbox, chunk,
 ):  # fmt: skip
-    """Expand `count` states of a level, from number `first` on. The selected successors go to a chunk of the outbox.
+    """Expand `count` states of a level, beginning with state number `first`. Successors go to a chunk of the outbox.
 
-    Returns the number of successors written, the number of events applied, the reason of the end (ENDED, BROKEN or
-    DOES_NOT_FIT), and the last row. With NEW, the first broken successor is the last one written.
+    A level is the states at one distance from the start. `which` selects the successors: NEW (not in `table`), SOUGHT
+    (in `table`), or BREAKING (not in `table`, and breaking a wanted property). With NEW, the first broken successor is
+    the last one written. Returns the number of successors written, the number of events applied, the reason of the end
+    (ENDED, BROKEN or DOES_NOT_FIT), and the last row.
     """
     new_keys, all_hashes, all_parents, all_order, all_starts, all_vias = outbox
     hashes, parents, vias = all_hashes[chunk], all_parents[chunk], all_vias[chunk]

@@ -1,9 +1,10 @@
 """Search all states of a protocol within bounds, breadth first, in compiled code on all cores.
 
-The search visits every reachable state once, the nearest first. So a shortest schedule leads to the first broken state
-that it finds. A search that visits all states without a broken one proves that no schedule within the bounds breaks the
-property. The threads expand the states of a level in waves. After each wave the new states are inserted in an order
-that does not depend on the threads.
+The search visits every reachable state once, the nearest first. A state is broken if it breaks the property. The first
+broken state that the search finds is at the end of a shortest schedule. A search that visits all states without a
+broken one proves that no schedule within the bounds breaks the property. The threads expand the states of a level (the
+states at one distance from the start) in waves. After each wave the new states are inserted in an order that does not
+depend on the threads.
 """
 
 import time
@@ -42,7 +43,7 @@ _WAVE = 64 if numba.config.DISABLE_JIT else WAVE  # type: ignore[attr-defined]
 
 
 class NotConfirmed(Exception):
-    """A replay does not confirm the schedule that a search found. One of them has a bug, so don't trust the search."""
+    """A replay does not confirm the schedule that a search found. Either has a bug, so don't trust the search."""
 
 
 @dataclass(frozen=True)
@@ -51,12 +52,12 @@ class Exploration:
 
     `shortest` is a shortest schedule that breaks the property, None if the search found none. `states` is the number of
     states that the search kept, and `memory` their size in bytes. With symmetry a kept state represents all states that
-    differ only in the names of replicas, up to `symmetry` states. `transitions` counts the events applied. `complete`:
-    the search visited every state within the bounds. If it did not, it covered all schedules of up to `depth` events.
-    `memory_exhausted`: memory ended the search.
+    differ only in the names of replicas, up to `symmetry` states. `transitions` counts the events applied. If
+    `complete` is True, the search visited every state within the bounds. Otherwise it covered all schedules of up to
+    `depth` events. `memory_exhausted`: the search ended because its memory was full.
 
-    States at a requested depth are not kept. If the property breaks, `states` and `transitions` leave out the last
-    level, so that they do not depend on the order of expansion.
+    The search does not keep the states at the largest requested depth. If the property breaks, `states` and
+    `transitions` leave out the last level, so that they do not depend on the order of expansion.
     """
 
     states: int
@@ -103,15 +104,15 @@ def explore(
 ) -> Exploration:
     """Search breadth first for a shortest schedule that breaks one of the `wanted` properties (a bit for each).
 
-    `depth` bounds the length of schedules, None for no bound. `memory` bounds the memory of the states, in bytes.
-    `report` receives the progress after each wave. `jobs` is the number of threads, by default one for each core; the
-    result does not depend on it. The search starts in the state after the schedule `after`, and returns a schedule that
-    continues from there.
+    `depth` limits the length of schedules, None for no limit. `memory` limits the memory for the states, in bytes.
+    `report` receives the progress after each wave of states. `jobs` is the number of threads, by default one for each
+    core; the result does not depend on it. The search starts in the state after the schedule `after`, and returns a
+    schedule that continues from there.
 
     With `holding` protocols, a schedule counts only if none of these breaks any property, at an event or at the end.
     All protocols run side by side. If `met` is not empty, it has an element for each situation (coverage point). The
-    search sets it to 1 if `protocol` reaches the situation. `symmetric`: if the model allows it, one state represents
-    all states that differ only in the names of replicas.
+    search sets the element to 1 if `protocol` reaches the situation. `symmetric`: if the model allows it, one state
+    represents all states that differ only in the names of replicas.
 
     Raises DoesNotFit for a state that does not fit into a key. Raises NotConfirmed if a replay of the schedule does not
     break the property.
@@ -127,7 +128,8 @@ def explore_each(
 ) -> dict[int, Exploration]:
     """Search once for several sets of properties, each to its own depth. Returns the result for each set.
 
-    The keys of `depths` are disjoint sets of properties, a bit for each. Raises the same errors as `explore`.
+    A key of `depths` is a set of properties, with a bit for each, and no property is in two sets. The value is the
+    depth in events. Raises the same errors as `explore`.
     """
     return dict(explored(protocol, settings, depths, memory))
 
@@ -139,9 +141,9 @@ def explored(
     memory: int = DEFAULT_MEMORY,
     report: Callable[[SearchProgress], None] = lambda progress: None,
 ) -> Iterator[tuple[int, Exploration]]:
-    """Yield each result of `explore_each`, with its set of properties, as soon as it is known.
+    """Yield (set of properties, result) as soon as a result of `explore_each` is known.
 
-    `report` may end the search with an exception.
+    `report` receives the progress of the search, and may end the search with an exception.
     """
     with Threads(min(cores(), CHUNKS)) as threads:
         yield from _Search((protocol,), settings, sum(depths), memory, NOTHING_MET, threads, True, b"").run(
@@ -150,7 +152,7 @@ def explored(
 
 
 class MemoryEnded(Exception):
-    """The states do not fit into the memory of the search; the message gives the number of states that fit."""
+    """The states do not fit into the memory of the search. The message gives the number of states that fit."""
 
 
 def visit(
@@ -160,9 +162,9 @@ def visit(
     memory: int = DEFAULT_MEMORY,
     report: Callable[[SearchProgress], None] = lambda progress: None,
 ) -> tuple[Visited, list[Level], Expansion]:
-    """Visit every state within bounds. Returns the visited states, the levels of the search, and its Expansion.
+    """Visit every state within bounds. Returns the visited states, the levels of the search, and the Expansion.
 
-    Raises DoesNotFit and MemoryEnded.
+    A level is the states at one distance from the start. Raises DoesNotFit and MemoryEnded.
     """
     search = _Search((protocol,), settings, 0, memory, NOTHING_MET, threads, True, b"")
     ((_, result),) = search.run({0: inf}, report)
@@ -172,7 +174,10 @@ def visit(
 
 
 class _Search:
-    """A breadth-first search. `levels` holds the rows of each level of states; the last level is being expanded."""
+    """A breadth-first search. `levels` holds the rows of the states at each distance from the start.
+
+    The search expands the last level next.
+    """
 
     def __init__(
         self, protocols: Sequence[Protocol], settings: Settings, wanted: int, memory: int, met: np.ndarray,
@@ -190,7 +195,10 @@ class _Search:
     def run(
         self, depths: Mapping[int, float], report: Callable[[SearchProgress], None] = lambda progress: None
     ) -> Iterator[tuple[int, Exploration]]:
-        """Search for several disjoint sets of properties, each to its own depth. Yields (set, result)."""
+        """Search for several disjoint sets of properties, each to its own depth. Yields (set of properties, result).
+
+        A set has a bit for each property.
+        """
         remaining = dict(depths)
         while remaining:
             level, transitions = self.levels[-1], self.transitions
@@ -202,7 +210,7 @@ class _Search:
                 if result is None:
                     self.levels.append(Level(level.ends, self.visited.sizes.copy()))
                     continue
-                # The properties that this schedule breaks are done. The search for the others repeats this level.
+                # The search is done with the properties that this schedule breaks. It repeats the level for the others.
                 covered = [wanted for wanted in remaining if self._is_answered(wanted, result)]
                 self.transitions = transitions
             for wanted in covered:
@@ -210,7 +218,7 @@ class _Search:
                 yield wanted, result
 
     def _is_answered(self, wanted: int, result: Exploration) -> bool:
-        """Return whether a result for all remaining properties together is also the result for the `wanted` ones."""
+        """Return whether the result for all remaining properties together is also the result for those in `wanted`."""
         if result.shortest is None:
             return True
         return executions(self.protocols, self.settings, self.after + result.shortest)[0].breaks(wanted)
@@ -218,9 +226,9 @@ class _Search:
     def _expand_level(
         self, level: Level, is_last: bool, report: Callable[[SearchProgress], None]
     ) -> Exploration | None:
-        """Expand all states of a level. Returns the result if the search ends in this level, None if it goes deeper.
+        """Expand all states of a level. Returns the result if the search ends there, None if the search goes deeper.
 
-        The search keeps no successors of the last level.
+        A level is the states at one distance from the start. The search keeps no successors of the last level.
         """
         found_any, states, transitions = False, int(level.ends.sum()), self.transitions
         for first in range(0, level.size, _WAVE):
@@ -246,9 +254,9 @@ class _Search:
         return None
 
     def _expand_wave(self, level: Level, first: int) -> list[Expanded]:
-        """Expand a wave of states of a level, from number `first` on. Returns a result for each chunk of states."""
+        """Expand some states of a level, from state number `first` on. Returns a result for each chunk of states."""
         rows = min(_WAVE, level.size - first)
-        wave: list[Expanded | None] = [None] * -(-rows // CHUNK)  # rounded up; at most as many as the outbox has
+        wave: list[Expanded | None] = [None] * -(-rows // CHUNK)  # rounded up; not more than the outbox has room for
 
         def work(chunk: int, thread: int) -> None:
             at = chunk * CHUNK
@@ -278,7 +286,10 @@ class _Search:
         return shortest
 
     def _raise_does_not_fit(self, row: int) -> None:
-        """Raise DoesNotFit with the field whose value does not fit. `row` holds the parent of the state."""
+        """Raise DoesNotFit with the name of the field whose value does not fit into a key.
+
+        `row` is the row of a state that has a successor with this value.
+        """
         retrace = Retrace(self.visited, self.expansion, self.threads, self.levels)
         here = executions(self.protocols, self.settings, self.after)
         schedule = self.after + retrace.schedule(retrace.tables_to(np.array([row])), here)
@@ -303,9 +314,10 @@ def executions(protocols: Sequence[Protocol], settings: Settings, after: bytes) 
 def prepared(
     protocols: Sequence[Protocol], settings: Settings, wanted: int, symmetric: bool, jobs: int, after: bytes = b""
 ) -> tuple[list[Interpreted], Expansion, int]:
-    """Prepare a search. Returns the initial state of each protocol, the Expansion, and the symmetry.
+    """Prepare a search. Returns the initial state of each protocol, the Expansion, and the size of symmetry classes.
 
-    The symmetry is the largest number of states that one state may represent; 1 without symmetry.
+    A symmetry class is a set of states that differ only in the names of replicas. The size is the largest number of
+    states in a class; 1 without symmetry.
     """
     starts = [each.state for each in executions(protocols, settings, after)]
     model = model_of(protocols)
@@ -321,7 +333,10 @@ def most_states(protocol: Protocol, settings: Settings, memory: int) -> int:
 
 
 def confirm(protocols: Sequence[Protocol], settings: Settings, wanted: int, schedule: bytes) -> None:
-    """Raise NotConfirmed if a schedule breaks no wanted property under the first protocol, or any under another."""
+    """Check by a replay that a schedule breaks a wanted property under the first protocol, and none under the others.
+
+    Raises NotConfirmed if the schedule does not.
+    """
     model = model_of(protocols)
     execution, *holding = (Execution(protocol, settings, schedule) for protocol in protocols)
     every = model.judgement.all
@@ -334,7 +349,7 @@ def confirm(protocols: Sequence[Protocol], settings: Settings, wanted: int, sche
 
 @dataclass(frozen=True)
 class Timed:
-    """The result of a search, and its duration in seconds without compilation."""
+    """The result of a search, and its duration in seconds. The time for compilation is not included."""
 
     exploration: Exploration
     seconds: float

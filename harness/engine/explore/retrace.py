@@ -1,9 +1,9 @@
 """Find the schedule that leads to a state, although a search keeps only the keys of states.
 
-Retrace goes back level by level, and recomputes which states lead to the last state. Then it goes forward from the
-initial state. At each level it takes the first event that leads to one of these states. So it finds the first of all
-shortest schedules in byte order. The result is the same with and without symmetry, although with symmetry a key
-represents a class of states (symmetry.py).
+Retrace goes back level by level, and recomputes which states lead to the last state. A level holds the states at one
+distance from the start. Then Retrace goes forward from the initial state. At each level it takes the first event that
+leads to a recomputed state. So it finds the first of all shortest schedules in byte order. Symmetry does not change the
+result, although with symmetry a key represents a class of states (symmetry.py).
 """
 
 from collections.abc import Sequence
@@ -24,17 +24,21 @@ Rows = npt.NDArray[np.int64]
 
 
 class Retrace:
-    """Goes back through the levels of a finished search."""
+    """Finds schedules that lead to states of a finished search, by going back through the levels of the search."""
 
     def __init__(self, visited: Visited, expansion: Expansion, threads: Threads, levels: Sequence[Level]) -> None:
         self._visited, self._expansion, self._threads, self._levels = visited, expansion, threads, levels
 
     def breaking(self, wanted: int) -> Rows:
-        """Return the rows of the last level with a successor that breaks a wanted property."""
+        """Return the rows of all states in the last level that have a successor which breaks a wanted property."""
         return self._leading(self._levels[-1], BREAKING, NOTHING_VISITED, wanted)
 
     def tables_to(self, rows: Rows) -> list[Array]:
-        """Return a hash table for each level after the first, with the rows that lead to the given last rows."""
+        """Return a hash table of states for each level after the first.
+
+        `rows` are rows of the last level. A table holds the states of its level that lead to the states in `rows`, and
+        the last table holds the states in `rows`.
+        """
         tables: list[Array] = []
         for level in reversed(self._levels[:-1]):
             tables.append(self._visited.table_of(rows))
@@ -42,9 +46,10 @@ class Retrace:
         return tables[::-1]
 
     def _leading(self, level: Level, which: int, table: Array, wanted: int) -> Rows:
-        """Return the rows of a level with a successor that `which` selects.
+        """Return the rows of the states in a level that have a selected successor.
 
-        SOUGHT selects the states in `table`, and BREAKING the states that break a wanted property.
+        `which` selects the successors: SOUGHT selects the states in `table`, and BREAKING the states that break a
+        wanted property.
         """
         rows: list[Rows] = []
         chunks = -(-level.size // CHUNK)
@@ -61,11 +66,11 @@ class Retrace:
         return np.concatenate(rows)
 
     def schedule(self, tables: Sequence[Array], executions: Sequence[Execution], wanted: int = 0) -> bytes:
-        """Return the first schedule in byte order that leads through one row of each table.
+        """Return the first schedule in byte order that leads through a state in each of the tables.
 
-        If `wanted` is not 0, one more event breaks a wanted property. The executions begin in the initial states of the
-        search, and the method applies the schedule to them. The schedule ends early if a successor does not fit into a
-        key.
+        If `wanted` is not 0, the schedule has one more event, which breaks a wanted property. The executions begin in
+        the initial states of the search, and the method applies the schedule to them. The schedule ends early if a
+        successor does not fit into a key.
         """
         schedule = bytearray()
         steps = [(SOUGHT, table) for table in tables] + [(BREAKING, NOTHING_VISITED)] * bool(wanted)

@@ -1,8 +1,8 @@
 """Plan tours: paths through a graph that start at node 0 and together cover every wanted edge that can be reached.
 
-The plan is greedy. A tour goes to the nearest node with a wanted edge that no tour covers yet, and follows such edges
-as long as possible. If the next one is near, the tour continues there. So a wanted edge costs four to six steps, and
-the first tours are the shortest.
+The plan is greedy. A tour goes to the nearest node with a wanted edge that no tour covers yet. From there it follows
+such edges as long as possible. If another such edge is at most _NEAR steps away, the tour continues there. So a wanted
+edge costs four to six steps, and the first tours are the shortest.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from epochfuzz.harness.engine.runtime.compilation import compiled, kernel
 
 _NEAR = 8  # a tour ends if the next wanted edge is farther away; a new tour from node 0 is seldom longer
-_LONGEST = 200  # a tour ends this many steps after its first wanted edge: a failed step loses the rest of a tour
+_LONGEST = 200  # a tour ends this many steps after its first wanted edge, because a failed step loses the rest of it
 _ROOM = 1 << 20  # steps that one call plans
 
 Numbers = npt.NDArray[np.int32]
@@ -23,7 +23,7 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Edges:
-    """The edges of a graph, as arrays of source and target nodes, in ascending order of sources."""
+    """The edges of a graph, as arrays of source and target nodes, sorted by source. `nodes` is the number of nodes."""
 
     nodes: int
     sources: Numbers
@@ -35,7 +35,7 @@ class Edges:
 
 
 class Reach:
-    """The nodes that can be reached from node 0 along usable edges, and an edge that reaches each of them."""
+    """The nodes that can be reached from node 0 along usable edges. `via` has an edge that leads to each node."""
 
     def __init__(self, edges: Edges, usable: Flags) -> None:
         self.edges, self.usable, self.offsets = edges, usable, edges.offsets()
@@ -52,7 +52,10 @@ class Reach:
         return reached
 
     def tours(self, wanted: Flags) -> Iterator[Numbers]:
-        """Plan tours (paths from node 0) that cover all wanted edges in reach. Yields the edge numbers of each tour."""
+        """Yield tours (paths from node 0) that together cover all wanted edges that can be reached.
+
+        A tour is an array of edge numbers. `wanted` has a flag for each edge.
+        """
         wanted = wanted & self.reached()
         waiting = np.bincount(self.edges.sources, wanted, self.edges.nodes).astype(np.int32)
         nodes = self.edges.nodes
@@ -70,9 +73,10 @@ class Reach:
 
 @kernel
 def reach(offsets, targets, usable, via, order):  # type: ignore[no-untyped-def]
-    """List the nodes that can be reached from node 0 in `order`, the nearest first. Returns their number.
+    """Find the nodes that can be reached from node 0 along usable edges. Returns the number of these nodes.
 
-    Writes an edge that reaches each node to `via`.
+    Writes the nodes to `order`, the nearest first. For each node except node 0, writes an edge that leads to it to
+    `via`.
     """
     seen = np.zeros(via.shape[0], np.uint8)
     order[0] = 0
@@ -92,7 +96,10 @@ def reach(offsets, targets, usable, via, order):  # type: ignore[no-untyped-def]
 
 
 def way_back(node, start, via, sources, way):  # type: ignore[no-untyped-def]
-    """Write the edges of the path from `start` to `node` to `way`, the last edge first. Returns their number."""
+    """Find the path from `start` to `node`. For each node, `via` holds the edge that leads to the node.
+
+    Writes the edges of the path to `way`, the last edge first. Returns the number of edges.
+    """
     length = 0
     while node != start:
         way[length] = via[node]
@@ -102,9 +109,9 @@ def way_back(node, start, via, sources, way):  # type: ignore[no-untyped-def]
 
 
 def wanted_edge(node, graph, wanted, waiting):  # type: ignore[no-untyped-def]
-    """Return a wanted edge of a node that has one.
+    """Return a wanted edge that starts at a node. The node must have such an edge.
 
-    Prefers an edge back to the node itself, then an edge to a node whose own edges are still wanted.
+    An edge back to the node itself is preferred, then an edge to a node that has wanted edges of its own.
     """
     offsets, targets = graph[0], graph[2]
     best, best_score = 0, -1
@@ -117,13 +124,14 @@ def wanted_edge(node, graph, wanted, waiting):  # type: ignore[no-untyped-def]
 
 
 def way_on(start, graph, waiting, memory, clock, near, way):  # type: ignore[no-untyped-def]
-    """Write the edges of the path to the nearest node with a wanted edge to `way`, the last edge first.
+    """Find the path from `start` to the nearest node with a wanted edge.
 
-    Returns the number of edges, 0 if no such node is within `near` steps. `memory` holds three arrays by node (the
-    clock when the node was last seen, the edge that led to it, its distance) and room for a queue.
+    Writes the edges of the path to `way`, the last edge first. Returns the number of edges; 0 if all nodes with wanted
+    edges are more than `near` steps away. `memory` holds three arrays by node (the clock when the node was last seen,
+    the edge that led to it, its distance) and room for a queue.
     """
     offsets, sources, targets, usable, _, _ = graph
-    # A clock instead of flags: a node has been seen if its entry equals the clock. So no call has to clear the array.
+    # A clock instead of flags: a node has been seen if its entry equals the clock. So no call clears the array.
     seen, back, distance, queue = memory
     queue[0], distance[start], seen[start] = start, 0, clock
     first, count = 0, 1
@@ -145,10 +153,11 @@ def way_on(start, graph, waiting, memory, clock, near, way):  # type: ignore[no-
 
 @kernel
 def plan(graph, wanted, waiting, memory, progress, room, near, longest, steps, ends):  # type: ignore[no-untyped-def]
-    """Plan tours until they have `room` steps or no wanted edge is left. Returns the number of tours.
+    """Plan tours: paths from node 0 that cover wanted edges. Returns the number of tours.
 
-    Writes the edges of all tours to `steps`, and the end of each tour to `ends`. `waiting` holds the number of wanted
-    edges of each node. `progress` holds the first position in `order` that may have wanted edges, and a clock.
+    The function stops when all tours together have `room` steps, or when no wanted edge is left. It writes the edges of
+    all tours to `steps`, and the end of each tour in `steps` to `ends`. `waiting` holds the number of wanted edges of
+    each node. `progress` holds the first position in `order` that may have wanted edges, and a clock.
     """
     sources, targets, via, order = graph[1], graph[2], graph[4], graph[5]
     way = np.empty(via.shape[0] + 1, np.int32)

@@ -1,8 +1,8 @@
 """List all transitions between the states within bounds, as arrays.
 
-With symmetry one state, the representative, stands for all states that differ from it only in the names of replicas. A
-successor of a representative is usually a renamed copy of another one. The module compares keys to find the renaming.
-It identifies states by 64-bit hashes, and detects two states with the same hash.
+With symmetry one state, the representative, stands for all states that differ only in the names of replicas. So a
+successor of a representative is usually not a representative itself, but a renamed copy of one. The module compares
+keys to find the renaming. The module identifies states by 64-bit hashes, and detects two states with the same hash.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,10 +34,10 @@ class Ambiguous(Exception):
 class Transitions:
     """All transitions between the states within bounds, as arrays.
 
-    Transition i leads from state `sources[i]` by `events[i]` to state `targets[i]`. Sources ascend, and schedules start
-    in state 0. With symmetry, a state stands for all states that differ only in the names of replicas. A transition
-    may then rename replicas: replica r of the target is called `orders[names[i]][r]` in the state after the event.
-    `start` is the index in `orders` for state 0.
+    Transition i leads from state `sources[i]` by `events[i]` to state `targets[i]`. The array `sources` is in ascending
+    order, and schedules start in state 0. With symmetry, a state stands for all states that differ only in the names of
+    replicas. A transition may then rename replicas: replica r of the target is called `orders[names[i]][r]` in the
+    state after the event. Replica r of state 0 is called `orders[start][r]` in the initial state.
     """
 
     states: int
@@ -55,7 +55,7 @@ class Transitions:
         """Return two tables: renamed events, and the results of two renamings in sequence.
 
         Item [n][event] of the first table is the event with the names `orders[n]`. Item [n][m] of the second table is
-        the number of the order that results from order m after order n.
+        the number of the order that gives replica r the name `orders[n][orders[m][r]]`.
         """
         numbers = {order: number for number, order in enumerate(self.orders)}
         events = [{event: renamed_event(event, order) for event in self.alphabet} for order in self.orders]
@@ -69,9 +69,9 @@ def transitions(
     memory: int = DEFAULT_MEMORY,
     report: Callable[[SearchProgress], None] = lambda progress: None,
 ) -> Transitions:
-    """Find every transition within bounds. Raises DoesNotFit, MemoryEnded and Ambiguous.
+    """Return every transition within bounds. Raises DoesNotFit, MemoryEnded and Ambiguous.
 
-    `memory` bounds the memory of the states, in bytes.
+    `memory` limits the memory for the states, in bytes.
     """
     with Threads(cores()) as threads:
         visited, levels, expansion = visit(protocol, settings, threads, memory, report)
@@ -100,7 +100,7 @@ def _hashes(keys: npt.NDArray[np.uint32]) -> Hashes:
 
 
 def _rows(level: Level) -> npt.NDArray[np.int64]:
-    """Return the rows of a level of states, in the search's order."""
+    """Return the rows of all states of a level, in ascending order of their shards and of their places there."""
     shards = [row_of(shard, np.arange(level.starts[shard], level.ends[shard])) for shard in range(SHARDS)]
     return np.concatenate(shards)
 
@@ -108,7 +108,7 @@ def _rows(level: Level) -> npt.NDArray[np.int64]:
 def _successors(
     visited: Visited, levels: Sequence[Level], expansion: Expansion, threads: Threads
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8], Hashes]:
-    """Return three arrays for all successors in order: their parents' rows, their events, their keys' hashes."""
+    """Return three arrays with an element for each successor: its parent's row, its event, and its key's hash."""
     parts: dict[tuple[int, int], tuple[Any, ...]] = {}
     for number, level in enumerate(levels):
 
@@ -127,7 +127,10 @@ def _successors(
 
 
 def _numbers(wanted: Hashes, hashes: Hashes) -> Numbers:
-    """Return the positions of the wanted hashes in `hashes`, which are the states' numbers. Raises Ambiguous."""
+    """Return the numbers of the states that have the wanted hashes. Raises Ambiguous.
+
+    `hashes[n]` is the hash of state n.
+    """
     order = np.argsort(hashes)
     ascending = hashes[order]
     places = np.minimum(np.searchsorted(ascending, wanted), len(order) - 1)
@@ -137,9 +140,10 @@ def _numbers(wanted: Hashes, hashes: Hashes) -> Numbers:
 
 
 def _names(found: Hashes, targets: Numbers, in_orders: Sequence[Hashes]) -> npt.NDArray[np.uint8]:
-    """Return, for each successor, the first order of names that gives its target the successor's hash.
+    """Return for each successor the number of the first renaming that turns its target state into the successor.
 
-    Raises Ambiguous if there is none.
+    `found` has the hash of each successor, and `targets` the number of its target state. `in_orders[k][n]` is the hash
+    of state n with its replicas renamed by order k. Raises Ambiguous if no renaming fits.
     """
     names = np.full(len(found), len(in_orders), np.uint8)
     for number in reversed(range(len(in_orders))):

@@ -1,7 +1,7 @@
 """The set of states that a search has visited: packed keys in shards, and a hash table for each shard.
 
-The hash of a key determines its shard, so threads that fill different shards share no data. A lookup compares whole
-keys, so a collision of hashes cannot make a search skip a state. The set does not record how the search reached a
+The hash of a key determines the key's shard, so threads that fill different shards share no data. A lookup compares
+whole keys, so a collision of hashes cannot make a search skip a state. The set does not record how the search reached a
 state; retrace.py recomputes this.
 """
 
@@ -30,11 +30,11 @@ Array = npt.NDArray[Any]
 
 
 class Visited:
-    """The keys of visited states: a row of `halves` 32-bit words for each state. `sizes` counts the rows by shard.
+    """The keys of visited states: a row of `halves` 32-bit words for each state.
 
-    Row i of a shard is `keys[row_of(shard, i)]`. `memory` is in bytes. The constructor reserves address space for all
-    rows, and the operating system allocates only the pages that are written. Each shard has a free row after the last
-    allowed one.
+    `sizes` has the number of rows by shard. Row i of a shard is `keys[row_of(shard, i)]`. `memory` is in bytes. The
+    constructor reserves address space for all rows, and the operating system allocates only the pages that are written.
+    A shard holds up to `limit` states, and has free rows after these.
     """
 
     def __init__(self, halves: int, memory: int) -> None:
@@ -62,7 +62,10 @@ class Visited:
         return blocks * BLOCK * self.keys.shape[1] * self.keys.itemsize + self.table.nbytes
 
     def has_room_for(self, coming: npt.NDArray[np.int64], threads: Threads) -> bool:
-        """Make room for `coming` more rows in each shard. Returns False if they would exceed the memory."""
+        """Make room for more rows. Returns False if these rows would exceed the memory.
+
+        `coming` has the number of these rows for each shard.
+        """
         most = int((self.sizes + coming).max())
         if most > self.limit:
             return False
@@ -80,7 +83,10 @@ class Visited:
         return True
 
     def add(self, outbox: tuple[Array, ...], chunks: int, tasks: int, threads: Threads) -> None:
-        """Add the states in the first `chunks` chunks of an outbox (see Expansion). Call `has_room_for` first."""
+        """Add the states in the first `chunks` chunks of an outbox (see Expansion). Call `has_room_for` first.
+
+        The shards are divided among `tasks` tasks, which the threads run.
+        """
         adding = compiled(insert)
 
         def work(task: int, thread: int) -> None:
@@ -89,7 +95,7 @@ class Visited:
         threads.run(tasks, work)
 
     def table_of(self, rows: npt.NDArray[np.int64]) -> Array:
-        """Return a hash table that holds only the given rows."""
+        """Return a hash table that holds only the states in the given rows."""
         most = int(np.bincount(rows >> BLOCK_BITS & (SHARDS - 1), minlength=1).max())
         table = np.zeros((SHARDS, int(most / _MOST_LOAD) + 1), np.uint32)
         compiled(enter)(self.keys, rows, table)
@@ -109,13 +115,17 @@ def shards_of(task: int, tasks: int) -> tuple[int, int]:
 def row_of(shard, i):  # type: ignore[no-untyped-def]
     """Return the index in `keys` of row i of a shard.
 
-    Blocks of rows belong to the shards in turn, so that a small search touches little memory.
+    A block is a run of consecutive rows of one shard. The blocks of all shards take turns in `keys`, so that a small
+    search touches little memory.
     """
     return ((i >> BLOCK_BITS) * SHARDS + shard) << BLOCK_BITS | (i & (BLOCK - 1))
 
 
 def hash_of(keys, row):  # type: ignore[no-untyped-def]
-    """Return a 64-bit hash of the key in a row: the finalizer of MurmurHash3, word by word."""
+    """Return a 64-bit hash of the key in a row of `keys`.
+
+    The function mixes in the key's 64-bit words one after the other, with a multiplier of MurmurHash3's finalizer.
+    """
     value = np.uint64(0x9E3779B97F4A7C15)
     for half in range(0, keys.shape[1] - 1, 2):
         word = np.uint64(keys[np.uint64(row), half]) | np.uint64(keys[np.uint64(row), half + 1]) << np.uint64(32)
@@ -126,26 +136,26 @@ def hash_of(keys, row):  # type: ignore[no-untyped-def]
 
 
 def mixed(value, word):  # type: ignore[no-untyped-def]
-    """Return the hash `value` with one more word mixed in."""
+    """Return the hash that results from mixing one more word into the hash `value`."""
     value = (value ^ word) * np.uint64(0xFF51AFD7ED558CCD)
     return value ^ value >> np.uint64(32)
 
 
 def shard_of(hashed):  # type: ignore[no-untyped-def]
-    """Return the shard of a key with this hash."""
-    # The highest bits, because `home_of` takes its slot from the low half of the hash.
+    """Return the shard (part of the set) that holds the key with a hash."""
+    # The highest bits, because `home_of` computes the slot from the lower half of the hash.
     return np.int64(hashed >> np.uint64(64 - SHARD_BITS))
 
 
 def home_of(hashed, slots):  # type: ignore[no-untyped-def]
-    """Return the slot of the hash table where the search for a key with this hash begins."""
+    """Return the first slot to look at for a key with this hash, in a hash table of `slots` slots."""
     # A product in place of a remainder: a division would be slower, and the number of slots need not be a power of two.
     return np.int64(((hashed & np.uint64(0xFFFFFFFF)) * np.uint64(slots)) >> np.uint64(32))
 
 
 def same(keys, row, others, other):  # type: ignore[no-untyped-def]
-    """Return whether two rows hold the same key."""
-    # No early return: the loop stays free of branches, and keys that get here are almost always equal.
+    """Return whether a row of `keys` and a row of `others` hold the same key."""
+    # No early return: the loop stays free of branches, and the compared keys are almost always equal.
     equal = True
     for half in range(keys.shape[1]):
         equal &= keys[np.uint64(row), half] == others[np.uint64(other), half]
@@ -153,12 +163,12 @@ def same(keys, row, others, other):  # type: ignore[no-untyped-def]
 
 
 # The lower bits of a slot hold a row number within the shard plus 1, because 0 marks an empty slot. The remaining bits
-# hold a part of the hash. A lookup reads a key only if these bits agree. So most keys that differ from the wanted key
-# need no access to memory, and waiting for memory is the largest cost of a search.
+# hold a part of the hash. A lookup reads a key only if these bits agree with the hash of the wanted key. So it seldom
+# reads a different key. This saves time, because waiting for memory is the largest cost of a search.
 
 
 def number_bits(keys):  # type: ignore[no-untyped-def]
-    """Return the number of bits in a slot of the hash table that hold the row number."""
+    """Return how many bits of a slot hold a row number. A slot is a 32-bit entry of the hash table."""
     bits = 0
     while keys.shape[0] >> (SHARD_BITS + bits):
         bits += 1
@@ -166,18 +176,21 @@ def number_bits(keys):  # type: ignore[no-untyped-def]
 
 
 def slot_with(hashed, number, bits):  # type: ignore[no-untyped-def]
-    """Return the contents of a slot of the hash table: some bits of the hash, and a row number, counted from 1."""
-    # The upper half of the hash: the lower half chose the slot, so it would distinguish keys in a chain poorly.
+    """Return the contents of a slot of the hash table: some bits of a hash, and a row number.
+
+    The rows of a shard are numbered from 1, because 0 marks an empty slot. `bits` is the size of the row number.
+    """
+    # The upper half of the hash. The lower half chose the slot, so it distinguishes keys in neighbouring slots poorly.
     return np.int64(hashed >> np.uint64(32)) << bits & np.int64(0xFFFFFFFF) | number
 
 
 def row_in(slot, hashed, bits):  # type: ignore[no-untyped-def]
-    """Return the row in `keys` that a slot refers to. The hash determines the shard."""
+    """Return the row in `keys` that a slot of the hash table refers to. The hash determines the shard."""
     return row_of(shard_of(hashed), (slot & ((np.int64(1) << bits) - 1)) - 1)
 
 
 def may_have(slot, hashed, bits):  # type: ignore[no-untyped-def]
-    """Return whether a slot may hold a key with this hash, because the slot's bits of the hash agree.
+    """Return whether a slot may refer to a key with a hash: the bits of a hash in the slot agree with this hash.
 
     The slot must not be empty.
     """
@@ -196,12 +209,13 @@ def find_slot(wanted, i, hashed, keys, table, bits):  # type: ignore[no-untyped-
 
 
 def look_up(wanted, count, hashes, keys, table, found, bits):  # type: ignore[no-untyped-def]
-    """Look up the first `count` wanted keys. `found[i]` becomes 0 if key i has not been visited.
+    """Look up the first `count` keys of `wanted` in the hash table.
 
-    The lookups wait for memory at the same time, because they do not depend on one another.
+    Sets `found[i]` to 0 if key i has not been visited, and to the contents of its slot if it has. The lookups wait for
+    memory at the same time, because they do not depend on one another.
     """
     slots = table.shape[1]
-    # Three loops in place of one: the loads of a loop are independent, so the processor has many in flight.
+    # Three loops in place of one: the loads in a loop are independent, so the processor runs many at a time.
     for i in range(count):
         found[i] = table[np.uint64(shard_of(hashes[i])), np.uint64(home_of(hashes[i], slots))]
     for i in range(count):
@@ -216,7 +230,7 @@ def look_up(wanted, count, hashes, keys, table, found, bits):  # type: ignore[no
 
 
 def enter_row(keys, row, table, bits):  # type: ignore[no-untyped-def]
-    """Enter a row into a hash table that doesn't hold it yet."""
+    """Enter a row of `keys` into the hash table. The table must not hold this row yet."""
     shard, slots = row >> BLOCK_BITS & (SHARDS - 1), table.shape[1]
     hashed = hash_of(keys, row)
     slot = home_of(hashed, slots)
@@ -228,7 +242,7 @@ def enter_row(keys, row, table, bits):  # type: ignore[no-untyped-def]
 
 @kernel
 def enter(keys, rows, table):  # type: ignore[no-untyped-def]
-    """Enter rows into an empty hash table."""
+    """Enter some rows of `keys` into an empty hash table."""
     bits = number_bits(keys)
     for row in rows:
         enter_row(keys, row, table, bits)
@@ -245,7 +259,10 @@ def fill_table(keys, sizes, table, first, last):  # type: ignore[no-untyped-def]
 
 @kernel
 def insert(keys, table, sizes, outbox, chunks, first, last):  # type: ignore[no-untyped-def]
-    """Add the new states in the first `chunks` chunks of an outbox, in order, to the shards `first` to `last` - 1."""
+    """Add the new states in the first `chunks` chunks of an outbox to the shards from `first` to `last` (exclusive).
+
+    The states are added in the order of the outbox. States that the set already holds are skipped.
+    """
     new_keys, hashes, parents, order, starts, _ = outbox
     room = parents.shape[1]
     slots = table.shape[1]

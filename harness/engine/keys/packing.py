@@ -5,8 +5,8 @@ three records needs a tenth of this room. A key leaves out constants, fields tha
 elements beyond the search's bounds. Each remaining element takes the bits that its greatest value needs. Packing
 detects a value that does not fit, because different states could then have the same key.
 
-The values of a single replica lie together in chunks that have the same form for every replica, so that symmetry.py can
-change the order of replicas. Chunks and all other elements fill the words, the largest first.
+The values of a single replica lie together in chunks. A chunk has the same form for every replica, so that symmetry.py
+can change the order of replicas. The chunks and all other elements are distributed to the words, the largest first.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,7 +26,7 @@ Table = npt.NDArray[np.int64]
 INDEX, SHIFT, BITS, LEAST, END = range(5)
 
 _WORD_BITS = 64
-_CHUNK_BITS = 32  # size of a chunk of a replica's values: smaller chunks leave fewer bits unused, but cost time
+_CHUNK_BITS = 32  # size of a chunk of a replica's values; smaller chunks leave fewer bits unused, but need more time
 
 
 class DoesNotFit(Exception):
@@ -35,9 +35,9 @@ class DoesNotFit(Exception):
 
 @dataclass(frozen=True)
 class Element:
-    """An element of a field that belongs to a key, with its bounds.
+    """An element of a field that is part of a key, with its least and its greatest value.
 
-    `at` is its position in a record (Table.place_of).
+    `at` is the position of the element in a record (Table.place_of).
     """
 
     field: Field
@@ -53,7 +53,7 @@ class Element:
 
     @property
     def is_local(self) -> bool:
-        """True if the element belongs to a single replica and its value refers to no replica."""
+        """True if the element belongs to a single replica, and its value does not name a replica."""
         return len(self.replicas) == 1 and self.field.names is Names.NOBODY
 
     @property
@@ -64,7 +64,7 @@ class Element:
 
 @dataclass(frozen=True)
 class Place:
-    """The position of an element in a key: word and lowest bit. `chunk` is the number of its chunk, -1 for none."""
+    """The position of an element in a key: word and lowest bit. `chunk` is the number of its chunk, -1 for no chunk."""
 
     element: Element
     word: int
@@ -74,11 +74,11 @@ class Place:
 
 @dataclass(frozen=True)
 class Layout:
-    """The form of a key: the place of each element, and the tables that kernels (compiled functions) use to pack it.
+    """The form of a key: the place of each element, and the tables that compiled functions use to pack a state.
 
     `words` and `halves` are the sizes of a key in 64-bit and 32-bit words. `bytes_table` is for elements stored as
-    bytes, `words_table` for the others. `chunks[r, c]` holds the word, the lowest bit and the number of bits of chunk c
-    of replica r.
+    bytes, `words_table` for the others. A chunk holds values of one replica. `chunks[r, c]` holds the word, the lowest
+    bit and the number of bits of chunk c of replica r.
     """
 
     places: tuple[Place, ...]
@@ -90,7 +90,7 @@ class Layout:
 
     @property
     def elements(self) -> tuple[Element, ...]:
-        """The elements of a key."""
+        """The elements of a state that belong to a key."""
         return tuple(place.element for place in self.places)
 
     def check(self, p: Interpreted) -> None:
@@ -105,9 +105,9 @@ class Layout:
 
 
 def layout_for(starts: Sequence[Interpreted]) -> Layout:
-    """Return the form of the keys for all states that can follow from `starts`.
+    """Return the form of the keys for all states that can follow from the states in `starts`.
 
-    The starts have equal settings, and may have different protocols.
+    All states in `starts` have equal settings. They may have different protocols.
     """
     elements = tuple(_elements(starts))
     replicas = range(starts[0].replicas)
@@ -130,7 +130,7 @@ def layout_for(starts: Sequence[Interpreted]) -> Layout:
 
 
 def _fill(sizes: Sequence[int], room: int) -> list[tuple[int, int]]:
-    """Distribute items of these sizes to bins with `room` bits. Returns (bin, bit) for each.
+    """Distribute items of the given sizes (in bits) to bins of `room` bits. Returns (bin, lowest bit) for each item.
 
     The largest items go first, each into the first bin with enough room.
     """
@@ -162,7 +162,7 @@ def _table(places: Sequence[Place], words: int) -> Table:
 
 
 def _elements(starts: Sequence[Interpreted]) -> Iterator[Element]:
-    """Yield every element whose value may differ between states of the search."""
+    """Yield every element that may have different values in different states of the search."""
     p = starts[0]
     for field in p.table.variables:
         if any(field.read(each) for each in starts):
@@ -175,10 +175,10 @@ def _elements(starts: Sequence[Interpreted]) -> Iterator[Element]:
 
 
 def pack_part(records, start, table, words, key, first):  # type: ignore[no-untyped-def]
-    """Add the elements that a table lists to a key.
+    """Pack some elements of a state into a key. `table` lists the elements.
 
     The key is the `words` words of `key` from index `first` on. The state is in `records` from index `start` on.
-    Returns a number other than 0 if a value does not fit.
+    Returns a number other than 0 if a value does not fit into its bits.
     """
     element, outside = np.uint64(0), np.int64(0)
     for word in range(words):
@@ -189,12 +189,12 @@ def pack_part(records, start, table, words, key, first):  # type: ignore[no-unty
             packed += value << table[SHIFT, element]
             outside |= value >> table[BITS, element]  # not 0 for a value that is too large, and for a negative one
             element += np.uint64(1)
-        key[np.uint64(first + word)] += packed  # the bytes and the words of a state share words of the key
+        key[np.uint64(first + word)] += packed  # added, because both tables can have elements in this word
     return outside
 
 
 def unpack_part(key, first, table, words, records, start):  # type: ignore[no-untyped-def]
-    """Write the elements that a table lists from a key back to a state. This is the inverse of `pack_part`."""
+    """Unpack some elements of a key into a state. `table` lists the elements. This is the inverse of `pack_part`."""
     element = np.uint64(0)
     for word in range(words):
         packed, end = key[np.uint64(first + word)], np.uint64(table[END, np.uint64(word)])

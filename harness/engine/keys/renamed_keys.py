@@ -13,7 +13,7 @@ Values = npt.NDArray[np.int64]
 
 
 def renamed_keys(layout: Layout, keys: npt.NDArray[np.uint32], names: Sequence[int]) -> npt.NDArray[np.uint32]:
-    """Return the keys after giving each replica r the name `names[r]`.
+    """Return the keys of some states after renaming their replicas: replica r gets the name `names[r]`.
 
     `keys` has a row of 32-bit words for each state. All states belong to one protocol.
     """
@@ -39,7 +39,7 @@ def _halved(words: Values, halves: int) -> npt.NDArray[np.uint32]:
 
 
 def _values(words: Values, place: Place) -> Values:
-    """Return the packed value of an element for each state: its difference from its least value."""
+    """Return the packed value of an element in each state: the difference from the least value of the element."""
     values: Any = words[:, place.word] >> place.shift & (1 << place.element.bits) - 1
     return values
 

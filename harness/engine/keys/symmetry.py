@@ -4,8 +4,8 @@ The rules do not depend on the names of replicas, so one state can represent a c
 and Jha, 1996). The model decides whether its rules and properties have this symmetry.
 
 The key of a state has chunks with the values of a single replica. The module sorts the replicas by their chunks, and
-packs every other value as if the replicas stood in this order. Replicas with equal chunks may stand in any order. The
-least of the resulting keys is the key of the class.
+packs every other value as if the replicas stood in this order. Replicas with equal chunks may stand in any order, so
+the module tries all these orders. The least of the resulting keys is the key of the class.
 """
 
 from collections.abc import Sequence
@@ -31,16 +31,17 @@ _MOST_NAMES = 16  # room for every value that a replica's number may have, valid
 
 @dataclass(frozen=True)
 class Renaming:
-    """The tables that are needed to compute the key of a class of states. Without `orders`, a state keeps its own key.
+    """The tables that are needed to compute the key of a class of states.
 
-    `rest_bytes` and `rest_words` describe the elements outside of chunks, `chunks` the chunks. `orders` has all orders
-    of the replicas.
+    A class is a set of states that differ only in the names of replicas. `chunks` describes the chunks of a key, which
+    hold the values of a single replica. `rest_bytes` and `rest_words` describe all other elements. `orders` has all
+    orders of the replicas. If `orders` is empty, each state keeps its own key.
     """
 
     rest_bytes: Table
     rest_words: Table
     chunks: Table
-    orders: Table  # every order of the replicas
+    orders: Table  # empty, or every order of the replicas
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -49,7 +50,7 @@ class Renaming:
 
 
 def most_alike(replicas: int) -> int:
-    """Return the largest number of states that differ only in the names of `replicas` replicas."""
+    """Return the largest number of states that differ only in replica names, for a number of replicas."""
     return factorial(replicas)
 
 
@@ -84,10 +85,10 @@ def _stride(element: Element, axis: int) -> int:
 
 
 def room(renaming_tables, words):  # type: ignore[no-untyped-def]
-    """Return the working arrays of a canonical renaming of replicas. A caller allocates them once and reuses them.
+    """Return the working arrays for computing the key of a class of states. Allocate them once for many states.
 
-    The arrays are: the parts of the state that belong to each replica, the current and the best order of the replicas,
-    the new number of each replica, and the current and the best key, of `words` words each.
+    The arrays are: the chunks of each replica's values, the order of the replicas sorted by these chunks, the order to
+    try, the new number of each replica, the least key so far, and the key to try. A key has `words` words.
     """
     _, _, chunks, orders = renaming_tables
     replicas = orders.shape[1]
@@ -96,7 +97,7 @@ def room(renaming_tables, words):  # type: ignore[no-untyped-def]
         # One extra entry, always 0, for an element with fewer than two replicas in its index.
         np.zeros(replicas + 1, np.int64),
         np.zeros(replicas + 1, np.int64),
-        # A number that is not a replica keeps its value, so that packing detects that it does not fit.
+        # A number of no replica keeps its value, so that packing detects that this value does not fit.
         np.arange(_MOST_NAMES),
         np.zeros(words, np.int64),
         np.zeros(words, np.int64),
@@ -104,13 +105,16 @@ def room(renaming_tables, words):  # type: ignore[no-untyped-def]
 
 
 def are_wanted(renaming_tables):  # type: ignore[no-untyped-def]
-    """Return whether a key stands for a class of states, and not for a single state."""
+    """Return whether the tables compute a key that stands for all states that differ only in the names of replicas.
+
+    If not, each state has a key of its own.
+    """
     _, _, _, orders = renaming_tables
     return orders.shape[0] > 0
 
 
 def take_chunks(key, first, chunks, blocks):  # type: ignore[no-untyped-def]
-    """Copy the chunks of each replica from a key to `blocks`. The key begins at word `first`."""
+    """Copy the chunks of each replica's values from a key to `blocks`. The key begins at word `first` of `key`."""
     for r in range(blocks.shape[0]):
         for chunk in range(blocks.shape[1]):
             packed = key[first + chunks[r, chunk, 0]] >> chunks[r, chunk, 1]
@@ -118,16 +122,16 @@ def take_chunks(key, first, chunks, blocks):  # type: ignore[no-untyped-def]
 
 
 def put_chunks(blocks, order, chunks, key, first):  # type: ignore[no-untyped-def]
-    """Add the chunks of the replicas to a key, in the given order of replicas. The key begins at word `first`."""
+    """Add the chunks of all replicas to a key, in the given order of the replicas. The key begins at word `first`."""
     for i in range(blocks.shape[0]):
         for chunk in range(blocks.shape[1]):
             key[first + chunks[i, chunk, 0]] += blocks[order[i], chunk] << chunks[i, chunk, 1]
 
 
 def pack_rest(records, start, table, order, names, replicas, key):  # type: ignore[no-untyped-def]
-    """Add the elements that a table lists to a key, as if the replicas stood in the given order.
+    """Pack some elements of a state into a key, as if the replicas stood in the given order.
 
-    Returns a number other than 0 if a value does not fit.
+    `table` lists the elements. Returns a number other than 0 if a value does not fit into its bits.
     """
     outside = np.int64(0)
     for i in range(table.shape[0]):
@@ -141,7 +145,7 @@ def pack_rest(records, start, table, order, names, replicas, key):  # type: igno
             if value != NONE:
                 value = names[np.uint64(value & (_MOST_NAMES - 1))]
         elif speaks_of == _SOME:
-            # Clear the members' bits and set them again by position. Bits of no replica stay, so that they don't fit.
+            # Clear the members' bits and set them again by position. Bits of no replica stay: packing detects them.
             members, value = value, value >> replicas << replicas
             for r in range(replicas):
                 value |= (members >> order[np.uint64(r)] & 1) << r
@@ -152,7 +156,7 @@ def pack_rest(records, start, table, order, names, replicas, key):  # type: igno
 
 
 def compare(blocks, one, other):  # type: ignore[no-untyped-def]
-    """Compare two replicas by their chunks. Returns -1 if `one` comes first, 1 if `other` does, 0 if they are equal."""
+    """Compare two replicas by their chunks of values. Returns -1 if `one` comes first, 1 if `other` does, else 0."""
     for chunk in range(blocks.shape[1]):
         if blocks[one, chunk] != blocks[other, chunk]:
             return -1 if blocks[one, chunk] < blocks[other, chunk] else 1
@@ -160,7 +164,7 @@ def compare(blocks, one, other):  # type: ignore[no-untyped-def]
 
 
 def sort(blocks, order):  # type: ignore[no-untyped-def]
-    """Write the replicas to `order`, sorted by their chunks. Returns whether some replicas have equal chunks."""
+    """Write the replicas to `order`, sorted by their chunks of values. Returns whether some have equal chunks."""
     # An insertion sort, because there are at most five replicas and they are mostly in order.
     same = False
     for i in range(blocks.shape[0]):
@@ -177,9 +181,9 @@ def sort(blocks, order):  # type: ignore[no-untyped-def]
 
 
 def pack_in_order(views, starts, renaming_tables, order, names, key):  # type: ignore[no-untyped-def]
-    """Pack all values outside of chunks into a key, as if the replicas stood in the given order.
+    """Pack all values that are in no chunk into a key, as if the replicas stood in the given order.
 
-    Returns a number other than 0 if a value does not fit.
+    Returns a number other than 0 if a value does not fit into its bits.
     """
     rest_bytes, rest_words, _, orders = renaming_tables
     replicas = orders.shape[1]
@@ -200,9 +204,9 @@ def is_less(key, other):  # type: ignore[no-untyped-def]
 
 
 def reorder(orders, number, blocks, order, tried):  # type: ignore[no-untyped-def]
-    """Write permutation `number` of the sorted replicas to `tried`.
+    """Apply permutation `number` of `orders` to the sorted replicas, and write the result to `tried`.
 
-    Returns False if it exchanges replicas with different chunks. Then `tried` is incomplete.
+    Returns False if the permutation exchanges replicas with different chunks of values. Then `tried` is incomplete.
     """
     for i in range(blocks.shape[0]):
         tried[i] = order[orders[number, i]]
@@ -220,10 +224,10 @@ def is_in_order(order, replicas):  # type: ignore[no-untyped-def]
 
 
 def make_canonical(views, starts, renaming_tables, room_, key, first):  # type: ignore[no-untyped-def]
-    """Replace the key of a state with the key of its class: all states that differ from it only in replica names.
+    """Replace the key of a state by the key of its class: all states that differ only in the names of replicas.
 
     The key begins at word `first`. The state begins at the positions `starts` in the views. Returns a number other than
-    0 if a value does not fit.
+    0 if a value does not fit into its bits.
     """
     _, _, chunks, orders = renaming_tables
     blocks, order, tried, names, least, rest = room_

@@ -1,1 +1,1 @@
-"""Compile the model's rules and the engine's kernels, or interpret them; and end runs by a deadline or Ctrl-C."""
+"""Compile or interpret a model's rules and the engine's functions, and end runs at a deadline or at Ctrl-C."""

@@ -1,4 +1,4 @@
-"""The user's cache directory for compiled code and downloads. Nobody else can change it."""
+"""The user's cache directory for compiled code and downloads. Other users cannot change it."""
 
 import os
 from pathlib import Path
@@ -7,8 +7,8 @@ from pathlib import Path
 def user_cache() -> Path:
     """Create and return the cache directory.
 
-    Later runs execute code from it, so only its owner may enter it, whatever the umask is. Raises OSError, and
-    RuntimeError for a user without a home directory.
+    Later runs execute code from the directory, so only its owner may enter it, with any umask. Raises OSError. Raises
+    RuntimeError if the user has no home directory.
     """
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "epochfuzz"
     cache.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -1,9 +1,10 @@
 """Compile kernels and the model's rules with Numba, and keep the machine code on disk between runs.
 
 A kernel is a function that Python calls and Numba compiles. Kernels and the rules that they call are copied into one
-file of flat code (model/core/specializer.py). This file and Numba's machine code are in a directory named by a digest
-of all their sources. Numba's own cache checks only the file of the function that it compiles, so it would miss a change
-to a rule in another file. Kernels that run no model have a file of their own.
+generated file of flat code, with numbers in place of constants (model/core/specializer.py). This file and Numba's
+machine code are in a directory named by a digest of all their sources. Numba's own cache would not be enough: it checks
+only the file of the function that it compiles, and misses a change to a rule in another file. Kernels that run no model
+have a file of their own.
 """
 
 import ast
@@ -64,24 +65,24 @@ _programs: dict[tuple[Model | None, str], ModuleType] = {}
 
 
 def kernel(function: _Function) -> _Function:
-    """Mark a function as a kernel that runs no model. `compiled` returns its machine code."""
+    """Mark a function as a kernel (a function to compile) that runs no model. `compiled` returns its machine code."""
     _kernels.append(function)
     return function
 
 
 def kernel_of_model(function: _Function) -> _Function:
-    """Mark a function as a kernel that runs a MODEL. `compiled_for` returns its machine code."""
+    """Mark a function as a kernel (a function to compile) that runs a MODEL. See `compiled_for`."""
     _kernels_of_models.append(function)
     return function
 
 
 def compiled(function: Callable[..., Any]) -> Any:
-    """Return the machine code of a kernel that runs no model; Python code if Numba is switched off."""
+    """Return the compiled form of a kernel that runs no model. If Numba is switched off, it is Python code."""
     return _made(function, None, _OF_NO_MODEL)
 
 
 def compiled_for(model: Model, function: Callable[..., Any], starts: Iterable[Interpreted]) -> Any:
-    """Return the machine code of a kernel, compiled for all states that can follow from `starts`.
+    """Return the compiled form of a kernel that runs a model, for all states that can follow from `starts`.
 
     If Numba is switched off, the result is Python code.
     """
@@ -96,7 +97,7 @@ def _made(function: Callable[..., Any], model: Model | None, what: Specializatio
 
 
 def is_compiled(name: str, model: Model) -> bool:
-    """Return whether the machine code of a kernel is on disk. `name` is its name in flat code."""
+    """Return whether a kernel's machine code is on disk. `name` is the kernel's name in the generated code."""
     directory = cache_directory(model)
     return directory is not None and any(directory.rglob(f"kernels.{name}-*.nbc"))
 
@@ -104,7 +105,7 @@ def is_compiled(name: str, model: Model) -> bool:
 def digest_of(model: Model | None) -> str:
     """Return sixteen hexadecimal digits that identify the sources of a model and of the kernels.
 
-    They serve as the version of the rules. Without a model they identify the kernels alone.
+    The digits serve as the version of the model's rules. If `model` is None, they identify the kernels alone.
     """
     own, declared = (model.linking.sources, model.linking.declared) if model is not None else ((), "")
     return _digest([*_sources_in(Path(core.__file__).parent), *own, *_SOURCES], declared)
@@ -112,9 +113,9 @@ def digest_of(model: Model | None) -> str:
 
 @cache
 def cache_directory(model: Model | None) -> Path | None:
-    """Return the directory for compiled kernels, named by the digest of their sources.
+    """Return the directory for compiled kernels, which is named by the digest of their sources.
 
-    Returns None, after a warning on standard error, if no directory can be written.
+    If no directory can be written, the function prints a warning on standard error and returns None.
     """
     base = _base()
     if base is None:
@@ -146,7 +147,7 @@ def _sources_in(package: Path) -> list[Path]:
 def _digest(sources: Iterable[Path], declared: str = "") -> str:
     """Return a digest of the contents and the paths of source files.
 
-    Paths count, because a rule's name in flat code contains its path.
+    The paths belong to the digest, because the generated code contains the path of a rule in the rule's name.
     """
     digest = hashlib.sha256(f"{numba.__version__}{declared}".encode())
     for source in sources:
@@ -156,9 +157,10 @@ def _digest(sources: Iterable[Path], declared: str = "") -> str:
 
 
 def _file_name(what: Specialization) -> str:
-    """Return the name of the file of flat code.
+    """Return the name of the generated file of code for a set of states, without a suffix.
 
-    With mutants it contains a digest of their sources, which do not belong to the model's sources.
+    If the rules contain mutants, the name contains a digest of the mutants' sources. The digest that names the
+    directory does not cover these sources.
     """
     if what.defects is None:
         return what.name
@@ -168,9 +170,10 @@ def _file_name(what: Specialization) -> str:
 
 
 def _program(model: Model | None, what: Specialization) -> ModuleType:
-    """Return the module with all kernels for one set of states.
+    """Return the generated module that contains all kernels (compiled functions) for one set of states.
 
-    The first call writes its file of flat code. If nothing can be kept on disk, the module exists in memory only.
+    The first call writes the module's source file. If no directory can be written, or if Numba is switched off, the
+    module exists in memory only.
     """
     directory = cache_directory(model)
     if directory is None or _IS_OFF:
@@ -208,7 +211,7 @@ def _write(file: Path, text: str) -> None:
 
 
 def _source(model: Model | None, what: Specialization, kept: bool) -> str:
-    """Return the flat code of a module: each function with the decorator that compiles it.
+    """Return the source code of a generated module: each function, with the decorator that compiles it.
 
     If `kept` is true, Numba keeps the machine code on disk.
     """
@@ -237,13 +240,13 @@ def _compiled_as(linked: specializer.Specialized, model: Model | None, what: Spe
     if function.__name__ in _ALLOCATING:
         return "as_allocating"
     is_rule = not function.__module__.startswith(_ENGINE)
-    # Rules that contain all mutants are long, so kernels call them.
+    # Rules that contain all mutants are long, so kernels call them instead of inlining them.
     if model is not None and is_rule and (model.linking.is_called(function) or what.defects is not None):
         return "as_called"
     return "as_inlined"
 
 
-# The decorators that compile the functions of the module.
+# The decorators that compile the functions in a file of flat code.
 as_kernel = numba.njit(cache=True, nogil=True, error_model="numpy")
 as_kernel_not_kept = numba.njit(nogil=True, error_model="numpy")
 #

@@ -9,11 +9,14 @@ from epochfuzz.harness.engine.runtime.interruption import Interruption
 
 
 class TimeUp(Exception):
-    """The time of a Deadline is up, or the user has pressed Ctrl-C."""
+    """The seconds of a Deadline are over, or the user has pressed Ctrl-C."""
 
 
 class Deadline:
-    """A time limit for some work: `seconds`, or None for no limit. An interruption by Ctrl-C ends the work too."""
+    """A time limit for some work: `seconds`, or None for no limit. Ctrl-C ends the work too.
+
+    `interruption` notes Ctrl-C; None if the deadline ignores it.
+    """
 
     def __init__(self, seconds: float | None, interruption: Interruption | None = None) -> None:
         self.seconds = inf if seconds is None else seconds
@@ -34,7 +37,7 @@ class Deadline:
         return self.remaining == 0.0
 
     def within(self, seconds: float) -> "Deadline":
-        """Return a deadline `seconds` from now, but not later than this one."""
+        """Return a deadline `seconds` from now, but not later than the existing deadline."""
         return Deadline(min(seconds, self.remaining), self._interruption)
 
     def watching(self, report: Callable[[SearchProgress], None]) -> Callable[[SearchProgress], None]:

@@ -7,9 +7,9 @@ from typing import Any
 
 
 class Interruption:
-    """A context manager that sets `happened` at the first Ctrl-C. A second Ctrl-C interrupts as usual.
+    """A context manager that sets `happened` at the first Ctrl-C. A second Ctrl-C raises KeyboardInterrupt as usual.
 
-    Outside of the main thread it does nothing.
+    Outside of the main thread, the context manager has no effect.
     """
 
     def __init__(self) -> None:

@@ -1,8 +1,9 @@
 """Run kernels as plain Python if NUMBA_DISABLE_JIT is set, for example to debug them.
 
-Numba computes with 64 bits, whatever the type of an array. NumPy computes with the bits of the array's type, and wraps
-or rejects values that do not fit. So the arrays and records in this module return Python ints, which have no limit, and
-truncate a number to the bits of the array's type when they store it.
+Kernels are the functions that Numba usually compiles. Numba computes with 64 bits, even if the elements of an array
+have fewer bits. NumPy computes with the bits of the array's type, and wraps or rejects values that do not fit. So the
+arrays in this module return Python ints, which have no limit. When an array stores a number, it truncates the number to
+the bits of the array's type.
 """
 
 import functools
@@ -14,7 +15,10 @@ import numpy as np
 
 
 class _Wide:
-    """An array or a record of an array that returns Python ints. Its parts are views, as in NumPy."""
+    """A wrapper of a NumPy array or record that returns its elements as Python ints.
+
+    Slices and the fields of a record are views on the wrapped array, as in NumPy.
+    """
 
     __slots__ = ("_of",)
     _of: Any
@@ -58,7 +62,7 @@ def _raw(value: Any) -> Any:
 
 
 def _stored(value: Any, of: "np.dtype[Any]") -> Any:
-    """Truncate a number to the bits of an array's integer type, as Numba does when it stores the number."""
+    """Truncate a number to the bits of an array's integer type, as Numba does when it stores a number in an array."""
     if not isinstance(value, int) or of.kind not in "iu":
         return value
     bits = 8 * of.itemsize
@@ -74,7 +78,7 @@ def _made(make: Callable[..., Any]) -> Callable[..., Any]:
     return made
 
 
-# The `np` of kernels. Explicit conversions return NumPy's integers, because their arithmetic is modulo 2^64.
+# The module that kernels use as `np`. Conversions such as np.uint64 return NumPy's integers, which compute modulo 2^64.
 NUMPY = SimpleNamespace(
     **{name: getattr(np, name) for name in ("uint64", "int64", "uint32", "int32", "uint8", "int8", "bool")}
 )
@@ -82,7 +86,7 @@ NUMPY.empty, NUMPY.zeros, NUMPY.arange = _made(np.empty), _made(np.zeros), _made
 
 
 def interpreted(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a kernel as a Python function that takes the arguments of the compiled kernel."""
+    """Return a function that runs a kernel in Python, with the arguments of the compiled kernel."""
 
     @functools.wraps(kernel)
     def run(*arguments: Any) -> Any:
@@ -93,7 +97,10 @@ def interpreted(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _wide_arrays(argument: Any) -> Any:
-    """Wrap the arrays in an argument as _Wide. Seeds stay NumPy integers, which compute modulo 2^64."""
+    """Wrap the arrays in an argument as _Wide. Other arguments stay as they are.
+
+    So a seed stays a NumPy integer, which computes modulo 2^64.
+    """
     if isinstance(argument, np.ndarray):
         return _Wide(argument)
     return tuple(map(_wide_arrays, argument)) if isinstance(argument, tuple) else argument

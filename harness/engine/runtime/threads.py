@@ -13,7 +13,7 @@ def cores() -> int:
 
 
 class Threads:
-    """Runs numbered tasks on up to `jobs` threads. Use it as a context manager, which ends the threads.
+    """Runs numbered tasks on up to `jobs` threads. Use it as a context manager; its exit ends the threads.
 
     The threads start at the first `run` with more than one task.
     """
@@ -34,7 +34,10 @@ class Threads:
             self._pool.shutdown()
 
     def run(self, tasks: int, work: Callable[[int, int], None]) -> None:
-        """Call `work(task, thread)` for each task from 0 to `tasks - 1`. A thread runs one task at a time."""
+        """Call `work(task, thread)` for each task from 0 to `tasks - 1`, and wait until all calls have returned.
+
+        A thread runs one task at a time. `thread` is the number of the thread, from 0.
+        """
         if self.jobs == 1 or tasks == 1:
             for task in range(tasks):
                 work(task, 0)

@@ -19,8 +19,9 @@ def shortest(
 ) -> bytes | None:
     """Return a shortest schedule that breaks a wanted property, None if there is none within the `small` bounds.
 
-    The function searches within each of the small bounds. If it finds a schedule, it then searches for a shorter one
-    within all bounds. It asks `goes_on` now and then, and raises GivenUp if that returns False.
+    `wanted` has a bit for each property. The function searches within each of the small bounds in turn. If it finds a
+    schedule, it searches for a shorter one within the full bounds of the settings. The function calls `goes_on` from
+    time to time, and raises GivenUp if `goes_on` returns False.
     """
     most = settings.bounds
     for bounds in small:
@@ -62,19 +63,22 @@ def _search(
 
 
 class _State:
-    """A state whose fields can be set from a key. This is faster than a new state for each key of a search."""
+    """A state of the model whose fields can be set from a key.
+
+    Reusing one state is faster than making a new state for each key of a search.
+    """
 
     def __init__(self, p: Interpreted) -> None:
         self._p = p
         self._names = tuple(field.name for field in p.table.variables if field.read(p))
 
     def key(self) -> bytes:
-        """Return the values of all fields that a rule reads, as bytes."""
+        """Return the values of all fields that at least one rule reads, as bytes."""
         values = [getattr(self._p, name) for name in self._names]
         return marshal.dumps([list(value.values()) if isinstance(value, Grid) else value for value in values])
 
     def become(self, key: bytes) -> None:
-        """Set the fields to the values in a key."""
+        """Set the fields of the state to the values in a key."""
         for name, wanted in zip(self._names, marshal.loads(key), strict=True):
             value = getattr(self._p, name)
             if not isinstance(value, Grid):

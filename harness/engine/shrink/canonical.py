@@ -1,6 +1,6 @@
 """Bring schedules that differ only in replica names and in the order of independent events into one form.
 
-The result of shrinking depends on the failure at the start. One failure shrinks to `produce A` before `crash B`,
+The result of shrinking depends on the schedule that is shrunk. One schedule shrinks to `produce A` before `crash B`,
 another to the reverse order, a third to the same events with C. These schedules are one finding. In canonical form they
 are equal, so epochfuzz lists the finding once, and recognizes it in a corpus.
 """
@@ -16,8 +16,9 @@ from epochfuzz.model.core.model import Events, Protocol, Settings
 def canonical(schedule: bytes, protocol: Protocol, settings: Settings, wanted: int) -> bytes:
     """Return the canonical form of a schedule that breaks a wanted property with its last event.
 
-    The function tries all names of the replicas, except for the first, which leads at the start of every schedule. It
-    puts independent events in the model's order, and returns the least schedule in this order that breaks the property.
+    The function tries all renamings of the replicas except the first one, which leads at the start of every schedule.
+    After each renaming, it sorts independent events in the model's order. It returns the least result, in this order,
+    that breaks the property. If no result breaks the property, it returns the given schedule.
     """
     rank = protocol.model.events.in_order(settings.alphabet()).index
     followers = range(1, settings.replicas)
@@ -70,7 +71,10 @@ def _brought_forward(start: Execution, schedule: bytes) -> list[bytes]:
 
 
 def _independent(start: Execution, first: int, second: int) -> bool:
-    """Return whether two events lead from a state to the same state in either order."""
+    """Return whether two events can be exchanged in a state.
+
+    The events `second` and then `first` must be enabled, and lead to the same state as `first` and then `second`.
+    """
     one, other = start.copy(), start.copy()
     if not (other.apply(second) and other.apply(first)):
         return False

@@ -1,7 +1,7 @@
 """Shorten a failing schedule of any length to a few events that break the same property.
 
 Delta debugging takes a fraction of a second, and Hypothesis (simplest.py) a few seconds. Neither proves that the result
-is a shortest schedule. This needs an exhaustive search (certificates.py).
+is a shortest schedule. Such a proof needs an exhaustive search (certificates.py).
 """
 
 from collections.abc import Sequence
@@ -21,10 +21,11 @@ class DoesNotBreak(ValueError):
 def breaking_prefix(
     schedule: bytes, protocol: Protocol, settings: Settings, wanted: int, holding: Sequence[Protocol] = ()
 ) -> bytes | None:
-    """Return the enabled events of a schedule up to the first one that breaks a wanted property; None if none does.
+    """Return the enabled events of a schedule up to the first event that breaks a wanted property; None if none does.
 
-    A property that is checked at the end can break only after the last event. With `holding` protocols, an event counts
-    only if none of these has broken a property, or would break one if the schedule ended there.
+    A property that is checked at the end can break only after the last event. With `holding` protocols, the result is
+    None if one of these breaks a property at that event or before. The event counts only if none of these would break a
+    property if the schedule ended there. An event is enabled if `protocol` or a holding protocol enables it.
     """
     execution = Execution(protocol, settings)
     others = [Execution(other, settings) for other in holding]
@@ -51,9 +52,10 @@ def _end_well(others: Sequence[Execution]) -> bool:
 def shrink(
     schedule: bytes, protocol: Protocol, settings: Settings, wanted: int, holding: Sequence[Protocol] = ()
 ) -> bytes:
-    """Shorten a schedule with Hypothesis, as far as it can. The result still breaks a wanted property.
+    """Shorten a schedule as far as Hypothesis can. The result still breaks a wanted property.
 
-    Under the `holding` protocols the result breaks no property. Raises DoesNotBreak.
+    Under the `holding` protocols the result breaks no property. Raises DoesNotBreak if the given schedule breaks
+    no wanted property.
     """
     failing = trim(schedule, protocol, settings, wanted, holding)
 
@@ -69,8 +71,8 @@ def trim(
 ) -> bytes:
     """Delete events that a schedule does not need to break a wanted property, by delta debugging.
 
-    Raises DoesNotBreak. Hypothesis deletes events too, but takes a millisecond for each attempt. It can also replace
-    events, and make deletions that work only together.
+    This is fast. Hypothesis (`shrink`) deletes events too, but takes a millisecond for each attempt. Hypothesis can
+    also replace events, and make several deletions that work only together. Raises DoesNotBreak.
     """
 
     def breaking(events: bytes) -> bytes | None:

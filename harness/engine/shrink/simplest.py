@@ -17,10 +17,10 @@ _KEY = b"failure"
 def simplest(failing: bytes, alphabet: Sequence[int], fails: Callable[[bytes], bool], attempts: int) -> bytes:
     """Return a schedule that still fails, if possible simpler than the given one: shorter, or with earlier events.
 
-    `alphabet` lists the simplest events first. `fails` tells whether a schedule fails, and is called up to `attempts`
-    times. The function encodes the schedule as the choices that make Hypothesis draw it, and saves them as an earlier
-    failure. `hypothesis.find` then shrinks it like any other example. With a version of Hypothesis that saves choices
-    in another format, the function returns the given schedule.
+    `alphabet` lists the simplest events first. `fails` returns whether a schedule fails, and is called up to `attempts`
+    times. The function encodes the schedule as the choices that make Hypothesis draw it, and saves these as an earlier
+    failure. `hypothesis.find` then shrinks the schedule like any other example. If the installed version of Hypothesis
+    saves choices in another format, the function returns the given schedule.
     """
     saved = saved_form(_choices(failing, alphabet))
     if saved is None:
@@ -44,8 +44,8 @@ def simplest(failing: bytes, alphabet: Sequence[int], fails: Callable[[bytes], b
 def _choices(schedule: bytes, alphabet: Sequence[int]) -> list[bool | int]:
     """Return the choices that make a Hypothesis list strategy over the alphabet draw the schedule.
 
-    Before each element the strategy draws whether there is another one. The function appends one surplus choice,
-    because Hypothesis does not shrink a saved example that it can replay exactly.
+    Before each element the strategy draws whether the list continues. The function appends one surplus choice, because
+    Hypothesis does not shrink a saved example that it can replay exactly.
     """
     choices: list[bool | int] = []
     for event in schedule:

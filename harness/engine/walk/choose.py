@@ -1,14 +1,14 @@
-"""Choose schedules for a slow system under test: of many random schedules, those that show the most new situations.
+"""Choose, from many random schedules, those that reach the most new situations in a slow system under test.
 
 A situation (Points.of) is a coverage point: an event and the state around it. A step in the model is thousands of times
-faster than in a system under test. So the chooser draws CANDIDATES for each schedule, runs them in the model, removes
-events without effect, and takes the candidate with the highest worth per step. A step is worth less if similar steps
-were chosen before: in the same situation, at a replica of the same shape. The shape (Points.shape) describes a replica
-relative to the others. The chooser cuts a candidate after the prefix with the highest worth per step. Half of the drawn
-events are not enabled, and the chooser keeps only a few of these.
+faster than in a system under test. So for each schedule that it returns, the chooser draws CANDIDATES random schedules
+and runs them in the model. The chooser truncates each candidate after the prefix with the highest worth per step, and
+takes the candidate whose prefix is worth the most per step. A step is worth less if similar steps were chosen before.
+Similar steps have equal situations, and their replicas have equal shapes. The shape (Points.shape) describes a replica
+relative to the others. Half of the drawn events are not enabled, and the chooser keeps only a few of these.
 
-The counts of steps start again with each group of GROUP schedules. So schedule number i of seed s depends only on (s,
-i), the protocol and the settings, whichever process runs it.
+The counts of chosen steps start at zero again for each group of GROUP schedules. So schedule number i of seed s depends
+only on (s, i), the protocol, the settings and the limits. It does not depend on the process that chooses it.
 """
 
 from dataclasses import dataclass
@@ -22,24 +22,25 @@ from epochfuzz.harness.engine.walk import generate
 from epochfuzz.model.core.model import APPLIED, MODEL, Protocol, Settings
 
 CANDIDATES = 64
-GROUP = 1_000  # half a second of one core: a process that runs the last schedule of a group chooses the whole group
-MOST_STEPS = 40  # of a schedule; later steps are worth less than a new schedule
+GROUP = 1_000  # to get the last schedule of a group, a process chooses the whole group in half a second of one core
+MOST_STEPS = 40  # of a schedule: further steps are worth less than a new schedule
 
 _PLACES = 1 << 20  # number of counts, indexed by hash
 _START = 30  # added to the length of a prefix, because otherwise the shortest prefix would always win
-_RARE = 250  # at least this many events are applied for one event that is sent and not enabled, for each reason
-_BITS = 8  # bits for the number of a refusal
+_RARE = 250  # applied events for each rejected event that is sent, separately for each reason of rejection
+_BITS = 8  # bits for the number of a reason of rejection
 _MOST_ANSWERS = 1 << _BITS
 _WORTH = 1 << 20  # worth of a step that was never chosen before
-_REFUSED = 1 << 40  # above every situation, so that no refusal is counted as a situation
+_REFUSED = 1 << 40  # above all numbers of situations, so that rejected events have numbers of their own
 
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of chosen schedules: at most `steps` enabled events, and `most_slow` events with a verb in `slow`.
+    """The limits of a chosen schedule: at most `steps` enabled events, and at most `most_slow` with a verb in `slow`.
 
-    `verbs` are the allowed verbs, None for all. If `refused` is False, schedules have no events that are not enabled.
-    `unsent` lists reasons (by number): no schedule has an event that the model rejects for one of them.
+    `verbs` are the allowed verbs, None for all. If `refused` is False, schedules contain enabled events only. `unsent`
+    holds the numbers of reasons for a rejection. A schedule contains no event that the model rejects for a reason in
+    `unsent`.
     """
 
     steps: int = MOST_STEPS
@@ -51,7 +52,10 @@ class Limits:
 
 
 class Chooser:
-    """Chooses schedules of a seed for a slow system under test. It is fastest if you ask for them in order."""
+    """Chooses the schedules of one seed for a slow system under test.
+
+    The chooser is fastest if you ask for the schedules in ascending order of their numbers.
+    """
 
     def __init__(self, protocol: Protocol, settings: Settings, seed: int, limits: Limits) -> None:
         model = protocol.model
@@ -88,16 +92,17 @@ class Chooser:
 
     @property
     def met(self) -> int:
-        """The number of different coverage points (situation and shape) that the current group's schedules reach.
+        """The number of different steps in the current group's chosen schedules.
 
-        They are counted by hash, so the number may be slightly too low.
+        Two steps differ if their situations or the shapes of their replicas differ. Rejected events differ by verb,
+        reason and shape. Steps are counted by hash, so the number may be slightly too low.
         """
         return int(np.count_nonzero(self._counts))
 
 
 @lru_cache(maxsize=4)
 def chooser(protocol: Any, settings: Any, seed: int, limits: Limits) -> Chooser:
-    """Return the Chooser of a seed. The last four are kept, and used again for equal arguments."""
+    """Return the Chooser of a seed. A cache holds the last four, so equal arguments return the same Chooser."""
     return Chooser(protocol, settings, seed, limits)
 
 
@@ -106,23 +111,30 @@ def _set_of(verbs: tuple[int, ...]) -> int:
 
 
 def place_of(shape, what):  # type: ignore[no-untyped-def]
-    """Return the index in `counts` for a situation or rejected event (`what`) at a replica of the given shape."""
+    """Return the index in the array `counts` for a step at a replica of the given shape.
+
+    `what` is the number of the step's situation, or a number that stands for a rejected event.
+    """
     return np.int64(generate.scramble(np.uint64(shape) * generate.GAMMA ^ np.uint64(what)) & np.uint64(_PLACES - 1))
 
 
 def refused_at(shape, event, refusal):  # type: ignore[no-untyped-def]
-    """Return the index in `counts` for an event that is rejected at a replica of the given shape."""
+    """Return the index in the array `counts` for an event that is rejected at a replica of the given shape.
+
+    `refusal` is the number of the reason.
+    """
     return place_of(shape, _REFUSED | MODEL.events.verb_number(event) << _BITS | refusal)
 
 
 def weigh(p, drawn, length, limits, unsent, counts, answers, kept, mine, candidate):  # type: ignore[no-untyped-def]
-    """Run a candidate in the model, and write the events worth sending to `kept`.
+    """Run a candidate (a drawn schedule) in the model, and write the events that are worth sending to `kept`.
 
-    Returns three numbers for the prefix with the highest worth per step: its worth, the divisor that results in the
-    worth per step, and its number of events.
+    A step is worth more if similar steps were seldom chosen before. Returns three numbers for the prefix of `kept` with
+    the highest worth per step: its worth, a divisor, and its number of events. The worth per step is the worth divided
+    by the divisor.
     """
     steps, with_refused, slow, most_slow = limits
-    worth = sent = applied = slows = 0  # `sent` includes events that are not enabled, `applied` does not
+    worth = sent = applied = slows = 0  # `sent` counts rejected events too, `applied` does not
     best, over, best_sent = 0, 1, 0
     refused = with_refused == 0  # at most one event that is not enabled is sent in each state
     for position in range(length):
@@ -147,7 +159,7 @@ def weigh(p, drawn, length, limits, unsent, counts, answers, kept, mine, candida
         applied += 1
         slows += slow >> verb & 1
         refused = with_refused == 0
-        # Compares worth per step of two prefixes by products, which are exact and need no floating point.
+        # Compare the worth per step of two prefixes by products, which are exact and need no floating point.
         if worth * over > best * (sent + _START):
             best, over, best_sent = worth, sent + _START, sent
         if applied == steps:
@@ -156,7 +168,10 @@ def weigh(p, drawn, length, limits, unsent, counts, answers, kept, mine, candida
 
 
 def count(p, events, length, counts, answers):  # type: ignore[no-untyped-def]
-    """Run a chosen schedule in the model, and count its steps by situation and by result."""
+    """Run a chosen schedule in the model, and count its steps.
+
+    Adds the steps to `counts` by situation and shape, and to `answers` by result (APPLIED or the number of a reason).
+    """
     for i in range(length):
         event = events[i]
         r = MODEL.events.replica_of(event)
@@ -171,13 +186,13 @@ def count(p, events, length, counts, answers):  # type: ignore[no-untyped-def]
 
 @kernel_of_model
 def choose_next(start, seed, number, deck, limits, unsent, counts, answers):  # type: ignore[no-untyped-def]
-    """Return the chosen schedule `number`, and count its steps.
+    """Choose schedule `number` of a seed, add its steps to the counts, and return its events.
 
-    `counts` counts by situation, and `answers` by the result of a step.
+    `counts` holds the counts by situation and shape. `answers` holds the counts by the result of a step.
     """
     hand, drawn = generate.room()
     kept, chosen = np.empty(2 * generate.MAX_LENGTH, np.uint8), np.empty(2 * generate.MAX_LENGTH, np.uint8)
-    mine = np.zeros(answers.shape[0], np.int64)  # by refusal: the candidate that sent such an event last
+    mine = np.zeros(answers.shape[0], np.int64)  # by reason: the last candidate with an event rejected for it
     record = start.copy()  # a copy, because the caller needs the start unchanged
     best, over, chosen_length = 0, 1, 0
     for candidate in range(1, CANDIDATES + 1):

@@ -1,10 +1,10 @@
 """Draw random schedules from a deck of cards. Schedule number i of seed s depends only on (s, i) and the deck.
 
 A card is a single event, or a short sequence (phrase) such as an election, its notification and the first record.
-Common cards are in the deck many times. For each schedule, the generator first leaves out some verbs at random and
-deals a hand of cards without them. Then it draws from the hand. This is swarm testing (Groce et al., 2012): a schedule
-that never crashes a replica can reach deep states elsewhere. The generator does not look at states. A protocol skips
-the events that are not enabled, so protocols can run the same schedule.
+Common cards are in the deck many times. For each schedule, the generator first leaves out some verbs (kinds of events)
+at random. It deals a hand of cards without these verbs, and then draws the schedule from the hand. This is swarm
+testing (Groce et al., 2012): a schedule that never crashes a replica can reach deep states elsewhere. The generator
+does not look at states. Events that are not enabled have no effect, so several protocols can run one schedule.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ from epochfuzz.model.core.fields import State
 from epochfuzz.model.core.model import Model, Protocol, Settings
 
 PHRASE = 4
-HAND = 128  # a power of two: seven bits draw a card
+HAND = 128  # cards in a hand; a power of two, so that seven random bits select a card
 MAX_LENGTH = 480
 GAMMA = np.uint64(0x9E3779B97F4A7C15)  # step from one random word to the next, as in SplitMix64
 _CARDS = 9  # cards drawn from one random word, seven bits each
@@ -27,10 +27,10 @@ _CARDS = 9  # cards drawn from one random word, seven bits each
 class Deck(NamedTuple):
     """The cards that schedules are drawn from, and the verbs that schedules leave out.
 
-    A card is an int, so that one load draws it: its low bytes hold up to PHRASE events, and the bits above them the
-    number of events. `verbs` holds the set of verbs on each card. A schedule leaves out each verb in the set `optional`
-    with a probability of one in four. `dead` is True for each event that is drawn, and then removed from the schedule.
-    The array is empty if there is no such event.
+    A card is a short sequence of events, stored as an int. The low bytes hold up to PHRASE events, and the bits above
+    them hold the number of events. So one load from memory reads a card. `verbs` holds the set of verbs on each card. A
+    schedule leaves out each verb in the set `optional` with a probability of 25 percent. `dead` has a flag for each
+    event: True if the event is drawn, and then removed from the schedule. `dead` is empty if no event is removed.
     """
 
     cards: npt.NDArray[np.int64]
@@ -40,11 +40,13 @@ class Deck(NamedTuple):
 
 
 def deck_for(model: Model, settings: Settings, protocols: Iterable[Protocol] = ()) -> Deck:
-    """Return the deck for some settings. The weight of a phrase is the number of its copies in the deck.
+    """Return the deck of cards for some settings. Schedules are drawn from the deck.
 
-    The deck contains all phrases that the settings can enable. A phrase with a particular verb (`Cards.particular`) is
-    an exception: the deck contains it only if one of the protocols can enable the verb. Other verbs that are possible
-    under none of the protocols are dead.
+    A card holds a phrase, which is a short sequence of events at one replica. The weight of a phrase is the number of
+    its copies in the deck, for each replica. The deck contains all phrases that the settings can enable, with one
+    exception. It contains a phrase with a particular verb (`Cards.particular`) only if one of the protocols can enable
+    the verb. All other verbs that none of the protocols can enable are dead: they are drawn, and then removed from the
+    schedule.
     """
     number_of = model.events.verb_number
     starts = [model.initial(protocol, settings) for protocol in protocols]
@@ -67,17 +69,20 @@ def deck_for(model: Model, settings: Settings, protocols: Iterable[Protocol] = (
 
 
 def enabled_verbs(model: Model, starts: Sequence[State]) -> set[int]:
-    """Return the verbs that at least one initial state can ever enable."""
+    """Return the verbs that can become enabled in a run from at least one of some initial states."""
     return set(map(model.events.verb_number, model.events.possible(*starts))) if starts else set()
 
 
 def particular_verbs(model: Model, start: State) -> frozenset[int]:
-    """Return the particular verbs that an initial state can ever enable. States with equal verbs have equal decks."""
+    """Return the particular verbs (`Cards.particular`) that can become enabled in a run from an initial state.
+
+    Protocols with equal particular verbs can use one deck.
+    """
     return model.cards.particular & enabled_verbs(model, [start])
 
 
 def dead_events(model: Model, verbs: Iterable[int]) -> npt.NDArray[np.bool_]:
-    """Return `Deck.dead` for a set of verbs: 256 flags by event, or none if the set is empty."""
+    """Return `Deck.dead` for a set of verbs: 256 flags, one for each event; no flags if the set is empty."""
     dead = set(verbs)
     return np.array([model.events.verb_number(event) in dead for event in range(256 * bool(dead))], np.bool_)
 
@@ -87,14 +92,14 @@ def _set_of(verbs: Iterable[int]) -> int:
 
 
 def schedule(seed: int, number: int, deck: Deck) -> bytes:
-    """Return schedule `number` of a seed. It may contain events that are not enabled."""
+    """Return schedule `number` of a seed. The schedule may contain events that are not enabled."""
     hand, out = room()
     length = compiled(draw_schedule)(np.uint64(seed), np.uint64(number), deck, hand, out)
     return out[:length].tobytes()
 
 
 def room():  # type: ignore[no-untyped-def]
-    """Return buffers for a hand of cards and for a schedule, which kernels use again for each schedule."""
+    """Return two buffers, for a hand of cards and for a schedule. Compiled functions reuse both for each schedule."""
     # `deal` and `draw_schedule` check the length after each random word only, so both buffers need room beyond the end.
     return np.empty(HAND + 3, np.int64), np.empty(MAX_LENGTH + _CARDS * PHRASE, np.uint8)
 
@@ -109,7 +114,7 @@ def scramble(value):  # type: ignore[no-untyped-def]
 def deal(word, cards, verbs, left_out, hand):  # type: ignore[no-untyped-def]
     """Fill the hand with random cards of the deck that have no verb in `left_out`.
 
-    `word` is the state of the random generator. Returns its new state.
+    `word` is the state of the random generator. Returns the new state.
     """
     dealt = 0
     while dealt < HAND:
@@ -126,7 +131,7 @@ def deal(word, cards, verbs, left_out, hand):  # type: ignore[no-untyped-def]
 
 
 def first_word(seed, number):  # type: ignore[no-untyped-def]
-    """Return the first random word of a schedule. GAMMA is added for each next word."""
+    """Return the first random word of a schedule. Add GAMMA to a word to get the next one."""
     return scramble(scramble(seed + GAMMA) ^ (number * GAMMA))
 
 
@@ -134,8 +139,8 @@ def first_word(seed, number):  # type: ignore[no-untyped-def]
 def draw_schedule(seed, number, deck, hand, out):  # type: ignore[no-untyped-def]
     """Write schedule `number` of a seed to `out`, and return its length. `room` returns the buffers `hand` and `out`.
 
-    Every card is written at full size, and the next card overwrites the part that does not belong to it. A branch on
-    the size of a random card would be mispredicted half of the time.
+    The function writes PHRASE bytes for every card. If a card has fewer events, the next card overwrites the other
+    bytes. This avoids a branch on the size of a card, which the processor would mispredict half of the time.
     """
     cards, verbs, optional, dead = deck
     word = first_word(seed, number)
@@ -158,7 +163,7 @@ def draw_schedule(seed, number, deck, hand, out):  # type: ignore[no-untyped-def
 
 
 def without_dead(out, length, dead):  # type: ignore[no-untyped-def]
-    """Remove the events of dead verbs from a schedule. Returns its new length."""
+    """Remove the events that `dead` marks from a schedule. Returns the new length."""
     kept = 0
     for i in range(length):
         event = out[i]

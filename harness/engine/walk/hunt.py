@@ -1,12 +1,12 @@
-"""Find the first random schedule that breaks a protocol, with one of several ways to draw schedules.
+"""Find the first random schedule that breaks a property of a protocol, with a choice of strategies.
 
-A strategy draws schedule number i of seed s. All strategies use the same events:
+A strategy draws schedule number i of seed s. All strategies draw from the model's events:
 
 - `uniform`: every event is equally likely.
 - `swarm`: the strategy of every random run, see generate.py.
-- `guided`: like coverage-guided fuzzers. A block keeps each schedule that reached a situation (coverage point) that is
-  new to the block. Most later schedules of the block begin like a kept one and end differently. A block depends only on
-  its own schedules, so schedule i still depends only on (s, i).
+- `guided`: like coverage-guided fuzzers. A block of schedules keeps each schedule that reached a situation (coverage
+  point) that is new to the block. Most later schedules of the block begin with a part of a kept schedule, and end
+  differently. A block depends only on its own schedules, so schedule i still depends only on (s, i).
 """
 
 import numpy as np
@@ -37,9 +37,9 @@ class Hunter:
         self._hunt_block = compiled_for(model, hunt_block, [start])
 
     def first(self, strategy: str, seed: int, most: int) -> tuple[int, bytes] | None:
-        """Return (number, schedule) of the first schedule that breaks a property; None if none of `most` does.
+        """Return (number, events) of the first schedule that breaks a property; None if none of the first `most` does.
 
-        `strategy` is a name in STRATEGIES. The schedule contains enabled events only.
+        `strategy` is a name in STRATEGIES. The events are the schedule's enabled events up to the violation.
         """
         for block in range(0, most, BLOCK):
             number, schedule = self._hunt_block(
@@ -52,7 +52,7 @@ class Hunter:
 
 
 def below(word, shift, end):  # type: ignore[no-untyped-def]
-    """Return a number from 0 to end - 1, made from the sixteen bits of a random word at `shift`."""
+    """Return a number from 0 to end - 1, computed from sixteen bits of a random word, from bit `shift` on."""
     return np.int64((((word >> np.uint64(shift)) & np.uint64(0xFFFF)) * np.uint64(end)) >> np.uint64(16))
 
 
@@ -67,10 +67,11 @@ def draw_uniform(seed, number, alphabet, out):  # type: ignore[no-untyped-def]
 
 
 def breaks(p, drawn, length, judged, met):  # type: ignore[no-untyped-def]
-    """Run a schedule until it breaks one of the `judged` properties, and keep its enabled events in `drawn`.
+    """Run a schedule until it breaks one of the `judged` properties, and replace `drawn` with its enabled events.
 
-    Returns whether it broke a property, the number of enabled events, and the number of situations (coverage points)
-    that were new. New situations are added to `met`, unless it is empty.
+    Returns whether the schedule broke a property, the number of enabled events, and the number of new situations
+    (coverage points). `met` has a flag for each situation, and the function sets the flags of new ones. If `met` is
+    empty, the function does not count situations.
     """
     applied = new = 0
     for position in range(length):
@@ -92,11 +93,11 @@ def breaks(p, drawn, length, judged, met):  # type: ignore[no-untyped-def]
 
 
 def begin_as(kept, lengths, count, word, drawn, length):  # type: ignore[no-untyped-def]
-    """Put the beginning of a random kept schedule in front of a drawn schedule. Returns the new length."""
+    """Put the beginning of a random schedule in `kept` in front of a drawn schedule. Returns the new length."""
     choice = below(word, 0, count)
     cut = 1 + below(word, 16, lengths[choice])
     rest = min(length, generate.MAX_LENGTH - cut)
-    # From the end, because source and target overlap.
+    # Copy from the end, because source and target overlap.
     for i in range(rest - 1, -1, -1):
         drawn[cut + i] = drawn[i]
     for i in range(cut):
@@ -105,9 +106,9 @@ def begin_as(kept, lengths, count, word, drawn, length):  # type: ignore[no-unty
 
 
 def keep(kept, lengths, count, number, drawn, applied):  # type: ignore[no-untyped-def]
-    """Keep the enabled events of a schedule for later schedules to begin with. They may replace an older schedule.
+    """Store the enabled events of a schedule in `kept`, so that later schedules can begin with them.
 
-    Returns the number of kept schedules.
+    If `kept` is full, the events replace an older schedule. Returns the number of kept schedules.
     """
     place = count if count < _KEPT else number % _KEPT
     for i in range(applied):
@@ -118,9 +119,10 @@ def keep(kept, lengths, count, number, drawn, applied):  # type: ignore[no-untyp
 
 @kernel_of_model
 def hunt_block(start, strategy, seed, first, count, deck, alphabet, judged):  # type: ignore[no-untyped-def]
-    """Run a block of schedules until one breaks any of the `judged` properties.
+    """Run a block of schedules until a schedule breaks any of the `judged` properties (a bit for each).
 
-    Returns its number and its enabled events; -1 and no events if no schedule breaks a property.
+    Returns the number and the enabled events of this schedule. If no schedule breaks a property, returns -1 and no
+    events.
     """
     hand, drawn = generate.room()
     met = np.zeros(MODEL.points.most if strategy == GUIDED else 0, np.bool_)

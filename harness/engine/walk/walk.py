@@ -1,8 +1,9 @@
-"""Run random schedules in compiled code, each under every protocol, and check every property after every event.
+"""Run random schedules in compiled code, each under every protocol, and check the properties.
 
-Schedules run in blocks. The result of a block is a Tally: counters, a few of the shortest failures for each property,
-and the coverage points that the schedules reached. Tallies can be merged in any order, so the sum does not depend on
-threads or clusters.
+Most properties are checked after every event, the others at the end of a schedule. Schedules run in blocks. The result
+of a block is a Tally: counters, a few of the shortest failures for each property, and the coverage points that the
+schedules reached. You can merge tallies in any order with the same result. So the result of a run does not depend on
+the number of threads or machines.
 """
 
 from collections.abc import Sequence
@@ -27,7 +28,7 @@ _NEVER = np.iinfo(np.int64).max
 
 @dataclass(frozen=True, order=True)
 class Failure:
-    """A schedule, by number, that broke a property after `length` enabled events."""
+    """A failure: the schedule with number `schedule` broke a property after `length` enabled events."""
 
     length: int
     schedule: int
@@ -39,8 +40,8 @@ class Tally:
 
     `events` has the number of enabled events, by protocol. `failures` has the number of schedules that broke a
     property, by protocol, property, and kind of situation (Points.kind_of) at the violation. `shortest` has the KEPT
-    failures with the fewest events for each of these, as rows (length, schedule). `goals` has the number of schedules
-    that reached a coverage goal, by protocol and goal. `met` has the coverage of each protocol.
+    failures with the fewest events for each protocol, property and kind, as rows (length, schedule). `goals` has the
+    number of schedules that reached a coverage goal, by protocol and goal. `met` has the coverage of each protocol.
     """
 
     schedules: int
@@ -52,7 +53,7 @@ class Tally:
 
     @staticmethod
     def empty(model: Model, protocols: int) -> "Tally":
-        """Return the tally of no schedules, for that many protocols of a model."""
+        """Return the tally of no schedules. `protocols` is the number of protocols of the model."""
         kinds = (protocols, len(model.judgement.names), model.points.kinds)
         return Tally(
             schedules=0,
@@ -69,7 +70,7 @@ class Tally:
         return self.failures.sum(axis=2)
 
     def add(self, other: "Tally") -> None:
-        """Add the results of other schedules to these."""
+        """Add the results of another tally to this tally. The two tallies must count different schedules."""
         self.schedules += other.schedules
         self.events += other.events
         self.failures += other.failures
@@ -80,18 +81,21 @@ class Tally:
         self.met = [one.merged(another) for one, another in zip(self.met, other.met, strict=True)]
 
     def kept(self, protocol: int, property_: int, kind: int) -> list[Failure]:
-        """Return the kept failures of a protocol, property and kind (each given by index), the shortest first."""
+        """Return the kept failures of a protocol, property and kind of situation (three indices), shortest first."""
         rows = self.shortest[protocol, property_, kind]
         return [Failure(int(length), int(i)) for length, i in rows if length != _NEVER]
 
     def candidates(self, protocol: int, property_: int) -> list[Failure]:
-        """Return the failures to shrink: the shortest of each kind, in order of length."""
+        """Return the failures to shrink: for each kind of situation (Points.kind_of), the shortest failure.
+
+        The failures are in order of length. `protocol` and `property_` are indices.
+        """
         kinds = np.flatnonzero(self.failures[protocol, property_])
         return sorted(self.kept(protocol, property_, int(kind))[0] for kind in kinds)
 
 
 class Walker(Generic[_Protocol, _Settings]):
-    """Runs the random schedules of one seed under several protocols. Several threads may call it at the same time."""
+    """Runs the random schedules of one seed under several protocols. Several threads may use a Walker at once."""
 
     def __init__(self, protocols: Sequence[_Protocol], settings: _Settings, seed: int) -> None:
         self.protocols = tuple(protocols)
@@ -104,7 +108,7 @@ class Walker(Generic[_Protocol, _Settings]):
         self._walk_block = compiled_for(self.model, walk_block, starts)
 
     def walk(self, first: int, count: int) -> Tally:
-        """Run schedules `first` to `first + count - 1`, and return their counted results."""
+        """Run schedules `first` to `first + count - 1`, and return their results as a Tally."""
         tally = Tally.empty(self.model, len(self.protocols))
         tally.schedules = count
         meetings = Meetings.none(len(self.protocols), self.model.points.most)
@@ -124,16 +128,16 @@ class Walker(Generic[_Protocol, _Settings]):
         return generate.schedule(self.seed, number, deck)
 
     def failing(self, failure: Failure, protocol: Protocol, property_: str) -> bytes:
-        """Return the schedule of a failure under a protocol."""
+        """Return the schedule of a failure under a protocol. A Walker does not need the name of the property."""
         return self.schedule(failure.schedule, protocol)
 
 
 def _groups(
     model: Model, settings: Settings, protocols: Sequence[Protocol], starts: Sequence[State]
 ) -> list[tuple[np.ndarray, generate.Deck]]:
-    """Return the protocols that draw the same schedules, as indices, with the deck of each group.
+    """Group the protocols that draw equal schedules. Returns the protocols (as indices) and the deck of each group.
 
-    A protocol's draws don't depend on the protocols that it is compared with.
+    The deck holds the events to draw from. The schedules of a protocol do not depend on the other protocols of a run.
     """
     groups: dict[frozenset[int], list[int]] = {}
     for place, start in enumerate(starts):
@@ -145,7 +149,7 @@ def _groups(
 
 
 def keep_failure(shortest, length, number):  # type: ignore[no-untyped-def]
-    """Insert (length, number) into the sorted rows of `shortest`, if it is among the first KEPT."""
+    """Insert the row (length, number) into the sorted rows of `shortest`, if it is among the KEPT shortest."""
     place = KEPT
     while place > 0 and (
         shortest[place - 1, 0] > length or (shortest[place - 1, 0] == length and shortest[place - 1, 1] > number)
@@ -154,16 +158,16 @@ def keep_failure(shortest, length, number):  # type: ignore[no-untyped-def]
     if place == KEPT:
         return
     for row in range(KEPT - 1, place, -1):
-        for column in range(2):  # a row as a whole would be an array, which a part of a kernel cannot allocate
+        for column in range(2):  # not whole rows: they would be new arrays, and only kernels can allocate arrays
             shortest[row, column] = shortest[row - 1, column]
     shortest[place, 0] = length
     shortest[place, 1] = number
 
 
 def walk_schedule(p, drawn, length, number, protocol, failures, shortest, place, rows, size):  # type: ignore[no-untyped-def]
-    """Run a schedule from the state `p`. Counts the properties that it breaks and the situations that it reaches.
+    """Run a schedule from the state `p`, and count the properties that it breaks and the situations that it reaches.
 
-    Returns the number of enabled events.
+    A situation is a coverage point. Returns the number of enabled events.
     """
     applied = 0
     broken = 0
@@ -181,7 +185,7 @@ def walk_schedule(p, drawn, length, number, protocol, failures, shortest, place,
         if newly_broken:
             broken |= newly_broken
             count_broken(newly_broken, situation, applied, number, failures, shortest)
-    shown = p.goals  # goals that the checks at the end reach do not belong to the schedule
+    shown = p.goals  # the checks at the end may reach further goals, which do not count
     broken_at_end = MODEL.judgement.end(p)
     if broken_at_end:
         count_broken(broken_at_end, situation, applied, number, failures, shortest)
@@ -203,9 +207,9 @@ def count_broken(broken, situation, length, number, failures, shortest):  # type
 
 @kernel_of_model
 def walk_block(starts, members, seed, first, count, deck, applied, failures, goals_met, shortest, place, rows, size):  # type: ignore[no-untyped-def]
-    """Run `count` schedules from number `first` under some protocols, and add the results to the arrays of a Tally.
+    """Run `count` schedules from number `first` on under some protocols, and add the results to the given arrays.
 
-    `members` are the protocols' indices.
+    `members` holds the indices of these protocols. The arrays belong to a Tally and to Meetings (coverage.py).
     """
     hand, drawn = generate.room()
     record = starts[:1].copy()

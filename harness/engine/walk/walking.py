@@ -12,7 +12,7 @@ import numba
 from epochfuzz.harness.engine.runtime.interruption import Interruption
 from epochfuzz.harness.engine.walk.walk import Tally, Walker
 
-# Schedules in a block. A block takes 40 ms, much longer than the merge of its tally. Without Numba, 10 take 250 ms.
+# Schedules in a block. A block takes 40 ms, and merging its tally takes much less. Without Numba, 10 take 250 ms.
 BLOCK = 10 if numba.config.DISABLE_JIT else 5_000  # type: ignore[attr-defined]
 
 Report = Callable[[Tally, float], None]
@@ -35,11 +35,12 @@ def walk(
     report: Report = lambda tally, elapsed: None,
     before: Walked | None = None,
 ) -> Walked:
-    """Run a number of schedules, or as many as fit into some seconds, on `jobs` threads.
+    """Run `schedules` schedules, or as many as fit into `seconds`, on `jobs` threads.
 
-    With None for both, only Ctrl-C ends the run. The result covers schedules 0 to n - 1 for some n, and is the same for
-    any number of threads. `report` receives such a result and the elapsed seconds after each block. `before` is the
-    result of the first part of the run; the run continues after it.
+    The limit that is reached first ends the run. With None for both, only Ctrl-C ends the run. The result covers
+    schedules 0 to n - 1 for some n. For a given n, the number of threads does not change the result. After each block,
+    `report` receives the result so far and the elapsed seconds. `before` is the result of an earlier part of the run,
+    and the run continues after that part.
     """
     walker.walk(0, 1)  # compile before the clock starts
     before = before or Walked(Tally.empty(walker.model, len(walker.protocols)), 0.0)

@@ -1,1 +1,1 @@
-"""Benchmark epochfuzz: its speed compared with other tools, and the number of schedules until it detects a mutant."""
+"""Benchmark epochfuzz: its speed compared with other tools, and the schedules that it needs to detect a mutant."""

@@ -1,8 +1,8 @@
 """Compare the ways to select schedules for a conformance test: at random, for coverage, and by known bugs.
 
-The measure is the number of steps until a test detects a mutant, which is the model with one wrong rule. The benchmark
-runs the mutant in this process, in lockstep with the correct model. An adapter with the same behaviour needs the same
-number of steps.
+The measure is the number of steps until a test detects a mutant (the model with one wrong rule). The benchmark runs the
+mutant in this process, in lockstep with the correct model. An adapter with the same behaviour needs the same number of
+steps.
 
 `python -m epochfuzz.harness.lab.bench.chosen` prints the table of docs/explain/coverage.md. Set the number of seeds
 with `--seeds N` (by default 20) and the first seed with `--from S` (by default 0).
@@ -25,7 +25,7 @@ from epochfuzz.model.kafka.partition import leadership
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.state import NONE, State
 
-MOST = 500_000  # steps after which a mutant counts as missed
+MOST = 500_000  # steps; a mutant that needs more steps counts as missed
 _SETTINGS = Configuration(replicas=3)
 
 
@@ -35,7 +35,7 @@ _SETTINGS = Configuration(replicas=3)
     protocol="kafka-2.8.1",
 )
 def outsiders_forgotten_by_a_staying_leader(p: State, r: int, led_before: bool, members: int) -> None:
-    """Forget the positions of followers outside the new ISR, as a former mistake of epochfuzz's own model did.
+    """Forget the positions of followers outside the new ISR. epochfuzz's own model once made this mistake.
 
     The mistake breaks no property, but Kafka behaves differently.
     """
@@ -49,9 +49,9 @@ outsiders_forgotten_by_a_staying_leader.plant(len(DEFECTS) + 1)
 
 
 def mistakes() -> list[Mutant]:
-    """Return the mutants that only schedules with three replicas detect.
+    """Return the mutants whose proof needs three replicas, and one more mutant.
 
-    The last one is a mistake that the model itself once had.
+    The additional mutant is a mistake that the model itself once had.
     """
     needing = {name for name, proof in proofs().items() if proof.settings.replicas == _SETTINGS.replicas}
     return [*(each for each in DEFECTS if each.name in needing), outsiders_forgotten_by_a_staying_leader]
@@ -60,7 +60,7 @@ def mistakes() -> list[Mutant]:
 def steps_until_seen(mistake: Mutant, selection: Selection, seed: int, most: int = MOST) -> int | None:
     """Return the number of steps until a mutant first differs from the model.
 
-    None if it needs more than `most` steps.
+    Returns None if the first `most` steps show no difference.
     """
     steps = 0
     for number in count():
@@ -75,7 +75,7 @@ def steps_until_seen(mistake: Mutant, selection: Selection, seed: int, most: int
 
 
 def played(mistake: Mutant, drawn: bytes) -> Iterator[bool]:
-    """Run a schedule on the model and the mutant. For each step, yield True if the two differ after it."""
+    """Run a schedule on the model and on the mutant. Yields for each step whether the two differ after the step."""
     model = LockStep(mistake.sound_protocol, _SETTINGS)
     reference = Execution(mistake.sound_protocol, _SETTINGS)
     subject = Execution(mistake.broken_protocol, _SETTINGS)
@@ -87,7 +87,7 @@ def played(mistake: Mutant, drawn: bytes) -> Iterator[bool]:
 
 
 def seen(execution: Execution) -> tuple[dict[str, Any], int]:
-    """Return everything that an adapter can show: replicas, controller, and the acknowledged records."""
+    """Return everything that an adapter can show: the observable state, and the set of acknowledged records as bits."""
     return observe(execution.state), int(execution.state.acked)
 
 

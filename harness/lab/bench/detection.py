@@ -1,4 +1,4 @@
-"""Measure the schedules and the processor time that a strategy needs to detect a mutant, a model with a wrong rule."""
+"""Measure how many schedules and seconds a strategy needs to detect a mutant, a protocol with one wrong rule."""
 
 import hashlib
 import time
@@ -20,8 +20,8 @@ from epochfuzz.strategies.machine import replication_machine
 from epochfuzz.strategies.profiles import UNATTENDED
 
 HYPOTHESIS = "hypothesis"
-_EXAMPLES = 5  # of the Hypothesis machine, for each seed
-_SCOUTED = 1_000  # schedules that each example scouts
+_EXAMPLES = 5  # examples of the Hypothesis machine, for each seed
+_SCOUTED = 1_000  # schedules that a scout runs before each example (strategies/scouting.py)
 _STEPS = 50  # steps of each example
 
 
@@ -48,38 +48,38 @@ class Detection:
 
     @property
     def missed(self) -> list[int]:
-        """Return the seeds that did not detect the mutant."""
+        """Return the seeds whose schedules did not detect the mutant."""
         return [number for number, hunt in enumerate(self.hunts) if hunt.schedules is None]
 
     @property
     def schedules(self) -> list[int]:
-        """Return the number of schedules that each seed needed. A seed that missed the mutant counts as `most + 1`."""
+        """Return the number of schedules needed with each seed. A seed that missed the mutant counts as `most + 1`."""
         return [self.most + 1 if hunt.schedules is None else hunt.schedules for hunt in self.hunts]
 
     @property
     def typical(self) -> float:
-        """Return the median number of schedules.
+        """Return the median number of schedules over the seeds.
 
-        It is above `most` if more than half of the seeds missed the mutant.
+        The median is above `most` if more than half of the seeds missed the mutant.
         """
         return median(self.schedules)
 
     @property
     def is_held_back(self) -> bool:
-        """Return whether the mutant was held out when the strategies' weights were tuned.
+        """Return whether the mutant was held out while the weights of the strategies were tuned.
 
-        A hash of the name selects about half of the mutants.
+        About half of the mutants are held out. A hash of the mutant's name decides.
         """
         return hashlib.sha256(self.defect.name.encode()).digest()[0] % 2 == 1
 
     @property
     def nearly_always(self) -> float:
-        """Return the number of schedules that 95 percent of the seeds do not exceed."""
+        """Return the 95th percentile of the number of schedules over the seeds."""
         return percentile_95(self.schedules)
 
 
 def detectable() -> list[Mutant]:
-    """Return the mutants that exhaustive search has shown to be detectable."""
+    """Return the mutants that have a proof in proofs.yaml, so that they are known to be detectable."""
     return [defect for defect in DEFECTS if defect.name in proofs()]
 
 
@@ -96,7 +96,7 @@ def detections(seeds: int, most: int, most_elsewhere: int, defects: Sequence[Mut
 
 
 def hunt(defect: Mutant, strategy: str, number: int, most: int) -> Hunt:
-    """Run schedules of a compiled strategy with one seed until one detects the mutant."""
+    """Run up to `most` schedules of a compiled strategy, with seed `number`, until one detects the mutant."""
     hunter = hunting.hunter(defect)
     started = time.thread_time()
     found = hunter.first(strategy, number, most)
@@ -106,7 +106,7 @@ def hunt(defect: Mutant, strategy: str, number: int, most: int) -> Hunt:
 def hypothesis_detections(seeds: int, defects: Sequence[Mutant]) -> Iterator[Detection]:
     """Measure the Hypothesis state machine with each mutant. Yields the results of all seeds.
 
-    The count of schedules includes the schedules that an example tries in advance (scouts).
+    Each example counts as 1,001 schedules: the example itself, and up to 1,000 schedules that a scout runs before it.
     """
     for defect in defects:
         hunts = tuple(hypothesis_hunt(defect, number) for number in range(seeds))
@@ -114,7 +114,10 @@ def hypothesis_detections(seeds: int, defects: Sequence[Mutant]) -> Iterator[Det
 
 
 def hypothesis_hunt(defect: Mutant, number: int) -> Hunt:
-    """Run the Hypothesis state machine with one seed until an example detects the mutant. The failure is not shrunk."""
+    """Run the Hypothesis state machine with seed `number` until an example detects the mutant.
+
+    The failure is not shrunk.
+    """
     configuration = hunting.settings_for(defect)
     machine_class = replication_machine(
         defect.broken_protocol, settings=configuration, scouted=_SCOUTED,
@@ -146,6 +149,6 @@ def mean_schedules(each_defect: Sequence[Detection]) -> float:
 
 
 def wins(of_one_defect: Sequence[Detection]) -> list[str]:
-    """Return the strategies with the smallest median of schedules for one mutant. Empty if all missed it."""
+    """Return the strategies with the smallest median of schedules for a mutant, or no strategy if all missed it."""
     least = min(detection.typical for detection in of_one_defect)
     return [each.strategy for each in of_one_defect if each.typical == least and each.typical <= each.most]

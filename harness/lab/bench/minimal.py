@@ -15,11 +15,12 @@ _MOST_SCHEDULES = 10_000_000
 
 @dataclass(frozen=True)
 class Reproduced:
-    """The shrunk failure of a mutant. `seconds` is the processor time for shrinking and certifying it.
+    """The shrunk failure of a mutant. `seconds` is the processor time for shrinking and certifying the failure.
 
     `found`, `length` and `proven` are the numbers of events of the original failure, of the shrunk failure, and of the
     shortest schedule in the mutant's proof. `certified` is True if a complete search found no shorter schedule.
-    `bounded` is True if the search needed the bounds of the proof, because it exceeded the memory that `fuzz` allows.
+    `bounded` is True if that search was limited to the bounds of the proof, because a search without these bounds did
+    not certify the schedule.
     """
 
     defect: Mutant
@@ -37,7 +38,10 @@ class Reproduced:
 
 
 def reproduce(defects: Sequence[Mutant], number: int = 0) -> Iterator[Reproduced]:
-    """Detect each mutant with the default strategy and seed `number`, and shrink the failure as `fuzz` does."""
+    """Detect each mutant with the default strategy and seed `number`, and shrink the failure as `fuzz` does.
+
+    Yields a result for each detected mutant.
+    """
     for defect in defects:
         settings = hunting.settings_for(defect)
         protocol = defect.broken_protocol

@@ -1,7 +1,7 @@
 """A second implementation of `kip-320` in plain Python, as a developer would write it, for a comparison of speed.
 
-It has no disk faults, checks all properties after every event, and shares no code with the model. A test compares both
-on the same schedules, so this implementation can't be fast by doing less work.
+The implementation has no disk faults, checks all properties after every event, and shares no code with the model. A
+test runs both on the same schedules and compares the results, so this implementation can't be fast by doing less work.
 """
 
 import random
@@ -55,11 +55,11 @@ class PeerReplica:
     epoch: int | None = 0
     leader: int | None = 0
     truncating: bool = False
-    was_cut: bool = False  # a response has made it truncate its log, and it asks again
+    was_cut: bool = False  # the replica has truncated its log after a response, and asks for another epoch's end
     answer: Answer | None = None
     isr: frozenset[int] = frozenset()
     epoch_start: int = 0
-    led_from: int = 0  # first offset that it appended in its uninterrupted leadership
+    led_from: int = 0  # first offset that the replica appended in its uninterrupted leadership
     positions: dict[int, int] = field(default_factory=dict)
 
     def forget_leadership(self) -> None:
@@ -67,7 +67,7 @@ class PeerReplica:
         self.isr, self.epoch_start, self.led_from, self.positions = frozenset(), 0, 0, {}
 
     def truncate(self, end: int) -> None:
-        """Remove the records from offset `end` on, and the epochs and the high watermark beyond it."""
+        """Remove the records and epochs from offset `end` on, and lower the high watermark to the new log end."""
         del self.log[end:]
         while self.epochs and self.epochs[-1][1] >= len(self.log):
             self.epochs.pop()
@@ -82,9 +82,10 @@ class PeerReplica:
         self.epochs.append((epoch, start))
 
     def end_of(self, epoch: int | None) -> tuple[int | None, int]:
-        """Return the largest cached epoch up to the requested one, and its end offset.
+        """Return the largest cached epoch that is not above the requested epoch, and its end offset.
 
-        The result is (None, -1) for an epoch above all cached epochs.
+        The result is (None, -1) for None, for an empty cache, and for an epoch above all cached epochs. An epoch below
+        all cached epochs is returned itself, and ends where the first cached epoch starts.
         """
         if epoch is None or not self.epochs or epoch > self.epochs[-1][0]:
             return None, -1
@@ -138,7 +139,7 @@ class PeerPartition:
             leader.high_watermark = lowest
 
     def promise(self, leader: PeerReplica, start: int, end: int) -> None:
-        """Note that consumers can read offsets `start` to `end` - 1, and that waiting producers got responses."""
+        """Note that consumers can read offsets `start` to `end` - 1. Acknowledge the records from `led_from` on."""
         for offset, record in enumerate(leader.log[start:end], start):
             self.exposed.add(record.number)
             if offset >= leader.led_from:
@@ -174,7 +175,7 @@ class PeerPartition:
             records, high_watermark = tuple(leader.log[start : start + 1]), leader.high_watermark
             leader.positions[r] = start
             self.advance(follower.leader)
-            # A response without records has waited at the leader, which reads the high watermark again at the end.
+            # A fetch without records waits at the leader, which reads the high watermark again when the wait ends.
             follower.answer = Answer(records, high_watermark if records else leader.high_watermark)
         return True
 
@@ -197,7 +198,11 @@ class PeerPartition:
         return True
 
     def truncate(self, follower: PeerReplica, answer: Answer) -> None:
-        """Truncate a follower's log to the end of the common epoch, or let it ask again for an older one (KIP-279)."""
+        """Truncate a follower's log to the end of the common epoch.
+
+        If the follower has only an older epoch than the response, it truncates to the end of that epoch and asks again
+        (KIP-279).
+        """
         was_cut, follower.truncating, follower.was_cut = follower.was_cut, False, False
         if answer.epoch is None:
             follower.truncate(len(follower.log) if was_cut else follower.high_watermark)
@@ -230,7 +235,7 @@ class PeerPartition:
     def restart(self, r: int) -> bool:
         """Start a replica's process again.
 
-        If the controller has not noticed the failure, it handles the failure first.
+        If the controller has not noticed the failure of the old process, the controller handles the failure first.
         """
         if self.replicas[r].up:
             return False
@@ -242,7 +247,7 @@ class PeerPartition:
         return True
 
     def start(self, r: int) -> None:
-        """Start a replica from its disk. It will learn the current decision, and no earlier one."""
+        """Start a replica from its disk. The replica learns the current decision next, and no earlier decision."""
         replica = self.replicas[r]
         replica.up, replica.epoch = True, self.controller_epoch - 1
         replica.truncate(len(replica.log))
@@ -252,7 +257,7 @@ class PeerPartition:
         return self.learn(r, min(self.news(r), default=None))
 
     def catch_up(self, r: int) -> bool:
-        """Send a replica the latest decision. The replica skips the decisions before."""
+        """Send a replica the latest decision. The replica skips the earlier decisions that it has not learned."""
         epoch = self.replicas[r].epoch
         if epoch is None or self.controller_epoch - epoch < 2:
             return False
@@ -271,7 +276,7 @@ class PeerPartition:
         ]
 
     def learn(self, r: int, epoch: int | None) -> bool:
-        """Let a replica lead or follow in an epoch. Returns False if `epoch` is None."""
+        """Let a replica learn the decision of an epoch, and lead or follow. Returns False if `epoch` is None."""
         if epoch is None:
             return False
         replica, decision = self.replicas[r], self.decisions[epoch]
@@ -286,7 +291,7 @@ class PeerPartition:
         return True
 
     def lead(self, r: int, epoch: int, led_before: bool) -> None:
-        """Let a replica lead an epoch. Producers keep waiting if the replica led the epoch before, too."""
+        """Let a replica lead an epoch. If it already led (`led_before`), waiting producers continue to wait."""
         leader = self.replicas[r]
         led_from = leader.led_from if led_before else len(leader.log)
         leader.isr, leader.positions = self.decisions[epoch].isr, {}
@@ -298,7 +303,7 @@ class PeerPartition:
     def elect(self, r: int) -> bool:
         """Let the controller elect a member of the ISR.
 
-        If the old leader is down, the controller also removes dead members from the ISR.
+        If no leader is up, the controller also removes dead members from the ISR.
         """
         decision = self.decisions[-1]
         if self.controller_epoch >= MOST_EPOCHS or not self.replicas[r].up or r == decision.leader:
@@ -322,7 +327,7 @@ class PeerPartition:
         return True
 
     def fence(self, r: int) -> Decision | None:
-        """Return the decision that removes a replica from leadership and the ISR. None if it would change nothing."""
+        """Return the decision that removes a replica from leadership and the ISR. None if that changes nothing."""
         now = self.decisions[-1]
         without = Decision(None if now.leader == r else now.leader, (now.isr - {r}) or now.isr)
         return None if without == now else without
@@ -394,7 +399,7 @@ class PeerPartition:
     def converges(self) -> bool:
         """Return whether all logs and high watermarks agree after all faults have stopped.
 
-        The call repairs the partition, so it must be the last call.
+        The method itself ends the faults and lets all replicas replicate. So it must be the last call on the object.
         """
         everyone = range(len(self.replicas))
         self.fence_the_dead()
@@ -445,7 +450,7 @@ def run(partition: PeerPartition, schedule: Iterable[tuple[str, int]]) -> tuple[
 
 
 def drive(seed: int, schedules: int, replicas: int) -> int:
-    """Run and check random schedules. Returns the number of applied events.
+    """Run random schedules with `replicas` replicas, and check all properties. Returns the number of applied events.
 
     Raises AssertionError if a property breaks.
     """

@@ -1,6 +1,6 @@
-"""Measure the time of whole commands: until `fuzz` has certified a lost record, and for the same work on Spark.
+"""Measure whole commands: the time until `fuzz` has certified a lost record, and the speed of a campaign on Spark.
 
-These processes have several threads, so the benchmark measures wall-clock time, on a machine that does nothing else.
+The processes have several threads, so the benchmark measures wall-clock time. The machine must run nothing else.
 """
 
 import json
@@ -27,8 +27,8 @@ _LOST_RECORD = ("fuzz", "--protocol", "hw", "--schedules", "1000", "--seed", "7"
 class ColdStart:
     """Seconds until `epochfuzz fuzz --protocol hw` has certified the lost record.
 
-    `cold` is with an empty cache of compiled code, `warm` with a full one. `first` is with an empty cache, until the
-    command shows a first finding while it compiles.
+    `cold` is the time with an empty cache of compiled code, and `warm` the time with a full cache. `first` is the time,
+    with an empty cache, until the command shows its first finding. The command shows this finding while it compiles.
     """
 
     first: float
@@ -51,7 +51,7 @@ class SparkEfficiency:
 
 
 def cold_start(rounds: int) -> ColdStart:
-    """Measure the command once with an empty cache, and then `rounds` times with a full cache."""
+    """Measure `fuzz --protocol hw` with an empty cache of compiled code, and then `rounds` times with a full cache."""
     with tempfile.TemporaryDirectory(prefix="epochfuzz-bench-") as cache:
         first = first_finding({"XDG_CACHE_HOME": cache})
     with tempfile.TemporaryDirectory(prefix="epochfuzz-bench-") as cache:
@@ -67,7 +67,10 @@ def cold_start(rounds: int) -> ColdStart:
 
 
 def first_finding(environment: dict[str, str]) -> float:
-    """Return the seconds until the command shows a first finding in the given environment. Ends the command then."""
+    """Run `fuzz` until it shows its first finding, and end it. Returns the seconds until this finding.
+
+    `environment` adds environment variables.
+    """
     started = time.monotonic()
     running = subprocess.Popen(
         [*_EPOCHFUZZ, *_LOST_RECORD], env=os.environ | environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
@@ -84,7 +87,7 @@ def first_finding(environment: dict[str, str]) -> float:
 
 
 def spark_efficiency(schedules: int, rounds: int) -> SparkEfficiency:
-    """Run the same schedules in threads and on Spark, in turns. The start-up of both is not measured."""
+    """Run equal schedules with `fuzz` in threads and with a campaign on Spark, in turns. Start-up is not measured."""
     cores = os.cpu_count() or 1
     walked, campaigned = [], []
     for number in range(rounds):
@@ -102,7 +105,7 @@ def spark_efficiency(schedules: int, rounds: int) -> SparkEfficiency:
 def run(arguments: Sequence[str], environment: dict[str, str] | None = None) -> dict[str, Any]:
     """Run an epochfuzz command, and return its JSON document.
 
-    Raises RuntimeError with the command's error output.
+    Raises RuntimeError with the command's error output if the exit code is above 1.
     """
     done = subprocess.run(
         [*_EPOCHFUZZ, *arguments], env=os.environ | (environment or {}), capture_output=True, text=True, check=False

@@ -49,7 +49,7 @@ class Measurements:
 
     @property
     def missed(self) -> list[Detection]:
-        """Return the results of the default strategy for mutants that at least one seed missed."""
+        """Return the results of the default strategy for the mutants that it missed with at least one seed."""
         return [each for each in self.detections if each.strategy == hunting.DEFAULT_STRATEGY and each.missed]
 
     @property
@@ -106,7 +106,7 @@ def _processor() -> str:
 
 
 def to_json(results: Measurements) -> "measures.Bench":
-    """Return the results as a JSON document, with the results of every seed."""
+    """Return the results as a JSON document. Unlike the tables, the document has the results of every seed."""
     return {
         "machine": results.machine,
         "scale": fields_of(results.scale),

@@ -2,7 +2,7 @@
 
 Threads are timed by the wall clock, so the results are valid only on a machine that does nothing else. The
 configurations take turns, and a ratio compares two times of the same round. If Spin is installed, it searches the same
-states on one core, without symmetry, and reports its own seconds.
+states on one core, without symmetry, and the result uses the seconds that Spin reports.
 """
 
 import time
@@ -23,7 +23,8 @@ SEARCHED = (Configuration(records=3, epochs=3), Configuration(replicas=3, record
 class MeasuredSearch:
     """The speed of a search, with or without symmetry, in states per second on one core and on all.
 
-    `ratio` is the speed-up on all cores. `spin` is Spin's speed in states per second; None if it was not measured.
+    `ratio` is the speed on all cores divided by the speed on one core. `spin` is Spin's speed in states per second, or
+    None if Spin was not measured.
     """
 
     settings: Configuration

@@ -25,7 +25,7 @@ _BY_BREADTH = ("-DSAFETY", "-DBFS", "-DNOREDUCE")
 _AT_RANDOM = ("-DSAFETY", "-DBITSTATE", "-DT_RAND", "-DNOREDUCE")
 _NO_END_STATES = "-E"  # a state without enabled events, at the bounds, is not an error
 
-# Before its first event a verifier builds the initial state of the model's search, in steps of its own.
+# A verifier builds the initial state in steps of its own. `_read` subtracts these steps from Spin's numbers.
 _STATES_BEFORE, _TRANSITIONS_BEFORE = 1, 2
 
 _LEAST_SECONDS = 0.01  # resolution of the verifier's clock
@@ -47,7 +47,7 @@ class Verified:
 
     @property
     def per_second(self) -> float:
-        """Return the states per second. It is too low for a search shorter than the resolution of Spin's clock."""
+        """Return the states per second. For a search shorter than the resolution of Spin's clock, this is too low."""
         return self.states / max(self.seconds, _LEAST_SECONDS)
 
 
@@ -57,7 +57,7 @@ def missing() -> list[str]:
 
 
 def searched(settings: Configuration, *, truncates_to_high_watermark: bool = False) -> Verified:
-    """Let Spin search every state breadth first. `truncates_to_high_watermark` plants the mutant of KAFKA-1211."""
+    """Let Spin search every state breadth first. `truncates_to_high_watermark` adds the bug of KAFKA-1211."""
     return _run(_verifier(settings, _BY_BREADTH, truncates_to_high_watermark).name, [])
 
 
@@ -69,9 +69,9 @@ def walked(settings: Configuration, events: int, seed: int, seconds: int) -> Ver
 
 @cache
 def _verifier(settings: Configuration, options: Sequence[str], mistaken: bool) -> tempfile.TemporaryDirectory[str]:
-    """Return the directory of a Spin verifier for a configuration, compiled once.
+    """Return the directory of a compiled Spin verifier for a configuration. Equal arguments share one directory.
 
-    The directory is removed when this process ends.
+    `mistaken` adds the bug of KAFKA-1211. The directory is removed when this process ends.
     """
     directory = tempfile.TemporaryDirectory(prefix="epochfuzz-spin-")
     Path(directory.name, "model.pml").write_text(_model(settings, mistaken), encoding="utf-8")

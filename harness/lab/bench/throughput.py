@@ -1,7 +1,7 @@
 """Measure the speed of epochfuzz and of other tools: events per second, and transitions per second of a search.
 
-Every measurement is the processor time of one thread. The programs take turns, so other load on the machine slows all
-of them by the same factor and leaves their ratios unchanged.
+Every measurement uses the processor time of one thread, except that Spin reports its own seconds. The programs take
+turns, so other load on the machine slows all of them by the same factor and leaves their ratios unchanged.
 """
 
 import time
@@ -35,7 +35,7 @@ _STEPS = 50  # steps of a Hypothesis example
 
 @dataclass(frozen=True)
 class Workload:
-    """A program to measure. `run(i)` does the work of round i, and returns its amount in `unit` and its seconds."""
+    """A program to measure. `run(i)` does the work of round i, and returns the amount in `unit` and the seconds."""
 
     name: str
     unit: str
@@ -71,17 +71,17 @@ def walked(number: int, schedules: int = 20_000) -> int:
 
 
 def walked_side_by_side(number: int, schedules: int = 10_000) -> int:
-    """Run each schedule under four reference designs, as campaigns do. Returns the number of applied events."""
+    """Run each random schedule under four reference designs, as campaigns do. Returns the number of applied events."""
     return int(Walker(SIDE_BY_SIDE, SETTINGS, number).walk(0, schedules).events.sum())
 
 
 def walked_as_of_today(number: int, schedules: int = 10_000) -> int:
-    """Run schedules under the design of Kafka 4, `kip-966`. Returns the number of applied events."""
+    """Run random schedules under the design of Kafka 4, `kip-966`. Returns the number of applied events."""
     return int(Walker([MODERN], SETTINGS, number).walk(0, schedules).events.sum())
 
 
 def interpreted(number: int, schedules: int = 60) -> int:
-    """Run schedules of a random run in plain Python instead of compiled code. Returns the number of applied events."""
+    """Run random schedules on the model in plain Python, without compilation. Returns the number of applied events."""
     walker = Walker([PROTOCOL], SETTINGS, number)
     applied = 0
     for i in range(schedules):
@@ -113,7 +113,7 @@ def driven_by_hypothesis(number: int, examples: int = 30) -> int:
 
 
 def driven_plainly(number: int, schedules: int = 100) -> int:
-    """Run the implementation in plain Python with dataclasses (peer.py). Returns the number of applied events."""
+    """Run random schedules on the plain Python implementation (peer.py). Returns the number of applied events."""
     return peer.drive(number, schedules, SETTINGS.replicas)
 
 
@@ -123,7 +123,7 @@ def searched(number: int) -> int:
 
 
 def spin_at_random(number: int, seconds: int = 2) -> tuple[int, float]:
-    """Let Spin search depth first in random order. Its schedules are at most as long as the longest random run.
+    """Let Spin search depth first in random order. Its schedules are at most as long as epochfuzz's random schedules.
 
     Returns the number of transitions, and the seconds that Spin reports.
     """

@@ -1,8 +1,8 @@
-"""The mutants: protocols with one wrong rule, which measure whether epochfuzz detects mistakes.
+"""The mutants: protocols with one wrong rule. They show whether epochfuzz detects the mistake in the rule.
 
-The model contains no switch for a mutant. Each mutant is a function that replaces a rule in the protocols that have the
-mutant's number (mutant.py and model/core/specializer.py). The engine runs these protocols like any other, interpreted
-or compiled, and a single compilation contains all mutants.
+The model contains no switch for a mutant. A mutant has a function, which replaces a rule of the model in all protocols
+with the mutant's number (mutant.py and model/core/specializer.py). The engine runs these protocols like any other
+protocol, interpreted or compiled. A single compilation contains all mutants.
 """
 
 from epochfuzz.harness.lab.mutants.clients import acknowledgement, clients, wrong_groups

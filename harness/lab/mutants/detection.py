@@ -1,11 +1,12 @@
 """Measure the smallest bounds within which a lockstep comparison with the model detects a mutant.
 
-The search runs the model and the mutant side by side through all schedules within bounds, until their observations
-differ. If they never differ, no schedule within these bounds can detect the mutant. `conform --exhaustive` should
-detect the same mutants as the search, although it plays each transition after only one path to its state.
+The search runs the model and the mutant side by side through all schedules within bounds, until the two show different
+states. If the states never differ, no schedule within these bounds can detect the mutant. `conform --exhaustive` should
+detect the same mutants as the search, although it reaches the start of each transition on one path only.
 
-For each mutant, detection.yaml lists the smallest of BOUNDS that suffice to detect it. `python -m
-epochfuzz.harness.lab.mutants.detection NAME...` prints new entries for the named mutants, or for all without a name.
+For each mutant, detection.yaml lists the first bounds of BOUNDS within which the search detects the mutant. `python -m
+epochfuzz.harness.lab.mutants.detection NAME...` prints new entries for the named mutants, or for all mutants if you
+name none.
 """
 
 import marshal
@@ -41,7 +42,7 @@ _FILE = Path(__file__).with_name("detection.yaml")
 
 @dataclass(frozen=True)
 class MutantDetection:
-    """The result of a search within bounds. `schedule` is the shortest schedule that detects the mutant, or None.
+    """The result of a search within bounds. `schedule` is a shortest schedule that detects the mutant, or None.
 
     `complete` is True if no schedule within the bounds detects the mutant. `is_refused` is True if the last event is
     not enabled in the correct protocol, and the mutant applies it.
@@ -55,7 +56,7 @@ class MutantDetection:
 def settings_within(defect: Mutant, bounds: tuple[int, int, int]) -> Configuration:
     """Return the configuration for a search for the mutant within `bounds`: replicas, records and epoch changes.
 
-    The other settings are those of the mutant's proof. Without a proof, the mutant's rule determines them.
+    The other settings come from the mutant's proof. If the mutant has no proof, they come from `defect.settings`.
     """
     proof = proofs().get(defect.name)
     replicas, records, epochs = bounds
@@ -67,7 +68,7 @@ def settings_within(defect: Mutant, bounds: tuple[int, int, int]) -> Configurati
 def detect(defect: Mutant, settings: Configuration, most: int = MOST_PAIRS) -> MutantDetection:
     """Search for a shortest schedule that makes the model and the mutant differ.
 
-    Stores at most `most` pairs of states.
+    The search ends without a result if it needs to store more than `most` pairs of states.
     """
     level = [(Execution(defect.sound_protocol, settings), _wrong(defect, settings), b"")]
     seen: set[tuple[bytes, bytes]] = set()
@@ -99,7 +100,8 @@ def detect(defect: Mutant, settings: Configuration, most: int = MOST_PAIRS) -> M
 def found(defect: Mutant, settings: Configuration, refused: bool = False) -> bytes | None:
     """Play the test sequences of `conform --exhaustive` on the mutant until it differs from the model.
 
-    Returns the test sequence up to the event that shows the difference, or None if the mutant never differs.
+    With `refused`, the sequences also contain events that are not enabled. Returns the test sequence up to the event
+    that shows the difference, or None if the mutant never differs.
     """
     protocol = defect.sound_protocol
     of_all = _graph(protocol, settings, refused)
@@ -123,7 +125,7 @@ def _graph(protocol: Protocol, settings: Configuration, refused: bool) -> Graph:
 
 
 def _differs(defect: Mutant, settings: Configuration, schedule: bytes) -> int:
-    """Return the number of the event that makes the mutant differ from the model, or 0 if no event does."""
+    """Return the number, from 1, of the first event that shows a difference between mutant and model, or 0 if none."""
     judge, wrong = LockStep(defect.sound_protocol, settings, every_refusal=True), _wrong(defect, settings)
     for number, event in enumerate(schedule, 1):
         judge.advance(event)
@@ -134,7 +136,7 @@ def _differs(defect: Mutant, settings: Configuration, schedule: bytes) -> int:
 
 
 def _wrong(defect: Mutant, settings: Configuration) -> Execution:
-    """Return an execution of the mutant with the largest bounds, because an adapter has no bounds either."""
+    """Return an execution of the mutant with the largest bounds, because an adapter has no bounds."""
     return Execution(defect.broken_protocol, replace(settings, records=MAX_RECORDS, epochs=MAX_EPOCHS))
 
 
@@ -148,7 +150,7 @@ def _shown(execution: Execution) -> Any:
 
 
 def _text(execution: Execution) -> bytes:
-    """Return a state as bytes, without values that can no longer influence an event."""
+    """Return the state of an execution as bytes, without values that can no longer influence an event."""
     p = execution.state.copy()
     execution.model.forget(p)
     values = (getattr(p, field.name) for field in VARIABLES if field.read(p))
@@ -156,11 +158,12 @@ def _text(execution: Execution) -> bytes:
 
 
 def entry(defect: Mutant) -> dict[str, Any]:
-    """Return the entry of detection.yaml for a mutant: the least bounds that detect it, and the number of events.
+    """Return the entry of detection.yaml for a mutant: the first sufficient bounds, and the number of events needed.
 
-    If the first of BOUNDS detects the mutant, `tour` is the number of events until a test sequence detects it, and
-    `refused` tells whether that needs --refused. `by: proof` means that only the schedule of the mutant's proof detects
-    it. Without any detection, `nowhere within` lists the bounds that were searched completely.
+    If the first of BOUNDS suffices, the entry has two more keys. `tour` is the number of events until a test sequence
+    detects the mutant, and `refused` is True if the sequence needs --refused. `by: proof` means that no search detects
+    the mutant, but the schedule of its proof does. If nothing detects the mutant, `nowhere within` lists the bounds
+    that were searched completely.
     """
     searched = []
     for bounds in BOUNDS:
@@ -175,9 +178,9 @@ def entry(defect: Mutant) -> dict[str, Any]:
 
 
 def _by_its_proof(defect: Mutant) -> dict[str, Any] | None:
-    """Return the entry for a mutant that the schedule of its proof detects, else None.
+    """Return the entry for a mutant if the schedule of its proof makes it differ from the model, else None.
 
-    This schedule may be too long for an exhaustive search.
+    The schedule of a proof may be too long for an exhaustive search to find.
     """
     proof = proofs().get(defect.name)
     events = proof and _differs(defect, proof.settings, proof.shortest)
@@ -209,7 +212,7 @@ def text(name: str, said: dict[str, Any]) -> str:
 
 
 def rows() -> list[list[str]]:
-    """Return table rows about the mutants that the first of BOUNDS does not detect: name, and the bounds that do."""
+    """Return a table row for each mutant that needs more than the first of BOUNDS: its name and sufficient bounds."""
     table = []
     for defect in DEFECTS:
         said = entries()[defect.name]
@@ -230,7 +233,7 @@ def _bounds(bounds: list[int]) -> str:
 
 
 def main(names: list[str]) -> None:
-    """Print the entries of the named mutants, or of all mutants without a name."""
+    """Print new entries of detection.yaml for the named mutants, or for all mutants if `names` is empty."""
     for defect in DEFECTS:
         if not names or defect.name in names:
             print(text(defect.name, entry(defect)), end="", flush=True)

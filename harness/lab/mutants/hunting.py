@@ -1,4 +1,4 @@
-"""Run random schedules on a mutant, a protocol with one wrong rule, until a schedule detects it."""
+"""Run random schedules on a mutant, a protocol with one wrong rule, until a schedule detects the mutant."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -16,7 +16,7 @@ DEFAULT_STRATEGY = "swarm"
 
 
 def settings_for(defect: Mutant) -> Configuration:
-    """Return the configuration of the mutant's proof, without its bounds on records and epochs."""
+    """Return the configuration of the mutant's proof, with the default bounds on records and epochs."""
     proven = proofs()[defect.name].settings
     return replace(proven, records=Configuration.records, epochs=Configuration.epochs)
 
@@ -33,7 +33,8 @@ def hunter(defect: Mutant) -> Hunter:
 def first_not_seen(defect: Mutant, settings: Configuration, seed: int, most: int) -> tuple[int, int] | None:
     """Return the number of the first schedule with violations that the mutant's checks miss, and these violations.
 
-    None if `most` schedules show no missed violation. The violated properties are a set of bits.
+    The violations are a set of properties, as bits. Returns None if the checks miss no violation in the first `most`
+    schedules.
     """
     deck = generate.deck_for(KAFKA, settings, [defect.sound_protocol])
     for number in range(most):
@@ -46,7 +47,7 @@ def first_not_seen(defect: Mutant, settings: Configuration, seed: int, most: int
 
 
 def broken(protocol: Protocol, settings: Configuration, schedule: Iterable[int]) -> int:
-    """Run a schedule interpreted. Returns the set of the properties that break, as bits."""
+    """Run a schedule with rules that Python interprets. Returns the set of the properties that break, as bits."""
     execution = Execution(protocol, settings)
     found = 0
     for event in schedule:

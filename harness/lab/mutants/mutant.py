@@ -7,8 +7,8 @@
             p.checkpointed[r] = p.leo[r]
         return refusal
 
-The function must have the rule's arguments and types. If it calls the rule, it calls the correct rule. `in_place_of`
-turns the function into a Mutant. A mutant that changes two rules has a second function, under any name:
+The function must have the rule's arguments and types. If the function calls the rule, the call runs the correct rule.
+`in_place_of` turns the function into a Mutant. A mutant that changes two rules has a second function, with any name:
 
     @checkpoint_of_the_log_end.and_in_place_of(faults.crash)
     def _(p: State, r: int) -> int:
@@ -37,8 +37,8 @@ class Mutant:
 
     `protocol` is the name of the protocol without the mistake. Any property that this protocol holds can detect the
     mutant. If `in_judging` is True, the mistake is in the checks, and only a protocol with a known flaw can show the
-    mistake. The replaced rule needs `settings`. `mistaken` maps each replaced rule to the mutant's function, and
-    `number` is the mutant's number, from 1.
+    mistake. `settings` is a configuration that the replaced rule needs. `mistaken` maps each replaced rule to the
+    mutant's function, and `number` is the mutant's number, from 1.
     """
 
     name: str
@@ -62,12 +62,12 @@ class Mutant:
 
     @property
     def module(self) -> str:
-        """Return the file of the replaced rule. If the mutant replaces two rules, it is the file of the first rule."""
+        """Return the file of the rule that the mutant replaces, or the file of the first rule if it replaces two."""
         return _file(next(iter(self.mistaken)))
 
     @property
     def rules(self) -> list[str]:
-        """Return the replaced rules, such as `model/kafka/partition/isr.py: why_not_caught_up`."""
+        """Return the replaced rules as text, such as `model/kafka/partition/isr.py: why_not_caught_up`."""
         return [f"{_file(rule)}: {rule.__name__}" for rule in self.mistaken]
 
     def and_in_place_of(

@@ -1,7 +1,7 @@
 """Prove that a mutant can be detected: find a shortest schedule that breaks a property because of the mistake.
 
 proofs.yaml keeps the proofs. `python -m epochfuzz.harness.lab.mutants.proofs NAME...` prints new proofs of the named
-mutants, or of all mutants without a name. A proof takes seconds or minutes.
+mutants, or of all mutants if you name none. A proof takes seconds or minutes.
 """
 
 import sys
@@ -47,7 +47,7 @@ SEARCHED: tuple[Configuration, ...] = (
     Configuration(records=3, epochs=1, consumer=True, unclean_leader_election=True),
     Configuration(records=2, epochs=2, consumer=True, unclean_leader_election=True, follower_reads=True),
 )
-# The configurations for a protocol whose leaders request changes of the ISR, which has many more states.
+# The configurations for protocols whose leaders request changes of the ISR. These protocols have many more states.
 SEARCHED_BY_REQUEST: tuple[Configuration, ...] = (
     Configuration(records=1, epochs=2),
     Configuration(records=1, epochs=2, min_insync_replicas=2),
@@ -64,8 +64,8 @@ SEARCHED_WITH_SETTINGS = ((2, 1, 2), (2, 2, 2))
 class Proof:
     """A shortest schedule that detects a mutant: its last event breaks `property`.
 
-    `settings` has the bounds that it needs. If `unbounded` is True, no shorter schedule exists with any number of
-    records and epochs. Otherwise no shorter schedule exists within the bounds of `settings`.
+    `settings` has the bounds that the schedule needs. If `unbounded` is True, no shorter schedule exists with any
+    number of records and epochs. Otherwise no shorter schedule exists within the bounds of `settings`.
     """
 
     settings: Configuration
@@ -82,13 +82,16 @@ def proofs() -> dict[str, Proof]:
 
 @cache
 def undetectable() -> dict[str, str]:
-    """Return the mutants without a proof, each with the reason why it breaks no property."""
+    """Return the names of the mutants without a proof, each with the reason why the mutant breaks no property."""
     return dict(_document()["undetectable"])
 
 
 @cache
 def judged(defect: Mutant, settings: Configuration) -> int:
-    """Return the set of properties that can detect a mutant: its protocol holds them without the mistake."""
+    """Return the set of properties that can detect a mutant, as bits.
+
+    These are the properties that the mutant's protocol holds without the mistake.
+    """
     protocol, permitted = defect.sound_protocol, properties.permitted(settings)
     flawed = surveyed()[protocol.name].broken if protocol.name in surveyed() else {}
     return properties.set_of(
@@ -101,8 +104,8 @@ def judged(defect: Mutant, settings: Configuration) -> int:
 def prove(defect: Mutant) -> Proof | None:
     """Search for a shortest schedule that detects the mutant. Returns None if the search finds none.
 
-    The exhaustive search with three replicas is limited to one record. If it finds no violation, random schedules
-    follow. A violation of a random schedule is shrunk, and an exhaustive search looks for shorter ones.
+    Exhaustive searches try the configurations of `_searched` in order. If they find no violation, random schedules with
+    three replicas follow. The first failing schedule is shrunk, and an exhaustive search looks for shorter ones.
     """
     for settings in _searched(defect):
         exploration = _explore(defect, settings, None)
@@ -130,7 +133,7 @@ def _searched(defect: Mutant) -> tuple[Configuration, ...]:
 def _proof(defect: Mutant, settings: Configuration, schedule: bytes) -> Proof:
     """Return the proof for a schedule that detects the mutant.
 
-    If proofs.yaml has a shorter schedule for the mutant, the proof starts from it.
+    If proofs.yaml has a shorter schedule that still detects the mutant, the proof starts from that schedule.
     """
     written = proofs().get(defect.name)
     if written is not None and _unbounded(written.settings) == _unbounded(settings) and _still_holds(defect, written):
@@ -141,9 +144,9 @@ def _proof(defect: Mutant, settings: Configuration, schedule: bytes) -> Proof:
 
 
 def _shortest(defect: Mutant, settings: Configuration, schedule: bytes) -> Proof:
-    """Return the proof that a schedule is the shortest one within the bounds.
+    """Return the proof for a schedule that is already known to be shortest within its own bounds.
 
-    A shorter schedule beyond the bounds takes its place.
+    If a search with larger bounds finds a shorter schedule, the proof has the shorter schedule instead.
     """
     depth = len(schedule) - 1
     free = _unbounded(settings)
@@ -192,9 +195,9 @@ def _explore(defect: Mutant, settings: Configuration, depth: int | None) -> Expl
 
 
 def broken_by(defect: Mutant, settings: Configuration, schedule: bytes) -> list[str]:
-    """Run a schedule interpreted.
+    """Run a schedule on a mutant with rules that Python interprets.
 
-    Returns the properties that are broken after the last event and can detect the mutant.
+    Returns the names of the properties that are broken after the last event and that can detect the mutant.
     """
     execution = Execution(defect.broken_protocol, settings, schedule)
     broken = execution.broken() | execution.broken_at_end()
@@ -222,7 +225,10 @@ def _written(proof: Proof) -> dict[str, Any]:
 
 
 def main(names: Sequence[str]) -> None:
-    """Print new entries of proofs.yaml. The reasons of undetectable mutants are copied from the file."""
+    """Print new entries of proofs.yaml for the named mutants, or for all mutants if `names` is empty.
+
+    The reasons of undetectable mutants are copied from the current file.
+    """
     document: dict[str, Any] = {"detectable": {}, "undetectable": {}}
     for defect in PROTOCOL_DEFECTS:
         if names and defect.name not in names:

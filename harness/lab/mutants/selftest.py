@@ -1,7 +1,7 @@
 """Check that epochfuzz detects its mutants, which are protocols with one wrong rule.
 
 The selftest runs random schedules on each mutant until one breaks a property that holds without the mistake. A mutant
-of the checks is detected by a violation that the correct checks report, and the mutant's checks miss.
+of the checks is detected by a violation that the correct checks report and the mutant's checks miss.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _JUDGED = Configuration(replicas=3)
 
 @dataclass(frozen=True)
 class Catch:
-    """The result for one mutant: the property that detected it, or None, and the number of schedules until then."""
+    """The result for one mutant: the property that detected the mutant (or None), and the number of schedules run."""
 
     defect: Mutant
     settings: Configuration
@@ -32,7 +32,7 @@ def detectable() -> list[Mutant]:
 
 
 def catch(defect: Mutant, seed: int) -> Catch:
-    """Run random schedules with a seed until one detects the mutant, at most MOST_SCHEDULES."""
+    """Run up to MOST_SCHEDULES random schedules of a seed until one detects the mutant. Returns the result."""
     if defect.in_judging:
         not_seen = hunting.first_not_seen(defect, _JUDGED, seed, MOST_SCHEDULES)
         if not_seen is None:

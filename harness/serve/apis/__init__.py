@@ -1,1 +1,1 @@
-"""The handlers of requests. Each returns the fields of a response, and waits as long as Kafka's broker would."""
+"""The handlers of requests. A handler waits as long as Kafka's broker would, and returns the response's fields."""

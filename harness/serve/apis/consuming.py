@@ -1,4 +1,4 @@
-"""Fetch, by consumers."""
+"""Handle the Fetch requests of consumers."""
 
 import asyncio
 from contextlib import suppress
@@ -22,7 +22,7 @@ _Part = dict[str, Any]
 
 
 async def fetch(cluster: ServedCluster, r: int, request: ClientRequest) -> dict[str, Any]:
-    """Return records up to broker r's high watermark. Waits for a record as long as the request says."""
+    """Return records up to broker r's high watermark. If there is none yet, wait up to the request's `max_wait`."""
     cluster.note_consumer(request.client)
     asked = _served_part(cluster, request)
     if asked is not None:
@@ -49,13 +49,16 @@ def _of_partition(cluster: ServedCluster, r: int, part: _Part, topic: str, asked
 
 
 def _served_part(cluster: ServedCluster, request: ClientRequest) -> Any:
-    """Return the part of a request that is about the served partition, None if there is none."""
+    """Return the part of a request about the served partition, or None if the request does not name the partition."""
     parts = ((topic.topic, each) for topic in request.body.topics for each in topic.partitions)
     return next((each for name, each in parts if (name, each.partition) == (cluster.topic, 0)), None)
 
 
 def _fetched(cluster: ServedCluster, r: int, asked: Any) -> _Part:
-    """Return the fields of the served partition's response that differ from an empty one; none: it has to wait."""
+    """Return the fields of the served partition's response that differ from an empty response.
+
+    If the result is empty, there is nothing to respond yet, and the request waits.
+    """
     p = cluster.partition.state
     epoch = getattr(asked, "current_leader_epoch", NO_EPOCH)
     code = epoch_error(p, r, epoch)
@@ -69,16 +72,19 @@ def _fetched(cluster: ServedCluster, r: int, asked: Any) -> _Part:
 
 
 def _serves(cluster: ServedCluster, r: int, offset: int) -> bool:
-    """Return whether consumers may read from r: a leader, or a read replica (KIP-392)."""
+    """Return whether a consumer at `offset` may read from r, because r is a leader or a read replica (KIP-392)."""
     p = cluster.partition.state
     if presumes_leadership(p, r):
         return True
-    p.position = offset  # the model's consumer is where this client is
+    p.position = offset  # give the model's consumer the position of this client
     return bool(p.follower_reads and p.known_leader[r] != NONE and consumer.is_read_replica(p, r))
 
 
 def _diverging(cluster: ServedCluster, r: int, asked: Any) -> _Part:
-    """Return the end of the consumer's last epoch if the consumer has read other records (KIP-595), else nothing."""
+    """Return the end of the consumer's last epoch if the consumer has read records that r lacks (KIP-595).
+
+    If r cannot find the end, return an error. If the records agree, return nothing.
+    """
     last = getattr(asked, "last_fetched_epoch", NO_EPOCH)
     if last == NO_EPOCH:
         return {}
@@ -92,7 +98,10 @@ def _diverging(cluster: ServedCluster, r: int, asked: Any) -> _Part:
 
 
 def _redirected(cluster: ServedCluster, r: int, asked: Any) -> _Part:
-    """Return the follower that should serve the consumer, if the schedule says so (KIP-392)."""
+    """Return the consumer's preferred read replica: the follower of the schedule's next `consume` (KIP-392).
+
+    If the schedule requires no follower, or the follower cannot serve the consumer, return nothing.
+    """
     p = cluster.partition.state
     follower = cluster.gate.opened_for(Verb.CONSUME)
     if follower in (None, r) or not presumes_leadership(p, r) or not p.follower_reads:
@@ -104,7 +113,7 @@ def _redirected(cluster: ServedCluster, r: int, asked: Any) -> _Part:
 
 
 def _read(cluster: ServedCluster, r: int, offset: int) -> _Part:
-    """Return the next record, or all records if the gate is free; nothing if there is none to read now."""
+    """Return the next record, or all records if the gate is free. Return nothing if the consumer can read none now."""
     p = cluster.partition.state
     end = min(p.high_watermark[r], p.leo[r])
     if offset >= end or not cluster.gate.admits(Verb.CONSUME, r):

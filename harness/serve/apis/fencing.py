@@ -1,4 +1,4 @@
-"""Errors: the codes of Kafka's protocol for the model's refusals, and the checks of leader epochs."""
+"""Errors: Kafka's error codes for the reasons why the model rejects a request, and the checks of leader epochs."""
 
 from kio.schema.errors import ErrorCode
 
@@ -21,7 +21,7 @@ CODES = {
 def epoch_error(p: Partition, r: int, epoch: int) -> ErrorCode:
     """Return the error for a request that carries a leader epoch (KIP-320, Partition.checkCurrentLeaderEpoch).
 
-    A request without an epoch, -1, is not checked.
+    The result is `none` if the epoch is right, or if it is -1 because the request carries no epoch.
     """
     if epoch == NO_EPOCH or epoch == p.known_epoch[r]:
         return ErrorCode.none
@@ -29,7 +29,7 @@ def epoch_error(p: Partition, r: int, epoch: int) -> ErrorCode:
 
 
 def leader_error(p: Partition, r: int, epoch: int) -> ErrorCode:
-    """Return the error for a request that only a leader handles. Kafka checks the leader epoch first."""
+    """Return the error for a request that only a leader handles, or `none`. Kafka checks the leader epoch first."""
     code = epoch_error(p, r, epoch)
     if code is ErrorCode.none and not presumes_leadership(p, r):
         return ErrorCode.not_leader_or_follower

@@ -14,13 +14,13 @@ _MEMBER = "member-1"
 
 
 async def find_coordinator(cluster: ServedCluster, r: int, request: ClientRequest) -> dict[str, Any]:
-    """Return broker r itself, which also serves groups while the other brokers are down."""
+    """Return broker r as the coordinator. So a live broker serves groups while other brokers are down."""
     node = {"node_id": r, "host": HOST, "port": cluster.ports[r]}
     return {"error_code": ErrorCode.none, "error_message": None, **node}
 
 
 async def join_group(cluster: ServedCluster, r: int, request: ClientRequest) -> dict[str, Any]:
-    """Make the client the only member of the group, and its leader, which assigns the partition."""
+    """Make the client the only member of the group. As its leader, the client assigns the partition to itself."""
     cluster.note_consumer(request.client)
     protocol = request.body.protocols[0]
     member = {"member_id": _MEMBER, "group_instance_id": None, "metadata": protocol.metadata}
@@ -29,14 +29,14 @@ async def join_group(cluster: ServedCluster, r: int, request: ClientRequest) -> 
 
 
 async def sync_group(cluster: ServedCluster, r: int, request: ClientRequest) -> dict[str, Any]:
-    """Return the assignment that the client, as the leader of its group, has made."""
+    """Store the assignment that the client sends as the leader of its group, and return it to the client."""
     for each in request.body.assignments:
         cluster.members[request.body.group_id] = each.assignment
     return {"error_code": ErrorCode.none, "assignment": cluster.members.get(request.body.group_id, b"")}
 
 
 async def no_error(cluster: ServedCluster, r: int, request: ClientRequest) -> dict[str, Any]:
-    """Accept a heartbeat, or the end of a membership."""
+    """Accept a Heartbeat or a LeaveGroup request. Returns a response without an error."""
     return {"error_code": ErrorCode.none}
 
 
@@ -52,7 +52,7 @@ async def offset_commit(cluster: ServedCluster, r: int, request: ClientRequest) 
 
 
 async def offset_fetch(cluster: ServedCluster, r: int, request: ClientRequest) -> dict[str, Any]:
-    """Return the committed offset of a group, -1 if there is none."""
+    """Return the committed offset of a group, or -1 if the group has committed none."""
     offset, epoch = cluster.commits.get(request.body.group_id, (NONE, NONE))
     found = {"committed_offset": offset, "committed_leader_epoch": epoch, "metadata": ""}
     topics = [

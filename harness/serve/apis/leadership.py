@@ -1,4 +1,7 @@
-"""Metadata, ListOffsets and OffsetForLeaderEpoch: the leader, the ends of its log, and the ends of its epochs."""
+"""Handle Metadata, ListOffsets and OffsetForLeaderEpoch requests.
+
+The responses have the leader, the ends of the leader's log, and the ends of its epochs.
+"""
 
 from functools import partial
 from typing import Any
@@ -19,7 +22,7 @@ _LATEST = -1
 
 
 async def metadata(cluster: ServedCluster, r: int, request: ClientRequest) -> dict[str, Any]:
-    """Return the brokers, and the leader of the served partition."""
+    """Return the brokers, and the leader and the ISR of the served partition."""
     asked = request.body.topics
     names = [each.name for each in asked] if asked else [cluster.topic]
     leader, _ = cluster.leader_for(cluster.role_of(request.client))
@@ -59,7 +62,7 @@ def _topic(cluster: ServedCluster, name: str, request: ClientRequest) -> dict[st
 
 
 async def list_offsets(cluster: ServedCluster, r: int, request: ClientRequest) -> dict[str, Any]:
-    """Return the first offset, or the high watermark. Other timestamps have no offset."""
+    """Return the log start offset (timestamp -2) or the high watermark (-1). For other timestamps, return no offset."""
     return {"topics": responses(request.body.topics, "name", partial(_offset, cluster, r))}
 
 
@@ -75,7 +78,7 @@ def _offset(cluster: ServedCluster, r: int, topic: str, asked: Any) -> dict[str,
 
 
 async def offset_for_leader_epoch(cluster: ServedCluster, r: int, request: ClientRequest) -> dict[str, Any]:
-    """Return the end offset of an epoch in the leader's log, as `consumer.validate` of the model reads it."""
+    """Return the end offset of an epoch in the leader's log, with the lookup of the model's `consumer.validate`."""
     return {"topics": responses(request.body.topics, "topic", partial(_epoch_end, cluster, r))}
 
 

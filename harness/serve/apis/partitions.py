@@ -1,11 +1,11 @@
-"""The partitions of a request, and their responses."""
+"""Build the part of a response that has an entry for each topic and partition of the request."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
 
 
 def responses(topics: Iterable[Any], name: str, respond: Callable[[str, Any], Any]) -> list[dict[str, Any]]:
-    """Return the part of a response for each topic of a request.
+    """Return the parts of a response about the topics of a request, as a list.
 
     `name` is the field with the topic's name, in the request and in the response. `respond` returns the response for a
     partition of the request, given the topic's name and the partition.

@@ -1,4 +1,4 @@
-"""Produce and InitProducerId."""
+"""Handle Produce and InitProducerId requests."""
 
 from typing import Any
 
@@ -42,7 +42,7 @@ async def produce(cluster: ServedCluster, r: int, request: ClientRequest) -> dic
 
 
 async def _appended(cluster: ServedCluster, r: int, client: str, data: bytes) -> tuple[ErrorCode, int]:
-    """Append a batch. Returns the error code, and the offset of the first record (NONE for an error)."""
+    """Append a batch and wait for its acknowledgement. Returns the error code, and the first offset or NONE."""
     try:
         records = sent_records(data)
     except BatchError as error:
@@ -65,9 +65,9 @@ async def _appended(cluster: ServedCluster, r: int, client: str, data: bytes) ->
 async def _append(cluster: ServedCluster, r: int, sent: Sent) -> tuple[Refusal, int]:
     """Append a record as soon as the gate and the producer's window admit it.
 
-    Returns the refusal and the record's number. A record whose response was lost is not appended again. A replica that
-    metadata do not name rejects the record, even if it presumes leadership, so that the producer finds the leader of
-    the schedule.
+    Returns the reason why the record is rejected (or APPLIED), and the record's number. A record whose response was
+    lost is not appended again. A replica that metadata do not name as the leader rejects the record, even if it
+    presumes leadership. So the producer finds the leader that the schedule requires.
     """
     partition = cluster.partition
     while True:
@@ -90,7 +90,7 @@ async def _append(cluster: ServedCluster, r: int, sent: Sent) -> tuple[Refusal, 
 
 
 async def _acknowledgement(cluster: ServedCluster, r: int, number: int) -> ErrorCode:
-    """Wait until the record is acknowledged, or its request fails at r. Returns the error code."""
+    """Wait until the record is acknowledged, or the request for it fails at r. Returns the error code."""
     partition = cluster.partition
     p = partition.state
     while p.acks == Acks.ALL and p.waiting[r] >> number & 1:

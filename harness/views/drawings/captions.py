@@ -1,4 +1,4 @@
-"""The texts of drawings, shared by the terminal, the browser and text files."""
+"""The texts in drawings of replays. Drawings in the terminal, in the browser and in text files share these texts."""
 
 from collections.abc import Sequence
 
@@ -38,19 +38,19 @@ def role_parts(replica: ReplicaScene) -> tuple[str, str]:
 
 
 def role(replica: ReplicaScene) -> str:
-    """Return a replica's role and epoch in one line: `follows A, e1`, or `follows A, e1, fenced`."""
+    """Return a replica's role and epoch in one line, such as `follows A, e1` or `follows A, e1, fenced`."""
     does, epoch = role_parts(replica)
     fenced = ", fenced" if replica.fenced else ""
     return f"{does}{',' if epoch and ' ' in does else ''} {epoch}".rstrip() + fenced
 
 
 def moved(name: str, previous: int, current: int, arrow: str = "->") -> str:
-    """Return a number with its name, as in `HW 2`. If the step changed the number, show both values: `HW 1->2`."""
+    """Return a number with its name, as in `HW 2`. If the step changed the number, return both values: `HW 1->2`."""
     return f"{name} {current}" if previous == current else f"{name} {previous}{arrow}{current}"
 
 
 def remote_leos(replica: ReplicaScene) -> list[str]:
-    """Return the LEOs that a leader knows of other replicas, two per line: `remote LEO B 1, C 0`."""
+    """Return the remote LEOs that a leader knows, as lines with two replicas each: `remote LEO B 1, C 0`."""
     known = [f"{name} {leo}" for name, leo in replica.remote_leos]
     pairs = [", ".join(known[i : i + 2]) for i in range(0, len(known), 2)]
     return [f"{'remote LEO ' if i == 0 else ''}{pair}" for i, pair in enumerate(pairs)]
@@ -66,35 +66,35 @@ def on_disk(replica: ReplicaScene) -> list[str]:
 
 
 def stable(replica: ReplicaScene) -> list[str]:
-    """Return the last stable offset of a replica: `LSO 1`. Empty without transactions."""
+    """Return a line with the last stable offset of a replica: `LSO 1`. Empty without transactions."""
     return [] if replica.last_stable_offset is None else [f"LSO {replica.last_stable_offset}"]
 
 
 def waits(replica: ReplicaScene) -> list[str]:
-    """Return the records whose producers wait for an acknowledgement from a replica: `m0, m1 waits`.
+    """Return a line with the records whose producers wait for an acknowledgement from a replica: `m0, m1 waits`.
 
-    Empty if there are none.
+    The list is empty if no producer waits.
     """
     return [f"{', '.join(replica.waiting)} waits"] if replica.waiting else []
 
 
 def consumer(scene: Scene) -> list[str]:
-    """Return the consumer's position and epoch: `consumer 0->1, e0`. Empty without a consumer."""
+    """Return a line with the consumer's position and epoch: `consumer 0->1, e0`. Empty without a consumer."""
     if scene.consumer is None:
         return []
     return [f"{moved('consumer', scene.consumer.previous_position, scene.consumer.position)}, e{scene.consumer.epoch}"]
 
 
 def in_flight(replica: ReplicaScene) -> str:
-    """Return the response in flight to a replica: `m1, HW 0`.
+    """Return the response in flight to a replica, such as `m1, HW 0`.
 
-    A sender other than its leader is added: `m1, HW 0 from A`.
+    If the sender is not the leader that the replica knows, the text names the sender: `m1, HW 0 from A`.
     """
     return " ".join(filter(None, (replica.in_flight, given_by(replica))))
 
 
 def given_by(replica: ReplicaScene) -> str:
-    """Return the sender of the response in flight to a replica, as in `from A`. Empty if it is the replica's leader."""
+    """Return the sender of the response in flight to a replica, such as `from A`. Empty if the leader is the sender."""
     return "" if replica.answered_by in (None, replica.leader) else f"from {replica.answered_by}"
 
 
@@ -122,7 +122,7 @@ def _set(replicas: Sequence[str] | None) -> str:
 def breaks(run: Run) -> str:
     """Return the violations of a run with their steps: `breaks no-divergence at step 9`. Empty if there are none.
 
-    A property that is checked at the end of the schedule breaks after the last step.
+    For a property that is checked at the end of the schedule, the text says `after` the last step.
     """
     return f"breaks {_first_broken(run, run.broken)}" if run.broken else ""
 
@@ -136,9 +136,9 @@ def permitted(run: Run) -> str:
 
 
 def _permitted_loss(run: Run) -> str:
-    """Return the records that were lost after more power failures than KIP-966 tolerates. Empty if there are none.
+    """Return a text about records that were lost after more failures than KIP-966 tolerates. Empty if there are none.
 
-    No property counts this loss as a violation.
+    The failures are failures of replicas that lost records. No property counts the loss as a violation.
     """
     if not (run.steps and promises.are_void(run.steps[-1].state)):
         return ""
@@ -152,7 +152,7 @@ def verdict(run: Run) -> str:
 
 
 def no_parting(runs: tuple[Run, ...]) -> str:
-    """Return the sentence for two runs that look equal at every step."""
+    """Return the sentence that a drawing shows if its runs look equal at every step."""
     if any(run.ends_broken for run in runs):
         return "The runs do not differ in these steps. Convergence is checked later, when all faults have stopped."
     return "The runs do not differ."

@@ -1,7 +1,7 @@
 """Draw a schedule's replay as a sequence diagram in Mermaid's text form, which some Markdown viewers render.
 
-The participants are the replicas and the controller. If two protocols are compared, the diagram continues after their
-first difference in an `alt` block, with a branch for each protocol. The effect of a step is a note.
+The participants are the replicas and the controller. If two protocols are compared, an `alt` block starts at their
+first difference, with a branch for each protocol. Notes describe the effects of the steps.
 """
 
 import textwrap
@@ -47,7 +47,7 @@ def _steps(moments: Sequence[Moment], branch: int, before: Scene) -> Iterator[st
 
 
 def _step(scene: Scene, before: Scene) -> Iterator[str]:
-    """Yield an arrow if a message passes between two participants, then notes about the effect of the step."""
+    """Yield the lines of a step: an arrow if a message passes between participants, and notes about the effect."""
     if scene.event == HEALED:
         yield _over([each.name for each in scene.replicas], f"{HEALED}: {as_sentence(['. '.join(scene.clauses)])}")
     else:
@@ -92,13 +92,13 @@ def _event(scene: Scene, before: Scene) -> Iterator[str]:
 
 
 def _over(names: Sequence[str], text: str) -> str:
-    """Return a note over one participant, or a note that spans several participants."""
+    """Return the Mermaid line of a note over one participant, or of a note that spans several participants."""
     over = names[0] if len(names) == 1 else f"{names[0]},{names[-1]}"
     return f"note over {over}: {_plain(text)}"
 
 
 def _plain(text: str) -> str:
-    """Return text in wrapped lines. Commas replace semicolons, which would end a Mermaid statement."""
+    """Return text in wrapped lines, with commas in place of semicolons. A semicolon would end a Mermaid statement."""
     return "<br/>".join(textwrap.wrap(text.replace(";", ","), _LINE, break_long_words=False))
 
 

@@ -1,8 +1,9 @@
 """Draw the state after one step (a scene) as SVG. Each replica's log is a row of boxes, aligned by offset.
 
-Shapes carry all information, and colour only underlines it. A box below the high watermark is solid. A box above it
-that is committed or acknowledged is round with a double edge. Any other box has a dashed outline. A truncated record is
-crossed out. A missing record is an octagon with an exclamation mark. Colours are in figures.css.
+Shapes carry all information, and colour only emphasizes it. A record below the high watermark has a solid box. A
+record above the high watermark that is committed or acknowledged has a round box with a double edge. Any other record
+has a box with a dashed outline. A truncated record is crossed out. A missing record is an octagon with an exclamation
+mark. Colours are in figures.css.
 """
 
 import xml.etree.ElementTree as ET
@@ -38,7 +39,7 @@ def height(scene: Scene) -> int:
 
 
 def _row_height(replica: ReplicaScene, scene: Scene) -> int:
-    """Return the height of a replica's row, which grows with the number of its notes, in pixels."""
+    """Return the height of a replica's row, in pixels. The height grows with the number of notes about the replica."""
     notes = [note for note in _notes(replica, scene) if note.said]
     return max(_ROW, _NOTES + len(notes) * _NOTE - 5)
 
@@ -46,7 +47,7 @@ def _row_height(replica: ReplicaScene, scene: Scene) -> int:
 def panel(scene: Scene, columns: int) -> ET.Element:
     """Return the drawing of a scene as an SVG group.
 
-    Its size is `width(columns)` by `height(scene)` pixels.
+    The size of the drawing is `width(columns)` by `height(scene)` pixels.
     """
     group = ET.Element("g", {"class": "panel"})
     _controller(group, scene)
@@ -65,7 +66,7 @@ def panel(scene: Scene, columns: int) -> ET.Element:
 
 
 def text(parent: ET.Element, x: float, y: float, content: str, classes: str = "") -> ET.Element:
-    """Add a line of text to an element, and return it. y is its baseline."""
+    """Add a line of text to an SVG element. Returns the added element. `y` is the baseline of the text."""
     element = ET.SubElement(parent, "text", {"x": f"{x:g}", "y": f"{y:g}"} | ({"class": classes} if classes else {}))
     element.text = content
     return element
@@ -93,7 +94,7 @@ def _part(line: ET.Element, content: str, classes: str = "") -> None:
 
 @dataclass(frozen=True)
 class _Note:
-    """A note under a replica's name. `arrow` is an SVG path for an arrow before the note, or empty."""
+    """A note under a replica's name. `arrow` is the SVG path of an arrow in front of the note, or empty."""
 
     said: str
     arrow: str = ""
@@ -173,9 +174,9 @@ def _cell(row: ET.Element, cell: RecordCell, classes: str) -> None:
 
 
 def _missing(row: ET.Element, missing: Missing, *, taken: bool) -> None:
-    """Draw an octagon at the record's offset.
+    """Draw an octagon for a missing record, at the offset where the record belongs.
 
-    If another record is there (`taken`), draw a small octagon in the corner.
+    If another record is there (`taken`), draw a small octagon in the corner of its box.
     """
     x, y, wide, high = _x(missing.offset), float(_BOX_TOP), float(_BOX), float(_HEIGHT)
     if taken:

@@ -1,7 +1,7 @@
 """Draw the replay of a schedule as SVG, one step below another.
 
-Two protocols are drawn side by side from their first difference on. The file embeds its style sheet, and follows the
-reader's choice of light or dark.
+Two protocols are drawn side by side from their first difference on. The file embeds its style sheet, which follows the
+light or dark mode of the reader's browser.
 """
 
 import textwrap
@@ -14,7 +14,7 @@ from epochfuzz.harness.trace.story import Moment, Story
 from epochfuzz.harness.views.drawings import captions, panel
 
 _MARGIN = 20
-_EVENTS = 132  # the column with the number and the event of each step
+_EVENTS = 132  # width of the column with the number and the event of each step
 _GAP = 28
 _LEADING = 16
 _UNBROKEN = "\u00a0"
@@ -22,20 +22,20 @@ _CHARACTER = 6.0  # slightly more than the width of an average character
 
 
 def drawing(story: Story, title: str, steps: Container[int] | None = None) -> str:
-    """Return the text of an SVG file.
+    """Return the text of an SVG file with the drawing of a story.
 
-    It draws only the steps in `steps` and lists the others, or draws all steps for None.
+    The file draws the steps in `steps`, and only lists the other steps. With None, it draws all steps.
     """
     return Sheet(story).drawn(title, steps)
 
 
 def style() -> str:
-    """Return the style sheet of all figures."""
+    """Return the CSS text of the style sheet that all figures use."""
     return (files("epochfuzz.harness.views.drawings") / "figures.css").read_text(encoding="utf-8")
 
 
 def figure(scene: Scene, columns: int) -> str:
-    """Return one scene as a scalable <svg> element, for a page that contains the style sheet of `style`."""
+    """Return one scene as the text of a scalable <svg> element, for a page that contains the style sheet of `style`."""
     wide, high = panel.width(columns), panel.height(scene)
     root = _root(wide, high, scene.sentence)
     root.set("style", f"min-width:{least_width(columns)}px;max-width:{1.4 * wide:.0f}px")
@@ -56,7 +56,7 @@ def _root(wide: float, high: float, label: str) -> ET.Element:
 class Sheet:
     """An SVG drawing of a story.
 
-    Its methods add content from top to bottom, and `y` is the next free position in pixels.
+    The methods add content from top to bottom. `y` is the vertical position of the next content, in pixels.
     """
 
     def __init__(self, story: Story) -> None:
@@ -68,7 +68,7 @@ class Sheet:
         self.y = float(_MARGIN)
 
     def drawn(self, title: str, steps: Container[int] | None) -> str:
-        """Return the text of the SVG file. Steps outside `steps` are only listed; None draws all."""
+        """Return the text of the SVG file, with drawings of `steps` (None: all steps) and a list of other steps."""
         self.write_title(title)
         self._heading()
         passed: list[str] = []
@@ -94,7 +94,7 @@ class Sheet:
         self.y += 8
 
     def whole(self, title: str, sheet: str, parts: Iterable[ET.Element]) -> str:
-        """Return the text of an SVG file with the given parts, cropped below `y`. `sheet` is the style sheet."""
+        """Return the text of an SVG file with the given parts. The picture ends just below `y`. `sheet` is CSS text."""
         root = _root(self.width, self.y + _MARGIN, title)
         root.set("xmlns", "http://www.w3.org/2000/svg")
         ET.SubElement(root, "style").text = sheet
@@ -155,7 +155,7 @@ class Sheet:
             self.write(line, "faint")
 
     def write(self, content: str, classes: str = "") -> None:
-        """Write text in wrapped lines across the whole width."""
+        """Write text in wrapped lines across the whole width of the sheet."""
         self.y = self._wrapped(_MARGIN, self.y, self.width - 2 * _MARGIN, content, classes)
 
     def _wrapped(self, x: float, y: float, room: float, content: str, classes: str) -> float:

@@ -1,4 +1,4 @@
-"""Build the report of replayed case files: the effect of each case under each protocol, expected or not."""
+"""Build the report of replayed case files: the result of each case under each protocol, and whether it was expected."""
 
 import shlex
 from collections.abc import Sequence

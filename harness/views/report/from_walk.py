@@ -40,8 +40,8 @@ def page(
 ) -> ReportPage:
     """Return the content of the report of a random run. `reproduce` is the command that runs the same schedules again.
 
-    `unreached` maps protocols to situations that a search reached and the run did not. `about` contains further facts
-    about the run.
+    `unreached` maps each protocol to the situations that a search reached and the run did not reach. `about` has
+    further facts about the run.
     """
     settings = walker.settings
     together = summary.by_reproducer(findings)
@@ -70,7 +70,7 @@ def page(
 
 
 def _coverage(walker: ScheduleEngine, walked: Walked, unreached: Mapping[str, Sequence[str]]) -> CoverageSection | None:
-    """Return the coverage section. None if the run did not record situations, as with state machines."""
+    """Return the coverage section, or None if the run (such as a run of state machines) did not record situations."""
     tally = walked.tally
     if not any(len(met.situations) for met in tally.met):
         return None
@@ -121,7 +121,7 @@ def _goal(count: int, asked: bool) -> TableCell:
 
 
 def _exhibit(same: Sequence[Finding], walker: ScheduleEngine) -> Exhibit:
-    """Return the drawing, the case file and the command for findings with one common schedule."""
+    """Return the exhibit of findings with a common schedule: the drawing, the case file and the replay command."""
     first = same[0]
     case = case_for(first, walker.seed, "A walk")
     story = first.witness.story(first.protocol, first.property)

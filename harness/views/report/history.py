@@ -36,9 +36,9 @@ def _found(history: History) -> Mapping[str, Sequence[int]]:
 
 
 def _covered(history: History) -> Mapping[str, Sequence[int | None]]:
-    """Return the number of situations met up to each campaign, by protocol.
+    """Return the growth of coverage, by protocol: for each campaign, the situations met by all campaigns up to it.
 
-    None marks a campaign without the protocol.
+    None marks a campaign that did not run the protocol.
     """
     by_subject: dict[str, dict[str, int]] = {}
     for each in history.growth:

@@ -24,7 +24,7 @@ def render(page: ReportPage) -> str:
 
 
 def environment(*packages: str) -> Environment:
-    """Return Jinja's environment with the report's templates and filters. It finds templates of `packages` first."""
+    """Return the Jinja environment with the report's templates and filters. Templates of `packages` take precedence."""
     environment = templating.environment(*packages)
     environment.globals |= {"plot": _plot, "confidence": CONFIDENCE, "local": LOCAL}
     environment.filters |= {"odds": _odds, "issues_linked": _issues_linked}
@@ -36,12 +36,12 @@ def _odds(probability: float) -> str:
 
 
 def _issues_linked(text: str) -> Markup:
-    """Return text with a link for the number of every KIP and JIRA issue."""
+    """Return escaped text with a link for each KIP and JIRA issue, such as `KIP-101`."""
     return Markup(issues.NUMBER.sub(lambda found: f'<a href="{issues.link(found[0])}">{found[0]}</a>', escape(text)))
 
 
 def _plot(curve: Sequence[Discovery]) -> Markup:
-    """Return the plot of a discovery curve: situations met, by the logarithm of the number of schedules."""
+    """Return the plot of a discovery curve: the situations met, over the number of schedules on a logarithmic axis."""
     import pygal  # an optional dependency, which the report of a case does not need
 
     from epochfuzz.harness.views.report import plots

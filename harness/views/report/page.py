@@ -20,7 +20,8 @@ ASIDE = "aside"  # no guarantee, or not checked
 class TableCell:
     """A cell of a table.
 
-    `kind` determines its sign and colour. `exhibit` is the id of the schedule that explains it, or None.
+    `kind` determines the sign and the colour of the cell. `exhibit` is the id of the Exhibit that explains the cell, or
+    None.
     """
 
     kind: str
@@ -30,7 +31,7 @@ class TableCell:
 
 @dataclass(frozen=True)
 class TableRow:
-    """A row of a table by protocol: a name such as a property's, its meaning, and a cell for each protocol."""
+    """A row of a table by protocol: the name of a property, goal or case, its meaning, and a cell for each protocol."""
 
     name: str
     means: str
@@ -41,8 +42,8 @@ class TableRow:
 class Exhibit:
     """A schedule that the reader can step through. `remark` is a comment such as `as expected`.
 
-    `case` is the text of its case file. `command` replays the case from standard input. `file` is a name for the case
-    file. `play` is the address of the schedule in `play`, or None if the address would be too long.
+    `case` is the text of a case file with the schedule, and `file` is a name for this file. `command` replays the case
+    from standard input. `play` is the address of the schedule in `play`, or None if the address would be too long.
     """
 
     id: str
@@ -61,9 +62,9 @@ class Exhibit:
 class CoverageSection:
     """The situations that a random run has met, and reachable situations that it has not met.
 
-    `met` counts situations by protocol. `unreached` lists situations that were not met, if a search found them. `curve`
-    counts the situations met under all protocols together, by the number of schedules. `estimate` is the probability
-    that one more schedule shows something new.
+    `met` counts situations by protocol. `unreached` lists, by protocol, the situations that a search found and the run
+    did not meet. `curve` counts the situations met under all protocols together, by the number of schedules.
+    `estimate` is the probability that one more schedule shows something new.
     """
 
     met: Mapping[str, int]

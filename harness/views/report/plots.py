@@ -46,9 +46,9 @@ def drawn(chart: Any, name: str) -> Markup:
 
 
 def lines(name: str, labels: Sequence[str], series: Mapping[str, Sequence[int | None]], y_title: str) -> Markup:
-    """Return a line plot with a line for each series.
+    """Return a plot with a line for each series. A value of a series belongs to the label in the same position.
 
-    All series have the same labels, and None marks a missing value.
+    None marks a missing value. `name` is the id of the plot (see `drawn`), and `y_title` the title of the y axis.
     """
     marks = {"show_legend": True, "legend_at_bottom": True, "legend_at_bottom_columns": 1, "dots_size": 4}
     chart = pygal.Line(**options(include_x_axis=True, x_label_rotation=20, y_title=y_title, **marks))

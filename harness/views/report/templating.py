@@ -13,7 +13,7 @@ from epochfuzz.harness.views.drawings import captions, svg
 
 
 def environment(*packages: str) -> Environment:
-    """Return the templates of the report, and of packages that reuse them in other pages."""
+    """Return a Jinja environment with the report's templates. It finds the templates of `packages` first."""
     loaders = [PackageLoader(package) for package in (*packages, "epochfuzz.harness.views.report")]
     environment = Environment(
         loader=ChoiceLoader(loaders),
@@ -32,5 +32,5 @@ def _figure(scene: Scene, columns: int) -> Markup:
 
 
 def _breakable(protocol: str) -> Markup:
-    """Return a protocol's name with its possible line breaks."""
+    """Return a protocol's name with a possible line break (<wbr>) after each `:`, `=`, `_` and `,`."""
     return Markup("").join(part + Markup("<wbr>") for part in re.split(r"(?<=[:=_,])", protocol))

@@ -43,9 +43,9 @@ def lose_unflushed(p: State, r: int) -> None:
 
 
 def wipe(p: State, r: int) -> int:
-    """Lose r's log directory, for example with its disk. r's process dies, and restarts with an empty log.
+    """Lose r's log directory, for example by a disk failure. r's process dies. Its next restart finds an empty log.
 
-    No broker tells the controller, so an ISR with r stays as it is.
+    No broker reports the loss to the controller, so the loss does not change the ISR.
     """
     if not p.lost_directory:
         return Refusal.DOES_NOT_HAPPEN
@@ -58,7 +58,7 @@ def wipe(p: State, r: int) -> int:
 
 
 def lose_directory(p: State, r: int) -> None:
-    """Delete r's log, its leader epoch cache, its high watermark, and the mark of a clean shutdown."""
+    """Delete the data on r's disk: log, leader epoch cache, high watermark, and the mark of a clean shutdown."""
     if p.leo[r] > 0:
         p.goals |= Goal.DIRECTORY_LOST
         promises.note_lossy_failure(p)
@@ -71,7 +71,7 @@ def lose_directory(p: State, r: int) -> None:
 
 
 def restart(p: State, r: int) -> int:
-    """Start r's process again. On ZooKeeper the broker registers at once; in KRaft it registers in `register`."""
+    """Start r's process again. Under ZooKeeper r registers at once; in KRaft r registers in the event `register`."""
     if p.up[r]:
         return Refusal.IS_UP
     refusal = APPLIED if registers_in_two_steps(p) else registration.return_at_once(p, r)

@@ -1,10 +1,11 @@
-"""Registration and fencing: the controller handles a broker that returns, leaves, or sends no heartbeats.
+"""Registration and fencing: the controller handles a broker that restarts, shuts down, or sends no heartbeats.
 
-Since KIP-380 (2.2) a returning broker counts as failed first. KafkaController.BrokerChange handles the failure and then
-the start of a bounced broker. A KRaft controller rejects the registration of a new process while the session of the
-former process is valid: DuplicateBrokerRegistrationException (ClusterControlManager.registerBroker). The controller
-registers the new process fenced. The broker reads the metadata log up to its registration, and then its heartbeats ask
-for unfencing (BrokerHeartbeatManager.calculateNextBrokerState). A fenced broker cannot lead or join the ISR.
+Since KIP-380 (2.2) the controller first treats a restarted broker as failed: KafkaController.BrokerChange handles the
+failure and then the start of a bounced broker. A KRaft controller rejects the registration of a new process while the
+session of the former process is valid: DuplicateBrokerRegistrationException (ClusterControlManager.registerBroker). The
+controller registers the new process as fenced. The broker reads the metadata log up to its registration, and then its
+heartbeats ask for unfencing (BrokerHeartbeatManager.calculateNextBrokerState). A fenced broker cannot lead or join the
+ISR.
 """
 
 from epochfuzz.model.kafka.controller import broker_epochs, controller, eligible_leaders
@@ -31,7 +32,7 @@ def register(p: State, r: int) -> int:
 
 
 def take_in(p: State, r: int) -> None:
-    """Write r's registration to the metadata log. r has missed all updates except the current one."""
+    """Write r's registration to the metadata log. r will learn the current update, but no earlier update."""
     eligible_leaders.follow_registration(p, r)
     p.incarnation[r] = Incarnation.CATCHING_UP
     p.known_epoch[r] = p.controller_epoch - 1
@@ -40,10 +41,10 @@ def take_in(p: State, r: int) -> None:
 
 
 def return_at_once(p: State, r: int) -> int:
-    """Register r with a new broker epoch, as r starts (ZooKeeper).
+    """Register r with a new broker epoch at the moment when r starts (ZooKeeper).
 
     Since KIP-380 r first loses leadership and its place in the ISR. Returns EPOCHS_BOUND if this loss needs a leader
-    epoch beyond the bound of the run.
+    epoch beyond the bound of the run, APPLIED otherwise.
     """
     if p.registration == Registration.FENCED:
         refusal = take_for_failed(p, r)
@@ -55,9 +56,9 @@ def return_at_once(p: State, r: int) -> int:
 
 
 def take_for_failed(p: State, r: int) -> int:
-    """Treat r as failed: take leadership and its place in the ISR from r.
+    """Treat r as failed: end r's leadership, and remove r from the ISR.
 
-    Returns EPOCHS_BOUND if that needs a leader epoch beyond the bound of the run, APPLIED otherwise.
+    Returns EPOCHS_BOUND if this change needs a leader epoch beyond the bound of the run, APPLIED otherwise.
     """
     if controller.why_not_expired(p, r) == APPLIED:
         if not controller.may_end_session(p, r):

@@ -39,9 +39,10 @@ def consume(p: State, r: int) -> int:
 
 
 def skip_deleted(p: State, r: int) -> int:
-    """Move a position below r's log start to the log start (OFFSET_OUT_OF_RANGE, auto.offset.reset=earliest).
+    """Move the consumer's position from below r's log start to the log start.
 
-    The consumer keeps its position if there is nothing to read from the log start on.
+    The error of r is OFFSET_OUT_OF_RANGE, and the client has auto.offset.reset=earliest. The consumer keeps its
+    position if there is nothing to read from the log start on.
     """
     if p.log_start[r] >= min(p.high_watermark[r], p.leo[r]):
         return Refusal.NOTHING_TO_CONSUME
@@ -53,8 +54,8 @@ def skip_deleted(p: State, r: int) -> int:
 def why_not_served(p: State, r: int) -> int:
     """Return why r does not serve the consumer, or APPLIED if it does.
 
-    r must lead, or be a follower that the consumer may read from. Since KIP-320 r must have the consumer's leader
-    epoch.
+    r must believe that it leads, or be a follower that the consumer may read from. Since KIP-320 the leader epoch that
+    r knows must equal the consumer's leader epoch.
     """
     if not p.up[r]:
         return Refusal.IS_DOWN
@@ -72,9 +73,9 @@ def why_not_served(p: State, r: int) -> int:
 def is_read_replica(p: State, follower: int) -> bool:
     """Return whether a follower's leader sends the consumer to that follower (KIP-392).
 
-    The leader does this if it has received a fetch of the follower at or beyond the consumer's position. Before that
-    fetch the follower has truncated its log, so its records below the position are the leader's. A position below the
-    follower's log start is not on it (ReplicaManager.findPreferredReadReplica).
+    The leader does this if it has received a fetch of the follower from the consumer's position or a later offset. The
+    follower has truncated its log before this fetch, so both logs agree below the position. The consumer's position
+    must not be below the follower's log start (ReplicaManager.findPreferredReadReplica).
     """
     leader = p.known_leader[follower]
     if not presumes_leadership(p, leader) or p.known_epoch[leader] != p.known_epoch[follower]:
@@ -115,10 +116,10 @@ def validate(p: State, r: int) -> None:
 
 
 def report_truncation(p: State, epoch: int, end: int) -> None:
-    """Report a truncation to `end` to the application, and continue from there.
+    """Report to the application that the log was truncated to the offset `end`, and move the position to `end`.
 
-    If the end of the common log is unknown, `end` is 0, the start of the log (LogTruncationException without an offset,
-    auto.offset.reset=earliest).
+    If the client cannot tell where the truncation was, `end` is 0, the start of the log (LogTruncationException without
+    an offset, auto.offset.reset=earliest).
     """
     p.goals |= Goal.TRUNCATION_REPORTED
     p.position = end
@@ -126,10 +127,9 @@ def report_truncation(p: State, epoch: int, end: int) -> None:
 
 
 def skipped(p: State) -> int:
-    """Return the set of records that the consumer has passed without reading them.
+    """Return the set of records that the true leader has below the consumer's position and the consumer has not read.
 
-    They are on the true leader, before the consumer's position. The set is empty if there is no true leader, or the
-    consumer does not know its leader epoch.
+    The set is empty if there is no true leader, or if the consumer does not know the true leader's epoch.
     """
     leader = controller.true_leader(p)
     if leader == NONE or p.known_epoch[leader] != p.consumer_epoch:

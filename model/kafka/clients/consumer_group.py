@@ -1,10 +1,11 @@
 """The committed position of a consumer: the consumer commits its position to its group, and may restart from there.
 
 A committed position is an offset, and since KIP-320 also the leader epoch of the last record before it. A consumer that
-restarts asks the group's coordinator for it. With the epoch it validates the position at the leader, as after a change
-of leader (ConsumerCoordinator.initWithCommittedOffsetsIfNeeded, SubscriptionState.seekUnvalidated). Without the epoch
-it cannot: an application that commits `new OffsetAndMetadata(offset)` gives up this check (KAFKA-20507). The group's
-coordinator is another partition, which never loses a position here.
+restarts asks the group's coordinator for the committed position. If the position has an epoch, the consumer validates
+the position at the leader, as after a change of leader (ConsumerCoordinator.initWithCommittedOffsetsIfNeeded,
+SubscriptionState.seekUnvalidated). Without an epoch there is no validation: an application that commits
+`new OffsetAndMetadata(offset)` gives up this check (KAFKA-20507). Kafka stores committed positions in another
+partition. In the model this partition never loses a position.
 """
 
 from epochfuzz.model.kafka.clients import consumer
@@ -31,9 +32,9 @@ def commit_offset(p: State, r: int) -> int:
 
 
 def reset(p: State, r: int) -> int:
-    """Let the consumer restart at its committed position, with metadata that name r as the leader.
+    """Let the consumer restart at its committed position, with metadata that names r as the leader.
 
-    The metadata may be outdated: r leads in its own view only. A consumer with a committed epoch ignores metadata of an
+    The metadata may be outdated, and r may be a stale leader. A consumer with a committed epoch ignores metadata of an
     earlier leader epoch (Metadata.updateLastSeenEpochIfNewer, Metadata.currentLeader).
     """
     if not has_consumer_group(p):
@@ -48,7 +49,7 @@ def reset(p: State, r: int) -> int:
     p.consumer_epoch = NONE
     consumer.refresh(p, r)
     if p.position == p.committed:
-        p.position_epoch = p.committed_epoch  # for the next change of the leader, if it was not validated now
+        p.position_epoch = p.committed_epoch  # the next change of the leader validates the position
     return APPLIED
 
 

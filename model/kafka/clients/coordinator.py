@@ -1,7 +1,7 @@
 """The transaction coordinator: it commits or aborts a transaction, and sends a marker to the partition's leader.
 
-The coordinator never loses its decision, and sends the marker until it is replicated. Readers find in the log alone
-which records are committed (model/kafka/storage/transactions.py).
+The coordinator never loses its decision, and repeats the marker until the marker is replicated. Consumers learn only
+from the log whether a record is committed (model/kafka/storage/transactions.py).
 """
 
 from epochfuzz.model.kafka.partition import replication
@@ -13,21 +13,21 @@ from epochfuzz.model.kafka.vocabulary.state import State, Transaction
 
 
 def commit(p: State, r: int) -> int:
-    """Commit the transaction, if all of its records are acknowledged. Leader r writes the marker."""
+    """Let the coordinator commit the transaction, if all its records are acknowledged. Leader r appends the marker."""
     if p.transaction == Transaction.OPEN and p.transaction_records & ~p.acked != 0:
         return Refusal.IS_NOT_ACKNOWLEDGED
     return end(p, r, Transaction.COMMITTING)
 
 
 def abort(p: State, r: int) -> int:
-    """Abort the transaction. Leader r writes the marker."""
+    """Let the coordinator abort the transaction. Leader r appends the marker."""
     return end(p, r, Transaction.ABORTING)
 
 
 def end(p: State, r: int, decision: int) -> int:
-    """Commit or abort the transaction, and send the marker to r.
+    """Let the coordinator commit or abort the transaction, as `decision` says, and send the marker to r.
 
-    If the decision was made before, the coordinator only sends the marker again.
+    If the coordinator has made this decision before, it only sends the marker again.
     """
     if not has_transactions(p):
         return Refusal.DOES_NOT_HAPPEN
@@ -41,7 +41,7 @@ def end(p: State, r: int, decision: int) -> int:
 
 
 def decide(p: State, decision: int) -> None:
-    """Record the decision to commit or abort the transaction. No failure of a broker changes it."""
+    """Record the decision to commit or abort the transaction. No failure of a broker changes the decision."""
     p.transaction = decision
     if decision == Transaction.COMMITTING:
         p.committed_records |= p.transaction_records
@@ -51,9 +51,10 @@ def decide(p: State, decision: int) -> None:
 
 
 def write_marker(p: State, r: int) -> int:
-    """Append the marker of the decided transaction at leader r. r's log must end with a record of the transaction.
+    """Append the marker of the decided transaction to the log of leader r.
 
-    If no log has a record of the transaction any more, the transaction ends without a marker.
+    The log must end with a record of the transaction. If no log has a record of the transaction any more, the
+    transaction ends without a marker.
     """
     if not replication.presumes_leadership(p, r):
         return Refusal.DOES_NOT_LEAD if p.up[r] else Refusal.IS_DOWN
@@ -74,9 +75,8 @@ def write_marker(p: State, r: int) -> int:
 def finish(p: State, leader: int) -> None:
     """Send the marker of a decided transaction to the leader, after all faults have stopped.
 
-    With `late_requests` the function aborts an open transaction first (transaction.timeout.ms).
-
-    Writes no marker in a leader epoch above log.LAST_EPOCH, because such an epoch does not fit into a log.
+    With `late_requests` the function first aborts an open transaction (transaction.timeout.ms). The function writes no
+    marker in a leader epoch above log.LAST_EPOCH, because such an epoch does not fit into a log.
     """
     if has_late_requests(p) and p.transaction == Transaction.OPEN:
         decide(p, Transaction.ABORTING)

@@ -1,12 +1,13 @@
 """Late requests of a transactional producer and its coordinator: they arrive after the end of their transaction.
 
-A record that arrives behind the marker of its transaction begins a transaction that its coordinator does not know. No
-marker follows, and the last stable offset stays (KAFKA-12671). If the next transaction has begun by then, the record
-becomes part of it. A copy of a marker ends the records of the next transaction in the log, before the coordinator has
-decided. KIP-890 and KIP-1228 stop these requests at the leader.
+A record that arrives behind the marker of its transaction begins a transaction in the log that the coordinator does not
+know. No marker follows, and the last stable offset stays (KAFKA-12671). If the producer's next transaction has already
+begun, the late record becomes part of the next transaction. A late copy of a marker ends the next transaction in the
+log, before the coordinator has decided to commit or abort it. KIP-890 and KIP-1228 let the leader reject these late
+requests.
 
-At most one record is late at a time. The coordinator knows the producer's transaction from `begin` or `delay` on
-(AddPartitionsToTxn).
+At most one record is late at a time. The coordinator learns of the producer's transaction in the event `begin` or
+`delay` (AddPartitionsToTxn).
 """
 
 from epochfuzz.model.kafka.history import promises
@@ -22,7 +23,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Marker, State, Transact
 
 
 def begin(p: State, r: int) -> int:
-    """Begin a transaction at the coordinator. The producer sends its first record later."""
+    """Begin a transaction at the coordinator. The producer sends the first record of the transaction later."""
     if not has_late_requests(p):
         return Refusal.DOES_NOT_HAPPEN
     if r != 0:
@@ -34,7 +35,7 @@ def begin(p: State, r: int) -> int:
 
 
 def delay(p: State, r: int) -> int:
-    """Send the next record of the transaction, in a request that is late. Begin a transaction if there is none."""
+    """Let the producer send its next record, in a request that arrives late. Begin a transaction if there is none."""
     if not has_late_requests(p):
         return Refusal.DOES_NOT_HAPPEN
     if r != 0:
@@ -100,9 +101,9 @@ def is_rejected(p: State, r: int, record: int) -> bool:
 def mark(p: State, r: int) -> int:
     """Let a copy of the last transaction's marker arrive at leader r, whose log ends with an open transaction.
 
-    The request to write the marker was sent twice, and the second one has ended the transaction. Since KIP-1228 the
-    leader rejects the copy if the producer epoch of the open transaction is not older (ProducerAppendInfo.
-    checkProducerEpoch, 4.2).
+    The coordinator sent the request to write the marker twice, and one request has already ended the transaction. Since
+    KIP-1228 the leader rejects the copy if the open transaction has the marker's producer epoch or a later epoch
+    (ProducerAppendInfo.checkProducerEpoch, 4.2).
     """
     if not has_late_requests(p):
         return Refusal.DOES_NOT_HAPPEN

@@ -44,11 +44,11 @@ def retry(p: State, r: int) -> int:
 
 
 def bump(p: State, r: int) -> int:
-    """Let leader r reject an unacknowledged record, and let the producer begin a new epoch.
+    """Let leader r reject an unacknowledged record as out of order, and let the producer begin a new producer epoch.
 
-    The leader's log lacks the record before, or has the one after it. The producer then sends its unacknowledged
-    records again, in the new epoch and with sequence numbers from 0 on (KIP-360, TransactionManager.canRetry,
-    bumpIdempotentEpochAndResetIdIfNeeded). The model has one new epoch in a run.
+    The leader rejects the record if its log lacks the previous record or already has the next record. In the new epoch
+    the producer sends its unacknowledged records again, with sequence numbers from 0 on (KIP-360,
+    TransactionManager.canRetry, bumpIdempotentEpochAndResetIdIfNeeded). A run has at most one new producer epoch.
     """
     if not begins_epochs(p):
         return Refusal.DOES_NOT_HAPPEN
@@ -68,7 +68,7 @@ def bump(p: State, r: int) -> int:
 
 
 def bumps_for(p: State, r: int, record: int) -> bool:
-    """Return whether leader r rejects a record as out of order, and the producer then begins a new epoch."""
+    """Return whether leader r rejects a record as out of order, and the producer then begins a new producer epoch."""
     if record >= p.produced or p.acked >> record & 1:
         return False
     follows_last_acked = p.acked >> record == 0 and record == producer_window.oldest_unanswered(p)
@@ -78,10 +78,10 @@ def bumps_for(p: State, r: int, record: int) -> bool:
 
 
 def answer_duplicate(p: State, r: int, record: int) -> None:
-    """Respond to a duplicate of a record that r already has. The response waits for the high watermark.
+    """Respond to the request for a record that r already has. The response waits for r's high watermark.
 
-    UnifiedLog.analyzeAndValidateProducerState returns the old offsets, and ReplicaManager.appendRecords waits. With
-    Idempotence.ANSWERED_AT_ONCE, a design that Kafka does not have, the response does not wait.
+    In Kafka, UnifiedLog.analyzeAndValidateProducerState returns the old offsets, and ReplicaManager.appendRecords
+    waits. With the choice Idempotence.ANSWERED_AT_ONCE, which Kafka does not have, the response does not wait.
     """
     p.goals |= Goal.DUPLICATE_RECOGNISED
     offset = idempotence.offset_of(p, r, record)

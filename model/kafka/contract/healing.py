@@ -1,6 +1,6 @@
-"""Healing: all faults stop, every replica returns and learns every update, and followers fetch until nothing changes.
+"""Healing: all faults stop, dead replicas restart, replicas learn every update, and followers fetch until they agree.
 
-After that all logs must agree, whatever happened before. The property `convergence` checks this.
+All live replicas must have equal logs after healing, for every schedule. The property `convergence` checks this.
 """
 
 from epochfuzz.model.kafka.broker import registration
@@ -23,7 +23,8 @@ from epochfuzz.model.kafka.vocabulary.state import EPOCHS, NONE, Phase, State, T
 def heal(p: State) -> None:
     """Stop all faults, and let the partition run until nothing changes.
 
-    If no replica leads after all have returned, the function elects one as a controller would.
+    If the partition has no leader after all replicas have restarted, the function elects a leader, as a controller
+    would.
     """
     if p.registration == Registration.FENCED:
         fence_the_dead(p)
@@ -36,7 +37,7 @@ def heal(p: State) -> None:
     if controller.true_leader(p) != NONE:
         coordinator.finish(p, controller.true_leader(p))
     # A follower truncates at most once in each epoch. After its truncations each round brings a record. Two more rounds
-    # bring the high watermark, which completes the requests that still wait, and ends the transaction.
+    # bring the high watermark. The new high watermark completes the waiting requests, and ends the transaction.
     for _ in range(3 * EPOCHS):
         if (
             has_converged(p)
@@ -51,7 +52,7 @@ def heal(p: State) -> None:
 def fence_the_dead(p: State) -> None:
     """Take leadership from dead replicas and remove them from the ISR, with at most one new leader epoch.
 
-    The event `expire` needs a leader epoch for each replica, and a state has room for a limited number.
+    The event `expire` would need a leader epoch for each dead replica, and a state has room for few leader epochs.
     """
     members = controller.isr(p)
     for r in range(p.replicas):
@@ -79,7 +80,7 @@ def return_all(p: State) -> None:
 def choose_leader(p: State) -> None:
     """Elect the first member of the ISR, if the partition has no leader.
 
-    If the ISR is empty, elect the first replica that may lead without it (KIP-966).
+    If the ISR is empty, elect the first eligible leader replica, or else the last known leader (KIP-966).
     """
     for r in range(p.replicas):
         if controller.leader(p) == NONE:
@@ -123,9 +124,10 @@ def fetch_round(p: State) -> None:
 
 
 def has_converged(p: State) -> bool:
-    """Return whether all live replicas have equal logs and high watermarks, and none has to truncate.
+    """Return whether all live replicas have equal logs and equal high watermarks, and no replica has to truncate.
 
-    A dead replica does not count: up to Kafka 2.0.0 a follower's process may end while it catches up (OutOfRange.HALT).
+    Dead replicas don't count: up to Kafka 2.0.0 a follower's process may end while the follower catches up
+    (OutOfRange.HALT).
     """
     if has_retention(p) and log_start.behind(p, controller.true_leader(p)) != 0:
         return False

@@ -60,7 +60,7 @@ class Seen:
     there: Callable[[Partition], bool] = always_read
 
 
-# In the order in which they are compared.
+# The visible values of a replica, in the order in which they are compared.
 REPLICA = (
     Seen("up", Shape.FLAG, "whether the process runs", lambda p, r: bool(p.up[r])),
     Seen("leo", Shape.NUMBER, "log end offset: the offset of the next record", lambda p, r: p.leo[r]),
@@ -200,8 +200,8 @@ CONSUMER = (
     ),
 )
 
-# The producers' acknowledgements. Only adapters show them. They are not part of `observe`, because every fingerprint
-# would change.
+# The acknowledgements that producers have received. Only adapters report them. `observe` leaves them out, because they
+# would change every fingerprint.
 PRODUCERS = (
     Seen(
         "acked",

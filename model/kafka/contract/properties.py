@@ -4,8 +4,8 @@ Five properties are checked only after all faults have stopped, on a copy of the
 `leader-available`, `answered`, `fetch-answered` and `lso-advances`. A checking function returns True for a violation.
 The first line of its docstring describes the violation, because exceptions and reports print this line.
 
-The *true leader* is up, leads the controller's current epoch, and knows this. The *true ISR* is the controller's. A
-*presumed leader* believes that it leads, perhaps wrongly.
+The *true leader* is up, leads the controller's current epoch, and knows that it leads. The *true ISR* is the ISR of the
+controller's current update. A *presumed leader* believes that it leads, perhaps wrongly.
 """
 
 # ruff: noqa: D401 (the first line of a docstring states a violation, see Property.meaning)
@@ -94,7 +94,7 @@ def is_reordered(p: State, leader: int) -> bool:
 
 
 def skipped(p: State) -> bool:
-    """The consumer has skipped a record of the true leader, whose leader epoch it knows."""
+    """The consumer has skipped a record of the true leader, and the consumer knows this leader's epoch."""
     return p.consumer and consumer.skipped(p) != 0
 
 
@@ -143,7 +143,8 @@ def high_watermark_beyond_log(p: State) -> bool:
 def isr_incomplete(p: State) -> bool:
     """A live member of the true ISR lacks a record below a presumed leader's high watermark (StrongIsr).
 
-    The true ISR is the controller's. A presumed leader believes that it leads, perhaps wrongly.
+    The true ISR is the ISR of the controller's current update. A presumed leader believes that it leads, perhaps
+    wrongly.
     """
     members = controller.isr(p)
     for leader in range(p.replicas):
@@ -163,10 +164,11 @@ def joined_incomplete(p: State) -> bool:
 
 
 def high_watermark_due(p: State) -> bool:
-    """A presumed leader's high watermark is lower than its own rule and knowledge require.
+    """A presumed leader's high watermark is below the known LEO of every replica that the leader waits for.
 
-    A presumed leader believes that it leads, perhaps wrongly. Its rule is to take the lowest LEO that it knows in its
-    ISR.
+    A presumed leader believes that it leads, perhaps wrongly. The leader waits for its ISR, and perhaps for replicas
+    that were caught up recently (high_watermark.due). With KIP-966 the high watermark may stay unchanged while the ISR
+    is below min.insync.replicas.
     """
     if p.isr_change == IsrChange.ATOMIC:
         return False
@@ -210,7 +212,7 @@ def fetch_unanswered(p: State) -> bool:
 def last_stable_offset_stuck(p: State) -> bool:
     """After all faults have stopped, the last stable offset stays below the high watermark.
 
-    The log has a record of a transaction that its coordinator does not know, so that no marker follows.
+    The log has a record of a transaction that the coordinator does not know, so the coordinator sends no marker.
     """
     return transactions.is_stuck(p, controller.true_leader(p))
 
@@ -229,13 +231,13 @@ def _never(settings: Configuration) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Property:
-    """A property, with the function that detects a violation and the texts that describe it.
+    """A property, with the function that detects a violation and the texts that describe the violation.
 
     `violations(p)` yields a sentence for each violation. `failure` names the exception that a state machine raises.
-    `permitted(settings)`: the settings allow a violation, such as acks=1. `at_end`: the property is checked after all
-    faults have stopped. `is_warning`: a violation loses no record, but may lead to a loss. `applies(p)`: the property
-    can be broken under the protocol and the settings of `p`. `yields_to` lists settings for faults that may break it
-    under any protocol.
+    `permitted(settings)` is true if the settings allow a violation, as acks=1 does. `at_end`: the property is checked
+    after all faults have stopped. `is_warning`: a violation loses no record, but may lead to a loss. `applies(p)` is
+    true if the property can be broken under the protocol and the settings of `p`. `yields_to` lists settings that
+    enable faults. These faults may break the property under any protocol.
 
     `seen_in` lists the visible values (observation.py) that the check needs. It is empty if the check also needs values
     that are not visible, such as responses in flight.
@@ -268,7 +270,7 @@ class Property:
         return (self.is_broken.__doc__ or "").splitlines()[0]
 
 
-# A power loss loses records that were not flushed, and a lost directory all records of a replica. An unclean election
+# A power loss loses records that were not flushed. A lost directory loses all records of a replica. An unclean election
 # loses the records that the new leader lacks.
 _DISKS = ("power_loss", "lost_directory")
 _LOSSES = ("unclean_leader_election", *_DISKS)
@@ -418,7 +420,7 @@ AT_END = sum(each.bit for each in _AT_END)
 
 
 class UnknownProperty(ValueError):
-    """A name does not name a property; the message suggests names."""
+    """No property has the given name; the message suggests names."""
 
 
 def named(name: str) -> Property:
@@ -449,7 +451,7 @@ def permitted(settings: Configuration) -> frozenset[str]:
 
 
 def broken_now(p: State) -> int:
-    """Return the properties that the state breaks, one bit each, without those that are checked at the end."""
+    """Return the properties that the state breaks, one bit each, without the properties that are checked at the end."""
     broken = 0
     for judged in _AFTER_EACH_EVENT:  # the linker unrolls the loop, so it has no break or continue
         if judged.is_broken(p):

@@ -1,22 +1,22 @@
 """Shapes: a number for a replica's situation relative to the others, without absolute offsets and epochs.
 
 A shape contains offsets relative to the leader's log, and epochs relative to the controller's epoch. Large differences
-count as equal. So a late state of a schedule can have the same shapes as an early one. The choice of schedules prefers
-shapes that are new. No proof depends on shapes.
+count as equal. So a late state of a schedule can have the same shapes as an early state. When epochfuzz chooses
+schedules for a slow system under test, it prefers schedules with new shapes. No proof depends on shapes.
 """
 
 from epochfuzz.model.kafka.controller import controller
 from epochfuzz.model.kafka.storage import log
 from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, State
 
-_NEAR = 2  # greater distances of offsets and epochs count as equal
+_NEAR = 2  # all greater differences of offsets or epochs count as equal to 2
 
 
 def shape(p: State, r: int) -> int:
     """Return the shape of r: a number of less than 62 bits, equal for replicas in similar situations."""
     leader = controller.leader(p)
     known = p.known_leader[r]
-    # Each shift makes room for the bits of the next part, so that equal words are equal shapes.
+    # Each shift makes room for the bits of the next part, so that the parts of the number do not overlap.
     word = p.up[r] | (r == leader) << 1 | (controller.isr(p) >> r & 1) << 2 | whom(known, r, leader) << 3
     word = word << 2 | near(p.controller_epoch - p.known_epoch[r], 0)
     word = word << 2 | p.phase[r]
@@ -44,7 +44,8 @@ def whom(known: int, r: int, leader: int) -> int:
 def in_flight(p: State, r: int) -> int:
     """Return a code for the response in flight to r: its kind, and how it compares with r's knowledge.
 
-    Two bits tell whether its offset is above r's high watermark, and whether its epoch is older than the epoch r knows.
+    Bit 3 is set if the response's offset is above r's high watermark. Bit 4 is set if the response's epoch is older
+    than the epoch that r knows. The code is 0 if no response is in flight.
     """
     if p.flight[r] == Flight.NOTHING:
         return 0
@@ -52,7 +53,7 @@ def in_flight(p: State, r: int) -> int:
 
 
 def beside(p: State, r: int, leader: int) -> int:
-    """Return a code that compares r's log and high watermark with the leader's.
+    """Return a code that compares r's log and high watermark with the log and high watermark of the leader.
 
     The code is 0 if `leader` is NONE.
     """
@@ -68,8 +69,8 @@ def beside(p: State, r: int, leader: int) -> int:
 def as_leader(p: State, r: int) -> int:
     """Return a code for r's role as a leader.
 
-    The code tells whether r's ISR equals the controller's ISR and is current, whether a change of the ISR is requested
-    or pending, and whether r is fenced.
+    The code shows whether r's ISR equals the controller's ISR, whether r knows the current partition epoch, the state
+    of r's AlterPartition request, whether a change of the ISR is pending, and whether r is fenced.
     """
     is_same = p.isr[r] == controller.isr(p)
     word = is_same << 1 | p.isr_current[r]
@@ -82,9 +83,9 @@ def as_leader(p: State, r: int) -> int:
 def as_follower(p: State, r: int, known: int) -> int:
     """Return a code for the facts that r's leader `known` knows about r.
 
-    The code compares the LEO that the leader has noted for r with the leader's high watermark and with r's LEO. It
-    tells whether r is in that leader's ISR, and whether that leader still believes it leads. If r leads or knows no
-    leader, the code is 1 for an eligible leader replica, and 0 otherwise.
+    The code compares the remote LEO that the leader has for r with the leader's high watermark and with r's LEO. The
+    code also shows whether r is in the leader's ISR, and whether the leader still believes that it leads. If r leads or
+    knows no leader, the code is 1 for an eligible leader replica, and 0 otherwise.
     """
     if known == NONE or known == r:
         return p.elr >> r & 1

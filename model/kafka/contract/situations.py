@@ -1,8 +1,8 @@
-"""Situations: coverage of a protocol, as combinations of an event, the replica's state before it, and the result.
+"""Situations measure coverage: combinations of an event, the replica's state before the event, and the result.
 
-A run executes all lines of code within seconds. But a campaign may have missed an event in a particular state, such as
-an event at a stale leader whose log has diverged from its successor's. A situation is a number that packs one value for
-each Aspect.
+A run executes all lines of code within seconds, so line coverage shows little. But a campaign may have missed an event
+in a particular state, such as an event at a stale leader whose log has diverged from the log of the new leader. A
+situation is a number that packs one value for each Aspect.
 """
 
 from dataclasses import dataclass
@@ -29,8 +29,8 @@ class Aspect:
         return (len(self.values) - 1).bit_length()
 
 
-# All aspects describe the replica that the event names. The first two aspects compare its LEO and HW before and after
-# the event. `log` and `membership` are read after the event, and all other aspects before it.
+# All aspects describe the replica that the event names. The first two aspects compare the replica's LEO and HW before
+# and after the event. `log` and `membership` are read after the event, and all other aspects before the event.
 ASPECTS: tuple[Aspect, ...] = (
     Aspect("log end offset", ("LEO stays", "LEO advances", "LEO goes back"), 0),
     Aspect("high watermark", ("HW stays", "HW advances", "HW goes back"), 2),
@@ -50,7 +50,7 @@ LEADER, ZOMBIE, FOLLOWER, TRUNCATING, LEADERLESS, DOWN = range(6)
 EQUAL, SHORTER, LONGER, AT_ODDS = range(4)
 
 SITUATIONS = len(VERBS) << 16  # every situation is less than this
-KINDS = len(VERBS) << 3  # a kind of situation: its event and the replica's role, see `kind_of`
+KINDS = len(VERBS) << 3  # every kind of situation is less than this, see `kind_of`
 
 
 def describe(situation: int) -> dict[str, str]:
@@ -61,16 +61,17 @@ def describe(situation: int) -> dict[str, str]:
 
 
 def kind_of(situation: int) -> int:
-    """Return the part of a situation that groups failures: the event and the replica's role."""
+    """Return the kind of a situation: a number for its event and its replica's role. Failures are grouped by kind."""
     return situation >> 13
 
 
 def before(p: State, r: int) -> Any:
     """Return the facts about r before an event, for the function `situation`.
 
-    The function must be cheap, because most attempted events are not enabled.
+    The function must be cheap, because it also runs before the many events that are not enabled.
     """
-    behind = min(max(0, p.controller_epoch - p.known_epoch[r]), 2)  # a deposed controller may send a later epoch
+    # The difference of the epochs is negative if r has learned a later epoch from a deposed controller.
+    behind = min(max(0, p.controller_epoch - p.known_epoch[r]), 2)
     return p.up[r], p.known_leader[r], behind, p.phase[r], p.flight[r], p.leo[r], p.high_watermark[r]
 
 

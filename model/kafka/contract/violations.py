@@ -1,6 +1,6 @@
 """Describe broken properties: each function yields a sentence for every violation in a state.
 
-The *true leader* is up, leads the controller's current epoch, and knows this.
+The *true leader* is up, leads the controller's current epoch, and knows that it leads.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,7 +20,10 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, Partition
 
 
 def _if_it_binds(described: Callable[[Partition], Iterator[str]]) -> Callable[[Partition], Iterator[str]]:
-    """Make a describing function yield nothing after more failures than KIP-966 tolerates (promises.are_void)."""
+    """Wrap a function that describes violations. The wrapper yields nothing after the guarantees have ended.
+
+    The guarantees end after more failures with lost records than KIP-966 tolerates (promises.are_void).
+    """
 
     @wraps(described)
     def violations(p: Partition) -> Iterator[str]:
@@ -35,7 +38,7 @@ def lost_exposed(p: Partition) -> Iterator[str]:
     leader = controller.true_leader(p)
     if leader == NONE:
         return
-    if not p.retries:  # Each record then has one offset, and the set of readable records is enough (ideal_log.py).
+    if not p.retries:  # Each record has one offset then, so the set of readable records is enough (ideal_log.py).
         yield from _not_at_their_offsets(p, leader, promises.lost_exposed(p, leader))
         return
     for offset, record in ideal_log.lost(p, leader):
@@ -52,7 +55,7 @@ def lost_acked(p: Partition) -> Iterator[str]:
     if leader == NONE:
         return
     missing = promises.lost_acked(p, leader)
-    if not p.retries:  # Each record then has one offset. With retries, the leader may have the record at any offset.
+    if not p.retries:  # Each record has one offset then. With retries, the leader may have a record at any offset.
         yield from _not_at_their_offsets(p, leader, missing)
         return
     for record in observation.record_ids(missing):
@@ -84,7 +87,7 @@ def out_of_order(p: Partition) -> Iterator[str]:
 
 
 def passed_over(p: Partition) -> Iterator[str]:
-    """Describe each record that the consumer has skipped: before its position, but never read."""
+    """Describe each record of the true leader that the consumer has skipped: below its position, but never read."""
     if p.consumer:
         for record in observation.record_ids(consumer.skipped(p)):
             leader = REPLICA_NAMES[controller.true_leader(p)]
@@ -109,7 +112,7 @@ def fetch_unanswered(p: Partition) -> Iterator[str]:
 
 
 def unstable(p: Partition) -> Iterator[str]:
-    """Describe the records above the last stable offset after all faults have stopped."""
+    """Describe the record that holds back the last stable offset after all faults have stopped."""
     leader = controller.true_leader(p)
     if transactions.is_stuck(p, leader):
         stable = transactions.last_stable_offset(p, leader)
@@ -171,7 +174,7 @@ def missing_in_isr(p: Partition) -> Iterator[str]:
 
 
 def incomplete_joining(p: Partition) -> Iterator[str]:
-    """State that a replica joined the ISR too early. The state does not record which replica."""
+    """Yield one sentence if a replica joined the ISR too early. The state does not record which replica it was."""
     if p.joined_incomplete:
         yield "a replica has joined the ISR without a record below the HW of the leader that proposed it"
 
@@ -203,13 +206,19 @@ def leaderless(p: Partition) -> Iterator[str]:
 
 
 def unequal(p: Partition) -> Iterator[str]:
-    """Yield the sentences of `differing` if the partition has a leader. Without a leader, live replicas may differ."""
+    """Describe the differences between live replicas if the partition has a leader.
+
+    Without a leader the replicas may differ, so the function yields nothing.
+    """
     if controller.leader(p) != NONE:
         yield from differing(p)
 
 
 def differing(p: Partition) -> Iterator[str]:
-    """Describe the differences between the logs of live replicas, and their bounds, after all faults have stopped."""
+    """Describe the differences between live replicas after all faults have stopped.
+
+    The function compares the records, leader epochs, log end offsets, high watermarks and log start offsets.
+    """
     for a, b in combinations([r for r in range(p.replicas) if p.up[r]], 2):
         for what, values in (("LEO", p.leo), ("HW", p.high_watermark)):
             if values[a] != values[b]:

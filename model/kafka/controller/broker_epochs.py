@@ -1,8 +1,9 @@
-"""Broker epochs (KIP-903): they show whether a follower has restarted since its leader last received a fetch from it.
+"""Broker epochs (KIP-903): they show whether a follower has restarted since its last fetch reached the leader.
 
 A broker gets a new broker epoch each time it registers. Fetches carry the broker epoch. An AlterPartition request
 carries the broker epoch of each member, so the controller can reject a member that has restarted and may have lost
-records. The model does not store the numbers. It stores only whether the broker epoch that a leader knows is outdated.
+records. The model does not store broker epochs as numbers. It stores only whether the broker epoch that a leader knows
+is outdated.
 """
 
 from epochfuzz.model.kafka.controller import leader_metadata
@@ -12,7 +13,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Alter, Incarnation, Sta
 
 
 def is_unregistered(p: State, r: int) -> bool:
-    """Return whether r's process runs, and the controller knows only the former process."""
+    """Return whether r's process runs and has not registered, so that the controller knows only its former process."""
     return registers_in_two_steps(p) and p.incarnation[r] == Incarnation.UNREGISTERED
 
 
@@ -22,9 +23,10 @@ def is_away(p: State, r: int) -> bool:
 
 
 def note_restart(p: State, r: int) -> None:
-    """Mark r's broker epoch as outdated: in the knowledge of each leader, and in each AlterPartition request with r.
+    """Mark r's broker epoch as outdated at each leader that knows it, and in each AlterPartition request that has it.
 
-    A request that was rejected counts too, because the leader may send it again with the old broker epochs.
+    A request that the controller rejected is marked too, because the leader may send it again with the old broker
+    epochs.
     """
     if tracks_incarnations(p):
         for leader in range(p.replicas):
@@ -36,11 +38,11 @@ def note_restart(p: State, r: int) -> None:
 
 
 def note_fetch(p: State, leader: int, follower: int) -> None:
-    """Record that the leader knows the follower's current broker epoch, because it has received a fetch.
+    """Record that the leader has received a fetch, and so knows the follower's current broker epoch.
 
-    Up to 3.6 a leader checked a follower first, and read its broker epoch later. If the follower restarted and fetched
-    in between, the leader's request carried the new broker epoch, although the check was about the old one
-    (KAFKA-15221).
+    Up to 3.6 a leader first checked whether a follower may join the ISR, and read the follower's broker epoch later. If
+    the follower restarted and fetched in between, the leader's AlterPartition request carried the new broker epoch,
+    although the leader had checked the former process (KAFKA-15221).
     """
     if tracks_incarnations(p):
         p.remote_stale[leader] &= ~(1 << follower)

@@ -20,10 +20,10 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, State
 
 
 def elect(p: State, r: int) -> int:
-    """Elect r leader.
+    """Elect r as the leader.
 
-    A live member of the ISR can always be elected. If the ISR is empty, an eligible leader replica or the last known
-    leader can be elected too (KIP-966). Any other live replica needs an unclean election.
+    A live member of the ISR can be elected, unless it is fenced. If the ISR is empty, an eligible leader replica or the
+    last known leader can be elected too (KIP-966). Any other live replica needs an unclean election.
     """
     if p.controller_epoch >= p.epochs:
         return Refusal.EPOCHS_BOUND
@@ -43,9 +43,9 @@ def elect(p: State, r: int) -> int:
 def elect_member(p: State, r: int) -> int:
     """Elect r, a member of the ISR.
 
-    If the current leader is down or there is none, ZooKeeper's controller also removes all dead members from the ISR
-    (PartitionStateMachine.leaderForOffline, Kafka 2.0.0). Otherwise this is a preferred election, which keeps the ISR
-    (leaderForPreferredReplica).
+    If the partition has no leader or its leader is down, ZooKeeper's controller also removes all dead members from the
+    ISR (PartitionStateMachine.leaderForOffline, Kafka 2.0.0). If the current leader is up, this is a preferred
+    election, which keeps the ISR (leaderForPreferredReplica). A KRaft controller keeps the ISR in both cases.
     """
     fails_over = leader(p) == NONE or not p.up[leader(p)]
     decide(p, r, live(p, isr(p)) if fails_over and p.leaderless == Leaderless.IGNORED else isr(p))
@@ -53,7 +53,7 @@ def elect_member(p: State, r: int) -> int:
 
 
 def elect_without_isr(p: State, r: int) -> int:
-    """Elect r although the ISR is empty: r is an eligible leader replica or the last known leader (KIP-966).
+    """Elect r although the ISR is empty. r is an eligible leader replica or the last known leader (KIP-966).
 
     If no eligible leader replica is left, KIP-966 elects the last known leader instead of comparing logs
     (PartitionChangeBuilder, 4.0).
@@ -80,7 +80,7 @@ def is_last_known(p: State, r: int) -> bool:
 def elect_uncleanly(p: State, r: int) -> int:
     """Elect r, which is outside the ISR. The new ISR is r alone.
 
-    This is possible only if no replica can be elected without an unclean election.
+    The setting `unclean_leader_election` must be on. No ISR member or eligible leader replica may be left to elect.
     """
     if not p.unclean_leader_election:
         return Refusal.UNCLEAN_ELECTION_OFF
@@ -120,7 +120,7 @@ def may_end_session(p: State, r: int) -> bool:
 def takes_an_epoch(p: State, r: int) -> bool:
     """Return whether the end of r's session opens a new leader epoch.
 
-    Since KAFKA-15021 (3.6) this happens only if r leads.
+    Since KAFKA-15021 (3.6) the controller opens a new leader epoch only if r leads.
     """
     return p.follower_fence_epoch == FollowerFenceEpoch.BUMPED or r == leader(p)
 
@@ -128,8 +128,8 @@ def takes_an_epoch(p: State, r: int) -> bool:
 def why_not_expired(p: State, r: int) -> int:
     """Return why the end of r's session would change nothing, or APPLIED if it changes the leader or the ISR.
 
-    It changes nothing if r is outside the ISR, or is its last member and does not lead. With eligible leader replicas
-    (KIP-966) the last member leaves the ISR too, and becomes eligible.
+    The end of the session changes nothing if r does not lead, and is outside the ISR or is its last member. With
+    eligible leader replicas (KIP-966) the last member leaves the ISR too, and becomes eligible.
     """
     if r == leader(p):
         return APPLIED
@@ -156,9 +156,9 @@ def end_session(p: State, r: int) -> None:
 
 
 def end_leadership(p: State, r: int, members: int) -> None:
-    """Leave the partition without a leader, with `members` as the ISR. r becomes the last known leader.
+    """End r's leadership, and leave the partition without a leader, with `members` as the ISR.
 
-    In Kafka's code this is PartitionChangeBuilder, 4.1.1.
+    r becomes the last known leader. Kafka's code for this is PartitionChangeBuilder, 4.1.1.
     """
     decide(p, NONE, members)
     p.last_leader = r
@@ -167,14 +167,20 @@ def end_leadership(p: State, r: int, members: int) -> None:
 
 
 def decide(p: State, new_leader: int, members: int) -> None:
-    """Make a leader-and-ISR update with a new leader epoch (LeaderAndIsr)."""
+    """Make a leader-and-ISR update (LeaderAndIsr) with a new leader epoch.
+
+    The leader is `new_leader` (NONE: no leader), and the ISR is `members`.
+    """
     eligible_leaders.follow_isr(p, isr(p), members)
     open_epoch(p, new_leader, members)
     begin_partition_epoch(p)
 
 
 def open_epoch(p: State, new_leader: int, members: int) -> None:
-    """Open the next leader epoch with its leader and ISR. No replica has learned it yet."""
+    """Open the next leader epoch, with `new_leader` as its leader (or NONE) and `members` as its ISR.
+
+    No replica has learned the new epoch yet.
+    """
     p.controller_epoch += 1
     p.decided_leader[p.controller_epoch] = new_leader
     p.decided_isr[p.controller_epoch] = members
@@ -188,7 +194,7 @@ def open_epoch(p: State, new_leader: int, members: int) -> None:
 
 
 def change_isr(p: State, members: int) -> None:
-    """Change the ISR in the current update, and keep its leader and leader epoch."""
+    """Change the ISR in the current leader-and-ISR update, and keep the leader and the leader epoch."""
     eligible_leaders.follow_isr(p, isr(p), members)
     p.decided_isr[p.controller_epoch] = members
     begin_partition_epoch(p)
@@ -225,7 +231,7 @@ def isr(p: State) -> int:
 
 
 def true_leader(p: State) -> int:
-    """Return the replica that leads the controller's current epoch, is up, and knows this; NONE if there is none."""
+    """Return the leader in the controller's current update, if this replica is up and knows the update; else NONE."""
     r = leader(p)
     if r != NONE and p.up[r] and p.known_epoch[r] == p.controller_epoch:
         return r
@@ -233,7 +239,7 @@ def true_leader(p: State) -> int:
 
 
 def live(p: State, members: int) -> int:
-    """Return the replicas of a set that are up and registered."""
+    """Return the replicas of the set `members` that are up and registered."""
     for r in range(p.replicas):
         if broker_epochs.is_away(p, r):
             members &= ~(1 << r)
@@ -246,21 +252,24 @@ def takes_for_alive(p: State, r: int) -> bool:
 
 
 def taken_for_alive(p: State, members: int) -> int:
-    """Return the members that the controller considers alive.
+    """Return the replicas of the set `members` that the controller considers alive.
 
-    In KRaft these are the members whose session has not ended, even if they are down
+    In KRaft these are the replicas whose session has not ended, even if they are down
     (ReplicationControlManager.ineligibleReplicasForIsr).
     """
     return members & ~p.fenced if has_heartbeats(p) else live(p, members)
 
 
 def electable(p: State, members: int) -> int:
-    """Return the members that are up and registered, and that the controller considers alive."""
+    """Return the replicas of the set `members` that are up and registered, and that the controller considers alive."""
     return live(p, members) & ~p.fenced if has_heartbeats(p) else live(p, members)
 
 
 def candidates(p: State) -> int:
-    """Return the replicas that may lead without an unclean election: live ISR members and eligible leaders."""
+    """Return the set of ISR members and eligible leader replicas that may lead now without an unclean election.
+
+    They are up, registered and not fenced. The set does not contain the last known leader of KIP-966.
+    """
     return electable(p, isr(p) | p.elr if tracks_eligible_leaders(p) else isr(p))
 
 

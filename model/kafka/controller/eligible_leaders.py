@@ -1,8 +1,9 @@
 """Eligible leader replicas (ELR, KIP-966): replicas outside the ISR that still have every committed record.
 
-While the ISR is smaller than min.insync.replicas, the high watermark does not advance. So a replica that leaves such an
-ISR, or makes it that small, keeps every committed record. It may lead when the ISR is empty. It is no longer eligible
-after an unclean shutdown, because it may have lost records (PartitionChangeBuilder.maybePopulateTargetElr).
+While the ISR is smaller than min.insync.replicas, the high watermark does not advance. So a replica that leaves an ISR
+of at most min.insync.replicas members has every committed record, until the ISR has min.insync.replicas members again.
+Such a replica may lead when the ISR is empty. After an unclean shutdown the replica is no longer eligible, because it
+may have lost records (PartitionChangeBuilder.maybePopulateTargetElr).
 """
 
 from epochfuzz.model.kafka.vocabulary import replica_sets
@@ -22,9 +23,9 @@ def follow_isr(p: State, before: int, after: int) -> None:
 
 
 def follow_registration(p: State, r: int) -> None:
-    """Remove r from the eligible leader replicas when it registers after an unclean shutdown.
+    """Remove r from the eligible leader replicas when r registers after an unclean shutdown.
 
-    A broker that shuts down cleanly writes its broker epoch to disk, and shows it when it registers.
+    A broker that shuts down cleanly writes its broker epoch to disk, and sends this broker epoch when it registers.
     """
     if tracks_eligible_leaders(p):
         if not p.clean >> r & 1 and p.eligible_leaders != EligibleLeaders.KEPT_UNCLEAN:

@@ -1,9 +1,9 @@
-"""Fail-over of the controller: another broker takes over, and the old controller does not know it (ZooKeeper).
+"""Fail-over of the controller: another broker takes over, and the old controller has not noticed (ZooKeeper).
 
-The old controller's session with ZooKeeper has expired, for example in a long pause of its process. It acts as
-controller until it learns this, see deposed_controller.py. There is at most one fail-over. The controller epoch in
-requests protects the replicas: a replica that has received a request of the new controller rejects requests of the old
-one (ReplicaManager, Kafka 0.8 to 3.9).
+The old controller's session with ZooKeeper has expired, for example in a long pause of its process. The old controller
+continues to act as controller until it learns of the fail-over, see deposed_controller.py. There is at most one
+fail-over. The controller epoch in requests protects the replicas: a replica that has received a request of the new
+controller rejects requests of the old one (ReplicaManager, Kafka 0.8 to 3.9).
 """
 
 from epochfuzz.model.kafka.controller import controller
@@ -37,7 +37,7 @@ def failover(p: State, r: int) -> int:
 
 
 def is_of_rival(p: State, epoch: int) -> bool:
-    """Return whether the deposed controller made the update that opened `epoch`, and the new controller knows it."""
+    """Return whether the deposed controller made the update that opened `epoch`, known to the new controller too."""
     return p.rival == Rival.HAS_DECIDED and not rival_overwrites(p) and epoch == p.rival_epoch + 1
 
 
@@ -58,7 +58,7 @@ def is_refused(p: State, r: int) -> bool:
 
 
 def is_moved(p: State) -> bool:
-    """Return whether the deposed controller's conditional write fails, because the partition has changed.
+    """Return whether a write of the deposed controller fails because the partition has changed since the fail-over.
 
     Returns False if the deposed controller writes without a condition.
     """

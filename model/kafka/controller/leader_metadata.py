@@ -1,11 +1,12 @@
-"""A KRaft leader's own metadata about its followers' registrations. It may be older than the controller's.
+"""A KRaft leader's own metadata about its followers' registrations. It may be older than the controller's state.
 
 Since 3.3 a leader does not propose a replica for the ISR while its metadata shows this replica fenced or shutting down.
 Since 3.5 the replica's last fetch must also carry the broker epoch in this metadata (Partition.isReplicaIsrEligible).
 The controller checks again with its own state when the request arrives.
 
-The model keeps this metadata for the leader of the current epoch, because only this leader can propose an ISR. It keeps
-a stale leader's metadata only if that leader's high watermark depends on it (lag_time.py).
+The model keeps this metadata for the leader of the current epoch, because only this leader can propose an ISR. The
+model keeps a stale leader's metadata only if the high watermark of a stale leader depends on the metadata
+(lag_time.py).
 """
 
 from epochfuzz.model.kafka.vocabulary.in_force import (
@@ -19,21 +20,21 @@ from epochfuzz.model.kafka.vocabulary.state import State
 
 
 def why_not_eligible(p: State, leader: int, r: int) -> int:
-    """Return why the leader's metadata prevents it from proposing r for the ISR, or APPLIED if it does not."""
+    """Return why the leader may not propose r for the ISR, according to the leader's metadata, or APPLIED if it may."""
     if p.shown_fenced[leader] >> r & 1:
         return Refusal.SHOWN_FENCED
     return Refusal.SHOWN_OTHERWISE if p.shown_otherwise[leader] >> r & 1 else APPLIED
 
 
 def are_news(p: State, leader: int) -> bool:
-    """Return whether a follower was fenced, unfenced or registered, and the leader's metadata does not show it yet."""
+    """Return whether a follower was fenced, unfenced or registered, and the leader's metadata doesn't show this yet."""
     return leaders_check_eligibility(p) and (p.shown_fenced[leader] != p.fenced or p.shown_outdated[leader] != 0)
 
 
 def learn(p: State, leader: int) -> None:
     """Update the leader's metadata about its followers from the controller's state.
 
-    If the model keeps the metadata of stale leaders, a stale leader gets it up to the start of the next epoch.
+    If the model keeps the metadata of stale leaders, a stale leader learns the state at the end of its own epoch.
     """
     forget(p, leader)
     if leads_current_epoch(p, leader) and leaders_check_eligibility(p):
@@ -45,7 +46,7 @@ def learn(p: State, leader: int) -> None:
 
 
 def forget(p: State, r: int) -> None:
-    """Clear r's metadata about its followers."""
+    """Clear r's metadata about r's followers."""
     p.shown_fenced[r] = 0
     p.shown_outdated[r] = 0
     p.shown_otherwise[r] = 0
@@ -54,7 +55,7 @@ def forget(p: State, r: int) -> None:
 
 
 def note_restart(p: State, r: int) -> None:
-    """Record that r has registered again, and that its leader's metadata does not show this yet."""
+    """Record that r has registered again, and that the current leader's metadata does not show this yet."""
     if leaders_check_incarnations(p):
         for leader in range(p.replicas):
             if leads_current_epoch(p, leader):
@@ -62,12 +63,15 @@ def note_restart(p: State, r: int) -> None:
 
 
 def note_fetch(p: State, leader: int, follower: int) -> None:
-    """Record a fetch with the follower's current broker epoch. The leader's metadata may show an older one."""
+    """Record whether the broker epoch in a fetch differs from the follower's broker epoch in the leader's metadata.
+
+    The fetch carries the follower's current broker epoch. The leader's metadata may still show an older broker epoch.
+    """
     if leaders_check_incarnations(p) and leads_current_epoch(p, leader):
         shown_before = p.shown_otherwise[leader] & ~(1 << follower)
         p.shown_otherwise[leader] = shown_before | (p.shown_outdated[leader] & 1 << follower)
 
 
 def leads_current_epoch(p: State, r: int) -> bool:
-    """Return whether r leads the controller's current epoch and knows it, so that it can propose an ISR."""
+    """Return whether r leads the controller's current epoch and knows that it leads, so that it can propose an ISR."""
     return p.known_leader[r] == r and p.known_epoch[r] == p.controller_epoch

@@ -1,1 +1,1 @@
-"""The guarantees to clients, and the requests that wait for a response. No broker of Kafka knows all of them."""
+"""The guarantees to clients, and the requests that wait for a response. No single broker knows all guarantees."""

@@ -1,9 +1,9 @@
-"""The log as consumers saw it: the record at each offset that a consumer could read. It must never change.
+"""The log as consumers saw it: the record at each offset that a consumer could read. This log must never change.
 
 The model needs this log only if producers retry. Without retries a record has one offset, and the set of readable
-records is enough. A record that is sent again may be appended at another offset, so the guarantee is about the offset.
-`seen` is the log in the format of log.py, and `seen_end` is its end. If another record becomes readable at an offset of
-this log, the first record is lost.
+records is enough. With retries, a record may be appended again at another offset. So consumers have the guarantee that
+each offset keeps its record. The field `seen` is the log in the format of log.py, and `seen_end` is its end. If another
+record becomes readable at an offset of this log, the first record at this offset is lost.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from epochfuzz.model.kafka.vocabulary.state import Partition, State
 
 
 def expose(p: State, r: int, start: int) -> None:
-    """Add r's records between offset `start` and its high watermark to the log that consumers saw.
+    """Add r's records from offset `start` to r's high watermark to the log that consumers saw.
 
     Sets `seen_otherwise` if another record is already at one of these offsets.
     """
@@ -27,7 +27,7 @@ def expose(p: State, r: int, start: int) -> None:
 
 
 def is_contradicted(p: State, r: int) -> bool:
-    """Return whether r's log lacks a record that consumers saw, or consumers saw two records at one offset."""
+    """Return whether r's log lacks a record that consumers saw, or whether consumers saw two records at one offset."""
     return p.seen_otherwise != 0 or p.leo[r] < p.seen_end or log.prefix(p.seen ^ p.log_record[r], p.seen_end) != 0
 
 

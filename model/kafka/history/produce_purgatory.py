@@ -1,8 +1,8 @@
-"""Produce requests with acks=all wait until the leader's high watermark is past their record.
+"""A produce request with acks=all waits until the leader's high watermark is past the record of the request.
 
 This models the purgatory of Kafka's DelayedProduce. When the high watermark rises, Kafka checks only the offset of a
 request, and whether the replica leads (Partition.checkEnoughReplicasReachOffset). So a request has to end when the
-replica stops leading. If it stayed, another record that is committed at its offset would complete it
+replica stops leading. If the request stayed, the commit of another record at this offset would complete the request
 (ReplicaManager.completeDelayedOperationsWhenNotPartitionLeader).
 
 If requests fail when leadership ends, and no record is sent twice, then exactly one request waits for each record that
@@ -19,7 +19,10 @@ from epochfuzz.model.kafka.vocabulary.state import State
 
 
 def join(p: State, r: int, record: int) -> None:
-    """Let the request for a record wait at r, and remove all earlier requests for this record."""
+    """Add the produce request for a record to the requests that wait at r, and remove earlier requests for the record.
+
+    Does nothing if requests do not wait (acks other than all), or if the state need not list the waiting requests.
+    """
     if p.acks == Acks.ALL and tracks_waiting(p):
         leave(p, record)
         p.waiting[r] |= 1 << record
@@ -32,7 +35,7 @@ def leave(p: State, record: int) -> None:
 
 
 def answer(p: State, r: int) -> None:
-    """Respond to the requests whose records are now below r's high watermark."""
+    """Respond to the produce requests that wait at r, and whose records are now below r's high watermark."""
     for record in range(p.produced):
         if p.waiting[r] >> record & 1 and log.at(p.record_offset, record) < p.high_watermark[r]:
             p.waiting[r] &= ~(1 << record)
@@ -40,9 +43,10 @@ def answer(p: State, r: int) -> None:
 
 
 def answer_producer(p: State, r: int, record: int) -> None:
-    """Respond to the request for a record that is below r's high watermark.
+    """Respond to the produce request for a record that is below r's high watermark.
 
-    This acknowledges the record if the ISR has min.insync.replicas. Replicas that are proposed for the ISR count too
+    The response is an acknowledgement if the ISR has at least min.insync.replicas members, and otherwise the error
+    NOT_ENOUGH_REPLICAS_AFTER_APPEND. Replicas that r has proposed for the ISR count as members
     (Partition.checkEnoughReplicasReachOffset, 2.7).
     """
     if replica_sets.size(replica_sets.maximal_isr(p, r)) >= p.min_insync_replicas:
@@ -52,9 +56,9 @@ def answer_producer(p: State, r: int, record: int) -> None:
 
 
 def fail(p: State, r: int) -> None:
-    """Fail all requests that wait at r, because r's leadership ends or begins (NOT_LEADER_OR_FOLLOWER).
+    """Fail all produce requests that wait at r, because r's leadership ends or begins (NOT_LEADER_OR_FOLLOWER).
 
-    With PendingProduce.KEPT the requests continue to wait.
+    With the choice PendingProduce.KEPT the requests continue to wait.
     """
     if p.pending_produce == PendingProduce.FAILED:
         if p.waiting[r] != 0:

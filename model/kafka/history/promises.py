@@ -1,8 +1,8 @@
 """The guarantees to clients: the records that no failure may lose.
 
-A record is *exposed* once consumers could read it on a replica that believed it led. It is *acked* once its producer
-got an acknowledgement. The model remembers these records through all failures, and the properties look for them on
-replicas.
+A record is *exposed* as soon as consumers can read the record on a replica, even on a stale leader. A record is *acked*
+as soon as the producer has an acknowledgement. The model remembers these records through all failures, and the
+properties check whether replicas still have them.
 """
 
 from epochfuzz.model.kafka.history import ideal_log, produce_purgatory
@@ -19,7 +19,7 @@ from epochfuzz.model.kafka.vocabulary.state import State
 
 
 def remember_produced(p: State, r: int) -> int:
-    """Assign an id to a client's new record, and return it. With acks=1 the record is acknowledged at once."""
+    """Assign an id to a client's new record, and return the id. With acks=1, acknowledge the record at once."""
     record = p.produced
     p.produced = record + 1
     note_offset(p, record, p.leo[r])
@@ -35,11 +35,11 @@ def note_offset(p: State, record: int, offset: int) -> None:
 
 
 def remember_readable(p: State, r: int, start: int) -> None:
-    """Record that consumers may read the records of leader r from offset `start` to its high watermark.
+    """Record that consumers may read the records of leader r from offset `start` to r's high watermark.
 
-    With acks=all their producers get a response: an acknowledgement if the ISR has min.insync.replicas,
-    NOT_ENOUGH_REPLICAS_AFTER_APPEND if it is too small. A request waits as long as the leader that received it leads,
-    also in later epochs (Partition.checkEnoughReplicasReachOffset, Kafka 0.10.2 to 2.7).
+    With acks=all, r then responds to the producers of these records (produce_purgatory.answer_producer). A produce
+    request waits for this as long as the leader that received the request leads without a break, also in later epochs
+    (Partition.checkEnoughReplicasReachOffset, Kafka 0.10.2 to 2.7).
     """
     if has_retention(p):
         start = max(start, p.log_start[r])
@@ -52,9 +52,9 @@ def remember_readable(p: State, r: int, start: int) -> None:
 
 
 def expose(p: State, r: int, start: int) -> None:
-    """Record that consumers may read r's records from `start` to its high watermark.
+    """Record that consumers may read r's records from offset `start` to r's high watermark.
 
-    r is a leader, or with KIP-392 a follower.
+    r is a leader, or a follower that consumers may read from (KIP-392).
     """
     if p.retries:
         ideal_log.expose(p, r, start)
@@ -65,9 +65,10 @@ def expose(p: State, r: int, start: int) -> None:
 
 
 def answer_producers(p: State, r: int, start: int) -> None:
-    """Respond to the producers of r's records from `start` to its high watermark.
+    """Respond to the producers of r's records from `start` to r's high watermark.
 
-    r has received these records from producers itself. The producer gets no response to a transaction's marker.
+    r must have received these records from producers, not from another leader. A transaction's marker gets no response,
+    because no producer has sent it.
     """
     if p.led_from[r] <= p.high_watermark[r]:
         p.led_from[r] = 0
@@ -85,12 +86,18 @@ def exposed_are_lost(p: State, r: int) -> bool:
 
 
 def lost_exposed(p: State, r: int) -> int:
-    """Return the set of records that consumers could read, and that r lacks at their own offsets. Without retries."""
+    """Return the set of records that consumers could read, and that r does not have at their offsets.
+
+    The function is only for runs without retries, where each record has one offset.
+    """
     return p.exposed & ~standing_or_deleted(p, r)
 
 
 def standing_or_deleted(p: State, r: int) -> int:
-    """Return the set of records that stand at their own offset in r's log, and of those that `trim` has deleted."""
+    """Return the set of records that r's log has at their own offsets, or that the event `trim` has deleted.
+
+    A record's own offset is the offset of its first append at a leader.
+    """
     if has_retention(p):
         return p.standing[r] | p.deleted
     return p.standing[r]
@@ -99,13 +106,17 @@ def standing_or_deleted(p: State, r: int) -> int:
 def lost_acked(p: State, r: int) -> int:
     """Return the set of acknowledged records that r lacks.
 
-    With retries r has a record if it is at any offset of r's log. Otherwise it must be at its own offset.
+    With retries, r may have a record at any offset. Without retries, r must have each record at the record's own
+    offset.
     """
     return p.acked & ~(log.records_in(p, r) if p.retries else standing_or_deleted(p, r))
 
 
 def note_lossy_failure(p: State) -> None:
-    """Count a power loss that lost records. KIP-966 tolerates min.insync.replicas - 1 of them."""
+    """Count a failure that lost records: a power loss or a lost log directory.
+
+    KIP-966 tolerates min.insync.replicas - 1 failures with lost records.
+    """
     if tracks_eligible_leaders(p):
         p.lossy_failures = min(p.lossy_failures + 1, p.min_insync_replicas)
         if are_void(p):
@@ -115,8 +126,8 @@ def note_lossy_failure(p: State) -> None:
 def note_unclean_recovery(p: State) -> None:
     """End the guarantees when the last known leader is elected after a failure that lost records.
 
-    This election needs min.insync.replicas unclean shutdowns since the last commit. KIP-966 cannot tell which of them
-    lost records. So a single shutdown with lost records ends the guarantees.
+    This election needs min.insync.replicas unclean shutdowns since the last commit. KIP-966 cannot tell which of these
+    shutdowns lost records. So a single shutdown with lost records is enough to end the guarantees.
     """
     if p.lossy_failures > 0:
         p.lossy_failures = p.min_insync_replicas

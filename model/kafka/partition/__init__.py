@@ -1,1 +1,1 @@
-"""A partition on its brokers: leadership, replication, truncation, the high watermark and the ISR."""
+"""The replication rules of one partition: leadership, replication, truncation, the high watermark and the ISR."""

@@ -1,10 +1,10 @@
 """AlterPartition (KIP-497): a leader changes the ISR by a request to the controller, not by a write to ZooKeeper.
 
-The change is pending until the controller responds. Until then the leader counts the old and the proposed ISR
-(high_watermark.py). A broker has one request in flight at a time, and sends it again until it gets a response. Some
-responses leave the change pending until the leader learns the ISR from metadata. Kafka's code for this is
-Partition.submitAlterPartition, handleAlterPartitionUpdate and handleAlterPartitionError, and
-DefaultAlterPartitionManager.
+The change is pending until the controller responds. Until then the leader's high watermark waits for the members of
+both the old and the proposed ISR (high_watermark.py). A broker has one request in flight at a time, and sends this
+request again until the broker gets a response. Some responses leave the change pending until the leader learns the ISR
+from metadata. Kafka's code for this is Partition.submitAlterPartition, handleAlterPartitionUpdate and
+handleAlterPartitionError, and DefaultAlterPartitionManager.
 """
 
 from epochfuzz.model.kafka.controller import broker_epochs, controller
@@ -36,9 +36,9 @@ from epochfuzz.model.kafka.vocabulary.state import Alter, State
 def why_not_proposed(p: State, leader: int) -> int:
     """Return why the leader may not propose a change of the ISR now, or APPLIED if it may.
 
-    A pending change or a request in flight prevents it. With IsrQueue.CLEARED_BY_NEWS a metadata update clears the
-    pending change. The leader may then propose another change while its old request is in flight, but sends no request
-    for it (KAFKA-12686).
+    A pending change or a request in flight prevents the proposal. With IsrQueue.CLEARED_BY_NEWS a metadata update
+    clears the pending change. The leader may then propose another change while its old request is in flight, but sends
+    no request for the new change (KAFKA-12686).
     """
     if p.pending_isr[leader] != 0:
         return Refusal.ISR_CHANGE_PENDING
@@ -50,7 +50,7 @@ def why_not_proposed(p: State, leader: int) -> int:
 def propose(p: State, leader: int, members: int) -> None:
     """Let the leader propose `members` as the ISR, and send an AlterPartition request.
 
-    It sends no request if an earlier one is still in flight.
+    The leader sends no request if its previous request is still in flight.
     """
     p.pending_isr[leader] = members
     if p.alter[leader] == Alter.NOTHING:
@@ -64,7 +64,7 @@ def propose(p: State, leader: int, members: int) -> None:
 
 
 def alter(p: State, r: int) -> int:
-    """Let the controller handle r's AlterPartition request."""
+    """Let the controller handle r's AlterPartition request. Returns APPLIED, or a Refusal."""
     if not requests_isr_changes(p):
         return Refusal.DOES_NOT_HAPPEN
     if p.alter[r] != Alter.REQUEST:
@@ -84,9 +84,9 @@ def alter(p: State, r: int) -> int:
 
 
 def answer_outdated(p: State, r: int) -> None:
-    """Reject a request whose partition epoch is outdated.
+    """Reject r's AlterPartition request, because its partition epoch is outdated.
 
-    ZooKeeper's controller instead responds with success if its ISR already equals the proposal.
+    A ZooKeeper controller responds with success instead, if the controller's ISR already equals the proposal.
     """
     if p.isr_duplicate == IsrDuplicate.ANSWERED and is_made_already(p, r):
         p.alter[r] = Alter.APPLIED
@@ -124,15 +124,15 @@ def change_isr(p: State, r: int) -> None:
 
 
 def opens_epoch(p: State, r: int) -> bool:
-    """Return whether r's change removes a member from the ISR and so opens a leader epoch (KRaft 3.3 to 3.5)."""
+    """Return whether r's proposal removes a member from the ISR and so opens a new leader epoch (KRaft 3.3 to 3.5)."""
     return shrinking_opens_epoch(p) and controller.isr(p) & ~p.alter_isr[r] != 0
 
 
 def take_out_of_isr(p: State, r: int) -> None:
     """Change the ISR to the ISR that r proposes, and open a new leader epoch with r as leader.
 
-    The response names the new epoch. When it arrives, r does not lead this epoch yet, or has learned it from metadata.
-    So r ignores the response and waits for the metadata (Partition.handleAlterPartitionUpdate).
+    The response names the new epoch, and r ignores the response (Partition.handleAlterPartitionUpdate). r learns the
+    new epoch from metadata, either before or after the response arrives.
     """
     p.goals |= Goal.ISR_SHRANK
     controller.decide(p, r, p.alter_isr[r])
@@ -140,11 +140,12 @@ def take_out_of_isr(p: State, r: int) -> None:
 
 
 def note_joining(p: State, leader: int, joining: int) -> None:
-    """Note whether a replica joins the ISR although it lacks a record below the proposing leader's high watermark.
+    """Set `joined_incomplete` if a joining replica lacks a record below the proposing leader's high watermark.
 
-    A KRaft broker that is dead or not registered, and not fenced yet, leaves the ISR before it registers again.
-    Without eligible leader replicas the last member of the ISR stays. This function then does not note its joining, and
-    only no-committed-loss and no-acked-loss report the lost record.
+    The function skips a KRaft broker that is dead or not registered, and not fenced yet. The controller removes such a
+    broker from the ISR before the broker registers again. Without eligible leader replicas, the controller keeps the
+    last member of the ISR. This function then skips this member too, and only no-committed-loss and no-acked-loss
+    report the lost record.
     """
     for r in range(p.replicas):
         if has_heartbeats(p) and broker_epochs.is_away(p, r) and not p.fenced >> r & 1:
@@ -154,7 +155,7 @@ def note_joining(p: State, leader: int, joining: int) -> None:
 
 
 def altered(p: State, r: int) -> int:
-    """Let r receive the response to its AlterPartition request."""
+    """Let r receive the response to its AlterPartition request. Returns APPLIED, or a Refusal."""
     if not requests_isr_changes(p):
         return Refusal.DOES_NOT_HAPPEN
     answer = p.alter[r]
@@ -171,7 +172,7 @@ def altered(p: State, r: int) -> int:
 
 
 def take_isr(p: State, leader: int) -> None:
-    """Replace the leader's ISR with the ISR that it proposed (Partition.handleAlterPartitionUpdate)."""
+    """Replace the leader's ISR with its proposed ISR (Partition.handleAlterPartitionUpdate)."""
     p.isr[leader] = p.alter_isr[leader]
     if not p.lag_time:
         p.caught_up[leader] &= ~p.isr[leader]
@@ -184,14 +185,14 @@ def take_isr(p: State, leader: int) -> None:
 
 
 def take_back_proposal(p: State, leader: int) -> None:
-    """Withdraw the leader's proposal after an error: INELIGIBLE_REPLICA, or up to 3.2 OPERATION_NOT_ATTEMPTED."""
+    """Withdraw the leader's proposal after an error such as INELIGIBLE_REPLICA (up to 3.2: OPERATION_NOT_ATTEMPTED)."""
     p.pending_isr[leader] = 0
     if p.isr_answer == IsrAnswer.ADVANCED:
         high_watermark.advance_leader(p, leader)
 
 
 def resend(p: State, r: int) -> int:
-    """Lose the response to r's AlterPartition request. r sends the request again."""
+    """Lose the response to r's AlterPartition request. r sends the request again. Returns APPLIED, or a Refusal."""
     if not requests_isr_changes(p):
         return Refusal.DOES_NOT_HAPPEN
     answer = p.alter[r]
@@ -204,13 +205,13 @@ def resend(p: State, r: int) -> int:
 
 
 def refuse(p: State, r: int) -> int:
-    """Let a controller that is no longer active reject r's AlterPartition request.
+    """Let a controller that is no longer active reject r's AlterPartition request. Returns APPLIED, or a Refusal.
 
     In KRaft the error is FENCED_LEADER_EPOCH, and the leader does not send the request again (KAFKA-14154). A ZooKeeper
-    controller whose session has expired responds UNKNOWN_SERVER_ERROR. The leader then submits the request again, but
-    AlterIsrManager drops it, because it removes the first request only after the callback (KAFKA-14010). Up to 3.0 the
-    change stays pending (Partition.sendAlterIsrRequest). From 3.1.0 to 3.2.0 the leader withdraws it
-    (Partition.submitAlterIsr).
+    controller whose session has expired responds UNKNOWN_SERVER_ERROR. The leader then submits the request again. But
+    AlterIsrManager drops this second request, because it removes the first request only after the callback
+    (KAFKA-14010). Up to 3.0 the change stays pending (Partition.sendAlterIsrRequest). From 3.1.0 to 3.2.0 the leader
+    withdraws the change (Partition.submitAlterIsr).
     """
     if not requests_may_fail(p):
         return Refusal.DOES_NOT_HAPPEN
@@ -226,7 +227,10 @@ def refuse(p: State, r: int) -> int:
 
 
 def waits_in_vain(p: State, leader: int) -> bool:
-    """Return whether the leader's change of the ISR is pending forever: no response or update can end it."""
+    """Return whether the leader's pending change of the ISR stays pending forever: no response or update can end it.
+
+    The caller checks that a change is pending.
+    """
     if p.alter[leader] != Alter.NOTHING and p.alter_mine[leader]:
         return False
     knows_decision = p.known_epoch[leader] == p.controller_epoch
@@ -234,13 +238,13 @@ def waits_in_vain(p: State, leader: int) -> bool:
 
 
 def forget_proposal(p: State, r: int) -> None:
-    """Clear r's pending change of the ISR, so that r ignores a response to it."""
+    """Clear r's pending change of the ISR, so that r ignores a later response to this change."""
     p.pending_isr[r] = 0
     p.alter_mine[r] = 0
 
 
 def forget_request(p: State, r: int) -> None:
-    """Clear r's AlterPartition request."""
+    """Clear r's AlterPartition request or the response to this request."""
     # All fields of the request are cleared, so that states without a request are equal.
     p.alter[r] = Alter.NOTHING
     p.alter_isr[r] = 0

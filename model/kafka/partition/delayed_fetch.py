@@ -2,8 +2,8 @@
 
 The leader responds when it appends a record, or when the wait time is over (`replica.fetch.wait.max.ms`, 500 ms by
 default). If the leader steps down or dies, the follower fetches again. A follower reads up to the log end offset, so a
-rising high watermark does not complete its fetch (DelayedFetch.tryComplete). It does so only in Kafka 2.4 and 2.5
-(KAFKA-9952). But in every release a rising high watermark ends a fetch of an earlier leader epoch with an error.
+rising high watermark does not complete its fetch (DelayedFetch.tryComplete), except in Kafka 2.4 and 2.5 (KAFKA-9952).
+But since KIP-320 a waiting fetch of another leader epoch ends with an error when the high watermark rises.
 
 If the setting `delayed_fetch` is off, the leader responds at once, as if the wait time were over.
 """
@@ -17,7 +17,10 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, State
 
 
 def expire_fetch(p: State, r: int) -> int:
-    """End the wait of r's fetch: the leader responds with its current high watermark, without records."""
+    """End the wait of r's fetch: the leader responds with its current high watermark, without records.
+
+    Returns APPLIED, or a Refusal.
+    """
     if not p.delayed_fetch:
         return Refusal.DELAYED_FETCH_OFF
     if p.flight[r] != Flight.WAITING:
@@ -40,7 +43,7 @@ def waits(p: State, follower: int) -> bool:
 
 
 def waits_at(p: State, follower: int) -> int:
-    """Return the leader at which the follower's fetch waits; NONE if no fetch waits."""
+    """Return the leader where the follower's fetch waits, or NONE if no fetch of the follower waits."""
     if p.flight[follower] != Flight.WAITING:
         return NONE
     leader: int = p.flight_leader[follower] if answers_survive_decisions(p) else p.known_leader[follower]
@@ -48,7 +51,7 @@ def waits_at(p: State, follower: int) -> int:
 
 
 def complete(p: State, leader: int) -> None:
-    """Respond to all fetches that wait at the leader, because it has appended a record."""
+    """Respond to all fetches that wait at the leader, because the leader has appended a record."""
     for follower in range(p.replicas):
         if waits_at(p, follower) == leader:
             answer(p, leader, follower)
@@ -56,10 +59,10 @@ def complete(p: State, leader: int) -> None:
 
 
 def answer(p: State, leader: int, follower: int) -> None:
-    """Respond to a waiting fetch, or reject it if its leader epoch is outdated (DelayedFetch.onComplete).
+    """Respond to the follower's waiting fetch, or reject a fetch with an outdated leader epoch.
 
-    The leader reads its log again from the fetch offset. It noted the follower's offset when the fetch arrived, and
-    does not note it again (readFromPurgatory).
+    Kafka's code for this is DelayedFetch.onComplete. The leader reads its log again, from the fetch offset on. The
+    leader stored the follower's LEO when the fetch arrived, and does not store it again (readFromPurgatory).
     """
     if is_fenced(p, leader, follower):
         flight.discard_answer(p, follower)
@@ -71,14 +74,18 @@ def answer(p: State, leader: int, follower: int) -> None:
 
 
 def is_fenced(p: State, leader: int, follower: int) -> bool:
-    """Return whether a waiting fetch carries another leader epoch than its leader has now (KIP-320)."""
+    """Return whether the leader rejects the follower's waiting fetch because of its leader epoch (KIP-320).
+
+    The fetch carries the leader epoch that the follower knew when it sent the fetch. The leader may know another one
+    now.
+    """
     return p.fencing == Fencing.EPOCH and p.flight_epoch[follower] != p.known_epoch[leader]
 
 
 def reject_fenced(p: State, leader: int) -> None:
     """End the waiting fetches of other leader epochs with an error, because the leader's high watermark has risen.
 
-    When it rises, the leader looks at all waiting fetches (Partition.tryCompleteDelayedRequests,
+    A leader checks all waiting fetches whenever its high watermark rises (Partition.tryCompleteDelayedRequests,
     DelayedFetch.tryComplete).
     """
     for follower in range(p.replicas):

@@ -1,9 +1,9 @@
-"""The response in flight to a follower, and the checks that the follower makes when it arrives.
+"""The response in flight to a follower, and the checks that the follower makes when the response arrives.
 
-A follower has one request at a time. With KIP-320 it compares the leader epoch of its request, and discards a response
-that arrives after the next leader-and-ISR update. Kafka up to 2.1.0, and 2.8 to 4.0.0, does not compare the epoch.
-There an old response counts if the follower still fetches from this leader at this offset, and is not truncating
-(KAFKA-18991).
+A follower has one request at a time. With KIP-320 the follower compares the leader epoch of its request with the epoch
+that it knows now, and discards a response that arrives after the next leader-and-ISR update. Kafka up to 2.1.0, and 2.8
+to 4.0.0, does not compare the epochs. In these releases the follower accepts an old response if it still fetches from
+the responding leader at the requested offset, and is not truncating (KAFKA-18991).
 """
 
 from epochfuzz.model.kafka.partition import truncation_on_fetch
@@ -60,20 +60,20 @@ def is_awaited(p: State, follower: int, leader: int) -> bool:
 
 
 def give_up_answer(p: State, follower: int) -> None:
-    """Discard a response from another leader, because the follower fetches from a new one."""
+    """Discard the response of an earlier leader, because the follower now fetches from another leader."""
     if answers_survive_decisions(p):
         discard_answer(p, follower)
 
 
 def note_request(p: State, follower: int, leader: int) -> None:
-    """Store the leader that responds, and the follower's fetch offset."""
+    """Store the leader that responds and the follower's fetch offset, for the check when the response arrives."""
     if answers_survive_decisions(p):
         p.flight_leader[follower] = leader
         p.flight_from[follower] = p.leo[follower]
 
 
 def outlive_decision(p: State, follower: int) -> None:
-    """Discard the response in flight because the follower learns an update, or mark it as older than the update.
+    """Discard the response in flight when the follower learns a leader-and-ISR update, or mark the response as old.
 
     In 2.8.0 the follower has already processed a diverging response at this point, except for the truncation.
     """
@@ -96,8 +96,8 @@ def counts(p: State, follower: int) -> bool:
 
     AbstractFetcherThread.processFetchRequest compares the fetch offset, and requires that the partition is not
     truncating. A partition with an empty epoch cache is truncating when it starts to fetch again, even if logs are
-    checked on fetch. In 2.8.0 the thread released its lock before truncateOnFetchResponse, which did not check again
-    (KAFKA-13207).
+    checked on fetch. In 2.8.0 the fetcher thread released its lock before truncateOnFetchResponse, which did not repeat
+    the comparison. So a late diverging response always counted (KAFKA-13207).
     """
     if not answers_survive_decisions(p):
         return True
@@ -111,11 +111,12 @@ def counts(p: State, follower: int) -> bool:
 
 
 def counts_where_followers_ask(p: State, follower: int) -> bool:
-    """Return whether the follower accepts the response, in releases that ask for the end of an epoch before they fetch.
+    """Return whether the follower accepts the response, in releases whose followers request an epoch's end first.
 
-    Until KAFKA-7786 (2.1.1) the follower accepts the end of an epoch if its thread still has the partition, whatever
-    the leader epoch of the request is (AbstractFetcherThread.maybeTruncate). It accepts a Fetch response only if it is
-    not truncating. In 2.1 each update makes it truncate, even if it has no epoch to ask for.
+    Until KAFKA-7786 (2.1.1) the follower accepts an epoch's end offset if it still follows the responding leader,
+    whatever the leader epoch of the request is (AbstractFetcherThread.maybeTruncate). The follower accepts a Fetch
+    response only if it is not truncating. In 2.1 each leader-and-ISR update makes the follower truncate, even if it has
+    no epoch to ask for.
     """
     if p.known_leader[follower] != p.flight_leader[follower]:
         return False

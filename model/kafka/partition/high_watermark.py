@@ -24,10 +24,10 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, State
 
 
 def advance_leader(p: State, leader: int) -> None:
-    """Raise the leader's HW to the lowest LEO in its ISR, as far as the leader knows. The HW never falls.
+    """Raise the leader's HW to the lowest LEO in its ISR, as far as the leader knows these LEOs. The HW never falls.
 
     The leader does this when it appends a record, receives a fetch, becomes leader, or changes the ISR. With `lag_time`
-    it also waits for replicas outside the ISR that were caught up within the lag time.
+    the leader also waits for replicas outside the ISR that were caught up within the lag time.
     """
     lowest = lowest_leo_in_isr(p, leader)
     previous = p.high_watermark[leader]
@@ -48,7 +48,7 @@ def advance_leader(p: State, leader: int) -> None:
 
 
 def is_held(p: State, leader: int) -> bool:
-    """Return whether the ISR is too small for the HW to rise (KIP-966, Partition.isUnderMinIsr)."""
+    """Return whether the leader's ISR is too small for the HW to rise (KIP-966, Partition.isUnderMinIsr)."""
     return (
         p.high_watermark_gate == HighWatermarkGate.MIN_ISR and replica_sets.size(p.isr[leader]) < p.min_insync_replicas
     )
@@ -65,10 +65,10 @@ def lowest_leo_in_isr(p: State, leader: int) -> int:
 
 
 def effective_isr(p: State, leader: int) -> int:
-    """Return the ISR that the leader counts for its HW: with a pending change, the union of both ISRs.
+    """Return the set of replicas whose LEOs limit the leader's HW: the ISR, plus a pending proposal's members.
 
     The controller may have made the change already, or may never make it (Partition.maximalIsr, KIP-497). Unsound
-    choices of the mechanism `effective_isr` count only one of the two.
+    choices of the mechanism `effective_isr` return only the old ISR or only the proposed ISR.
     """
     if p.isr_change == IsrChange.ATOMIC or p.effective_isr == EffectiveIsr.COMMITTED:
         return p.isr[leader]
@@ -80,8 +80,9 @@ def effective_isr(p: State, leader: int) -> int:
 def note_position(p: State, leader: int, follower: int, offset: int) -> None:
     """Store the follower's LEO at the leader, and let the leader raise its HW if this LEO is new.
 
-    A fetch from the same offset does not raise the HW, although an earlier change of the ISR may have failed to
-    (Partition.updateFollowerFetchState, KAFKA-13091). Up to Kafka 2.3 the leader evaluates its HW at every fetch.
+    A fetch from an unchanged offset does not raise the HW. So the HW can stay too low if an earlier change of the ISR
+    did not raise it either (Partition.updateFollowerFetchState, KAFKA-13091). Up to Kafka 2.3 the leader evaluates its
+    HW at every fetch.
     """
     note_caught_up(p, leader, follower, offset)
     if keeps_positions(p):
@@ -101,11 +102,11 @@ def has_fetched(p: State, leader: int, follower: int) -> bool:
 
 
 def note_caught_up(p: State, leader: int, follower: int, offset: int) -> None:
-    """Mark a follower outside the ISR as possibly caught up, because of its fetch from `offset`.
+    """Mark a follower as possibly caught up, because of its fetch from `offset`.
 
     In Kafka the fetch must reach the leader's present LEO, or the LEO that the leader had at the follower's last fetch
-    (Replica.updateFetchState, lastCaughtUpTimeMs). The model stores this earlier LEO only with `lag_time`. Without it,
-    any second fetch counts.
+    (Replica.updateFetchState, lastCaughtUpTimeMs). The model stores this earlier LEO only with `lag_time`. Without
+    `lag_time`, any second fetch counts, and only followers outside the ISR are marked.
     """
     if p.lag_time:
         lag_time.note_fetch(p, leader, follower, offset)
@@ -116,11 +117,11 @@ def note_caught_up(p: State, leader: int, follower: int, offset: int) -> None:
 
 
 def due(p: State, leader: int) -> int:
-    """Return the HW that the leader must have reached by now, even if it waits for all replicas that it may wait for.
+    """Return the lowest HW that Kafka allows the leader to have now.
 
-    A leader may wait for a replica outside the ISR that was caught up within replica.lag.time.max.ms
-    (Partition.maybeIncrementLeaderHW, shouldWaitForReplicaToJoinIsr). Since KAFKA-15021 (3.6) the replica must also be
-    allowed to join the ISR.
+    This HW is the lowest LEO in the ISR, or a lower LEO of a replica outside the ISR. A leader may wait for such a
+    replica if the replica was caught up within replica.lag.time.max.ms (Partition.maybeIncrementLeaderHW,
+    shouldWaitForReplicaToJoinIsr). Since KAFKA-15021 (3.6) the replica must also be allowed to join the ISR.
     """
     lowest = lowest_leo_in_isr(p, leader)
     if p.lag_time:
@@ -132,14 +133,14 @@ def due(p: State, leader: int) -> int:
 
 
 def replication_position(p: State, leader: int, follower: int) -> int:
-    """Return the follower's LEO that its leader knows, 0 if it knows none."""
+    """Return the follower's LEO that the leader knows, or 0 if the leader knows no LEO."""
     return max(0, p.remote_leos[leader, follower])
 
 
 def advance_follower(p: State, follower: int, leader_high_watermark: int) -> None:
-    """Set the follower's HW to the leader's HW in a response, but at most to its own LEO.
+    """Set the follower's HW to the leader's HW in a response, but at most to the follower's LEO.
 
-    The HW may fall after a fail-over (KAFKA-2334). In Fluss the HW becomes the follower's own LEO
+    The HW may fall after a fail-over (KAFKA-2334). In Fluss the HW becomes the follower's LEO instead
     (ReplicaFetcherThread.processFetchResultFromLocalStorage).
     """
     previous = p.high_watermark[follower]

@@ -1,6 +1,6 @@
 """In-sync replicas: the leader removes a replica that lags from the ISR, and adds a replica that has caught up.
 
-A change of the ISR keeps the leader epoch, except that a removal opens one in KRaft 3.3 to 3.5
+A change of the ISR keeps the leader epoch, except that a removal opens a new leader epoch in KRaft 3.3 to 3.5
 (in_force.shrinking_opens_epoch). Up to Kafka 2.6 the leader makes the change itself, by a conditional write to
 ZooKeeper. Since KIP-497 the leader sends a request, see alter_partition.py. Only the leader that knows the controller's
 current epoch can change the ISR.
@@ -36,7 +36,10 @@ def shrink(p: State, r: int) -> int:
 
 
 def shrink_by(p: State, leader: int, r: int) -> int:
-    """Remove r from the leader's ISR. Since KIP-497 the leader only proposes this."""
+    """Remove r from the leader's ISR. Since KIP-497 the leader only proposes the change.
+
+    Returns APPLIED, or a Refusal.
+    """
     if leader == r:
         return Refusal.LEADS
     if not p.isr[leader] >> r & 1:
@@ -52,10 +55,10 @@ def shrink_by(p: State, leader: int, r: int) -> int:
 
 
 def is_beyond_log(p: State, leader: int, r: int) -> bool:
-    """Return whether the leader knows a LEO of r beyond its own log. Such a replica counts as out of sync.
+    """Return whether the leader knows a LEO of r that is beyond the end of the leader's own log.
 
-    Partition.isFollowerOutOfSync compares the two LEOs for equality. The LEO of r can be beyond the log only after a
-    diverging fetch whose offset the leader stored (KAFKA-13141).
+    The leader considers such a replica out of sync: Partition.isFollowerOutOfSync compares the two LEOs for equality.
+    The LEO of r can be beyond the log only after a diverging fetch whose offset the leader stored (KAFKA-13141).
     """
     if p.diverging_fetch != DivergingFetch.COUNTED:
         return False
@@ -63,7 +66,11 @@ def is_beyond_log(p: State, leader: int, r: int) -> bool:
 
 
 def note_shrunk(p: State, leader: int) -> None:
-    """Let the leader raise its HW after it has removed a replica from its ISR, or up to 3.0 proposed this."""
+    """Let the leader raise its HW after it has removed a replica from its ISR, or has only proposed the removal.
+
+    Up to 3.0 the proposal is enough. Since 3.1 the leader raises its HW when it gets the response to its proposal
+    (alter_partition.take_isr).
+    """
     if p.isr_change == IsrChange.ATOMIC:
         p.goals |= Goal.ISR_SHRANK
     if p.isr_change == IsrChange.ATOMIC or p.isr_answer == IsrAnswer.HIGH_WATERMARK_KEPT:
@@ -80,7 +87,7 @@ def expand(p: State, r: int) -> int:
 
 
 def expand_by(p: State, leader: int, r: int) -> int:
-    """Add r to the leader's ISR. Since KIP-497 the leader only proposes this."""
+    """Add r to the leader's ISR. Since KIP-497 the leader only proposes the change. Returns APPLIED, or a Refusal."""
     if leader == r:
         return Refusal.LEADS
     if p.isr[leader] >> r & 1:
@@ -93,15 +100,16 @@ def expand_by(p: State, leader: int, r: int) -> int:
     if refusal == APPLIED and p.isr_change == IsrChange.ATOMIC:
         p.goals |= Goal.ISR_GREW
     if refusal == APPLIED and evaluates_at_every_fetch(p):
-        high_watermark.advance_leader(p, leader)  # as maybeExpandIsr in the fetch that lets r join
+        high_watermark.advance_leader(p, leader)  # Kafka calls maybeExpandIsr within the fetch that lets r join
     return refusal
 
 
 def why_not_fetching(p: State, leader: int, r: int) -> int:
-    """Return why r is not caught up or does not fetch from the leader; APPLIED if there is no such reason.
+    """Return why r may not join the ISR by the check before KIP-320, or APPLIED if it may.
 
-    This is the check before KIP-320. Since then the leader rejects fetches of other epochs, and checks only the LEO
-    that it has stored (Partition.maybeExpandIsr). So r may be down or truncating when it joins.
+    r must fetch from the leader and be caught up. Since KIP-320 the leader instead rejects fetches of other epochs, and
+    checks only the LEO that it has stored (Partition.maybeExpandIsr). So r may then be down or truncating when it
+    joins.
     """
     if p.known_leader[r] != leader:
         return Refusal.FOLLOWS_ANOTHER
@@ -113,8 +121,8 @@ def why_not_fetching(p: State, leader: int, r: int) -> int:
 def why_not_caught_up(p: State, leader: int, r: int) -> int:
     """Return why the leader does not consider r caught up, or APPLIED if it does.
 
-    r must have fetched from the leader in this epoch, at the leader's high watermark or beyond. Since KAFKA-7128 the
-    fetch must also reach the start of the leader's epoch.
+    r must have fetched from the leader in the current epoch, at the leader's high watermark or beyond. Since KAFKA-7128
+    the fetch must also reach the start of the leader's epoch.
     """
     if not high_watermark.has_fetched(p, leader, r):
         return Refusal.HAS_NOT_FETCHED
@@ -129,8 +137,8 @@ def why_not_caught_up(p: State, leader: int, r: int) -> int:
 def why_not_eligible(p: State, leader: int, r: int) -> int:
     """Return why r may not join the ISR although it has caught up, or APPLIED if it may.
 
-    Since 3.3 a KRaft leader decides by its own metadata (leader_metadata.py). A leader of an older release that sends a
-    request leaves the decision to the controller.
+    Since 3.3 a KRaft leader decides by its own metadata (leader_metadata.py). In older releases with AlterPartition
+    requests, the leader leaves the decision to the controller.
     """
     if leaders_check_eligibility(p):
         return leader_metadata.why_not_eligible(p, leader, r)
@@ -147,9 +155,9 @@ def why_not_eligible(p: State, leader: int, r: int) -> int:
 
 
 def change(p: State, leader: int, members: int) -> int:
-    """Change the leader's ISR to `members`. Since KIP-497 the leader only proposes this.
+    """Change the leader's ISR to `members`. Since KIP-497 the leader only proposes the change.
 
-    Returns a Refusal if another change is pending, or if the leader does not know the current partition epoch.
+    Returns APPLIED, or a Refusal if another change is pending or the leader does not know the current partition epoch.
     """
     if p.isr_change == IsrChange.REQUEST:
         refusal = alter_partition.why_not_proposed(p, leader)
@@ -163,7 +171,7 @@ def change(p: State, leader: int, members: int) -> int:
 
 
 def write(p: State, leader: int, members: int) -> None:
-    """Change the leader's ISR, and the ISR in the controller's current update, to `members`."""
+    """Change the leader's ISR, and the ISR in the controller's current leader-and-ISR update, to `members`."""
     alter_partition.note_joining(p, leader, members & ~p.isr[leader])
     p.isr[leader] = members
     controller.change_isr(p, members)

@@ -19,7 +19,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, State
 
 
 def lapse(p: State, r: int) -> int:
-    """Let the lag time pass at leader r, so that no follower was caught up within it.
+    """Let the lag time pass at leader r: no follower counts as caught up any more. Returns APPLIED, or a Refusal.
 
     The high watermark does not change, because Kafka runs no code at that moment.
     """
@@ -33,7 +33,7 @@ def lapse(p: State, r: int) -> int:
 
 
 def note_fetch(p: State, leader: int, follower: int, offset: int) -> None:
-    """Record a fetch from `offset`, and whether it shows that the follower is caught up.
+    """Record that the follower has fetched from `offset`, and mark it as caught up if the fetch shows this.
 
     A follower is caught up if it has every record that the leader has now, or had at the follower's last fetch within
     the lag time (Replica.updateFetchState, lastCaughtUpTimeMs).
@@ -45,19 +45,19 @@ def note_fetch(p: State, leader: int, follower: int, offset: int) -> None:
 
 
 def begin_to_lead(p: State, r: int, members: int) -> None:
-    """Count the ISR members, and no other replica, as caught up when r begins to lead an epoch.
+    """Mark the ISR members, and no other replica, as caught up when r begins to lead an epoch.
 
-    Kafka's code for this is Partition.makeLeader and Replica.resetReplicaState, until 3.2
-    Replica.resetLastCaughtUpTime.
+    Kafka's code for this is Partition.makeLeader and Replica.resetReplicaState (up to 3.2,
+    Replica.resetLastCaughtUpTime).
     """
     p.caught_up[r] = members & ~(1 << r)
 
 
 def lead_again(p: State, r: int) -> None:
-    """Reset the last fetch of each follower, because the leader is elected again.
+    """Reset the last fetch that leader r has stored for each follower, because r is elected again.
 
-    Up to Kafka 3.2 the election counts as a fetch. Since 3.3 a replica outside the ISR has to fetch first
-    (Replica.resetReplicaState, lastFetchTimeMs).
+    Up to Kafka 3.2 the election counts as a fetch of each follower. Since 3.3 it does not: a replica outside the ISR
+    has to fetch first (Replica.resetReplicaState, lastFetchTimeMs).
     """
     for follower in range(p.replicas):
         if follower != r:
@@ -73,8 +73,8 @@ def forget_fetches(p: State, leader: int) -> None:
 def is_waited_for(p: State, leader: int, r: int) -> bool:
     """Return whether the leader's high watermark waits for r, which is outside the ISR.
 
-    r must have been caught up within the lag time. Since 3.6 r must also have fetched: before that the leader does not
-    know its broker epoch, so r may not join the ISR (isBrokerEpochIsrEligible).
+    r must have been caught up within the lag time. Since 3.6 r must also have fetched from this leader. Without a fetch
+    the leader does not know r's broker epoch, so r may not join the ISR (isBrokerEpochIsrEligible).
     """
     if not p.caught_up[leader] >> r & 1:
         return False
@@ -84,15 +84,16 @@ def is_waited_for(p: State, leader: int, r: int) -> bool:
 
 
 def may_wait_for(p: State, leader: int, r: int) -> bool:
-    """Return whether the leader's high watermark may wait for r, which is outside the ISR.
+    """Return whether Kafka lets the leader's high watermark wait for r, which is outside the ISR.
 
     Since KAFKA-15021 (3.6) r must be allowed to join the ISR (maybeIncrementLeaderHW, shouldWaitForReplicaToJoinIsr).
+    Before 3.6 the leader may wait for any replica.
     """
     return not waits_for_eligible_replicas_only(p) or leader_metadata.why_not_eligible(p, leader, r) == APPLIED
 
 
 def lowest_leo_waited_for(p: State, leader: int, lowest: int) -> int:
-    """Return the lowest LEO of the replicas outside the ISR that the high watermark waits for, but at most `lowest`."""
+    """Return the lowest LEO of the replicas outside the ISR that delay the high watermark, but at most `lowest`."""
     for r in range(p.replicas):
         if r != leader and p.remote_leos[leader, r] < lowest and is_waited_for(p, leader, r):
             lowest = max(0, p.remote_leos[leader, r])

@@ -1,4 +1,4 @@
-"""Leadership: a replica handles a leader-and-ISR update. It leads, follows, or waits for a leader (LeaderAndIsr)."""
+"""Leadership: a replica learns a leader-and-ISR update (LeaderAndIsr), and leads, follows, or waits for a leader."""
 
 from epochfuzz.model.kafka.controller import broker_epochs, controller, fail_over, leader_metadata
 from epochfuzz.model.kafka.history import produce_purgatory, promises
@@ -28,7 +28,10 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Incarnation, Phase, Riv
 
 
 def notify(p: State, r: int) -> int:
-    """Let r learn the next leader-and-ISR update. If there is none, r learns changes within the latest update."""
+    """Let r learn the next leader-and-ISR update, or else changes within the latest update that it knows.
+
+    Returns APPLIED, or a Refusal.
+    """
     if not p.up[r]:
         return Refusal.IS_DOWN
     if broker_epochs.is_unregistered(p, r):
@@ -43,7 +46,10 @@ def notify(p: State, r: int) -> int:
 
 
 def catch_up(p: State, r: int) -> int:
-    """Let r learn the latest leader-and-ISR update, and skip all earlier ones that r has not learned."""
+    """Let r learn the latest leader-and-ISR update, and skip all earlier ones that r has not learned.
+
+    Returns APPLIED, or a Refusal.
+    """
     if not p.up[r]:
         return Refusal.IS_DOWN
     if broker_epochs.is_unregistered(p, r):
@@ -59,7 +65,7 @@ def catch_up(p: State, r: int) -> int:
 
 
 def learn(p: State, r: int, epoch: int) -> None:
-    """Let r learn the controller's update that opened `epoch`."""
+    """Let r learn the controller's leader-and-ISR update that opened the leader epoch `epoch`."""
     fail_over.note_sender(p, r, epoch)
     adopt(p, r, epoch, p.decided_leader[epoch], p.decided_isr[epoch])
 
@@ -77,7 +83,7 @@ def adopt(p: State, r: int, epoch: int, leader: int, members: int) -> None:
 
 
 def take_role(p: State, r: int, previous_leader: int, epoch_missed: bool, members: int) -> None:
-    """Let r take its role in the latest update: it leads with `members` as the ISR, follows, or waits for a leader."""
+    """Let r take the role that it has learned: r leads with `members` as the ISR, follows, or waits for a leader."""
     leader = p.known_leader[r]
     truncation_on_fetch.begin_fetching(p, r)
     if fails_fetchers(p):
@@ -105,7 +111,7 @@ def step_down(p: State, r: int) -> None:
 def lead(p: State, r: int, led_before: bool, members: int) -> None:
     """Let r lead the epoch that it has learned, with `members` as the ISR.
 
-    `led_before`: r also led the previous epoch that it knew.
+    `led_before` is True if r also led the previous epoch that it knew.
     """
     epoch = p.known_epoch[r]
     if not led_before:
@@ -129,10 +135,10 @@ def lead(p: State, r: int, led_before: bool, members: int) -> None:
 
 
 def become_leader(p: State, r: int) -> None:
-    """Prepare r to lead after it has followed. A high watermark outside the log becomes the start of the log.
+    """Prepare r to lead after it has followed. A high watermark outside r's log becomes the start of the log.
 
     Kafka 1.0.2, and 1.1.0 to 2.3, do this in Replica.convertHWToLocalOffsetMetadata. Earlier releases set the high
-    watermark to -1, for unknown. truncation.cut can leave a high watermark beyond the log.
+    watermark to -1, for unknown. A high watermark beyond the end of the log can result from truncation.cut.
     """
     p.led_from[r] = p.leo[r]
     if p.high_watermark[r] > p.leo[r]:
@@ -144,9 +150,9 @@ def become_leader(p: State, r: int) -> None:
 def stay_leader(p: State, r: int, epoch_missed: bool) -> None:
     """Let r continue to lead in a later epoch. Kafka's leader keeps the LEOs of its followers from the earlier epoch.
 
-    All releases from 0.10.2 to trunk do this (Partition.makeLeader, isNewLeader). It is a flaw, and some protocols of
-    the model have a fix. But every leader forgets when replicas outside the ISR were caught up. They have to fetch
-    again before they join the ISR (Replica.resetReplicaState).
+    All releases from 0.10.2 to trunk keep these LEOs (Partition.makeLeader, isNewLeader). This is a flaw, and some
+    protocols of the model have a fix. But in every protocol the leader forgets at what time each replica outside the
+    ISR was caught up. These replicas have to fetch again before they join the ISR (Replica.resetReplicaState).
     """
     p.goals |= Goal.LEADER_STAYED
     p.fetched[r] = 0
@@ -158,13 +164,16 @@ def stay_leader(p: State, r: int, epoch_missed: bool) -> None:
 
 
 def assign_epoch_start(p: State, r: int) -> None:
-    """Add r's leader epoch to its epoch cache when r begins to lead, before the first record (KAFKA-7415)."""
+    """Add r's leader epoch to its epoch cache when r begins to lead, before r appends a record (KAFKA-7415)."""
     if p.epoch_cache == EpochCache.KAFKA_7415:
         epoch_cache.assign(p, r, p.known_epoch[r], p.leo[r])
 
 
 def rival_notify(p: State, r: int) -> int:
-    """Let r learn the deposed controller's update, which bypassed the new controller by an unconditional write."""
+    """Let r learn the deposed controller's update, which bypassed the new controller by an unconditional write.
+
+    Returns APPLIED, or a Refusal.
+    """
     if not rival_overwrites(p):
         return Refusal.DOES_NOT_HAPPEN
     if p.rival != Rival.HAS_DECIDED:

@@ -1,6 +1,7 @@
 """The partition epoch: a number that rises with every change of the leader, the leader epoch or the ISR.
 
-The model does not store this number. It stores whether a leader or a request has the current partition epoch.
+The model does not store this number. The model stores only whether a leader or a request has the current partition
+epoch.
 """
 
 from epochfuzz.model.kafka.controller import controller, leader_metadata
@@ -13,10 +14,10 @@ from epochfuzz.model.kafka.vocabulary.state import State
 
 
 def learn_isr(p: State, r: int) -> int:
-    """Let leader r learn changes within its leader epoch from the metadata log.
+    """Let leader r learn changes within its leader epoch from the metadata log. Returns APPLIED, or a Refusal.
 
-    These are changes of the ISR, and brokers that were fenced or registered again. r may have requested the change of
-    the ISR itself, and not have received the response yet.
+    A change is a new ISR, or a broker that was fenced or registered again. r may have requested the new ISR itself, and
+    may still wait for the response.
     """
     if not tracks_partition_epoch(p) or p.isr_refresh == IsrRefresh.NONE or controller.true_leader(p) != r:
         return Refusal.KNOWS_LATEST_EPOCH
@@ -37,9 +38,9 @@ def learn_isr(p: State, r: int) -> int:
 
 
 def note_leaving(p: State, leader: int, leaving: int) -> None:
-    """Mark replicas that left the ISR as possibly caught up.
+    """Mark the replicas in `leaving`, which left the ISR, as possibly caught up.
 
-    This leaves out replicas whose removal the leader itself has proposed, because they lagged.
+    The function skips a replica if the leader itself has proposed to remove it, because such a replica lagged.
     """
     if p.lag_time:
         return

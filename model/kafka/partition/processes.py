@@ -1,4 +1,4 @@
-"""A replica's process: it loses its memory when it dies, and loads its disk when it starts."""
+"""A replica's process: the process loses its memory when it dies, and loads the replica's disk when it starts."""
 
 from epochfuzz.model.kafka.controller import broker_epochs, fail_over, leader_metadata
 from epochfuzz.model.kafka.partition import alter_partition, delayed_fetch, flight, lag_time, truncation_on_fetch
@@ -11,7 +11,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Incarnation, Phase, Sta
 def die(p: State, r: int) -> None:
     """End r's process: clear its memory and keep its disk.
 
-    r's high watermark becomes the one that r would restart with: the value on disk, but at most the end of the log.
+    r's high watermark changes to the value that a restart would load: the value on disk, but at most r's LEO.
     """
     p.up[r] = 0
     p.waiting[r] = 0
@@ -39,12 +39,12 @@ def die(p: State, r: int) -> None:
 
 
 def start(p: State, r: int) -> None:
-    """Start r with the data on its disk. Its next `notify` brings the current update; r has missed all others.
+    """Start r with the data on its disk. The next `notify` delivers the current update, and r skips all earlier ones.
 
     In KRaft, r learns nothing before the controller has registered it. This is the rule of 3.3 and 3.4 (BrokerServer,
-    3.4.1); from 3.5.0 on a broker may learn updates earlier, see docs/explain/limits.md.
+    3.4.1). From 3.5.0 on a broker may learn updates earlier, see docs/explain/limits.md.
 
-    Loading the log removes the entries of the epoch cache that start at its end or beyond
+    When r loads its log, it removes the entries of its epoch cache that start at the log's end or beyond
     (LeaderEpochFileCache.clearAndFlushLatest, Kafka 0.11 to 3.9).
     """
     p.up[r] = 1

@@ -1,8 +1,8 @@
 """Replication: a leader appends a record, followers fetch it, and the responses arrive or are lost.
 
 A follower has one request at a time. The response shows the leader's state at the time of the response. It is in flight
-until it arrives, is dropped, or the follower crashes. Under most protocols the follower also discards it when it learns
-an update (flight.py).
+until it arrives, is dropped, or the follower crashes. Under most protocols the follower also discards a response in
+flight when the follower learns a leader-and-ISR update (flight.py).
 """
 
 from epochfuzz.model.kafka.controller import broker_epochs
@@ -38,12 +38,15 @@ def presumes_leadership(p: State, r: int) -> bool:
 
 
 def serves_consumers(p: State, r: int) -> bool:
-    """Return whether consumers may read from r: it believes it leads, or with KIP-392 it is up."""
+    """Return whether consumers may read from r: r believes that it leads, or with KIP-392 r is up."""
     return p.known_leader[r] == r or (p.follower_reads and p.up[r])
 
 
 def produce(p: State, r: int) -> int:
-    """Append a client's next record at leader r. With acks=all r rejects the record if the ISR is too small."""
+    """Append a client's next record at leader r. With acks=all r rejects the record if the ISR is too small.
+
+    Returns APPLIED, or a Refusal.
+    """
     if not presumes_leadership(p, r):
         return Refusal.DOES_NOT_LEAD if p.up[r] else Refusal.IS_DOWN
     if p.produced >= p.records:
@@ -100,9 +103,10 @@ def append_as_leader(p: State, leader: int, record: int) -> None:
 
 
 def fetch(p: State, follower: int) -> int:
-    """Send the follower's request to its leader: OffsetsForLeaderEpoch if it has to truncate, otherwise Fetch.
+    """Send the follower's request to its leader: OffsetsForLeaderEpoch before a truncation, otherwise Fetch.
 
-    Afterwards the response is in flight. With `delayed_fetch` the fetch may wait at the leader instead.
+    Afterwards the response is in flight. With `delayed_fetch` the fetch may wait at the leader instead. Returns
+    APPLIED, or a Refusal.
     """
     leader = p.known_leader[follower]
     if leader == NONE:
@@ -157,12 +161,12 @@ def is_below_log_start(p: State, leader: int, follower: int) -> bool:
 
 
 def is_fenced(p: State, leader: int, follower: int) -> bool:
-    """Return whether a leader rejects a follower's request because it carries another leader epoch (KIP-320)."""
+    """Return whether the leader rejects the follower's request because of its different leader epoch (KIP-320)."""
     return p.fencing == Fencing.EPOCH and p.known_epoch[follower] != p.known_epoch[leader]
 
 
 def why_fenced(p: State, leader: int, follower: int) -> int:
-    """Return why the leader rejects the follower's leader epoch, or APPLIED if it does not."""
+    """Return why the leader rejects the leader epoch in the follower's request, or APPLIED if it does not."""
     if not is_fenced(p, leader, follower):
         return APPLIED
     p.goals |= Goal.FETCH_FENCED
@@ -181,7 +185,7 @@ def request_epoch_end(p: State, follower: int, leader: int) -> None:
 def answer_out_of_range(p: State, follower: int, leader: int) -> None:
     """Respond to a fetch outside the leader's log with an error. The response carries the leader's LEO and log start.
 
-    In Kafka the follower asks for both afterwards, with ListOffsets.
+    In Kafka the follower asks for both offsets afterwards, with ListOffsets.
     """
     p.goals |= Goal.FETCH_OUT_OF_RANGE
     if p.remote_leo_out_of_range == RemoteLeoOutOfRange.UNKNOWN:
@@ -195,9 +199,9 @@ def answer_out_of_range(p: State, follower: int, leader: int) -> None:
 def request_records(p: State, follower: int, leader: int) -> None:
     """Respond to a Fetch request with records from the follower's LEO on, and with the leader's HW.
 
-    The leader reads the records and its HW before it stores the follower's LEO. Without records the request waits at
-    the leader. The leader reads again after the wait, so this response has a later HW (ReplicaManager.fetchMessages,
-    DelayedFetch.onComplete).
+    The leader reads the records and its HW before it stores the follower's LEO. If there are no records, the request
+    waits at the leader. The leader reads again after the wait, so this response has a later HW
+    (ReplicaManager.fetchMessages, DelayedFetch.onComplete).
     """
     start = p.leo[follower]
     high_watermark_read = p.high_watermark[leader]
@@ -210,7 +214,10 @@ def request_records(p: State, follower: int, leader: int) -> None:
 
 
 def receive(p: State, follower: int) -> int:
-    """Deliver the response in flight to the follower, which applies it or ignores it."""
+    """Deliver the response in flight to the follower. The follower applies the response or ignores it.
+
+    Returns APPLIED, or a Refusal.
+    """
     if p.flight[follower] == Flight.NOTHING:
         return Refusal.NOTHING_IN_FLIGHT
     if delayed_fetch.waits(p, follower):
@@ -239,12 +246,12 @@ def apply_answer(p: State, follower: int) -> None:
 
 
 def apply_out_of_range(p: State, follower: int, end: int) -> None:
-    """Truncate the follower's log to the leader's LEO, or let it start again at a log start beyond its own end.
+    """Truncate the follower's log to `end`, the leader's LEO, after an out-of-range response.
 
-    Up to Kafka 2.0.0 the follower's process may end instead of the truncation.
-
-    It ends if unclean elections are off, so that no records are lost (ReplicaFetcherThread.handleOffsetOutOfRange). In
-    2.8.0 the leader's log can be the longer one; then the follower does not truncate (KAFKA-13207).
+    If the leader's log start is beyond the follower's LEO, the follower deletes its log and restarts it there. Up to
+    Kafka 2.0.0 the follower's process ends instead of the truncation if unclean elections are off, so that no records
+    are lost (ReplicaFetcherThread.handleOffsetOutOfRange). In 2.8.0 the leader's log can be the longer one; then the
+    follower does not truncate (KAFKA-13207).
     """
     if has_retention(p) and p.flight_log_start[follower] > p.leo[follower]:
         log_start.restart_log(p, follower, p.flight_log_start[follower])
@@ -269,13 +276,13 @@ def append_fetched(p: State, follower: int) -> None:
 
 
 def append_as_follower(p: State, follower: int, record: int, epoch: int) -> None:
-    """Append a fetched record at the follower, with the leader epoch in which a leader wrote it."""
+    """Append a fetched record at the follower. `epoch` is the leader epoch that the record carries."""
     epoch_cache.assign(p, follower, epoch, p.leo[follower])
     log.append(p, follower, record, epoch)
 
 
 def drop(p: State, follower: int) -> int:
-    """Lose the response in flight to the follower."""
+    """Lose the response in flight to the follower. Returns APPLIED, or a Refusal."""
     if p.flight[follower] == Flight.NOTHING:
         return Refusal.NOTHING_IN_FLIGHT
     if delayed_fetch.waits(p, follower):

@@ -1,8 +1,9 @@
 """Truncation: a follower makes its log a prefix of its leader's log before it fetches.
 
-There are three rules, and each fixes a flaw of the one before. Up to 0.10.2 the follower truncates to its high
-watermark. With KIP-101 it truncates to the end offset that its last epoch has on the leader. With KIP-279 it truncates
-step by step, until both logs have the epoch. Since KIP-595 the follower fetches first, see truncation_on_fetch.py.
+There are three rules, and each fixes a flaw of the previous rule. Up to 0.10.2 the follower truncates to its high
+watermark. With KIP-101 the follower truncates to the end offset that its last epoch has on the leader. With KIP-279 the
+follower truncates step by step, until its log ends with an epoch that the leader's log also has. Since KIP-595 the
+follower fetches first, see truncation_on_fetch.py.
 """
 
 from epochfuzz.model.kafka.storage import epoch_cache, idempotence, log
@@ -23,7 +24,10 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Flight, Phase, State
 
 
 def is_due(p: State, leader_changed: bool, epoch_missed: bool) -> bool:
-    """Return whether a follower has to truncate when it learns an update. The mechanism `truncate_when` decides."""
+    """Return whether a follower has to truncate when it learns a leader-and-ISR update.
+
+    The mechanism `truncate_when` decides. If followers truncate on fetch, the function returns False.
+    """
     if p.truncation == Truncation.ON_FETCH:
         return False
     if p.truncate_when == TruncateWhen.EACH_EPOCH or leader_changed:
@@ -32,10 +36,10 @@ def is_due(p: State, leader_changed: bool, epoch_missed: bool) -> bool:
 
 
 def begin(p: State, r: int) -> None:
-    """Let r truncate to its high watermark at once, or with KIP-101 prepare to ask its leader first."""
+    """Truncate r's log to its high watermark at once, or with KIP-101 prepare r to ask its leader for the offset."""
     p.phase[r] = Phase.FETCHING
     if has_retention(p) and not has_epoch_to_ask_for(p, r):
-        cut(p, r, p.high_watermark[r])  # of a log that has started again, up to 2.3 (truncateToHighWatermark)
+        cut(p, r, p.high_watermark[r])  # truncateToHighWatermark; has an effect on a restarted log up to 2.3
     if p.truncation == Truncation.HIGH_WATERMARK:
         cut(p, r, p.high_watermark[r])
     elif has_epoch_to_ask_for(p, r):
@@ -47,19 +51,22 @@ def begin(p: State, r: int) -> None:
 def has_epoch_to_ask_for(p: State, r: int) -> bool:
     """Return whether r asks its leader for the end of an epoch before it fetches.
 
-    With an empty epoch cache, Kafka 0.11 to 2.0 asks for UNDEFINED_EPOCH
-    (ReplicaFetcherThread.buildLeaderEpochRequest). Since 2.1 it fetches at once (AbstractFetcherThread).
+    A follower with an empty epoch cache asks for UNDEFINED_EPOCH in Kafka 0.11 to 2.0
+    (ReplicaFetcherThread.buildLeaderEpochRequest). Since 2.1 such a follower fetches at once (AbstractFetcherThread).
     """
     return not skips_question(p) or p.cache_size[r] > 0
 
 
 def requested_epoch(p: State, r: int) -> int:
-    """Return the latest epoch in r's epoch cache, whose end r asks its leader for; NONE if the cache is empty."""
+    """Return the epoch whose end offset r requests: the latest in r's epoch cache, or NONE if the cache is empty."""
     return epoch_cache.latest_epoch(p, r)
 
 
 def answer_epoch_request(p: State, leader: int, epoch: int) -> tuple[int, int]:
-    """Return (epoch, end offset) that the leader responds to OffsetsForLeaderEpoch; (NONE, NONE) for undefined."""
+    """Return the leader's response to OffsetsForLeaderEpoch: (epoch, end offset), or (NONE, NONE) for undefined.
+
+    With KIP-101 the response has no epoch, and the first element is NONE.
+    """
     if p.truncation == Truncation.LEADER_EPOCH:
         return epoch_cache.end_offset_kip_101(p, leader, epoch, p.leo[leader])
     return epoch_cache.end_offset_kip_279(p, leader, epoch, p.leo[leader])
@@ -68,7 +75,8 @@ def answer_epoch_request(p: State, leader: int, epoch: int) -> tuple[int, int]:
 def apply_epoch_answer(p: State, r: int, epoch: int, end: int) -> None:
     """Truncate r's log when the response to OffsetsForLeaderEpoch arrives.
 
-    If the first response is undefined, r truncates to its high watermark.
+    If the response to r's first request is undefined, r truncates to its high watermark. If a later response is
+    undefined, r's log does not change.
     """
     was_cut_before = p.phase[r] == Phase.TRUNCATING_FURTHER
     p.phase[r] = Phase.FETCHING
@@ -100,10 +108,11 @@ def cut_to_lower_end(p: State, r: int, end: int, own_end: int) -> None:
 
 
 def cut(p: State, r: int, end: int) -> None:
-    """Truncate r's log to `end` if it is longer, together with its epoch cache, high watermark and flushed offset.
+    """Truncate r's log to `end` if the log is longer, together with its epoch cache, high watermark and flushed offset.
 
-    The cache is truncated even if the log is not: an entry that starts at the LEO has no record, and the follower would
-    ask for its epoch forever (KAFKA-10706). Some releases keep such entries, or a high watermark beyond the log.
+    The cache is truncated even if the log is not. An entry that starts at the LEO has no record, and with such an entry
+    the follower would ask for its epoch forever (KAFKA-10706). Some releases keep such entries, or a high watermark
+    beyond the log.
     """
     is_cut = end < p.leo[r]
     if is_cut:

@@ -1,4 +1,4 @@
-"""Truncation on fetch (KIP-595; Fetch version 12, Kafka 2.8): a follower fetches at once, and truncates if it must.
+"""Truncation on fetch (KIP-595; Fetch version 12, Kafka 2.8): a follower fetches, and truncates if logs diverge.
 
 Each fetch carries the epoch of the follower's last record. If this epoch ends before the fetch offset on the leader,
 the leader responds with the end offset in place of records (a diverging response). The follower truncates its log and
@@ -14,7 +14,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, FetchState, Flight, Sta
 
 
 def end_of_last_epoch(p: State, leader: int, follower: int) -> tuple[int, int]:
-    """Return (epoch, end offset) that the leader's log has for the follower's last epoch, by KIP-279."""
+    """Return (epoch, end offset) in the leader's log for the follower's last epoch, by the rule of KIP-279."""
     return epoch_cache.end_offset_kip_279(p, leader, epoch_cache.latest_epoch(p, follower), p.leo[leader])
 
 
@@ -25,11 +25,11 @@ def begin_fetching(p: State, follower: int) -> None:
 
 
 def note_response(p: State, follower: int, has_epoch: bool) -> None:
-    """Store the last fetched epoch after a response with records or with a new fetch offset.
+    """Update the follower's fetch state after a response. `has_epoch`: the response has records or a new fetch offset.
 
-    Kafka 3.5.1 to 3.6.2 store it after a first response without records too, although such a response has no epoch
-    (KAFKA-15080). The fix keeps the epoch that was known before (KAFKA-15510,
-    AbstractFetcherThread.processFetchRequest).
+    Kafka stores the last fetched epoch after such a response. Kafka 3.5.1 to 3.6.2 also replace the stored epoch after
+    a first response without records, although this response has no epoch (KAFKA-15080). The fix keeps the epoch that
+    was known before (KAFKA-15510, AbstractFetcherThread.processFetchRequest).
     """
     if not loses_last_fetched_epoch(p):
         return
@@ -57,7 +57,7 @@ def diverges(p: State, leader: int, follower: int) -> bool:
 
 
 def is_beyond(p: State, leader: int, follower: int) -> bool:
-    """Return whether the fetch is out of range: by its offset, or by an epoch that the leader does not know."""
+    """Return whether the fetch offset is beyond the leader's log, or the leader does not know the fetch's epoch."""
     if epoch_cache.latest_epoch(p, follower) == NONE or fetches_without_epoch(p, follower):
         return p.leo[follower] > p.leo[leader]
     _, end = end_of_last_epoch(p, leader, follower)
@@ -67,7 +67,7 @@ def is_beyond(p: State, leader: int, follower: int) -> bool:
 def answer_diverging(p: State, leader: int, follower: int) -> None:
     """Respond with the end offset of the follower's last epoch in the leader's log.
 
-    The leader does not store the fetch offset as the follower's LEO. In 2.8.0 it did (KAFKA-13141).
+    The leader does not store the fetch offset as the follower's LEO. In 2.8.0 the leader stored it (KAFKA-13141).
     """
     epoch, end = end_of_last_epoch(p, leader, follower)
     high_watermark_read = p.high_watermark[leader]
@@ -102,7 +102,7 @@ def apply_diverging(p: State, follower: int, epoch: int, end: int) -> None:
 
 
 def take_before_the_cut(p: State, follower: int) -> None:
-    """Process a diverging response except for its truncation, before the follower learns an update.
+    """Process a diverging response except for its truncation, before the follower learns a leader-and-ISR update.
 
     In 2.8.0 the fetcher thread released its lock between these steps (AbstractFetcherThread.processFetchRequest,
     truncateOnFetchResponse; KAFKA-13207).
@@ -115,5 +115,5 @@ def take_before_the_cut(p: State, follower: int) -> None:
 
 
 def is_taken(p: State, follower: int) -> bool:
-    """Return whether the follower learned an update between processing the response and truncating (2.8.0)."""
+    """Return whether the follower learned an update after it processed a response and before it truncates (2.8.0)."""
     return p.late_answer == LateAnswer.DIVERGING_ANY and p.flight_old[follower] != 0

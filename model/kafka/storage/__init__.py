@@ -1,1 +1,1 @@
-"""A replica's disk: the log, the leader epoch cache, and the producers and transactions that follow from the log."""
+"""A replica's disk: the log, the leader epoch cache, and the state of producers and transactions in the log."""

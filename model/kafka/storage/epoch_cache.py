@@ -1,8 +1,8 @@
 """The leader epoch cache: the start offset of each leader epoch, as in the file `leader-epoch-checkpoint`.
 
-`cache_size[r]` is the number of r's entries. `cache_epoch[r, i]` and `cache_start[r, i]` hold entry i, the oldest
-first. The functions read no other field of `p` except the mechanism `epoch_cache`, and have no bound on offsets or
-entries.
+`cache_size[r]` is the number of entries in the cache of replica r. `cache_epoch[r, i]` and `cache_start[r, i]` hold
+entry i, the oldest first. The functions read no other field of `p` except the mechanism `epoch_cache`, and have no
+bound on offsets or entries.
 """
 
 from epochfuzz.model.kafka.vocabulary.mechanisms import EpochCache
@@ -10,13 +10,13 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, State
 
 
 def latest_epoch(p: State, r: int) -> int:
-    """Return the epoch of r's last entry, NONE if the cache is empty."""
+    """Return the epoch of the last entry in r's leader epoch cache, or NONE if the cache is empty."""
     size = p.cache_size[r]
     return p.cache_epoch[r, size - 1] if size > 0 else NONE
 
 
 def assign(p: State, r: int, epoch: int, offset: int) -> None:
-    """Add an entry (epoch, offset) by the rule of `p.epoch_cache`. An entry that is not new changes nothing."""
+    """Add the entry (epoch, offset) to r's cache, if the rule `p.epoch_cache` accepts it as new."""
     if p.cache_size[r] == 0:
         add_entry(p, r, epoch, offset)
     elif p.epoch_cache == EpochCache.KAFKA_7415:
@@ -26,14 +26,14 @@ def assign(p: State, r: int, epoch: int, offset: int) -> None:
 
 
 def assign_original(p: State, r: int, epoch: int, offset: int) -> None:
-    """Add an entry if neither its epoch nor its start offset would go backwards (Kafka 0.11 to 2.0)."""
+    """Add an entry if its epoch is higher than the last entry's and its offset is not lower (Kafka 0.11 to 2.0.0)."""
     last = p.cache_size[r] - 1
     if epoch > p.cache_epoch[r, last] and offset >= p.cache_start[r, last]:
         add_entry(p, r, epoch, offset)
 
 
 def assign_kafka_7415(p: State, r: int, epoch: int, offset: int) -> None:
-    """Add an entry, and remove all entries whose epoch or start offset is not below the new one's (KAFKA-7415).
+    """Add an entry, and remove all entries whose epoch or start offset is not below the new entry's (KAFKA-7415).
 
     Nothing changes if the last entry has the same epoch and does not start later.
     """
@@ -47,12 +47,12 @@ def assign_kafka_7415(p: State, r: int, epoch: int, offset: int) -> None:
 
 
 def contradicts(p: State, r: int, index: int, epoch: int, offset: int) -> bool:
-    """Return whether an entry's epoch or start offset is equal to the given one or above it."""
+    """Return whether the entry at `index` has an epoch of at least `epoch` or a start offset of at least `offset`."""
     return p.cache_epoch[r, index] >= epoch or p.cache_start[r, index] >= offset
 
 
 def add_entry(p: State, r: int, epoch: int, offset: int) -> None:
-    """Add an entry after the last one, without a check."""
+    """Add the entry (epoch, offset) after the last entry of r's cache, without a check."""
     size = p.cache_size[r]
     p.cache_epoch[r, size] = epoch
     p.cache_start[r, size] = offset
@@ -60,7 +60,7 @@ def add_entry(p: State, r: int, epoch: int, offset: int) -> None:
 
 
 def remove_last_entry(p: State, r: int) -> None:
-    """Remove the last entry. Its place becomes zero, so that equal caches are equal states."""
+    """Remove the last entry of r's cache. Its fields become zero, so that states with equal caches are equal."""
     last = p.cache_size[r] - 1
     p.cache_epoch[r, last] = 0
     p.cache_start[r, last] = 0
@@ -68,13 +68,13 @@ def remove_last_entry(p: State, r: int) -> None:
 
 
 def truncate_from_end(p: State, r: int, end: int) -> None:
-    """Remove the entries that start at `end` or beyond, after a truncation of the log to `end`."""
+    """Remove the entries of r's cache that start at `end` or beyond, after a truncation of the log to `end`."""
     while p.cache_size[r] > 0 and p.cache_start[r, p.cache_size[r] - 1] >= end:
         remove_last_entry(p, r)
 
 
 def truncate_from_start(p: State, r: int, start: int) -> None:
-    """Remove the epochs that end at or before `start`, after a deletion of all records below this offset.
+    """Remove the epochs that end at or before `start`, after the deletion of all records below the offset `start`.
 
     The epoch that contains `start` then starts there.
     """
@@ -85,7 +85,7 @@ def truncate_from_start(p: State, r: int, start: int) -> None:
 
 
 def remove_first_entry(p: State, r: int) -> None:
-    """Remove the first entry, and move all others."""
+    """Remove the first entry of r's cache, and move each other entry forward by one place."""
     for index in range(1, p.cache_size[r]):
         p.cache_epoch[r, index - 1] = p.cache_epoch[r, index]
         p.cache_start[r, index - 1] = p.cache_start[r, index]
@@ -93,7 +93,7 @@ def remove_first_entry(p: State, r: int) -> None:
 
 
 def last_at_or_below(p: State, r: int, epoch: int) -> int:
-    """Return the index of the last entry whose epoch is `epoch` or lower; NONE (-1) if there is none."""
+    """Return the index of the last entry whose epoch is `epoch` or lower; NONE (-1) if every epoch is higher."""
     index = p.cache_size[r] - 1
     while index >= 0 and p.cache_epoch[r, index] > epoch:
         index -= 1
@@ -101,12 +101,12 @@ def last_at_or_below(p: State, r: int, epoch: int) -> int:
 
 
 def end_of_entry(p: State, r: int, index: int, leo: int) -> int:
-    """Return the end offset of the entry at `index`: the start of the next entry, or `leo` for the last one."""
+    """Return the end offset of the entry at `index`: the start of the next entry, or `leo` for the last entry."""
     return p.cache_start[r, index + 1] if index + 1 < p.cache_size[r] else leo
 
 
 def end_offset_kip_101(p: State, r: int, epoch: int, leo: int) -> tuple[int, int]:
-    """Return (NONE, end offset) of `epoch` in r's log; (NONE, NONE) if undefined (KIP-101).
+    """Return (NONE, end offset of `epoch` in r's log), or (NONE, NONE) if the end offset is undefined (KIP-101).
 
     The end offset is the start of the first higher epoch, or `leo` for the latest epoch.
     """
@@ -117,8 +117,9 @@ def end_offset_kip_101(p: State, r: int, epoch: int, leo: int) -> tuple[int, int
 def end_offset_kip_279(p: State, r: int, epoch: int, leo: int) -> tuple[int, int]:
     """Return (epoch, end offset) of the highest cached epoch up to `epoch` in r's log (KIP-279).
 
-    Returns (NONE, NONE) for an epoch above the latest, as in every release, although KIP-279 says otherwise
-    (LeaderEpochFileCache.endOffsetFor, 2.0). `end_below_first_entry` defines the result for an epoch below the first.
+    Returns (NONE, NONE) if `epoch` is above the latest cached epoch. Every release does so, although KIP-279 says
+    otherwise (LeaderEpochFileCache.endOffsetFor, 2.0). If `epoch` is below the first cached epoch, the function returns
+    the result of `end_below_first_entry`.
     """
     if epoch == NONE or epoch > latest_epoch(p, r):
         return NONE, NONE
@@ -131,7 +132,8 @@ def end_offset_kip_279(p: State, r: int, epoch: int, leo: int) -> tuple[int, int
 def end_below_first_entry(p: State, r: int, epoch: int) -> tuple[int, int]:
     """Return (epoch, end offset) for an epoch older than every entry.
 
-    The end is the start of the first entry since KAFKA-7415. Before, the result is (NONE, NONE) for undefined.
+    With KAFKA-7415 the end offset is the start of the first entry. Without KAFKA-7415 the result is undefined: (NONE,
+    NONE).
     """
     if p.epoch_cache == EpochCache.KAFKA_7415:
         return epoch, p.cache_start[r, 0]

@@ -1,8 +1,9 @@
 """The idempotent producer (KIP-98, Kafka 0.11): a leader appends no record twice, and none before its predecessor.
 
 A record's id is its sequence number. A broker's knowledge of a producer follows from its log: followers learn it from
-the records that they copy, and a truncation removes it with the records (ProducerStateManager). So the model stores
-nothing for it, except for one unsound choice of the mechanism. Kafka requires acks=all for idempotence.
+the records that they copy, and a truncation removes it with the records (ProducerStateManager). So the model stores no
+fields for this knowledge, except for one unsound choice of the mechanism `idempotence`. Kafka requires acks=all for
+idempotence.
 """
 
 from epochfuzz.model.kafka.storage import log, producer_epochs, transactions
@@ -30,7 +31,7 @@ def recognises(p: State, r: int, record: int) -> bool:
 
 
 def knows(p: State, r: int, record: int) -> bool:
-    """Return whether r considers the record appended, because its log has it.
+    """Return whether r considers the record appended, because r's log has the record.
 
     With Idempotence.KEPT_AT_TRUNCATION a truncated record counts too.
     """
@@ -38,14 +39,17 @@ def knows(p: State, r: int, record: int) -> bool:
 
 
 def offset_of(p: State, r: int, record: int) -> int:
-    """Return the offset at which r's log has the record in the producer's current epoch, NONE if it does not."""
+    """Return the offset of the record in r's log, or NONE if the log lacks the record.
+
+    If the producer has begun a second epoch, only records of this epoch count.
+    """
     if begins_epochs(p):
         return producer_epochs.offset_of(p, r, record)
     return log.offset_of(p, r, record)
 
 
 def why_not_appended(p: State, r: int, record: int) -> int:
-    """Return why leader r cannot append the record, which its log does not have; APPLIED if it can.
+    """Return why leader r cannot append a record that is not in its log, or APPLIED if it can.
 
     The reason is that r's log lacks the previous record, or is full.
     """
@@ -56,11 +60,11 @@ def why_not_appended(p: State, r: int, record: int) -> int:
 
 
 def is_out_of_sequence(p: State, r: int, record: int) -> bool:
-    """Return whether leader r rejects the sequence number of a record that its log does not have.
+    """Return whether leader r rejects the sequence number of a record that is not in r's log.
 
-    r rejects it if the log lacks the producer's previous record (ProducerAppendInfo.checkSequence). Since KIP-360 there
-    are two exceptions: r accepts any record of a producer that it does not know, and rejects a record if its log has
-    the next one.
+    r rejects the number if the log lacks the producer's previous record (ProducerAppendInfo.checkSequence). Since
+    KIP-360 there are two exceptions. r accepts any record of a producer that it does not know. And r rejects a record
+    if its log has the next one.
     """
     if p.unknown_producer == UnknownProducer.ANY_SEQUENCE:
         if not knows_producer(p, r):
@@ -84,12 +88,16 @@ def has_successor(p: State, record: int) -> bool:
 def has_predecessor(p: State, record: int) -> bool:
     """Return whether the record follows a previous sequence number.
 
-    The first record after a transaction does not, because an aborted transaction restarts the sequence (KIP-360).
+    The first record after a transaction has no predecessor, because an aborted transaction restarts the sequence
+    (KIP-360).
     """
     return record > producer_epochs.first_record(p) and not transactions.is_over_for(p, record - 1)
 
 
 def remember_cut(p: State, r: int, end: int) -> None:
-    """Store the producer's last sequence number in r's log, before r truncates its log to `end`."""
+    """Remember the sequence numbers of the records that r is about to truncate, which are the records from `end` on.
+
+    r stores only the largest number plus 1, in `remembered`.
+    """
     for offset in range(end, p.leo[r]):
         p.remembered[r] = max(p.remembered[r], log.at(p.log_record[r], offset) + 1)

@@ -23,7 +23,7 @@ _VERSION = "0"
 
 
 class CheckpointError(ValueError):
-    """A text is not a leader epoch checkpoint; the message names the line."""
+    """A text is not a valid leader epoch checkpoint; the message names the line."""
 
 
 class LeaderEpochCache:
@@ -55,7 +55,7 @@ class LeaderEpochCache:
         return self.entries[-1][0] if self.cache_size[0] else None
 
     def assign(self, epoch: int, offset: int) -> None:
-        """Add an entry (epoch, offset) if the cache's rule says that it is new. Raises ValueError for bad numbers."""
+        """Add an entry (epoch, offset) if the cache's rule accepts it. Raises ValueError for numbers out of range."""
         _check("epoch", epoch, MAX_EPOCH)
         _check("offset", offset, MAX_OFFSET)
         epoch_cache.assign(self, 0, epoch, offset)
@@ -63,18 +63,18 @@ class LeaderEpochCache:
     def end_offset_for(self, epoch: int, log_end_offset: int) -> tuple[int, int]:
         """Return (epoch, end offset) of the highest epoch up to `epoch` (KIP-279).
 
-        The latest epoch ends at the log end offset, and every other epoch where the next one starts. The result is
-        UNDEFINED if the cache is empty or `epoch` is above the latest. The text of KIP-279 differs: there the leader
-        responds with its latest epoch. If `epoch` is below the first epoch, the rule `kafka-7415` returns `epoch` and
-        the start of the first epoch. The rule `original` returns UNDEFINED.
+        The latest epoch ends at the log end offset, and every other epoch ends where the next one starts. The result is
+        UNDEFINED if the cache is empty or `epoch` is above the latest epoch. The text of KIP-279 differs: there the
+        leader responds with its latest epoch. If `epoch` is below the first epoch, the rule `kafka-7415` returns
+        `epoch` and the start of the first epoch. The rule `original` returns UNDEFINED.
         """
         return epoch_cache.end_offset_kip_279(self, 0, epoch, log_end_offset)
 
     def end_offset_for_kip_101(self, epoch: int, log_end_offset: int) -> int:
-        """Return the start offset of the first epoch above `epoch`, the log end offset for the latest (KIP-101).
+        """Return the start of the first epoch above `epoch`, or `log_end_offset` if `epoch` is the latest (KIP-101).
 
-        Returns NONE (-1) if the cache is empty or `epoch` is above the latest. With the rule `original` it also returns
-        NONE if `epoch` is below the first.
+        Returns NONE (-1) if the cache is empty or `epoch` is above the latest epoch. With the rule `original` it also
+        returns NONE if `epoch` is below the first epoch.
         """
         return epoch_cache.end_offset_kip_101(self, 0, epoch, log_end_offset)[1]
 
@@ -87,7 +87,7 @@ class LeaderEpochCache:
             epoch_cache.truncate_from_end(self, 0, end_offset)
 
     def truncate_from_start(self, start_offset: int) -> None:
-        """Remove the epochs that end at or before `start_offset`, after a deletion of all records below this offset.
+        """Remove the epochs that end at or before `start_offset`, after the deletion of all records below this offset.
 
         The epoch that contains `start_offset` then starts there.
         """

@@ -1,13 +1,13 @@
 """A replica's log: the record and the leader epoch at each offset.
 
-Two 64-bit integers, called words, hold a log, with four bits for each offset. `log_record` has the record ids,
-`log_epoch` the leader epochs. All bits from the log end offset (LEO) on are zero. A word has room for fifteen offsets,
-because the sign bit stays clear. Rules compare, truncate and copy whole words, which makes random runs and searches
-fast.
+Two 64-bit integers, called words, hold a log, with four bits for each offset. `log_record` has the record ids, and
+`log_epoch` has the leader epochs. All bits from the log end offset (LEO) on are zero. A word has room for fifteen
+offsets, because the sign bit stays clear. Rules compare, truncate and copy whole words, which makes random runs and
+searches fast.
 
-`standing` is the set of records in the log at their own offset. Without retries a record's own offset is where a leader
-first appended it. So a record outside `standing` is missing, or another record has its place. With retries a record may
-be appended again elsewhere, and no rule reads `standing`: see ideal_log.py.
+`standing[r]` is the set of records that r's log has at their own offset. Without retries a record's own offset is where
+a leader first appended it. So a record outside `standing[r]` is missing, or another record has its place. With retries
+a record may be appended again elsewhere, and no rule reads `standing`: see ideal_log.py.
 """
 
 from epochfuzz.model.kafka.vocabulary.in_force import begins_epochs, has_retention
@@ -37,7 +37,7 @@ def append(p: State, r: int, record: int, epoch: int) -> None:
 
 
 def truncate(p: State, r: int, end: int) -> None:
-    """Remove the records from offset `end` on from r's log. A log that starts beyond `end` then starts there."""
+    """Remove the records of r's log from offset `end` on. If the log starts beyond `end`, its start becomes `end`."""
     for offset in range(end, p.leo[r]):
         p.standing[r] &= ~(1 << at(p.log_record[r], offset))
     if end < p.leo[r]:
@@ -67,7 +67,7 @@ def records_in(p: State, r: int) -> int:
 
 
 def lacks(p: State, r: int, other: int, end: int) -> bool:
-    """Return whether r's log differs from another replica's log at an offset below `end`.
+    """Return whether r's log lacks a record that the log of the replica `other` has below the offset `end`.
 
     The other log must have at least `end` records.
     """
@@ -75,9 +75,9 @@ def lacks(p: State, r: int, other: int, end: int) -> bool:
 
 
 def differences(p: State, r: int, other: int, end: int) -> int:
-    """Return a word that is zero at each offset where two logs have the same record, and from `end` on.
+    """Return a word with nonzero bits at each offset below `end` where the logs of two replicas have different records.
 
-    It is also zero where one of the logs has deleted its record.
+    All other bits are zero, also where one of the logs has deleted its record.
     """
     if has_retention(p):
         return from_start(p, r, other, prefix(p.log_record[r] ^ p.log_record[other], end))
@@ -85,12 +85,12 @@ def differences(p: State, r: int, other: int, end: int) -> int:
 
 
 def from_start(p: State, r: int, other: int, word: int) -> int:
-    """Return a word with only the offsets from the higher log start of two replicas on; all other bits are zero."""
+    """Return `word` with zero at each offset below the log start of replica `r` or replica `other`."""
     deleted = 4 * max(p.log_start[r], p.log_start[other])
     return word >> deleted << deleted
 
 
 def occupied(word: int) -> int:
-    """Return a word with 1 at each offset where `word` is not 0, and 0 elsewhere."""
+    """Return a word with 1 at each offset where `word` is not 0, and 0 at all other offsets."""
     pairs = word | word >> 1  # fold the four bits of each offset into its lowest bit, and mask the other three
     return (pairs | pairs >> 2) & 0x111111111111111

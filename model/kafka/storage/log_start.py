@@ -4,7 +4,8 @@ A follower adopts its leader's log start from each response with records. A foll
 log start deletes its log, and starts again there (AbstractFetcherThread.fetchOffsetAndTruncate). The records below a
 log start are not lost: `deleted` is the set of all records that the event `trim` has deleted on a replica.
 
-A log has the record DELETED at each offset below its start, so that offsets stay places in a word, see log.py.
+A log has the record DELETED at each offset below its start, so that every later record keeps its place in the word, see
+log.py.
 """
 
 from epochfuzz.model.kafka.storage import epoch_cache, log
@@ -16,7 +17,10 @@ from epochfuzz.model.kafka.vocabulary.state import DELETED, NONE, State
 
 
 def trim(p: State, r: int) -> int:
-    """Delete the first record of r's log, if consumers may read it (UnifiedLog.deletableSegments, deleteRecords)."""
+    """Delete the first record of r's log, if consumers may read this record. Returns APPLIED, or a Refusal.
+
+    Kafka's code for this is UnifiedLog.deletableSegments and deleteRecords.
+    """
     if not has_retention(p):
         return Refusal.DOES_NOT_HAPPEN
     if not p.up[r]:
@@ -32,9 +36,9 @@ def trim(p: State, r: int) -> int:
 
 
 def has_high_watermark(p: State, r: int) -> bool:
-    """Return whether r has learned an update since it started.
+    """Return whether r has learned a leader-and-ISR update since it started.
 
-    Before that, its log has no high watermark (Partition.createLog), and no record can be deleted.
+    Before its first update, r's log has no high watermark (Partition.createLog), and no record can be deleted.
     """
     return p.known_leader[r] != NONE or (registers_in_two_steps(p) and p.known_epoch[r] != NONE)
 
@@ -46,7 +50,7 @@ def note_deletion(p: State, r: int) -> None:
 
 
 def delete_below(p: State, r: int, start: int) -> None:
-    """Delete r's records below `start`, with their leader epochs (UnifiedLog.maybeIncrementLogStartOffset)."""
+    """Delete r's records below `start` and their leader epochs (UnifiedLog.maybeIncrementLogStartOffset)."""
     for offset in range(p.log_start[r], start):
         p.standing[r] &= ~(1 << log.at(p.log_record[r], offset))
         p.log_record[r] |= DELETED << 4 * offset
@@ -63,10 +67,11 @@ def carry(p: State, leader: int, follower: int) -> None:
 
 
 def follow(p: State, follower: int) -> None:
-    """Let a follower adopt the log start in its leader's response, after it has adopted the high watermark.
+    """Let a follower adopt the log start in its leader's response, after it has adopted the leader's high watermark.
 
-    The follower cannot delete records above its own high watermark. Its fetcher then fails, and fetches no more until
-    the next leader epoch or until the follower restarts (KAFKA-12996, AbstractFetcherThread.markPartitionFailed).
+    The follower cannot delete records above its own high watermark. If the log start is above this high watermark, the
+    follower's fetcher fails, and fetches no more until the next leader epoch or until the follower restarts
+    (KAFKA-12996, AbstractFetcherThread.markPartitionFailed).
     """
     if has_retention(p):
         start = p.flight_log_start[follower]
@@ -78,7 +83,7 @@ def follow(p: State, follower: int) -> None:
 
 
 def restart_log(p: State, r: int, start: int) -> None:
-    """Delete r's whole log, and let it start again at the offset `start`, beyond its end (truncateFullyAndStartAt)."""
+    """Delete r's whole log, and start it again at the offset `start` beyond the log's end (truncateFullyAndStartAt)."""
     p.goals |= Goal.LOG_RESTARTED
     log.truncate(p, r, p.log_start[r])
     epoch_cache.truncate_from_end(p, r, 0)
@@ -88,13 +93,13 @@ def restart_log(p: State, r: int, start: int) -> None:
 
 
 def bound_high_watermark(p: State, r: int) -> None:
-    """Raise r's high watermark to its log start, if it is lower (UnifiedLog.updateHighWatermark, since Kafka 2.4)."""
+    """Raise a high watermark below r's log start to the log start (UnifiedLog.updateHighWatermark, since Kafka 2.4)."""
     if has_retention(p) and p.high_watermark_truncation == HighWatermarkTruncation.LOWERED:
         p.high_watermark[r] = max(p.high_watermark[r], p.log_start[r])
 
 
 def behind(p: State, leader: int) -> int:
-    """Return the set of live replicas with a lower log start than the leader (NONE: no leader)."""
+    """Return the set of live replicas with a lower log start than the leader; empty if `leader` is NONE."""
     replicas = 0
     for r in range(p.replicas):
         if leader != NONE and p.up[r] and p.log_start[r] < p.log_start[leader]:

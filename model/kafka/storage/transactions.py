@@ -1,8 +1,9 @@
 """Transactions (KIP-98) in a log: records, followed by a marker that commits or aborts them.
 
 There is one producer with one transaction at a time. So all records after the last marker of a log belong to a
-transaction that is open in this log. A marker is a record with an id of its own. It comes from the coordinator, so no
-guarantee to clients covers it. A truncation also undoes the effect of markers, because only the log counts.
+transaction that is open in this log. A marker is a record with an id of its own. The coordinator writes it, so no
+guarantee to clients covers a marker. Only the log counts, so a truncation also undoes the effect of the markers that it
+removes.
 """
 
 from typing import Any
@@ -23,8 +24,8 @@ def is_marker(p: State, record: int) -> bool:
 def why_not_produced(p: State, r: int) -> int:
     """Return why the producer may not send a record to r in a transaction, or APPLIED if it may.
 
-    The reason is that the transaction is ending, that its last record is late, or that r's log has no room for the
-    record and a marker.
+    The reason is that the transaction is ending, that the transaction's last record is late, or that r's log has no
+    room for the record and a marker.
     """
     if not has_transactions(p):
         return APPLIED
@@ -46,7 +47,7 @@ def marker_for(decision: int) -> int:
 
 
 def is_over_for(p: State, record: int) -> bool:
-    """Return whether the transaction of a record has ended, so that the producer does not send the record again."""
+    """Return whether the transaction of a record has ended. The producer does not send such a record again."""
     return has_transactions(p) and p.transaction_records >> record & 1 == 0
 
 
@@ -70,9 +71,10 @@ def follow_high_watermark(p: State, leader: int, start: int) -> None:
 
 
 def is_ended_by(p: State, leader: int, marked: int) -> Any:
-    """Return whether the replicated marker behind the record `marked` ends the current transaction.
+    """Return whether the replicated marker after the record `marked` ends the current transaction.
 
-    A late marker ends a transaction in the log before its coordinator has decided.
+    With late requests, a late marker can follow the record before the coordinator has decided. Such a marker does not
+    end the transaction.
     """
     if has_late_requests(p):
         return p.transaction > Transaction.OPEN and is_marked(p, leader)
@@ -80,13 +82,13 @@ def is_ended_by(p: State, leader: int, marked: int) -> Any:
 
 
 def is_marked(p: State, r: int) -> bool:
-    """Return whether r's log has all records of the transaction but a late one, and a replicated marker behind them."""
+    """Return whether r's log has all records of the transaction except a late one, and then a replicated marker."""
     sent = p.transaction_records if p.late_record == NONE else p.transaction_records & ~(1 << p.late_record)
     return not is_open(p, r) and p.leo[r] <= p.high_watermark[r] and sent & ~log.records_in(p, r) == 0
 
 
 def close(p: State) -> None:
-    """End the current transaction. The next record begins another one."""
+    """End the current transaction. The next record begins another transaction."""
     if has_late_requests(p):
         p.late_marker = p.transaction
     p.transaction = Transaction.NONE
@@ -121,9 +123,10 @@ def last_stable_offset(p: State, r: int) -> int:
 
 
 def is_stuck(p: State, leader: int) -> bool:
-    """Return whether the last stable offset of a leader (NONE: no leader) is below the records that consumers may read.
+    """Return whether the last stable offset of a leader is below its high watermark. Returns False if `leader` is NONE.
 
-    After all faults have stopped, no marker follows that could raise it.
+    Call this function after all faults have stopped: no marker follows then that could raise the last stable offset.
+    Only late requests can cause such a state.
     """
     if not has_late_requests(p) or leader == NONE or p.known_epoch[leader] > log.LAST_EPOCH:
         return False
@@ -131,7 +134,7 @@ def is_stuck(p: State, leader: int) -> bool:
 
 
 def end_of_transactions(p: State, r: int, end: int) -> int:
-    """Return the offset after the last marker below `end` in r's log, 0 if there is none.
+    """Return the offset after the last marker below `end` in r's log, or 0 if there is no marker.
 
     The records between this offset and `end` belong to a transaction without a marker below `end`.
     """

@@ -1,1 +1,1 @@
-"""The terms of all rules: events, mechanisms and protocols, settings, the fields of a state, refusals, goals."""
+"""The definitions for all rules: events, mechanisms, protocols, settings, the fields of a state, refusals, goals."""

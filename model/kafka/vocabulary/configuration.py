@@ -16,7 +16,7 @@ MAX_TRANSACTIONAL_RECORDS = 14  # the other two record ids are markers, see tran
 
 
 class Acks(IntEnum):
-    """The acknowledgement that producers wait for."""
+    """The values of the producer setting acks: the acknowledgement that a producer waits for."""
 
     NONE = 0
     LEADER = 1
@@ -24,7 +24,7 @@ class Acks(IntEnum):
 
     @property
     def text(self) -> str:
-        """The value as in Kafka's configuration: "0", "1" or "all"."""
+        """The value as text in Kafka's configuration: "0", "1" or "all"."""
         return "all" if self is Acks.ALL else str(self.value)
 
 
@@ -32,7 +32,7 @@ ACKS: dict[str, Acks] = {acks.text: acks for acks in Acks}
 
 
 class Bounds(NamedTuple):
-    """The bounds of a run: the largest number of records, and of changes of the leader epoch."""
+    """The bounds of a run: the largest number of records, and the largest number of leader epoch changes."""
 
     records: int
     epochs: int
@@ -60,8 +60,9 @@ def _number(default: int, meaning: str, low: int, high: int) -> Any:
 def _flag(meaning: str, *, is_particular: bool = False) -> Any:
     """Declare a setting that is off by default.
 
-    `is_particular`: `Configuration.text` names the setting only where it is on. Keys of saved examples and ids of saved
-    cases contain this text, so a new setting must not change it for all configurations.
+    `is_particular`: `Configuration.text` names the setting only if the setting is on. Keys of saved examples and ids of
+    saved cases contain this text. So a new setting is particular, because it must not change the text of configurations
+    that leave it off.
     """
     return field(default=False, metadata={"meaning": meaning, "is_particular": is_particular})
 
@@ -70,9 +71,9 @@ def _flag(meaning: str, *, is_particular: bool = False) -> Any:
 class Configuration:
     """The settings of one partition. A case file's `config` has the same keys. Raises ConfigurationError.
 
-    `records` and `epochs` are bounds of the run, not of Kafka. They limit the number of records that clients produce,
-    and of changes of the leader epoch. At a bound, events that would exceed it are no longer enabled. With `retries` a
-    record may be in a log twice, so `records` also bounds each log.
+    `records` and `epochs` are bounds of the run, not settings of Kafka. They limit the number of records that clients
+    produce and the number of changes of the leader epoch. When a run has reached a bound, events that would exceed the
+    bound are no longer enabled. With `retries` a record may be in a log twice, so `records` also bounds each log.
 
     This is the only list of settings. The options of commands, the `config` of cases and of conformance, the constants
     of a state, and the strategy that draws configurations are derived from it.
@@ -113,7 +114,7 @@ class Configuration:
             _check(setting.name, getattr(self, setting.name), setting.metadata.get("low"), most)
 
     def changed(self) -> dict[str, Any]:
-        """Return the settings that differ from the defaults, and always `replicas`."""
+        """Return the settings that differ from their defaults, by name. `replicas` is always included."""
         return {
             setting.name: getattr(self, setting.name)
             for setting in fields(self)
@@ -121,7 +122,7 @@ class Configuration:
         }
 
     def changed_to(self, given: Mapping[str, Any]) -> "Configuration":
-        """Return this configuration with the given values, by name. Raises ConfigurationError."""
+        """Return this configuration with the values of `given`, by setting name. Raises ConfigurationError."""
         unknown = sorted(given.keys() - vars(self))
         if unknown:
             raise ConfigurationError(
@@ -148,14 +149,17 @@ class Configuration:
         return replace(self, records=bounds.records, epochs=bounds.epochs)
 
     def bounded_by(self, length: int) -> "Configuration":
-        """Return this configuration with lower bounds, which still allow every schedule of up to `length` events."""
+        """Return this configuration with its bounds reduced to at most `length` records and epochs.
+
+        The reduced bounds still allow every schedule of up to `length` events.
+        """
         records = max(1, min(self.records, length))
         return replace(self, records=records, epochs=min(self.epochs, length))
 
     def text(self) -> str:
         """Return the settings in one line, such as `replicas=2 acks=all min_insync_replicas=1`.
 
-        Particular settings that are off are left out.
+        A setting that is declared with `is_particular` is left out if it is off.
         """
         left_out = PARTICULAR - self.changed().keys()
         return " ".join(f"{key}={word}" for key, word in self.words().items() if key not in left_out)
@@ -174,7 +178,7 @@ class Configuration:
         return numbers | {"acks": ACKS[self.acks], "records": records}
 
 
-# The settings that `Configuration.text` names only where they are on. They are off in every survey.
+# The settings that `Configuration.text` names only if they are on. Every survey leaves them off.
 PARTICULAR = frozenset(each.name for each in fields(Configuration) if each.metadata.get("is_particular"))
 
 

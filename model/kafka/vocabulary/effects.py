@@ -1,10 +1,13 @@
-"""The effect of an event on a process, and the phase of healing that has the event."""
+"""The effect of an event on a replica's process, and the phase of healing that applies the event."""
 
 from enum import Enum
 
 
 class Heals(Enum):
-    """The phase of healing that gives replicas an event. Healing runs after all faults have stopped."""
+    """The phase of healing that applies an event to the replicas.
+
+    After all faults have stopped, healing runs the partition until nothing changes.
+    """
 
     RETURN = "first of all, once"
     REGISTER = "then, once; the session of the former process ends before"
@@ -14,7 +17,7 @@ class Heals(Enum):
 
 
 class Effect(Enum):
-    """The effect of an event on a replica: its process starts, its process ends, or it learns an update."""
+    """The effect of an event on a replica: the replica's process starts or ends, or the replica learns an update."""
 
     STARTS = "its process starts"
     ENDS = "its process ends"

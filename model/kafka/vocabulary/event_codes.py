@@ -2,9 +2,9 @@
 
 MAX_REPLICAS = 5
 
-# The low three bits of an event are its replica, and the other five its verb. That is enough for the first 32 verbs.
-# There are five replicas at most, so the codes of replicas 5, 6 and 7 are free: three for each of the first verbs. The
-# verbs from 32 on have these 96 codes, in order of verb and replica.
+# The low three bits of an event are its replica, and the other five bits are its verb. Five bits suffice for the first
+# 32 verbs. There are five replicas at most, so each of these verbs has three free codes, with the replicas 5, 6 and 7.
+# The verbs from 32 on have these 96 free codes, in order of verb and replica.
 _FIRST_VERBS = 32
 _FREE_CODES = 3
 
@@ -18,7 +18,7 @@ def encode(verb: int, replica: int) -> int:
 
 
 def verb_number(event: int) -> int:
-    """Return the number of the verb of an event byte."""
+    """Return the number of the verb in an event byte."""
     verb, replica = _high_bits(event), event & 7
     if replica < MAX_REPLICAS:
         return verb
@@ -26,7 +26,7 @@ def verb_number(event: int) -> int:
 
 
 def replica_of(event: int) -> int:
-    """Return the replica of an event byte, 0 for A."""
+    """Return the number of the replica in an event byte (0 is A)."""
     replica = event & 7
     if replica < MAX_REPLICAS:
         return replica

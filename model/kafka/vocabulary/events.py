@@ -1,7 +1,7 @@
 """Events: a verb and a replica in one byte, such as `fetch B`.
 
 A schedule is a byte string of events. An event whose precondition does not hold has no effect. So every byte string
-over the alphabet is a valid schedule, also after any of its events is deleted.
+over the alphabet is a valid schedule. A schedule stays valid if any of its events is deleted.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -68,16 +68,17 @@ _late = partial(
 class Verb(IntEnum):
     """A kind of event at a replica. The rule of a verb is the function with the verb's name in `module`, see step.py.
 
-    A verb's number is part of the format of a schedule: append verbs, never change a number. `dealt` is the number of
-    copies of the single event in the deck of random schedules, see phrases.py. `is_vital`: no partition makes progress
-    without the verb. `is_particular`: only protocols that can enable the verb draw it, so that the random schedules of
-    all other protocols don't change when the verb is added. `progress` is None for a fault. For an event that happens
-    in a healthy partition or repairs a partition, `progress` is the position in shrinking's order of preference.
-    `setting` names a setting that must be on for the event to happen. If the setting is a number, it must be at least
-    `at_least`. `when` is a condition on the constants of a state that must hold too. `at_no_replica`: the event happens
-    to the controller or to a client, and schedules name the first replica. `opens_epoch` is True for the constants
-    under which the event may open a leader epoch. `appends`: the event may write a client's record. These fields and
-    the rule are all that the harness needs to know about a verb.
+    A verb's number is part of the format of a schedule: append verbs, never change a number. Random schedules draw
+    events from a deck, see phrases.py. `dealt` is the number of copies of the event in this deck. `is_vital`: no
+    partition makes progress without the verb. `is_particular`: random schedules have the verb only under protocols that
+    can enable it. So a new verb does not change the random schedules of other protocols. `progress` is None for a
+    fault. For an event that happens in a healthy partition or repairs a partition, `progress` is the position in
+    shrinking's order of preference. `setting` names a setting that must be on for the event to happen. If the setting
+    is a number, it must be at least `at_least`. `when(p)` must also be true for the constants of the state.
+    `at_no_replica`: the event happens to the controller or to a client, and schedules name the first replica.
+    `opens_epoch(p)` is true for the constants that let the event open a leader epoch. `appends`: the event may write a
+    client's record. effects.py describes `effect` and `heals`. These fields and the rule are all that the harness needs
+    to know about a verb.
     """
 
     module: str
@@ -96,7 +97,7 @@ class Verb(IntEnum):
     is_particular: bool
 
     def __new__(cls, declared: _Verb) -> "Verb":
-        """Create the enum member: an int, which also has the fields of the declaration."""
+        """Create the enum member: an int that also has the fields of the declaration."""
         verb = int.__new__(cls, declared.number)
         verb._value_ = declared.number
         for each in fields(declared):
@@ -409,15 +410,18 @@ class Verb(IntEnum):
 
     @property
     def text(self) -> str:
-        """The name of the verb in schedules."""
+        """The name of the verb in schedules, such as `fetch`."""
         return self.name.lower()
 
     def is_set(self, settings: Any) -> bool:
-        """Return whether the setting that the verb needs is on. `settings` is a configuration or a state."""
+        """Return whether `settings` turns on the setting that the verb needs.
+
+        `settings` is a configuration or a state. Returns True for a verb that needs no setting.
+        """
         return self.setting is None or getattr(settings, self.setting) >= self.at_least
 
     def possible(self, p: Any) -> bool:
-        """Return whether the event can ever happen under the protocol and settings of the state."""
+        """Return whether an event with this verb can ever happen under the protocol and settings of the state `p`."""
         return self.is_set(p) and (self.when is None or self.when(p))
 
 
@@ -432,7 +436,7 @@ if [*Verb] != [*range(len(Verb))]:
 
 
 class EventError(ValueError):
-    """A text is not an event; the message shows the right form, or suggests a name."""
+    """A text is not a valid event; the message shows the right form, or suggests a name."""
 
 
 def verb_of(event: int) -> Verb:
@@ -441,7 +445,10 @@ def verb_of(event: int) -> Verb:
 
 
 def renamed_event(event: int, names: Sequence[int]) -> int:
-    """Return the event at replica `names[r]` in place of r. An event that is at no replica stays as it is."""
+    """Return the event with its replica r replaced by the replica `names[r]`.
+
+    An event of the controller or of a client is returned unchanged.
+    """
     verb = verb_of(event)
     return event if verb.at_no_replica else encode(verb, names[replica_of(event)])
 
@@ -475,16 +482,16 @@ def schedule_texts(schedule: bytes) -> list[str]:
 
 
 def alphabet(replicas: int) -> bytes:
-    """Return every event of a partition with that many replicas, as bytes in ascending order."""
+    """Return every event of a partition with `replicas` replicas, as bytes in ascending order."""
     return bytes(sorted(encode(verb, r) for verb in Verb for r in range(1 if verb.at_no_replica else replicas)))
 
 
 def in_order(alphabet: bytes) -> bytes:
     """Sort events by the preference of shrinking: events that finish something, that begin something, then faults.
 
-    Hypothesis sorts the events of a schedule if it can. In this order responses arrive, and replicas learn updates, as
-    early as possible. So schedules that differ only in the order of independent events usually shrink to the same
-    schedule.
+    During shrinking, Hypothesis sorts the events of a schedule if it can. In this order responses arrive, and replicas
+    learn updates, as early as possible. So schedules that differ only in the order of independent events usually shrink
+    to the same schedule.
     """
     order = [*PROGRESS, *(verb for verb in Verb if verb not in PROGRESS)]
     events: list[int] = sorted(alphabet, key=lambda event: order.index(verb_of(event)))

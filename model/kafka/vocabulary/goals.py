@@ -60,7 +60,7 @@ class _Goal:
 
 
 class Goal(IntEnum):
-    """A coverage goal. Its value is its bit, which a rule sets by `p.goals |= Goal.LOG_TRUNCATED`.
+    """A coverage goal. The value of a goal is a single bit, which a rule sets with `p.goals |= Goal.LOG_TRUNCATED`.
 
     If `asked_for(p)` is true under the protocol and settings of a state, the goal is required: a run has to reach it.
     All other goals are optional: epochfuzz counts and shows them.
@@ -170,7 +170,7 @@ class Goal(IntEnum):
 
     @property
     def text(self) -> str:
-        """The goal as a phrase, such as `ISR shrank`."""
+        """The name of the goal as a phrase, such as `ISR shrank`."""
         return self.name.lower().replace("_", " ").replace("isr", "ISR")
 
 

@@ -1,4 +1,4 @@
-"""Questions about a protocol and its settings, such as whether leaders change the ISR by request.
+"""Functions that tell which rules a protocol and its settings have, such as whether leaders change the ISR by request.
 
 `p` is a state, or any object with the mechanisms and settings as attributes.
 """
@@ -41,7 +41,11 @@ def checks_logs_on_fetch(p: Any) -> bool:
 
 
 def answers_survive_decisions(p: Any) -> bool:
-    """Return whether a follower keeps a response in flight when it learns an update, and checks it on arrival."""
+    """Return whether a follower keeps a response in flight when it learns a leader-and-ISR update.
+
+    The follower then checks the response on arrival. Otherwise the follower discards the response when it learns the
+    update.
+    """
     return bool(p.late_answer != LateAnswer.SAME_EPOCH)
 
 
@@ -54,7 +58,7 @@ def skips_question(p: Any) -> bool:
 
 
 def loses_last_fetched_epoch(p: Any) -> bool:
-    """Return whether a fetch may lack the epoch of the last record, which the leader needs to compare logs."""
+    """Return whether a fetch may lack the last record's epoch, which the leader needs to compare the logs."""
     return checks_logs_on_fetch(p) and p.last_fetched_epoch == LastFetchedEpoch.LOST
 
 
@@ -64,12 +68,12 @@ def keeps_positions(p: Any) -> bool:
 
 
 def requests_isr_changes(p: Any) -> bool:
-    """Return whether leaders change the ISR by request to the controller (KIP-497)."""
+    """Return whether leaders change the ISR by a request to the controller (KIP-497)."""
     return bool(p.isr_change == IsrChange.REQUEST)
 
 
 def requests_may_fail(p: Any) -> bool:
-    """Return whether an AlterPartition request can end with the error of a controller that is no longer active."""
+    """Return whether an AlterPartition request can get an error response from a controller that is no longer active."""
     return requests_isr_changes(p) and (p.stale_controller == StaleController.FINAL or p.isr_error != IsrError.RETRIED)
 
 
@@ -86,7 +90,7 @@ def shrinking_opens_epoch(p: Any) -> bool:
     """Return whether a leader epoch begins when a leader removes a member from the ISR (KRaft 3.3 to 3.5).
 
     Kafka's code for this is PartitionChangeBuilder.triggerLeaderEpochBumpIfNeeded, until KAFKA-15021. ZooKeeper's
-    controller never does it.
+    controller never begins an epoch for this reason.
     """
     return requests_isr_changes(p) and has_heartbeats(p) and p.follower_fence_epoch == FollowerFenceEpoch.BUMPED
 
@@ -99,7 +103,7 @@ def leaders_check_eligibility(p: Any) -> bool:
 def leaders_check_incarnations(p: Any) -> bool:
     """Return whether a leader also checks that a replica has not registered again since its last fetch (KIP-903).
 
-    It does this before it proposes the replica for the ISR.
+    The leader makes this check before it proposes the replica for the ISR.
     """
     return leaders_check_eligibility(p) and tracks_incarnations(p)
 
@@ -107,7 +111,7 @@ def leaders_check_incarnations(p: Any) -> bool:
 def waits_for_eligible_replicas_only(p: Any) -> bool:
     """Return whether the HW waits only for those replicas outside the ISR that may join it (KAFKA-15021, 3.6).
 
-    Before 3.6 it waits for every replica outside the ISR that was caught up within the lag time.
+    Before 3.6 the HW waits for every replica outside the ISR that was caught up within the lag time.
     """
     return leaders_check_eligibility(p) and p.follower_fence_epoch == FollowerFenceEpoch.KEPT
 
@@ -118,10 +122,10 @@ def keeps_metadata_of_stale_leaders(p: Any) -> bool:
 
 
 def reads_isr_twice(p: Any) -> bool:
-    """Return whether the rules need to know that a leader learns an ISR change twice.
+    """Return whether the rules must track that a leader learns the same ISR change twice.
 
-    The leader learns it from a response, and again from the metadata log. Then Partition.makeLeader evaluates the high
-    watermark again, and the lag time may have passed meanwhile.
+    The leader learns the change first from a response, and then from the metadata log. The second time,
+    Partition.makeLeader evaluates the high watermark again, and the lag time may have passed meanwhile.
     """
     return has_lag_time(p) and leaders_check_eligibility(p)
 
@@ -151,7 +155,10 @@ def has_heartbeats(p: Any) -> bool:
 
 
 def registers_in_two_steps(p: Any) -> bool:
-    """Return whether a new process registers in `register`, after the session of the former process (KRaft)."""
+    """Return whether a restarted broker registers in a separate event, `register` (KRaft).
+
+    The controller must first have ended the session of the broker's former process.
+    """
     return has_heartbeats(p) and p.registration == Registration.FENCED
 
 
@@ -168,13 +175,13 @@ def falls_back_to_last_known_leader(p: Any) -> bool:
 def tracks_waiting(p: Any) -> bool:
     """Return whether the state must list the acks=all requests that wait at each replica.
 
-    Otherwise exactly one request waits for each record that a leader has appended and not committed.
+    Returns False if exactly one request waits for each record that a leader has appended and not committed.
     """
     return bool(p.retries or p.pending_produce == PendingProduce.KEPT)
 
 
 def loses_disks(p: Any) -> Any:
-    """Return whether a failure may lose records on a replica's disk."""
+    """Return whether records on a replica's disk can be lost, by a power loss or a lost directory."""
     return p.power_loss or p.lost_directory
 
 
@@ -204,12 +211,12 @@ def has_consumer_group(p: Any) -> bool:
 
 
 def commits_epochs(p: Any) -> bool:
-    """Return whether a committed position has the leader epoch of the last record before it (KIP-320)."""
+    """Return whether a committed consumer position includes the leader epoch of the record before it (KIP-320)."""
     return p.consumer_position != ConsumerPosition.OFFSET and p.consumer_restart != ConsumerRestart.OFFSET
 
 
 def has_rival(p: Any) -> bool:
-    """Return whether the controller may fail over, while the deposed controller does not know it."""
+    """Return whether the controller may fail over, without the knowledge of the deposed controller."""
     return bool(p.controllers > 1)
 
 
@@ -219,7 +226,7 @@ def rival_decides(p: Any) -> bool:
 
 
 def rival_overwrites(p: Any) -> bool:
-    """Return whether the deposed controller's update goes unnoticed by the new controller."""
+    """Return whether the deposed controller can write an update that the new controller never notices."""
     return has_rival(p) and p.controller_writes == ControllerWrites.UNCONDITIONAL
 
 
@@ -244,7 +251,7 @@ def has_delayed_fetch(p: Any) -> bool:
 
 
 def answers_delayed_fetches_first(p: Any) -> bool:
-    """Return whether a leader responds to waiting fetches after an append before it raises its HW (up to 2.1)."""
+    """Return whether a leader responds to waiting fetches after an append, and only then raises its HW (up to 2.1)."""
     return bool(p.registration == Registration.RESUME)
 
 
@@ -269,9 +276,9 @@ def resets_positions(p: Any) -> bool:
 
 
 def fails_fetchers(p: Any) -> bool:
-    """Return whether a follower's fetcher may fail, because a response has a log start beyond its high watermark.
+    """Return whether a follower's fetcher may fail, because a response has a log start beyond the follower's HW.
 
-    The follower must also take the high watermark and the log start of a diverging response (KAFKA-14704).
+    This requires a follower that adopts the high watermark and the log start of a diverging response (KAFKA-14704).
     """
     return bool(
         has_retention(p)
@@ -310,7 +317,7 @@ _APPLIES: dict[str, Callable[[Any], bool]] = {
 
 
 def applies(mechanism: str, p: Any) -> bool:
-    """Return whether a mechanism has any effect under the protocol and settings of `p`."""
+    """Return whether the choice of a mechanism has any effect under the protocol and settings of `p`."""
     return mechanism not in _APPLIES or _APPLIES[mechanism](p)
 
 

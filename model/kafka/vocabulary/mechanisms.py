@@ -11,8 +11,8 @@ from enum import IntEnum
 class Choice(IntEnum):
     """A choice of a mechanism, with its `meaning` in one line.
 
-    `told_by` lists the KIPs and issues that report the failures of an unsound choice. If nobody has reported any, it
-    lists the page of this project that shows them.
+    `told_by` lists the KIPs and issues that report the failures of an unsound choice. If no issue reports a failure,
+    `told_by` lists the page of this project that shows the failures.
     """
 
     meaning: str
@@ -41,7 +41,7 @@ class Choice(IntEnum):
 
 
 class Truncation(Choice):
-    """The place where a follower truncates its log when it starts to follow."""
+    """The rule that determines where a follower truncates its log when it starts to follow."""
 
     HIGH_WATERMARK = (
         0,
@@ -80,7 +80,7 @@ class EpochCache(Choice):
 
 
 class Fencing(Choice):
-    """Selects whether a leader rejects a follower's request that carries another leader epoch."""
+    """Selects whether a leader rejects a follower's request that carries a different leader epoch."""
 
     NONE = 0, "a leader answers requests of any epoch", "KAFKA-6880", "KAFKA-7395", "KIP-320"
     EPOCH = 1, "a leader rejects requests of another epoch than its own (KIP-320)"
@@ -94,7 +94,7 @@ class IsrExpansion(Choice):
 
 
 class RemoteLeo(Choice):
-    """The LEOs of followers that a leader keeps from an earlier epoch when it is elected again."""
+    """Selects whether a leader that is elected again keeps its followers' LEOs from an earlier epoch."""
 
     KEPT = (
         0,
@@ -177,7 +177,7 @@ class LateAnswer(Choice):
 
 
 class LastFetchedEpoch(Choice):
-    """Selects whether each fetch carries the epoch of the follower's last record, if logs are checked on fetch."""
+    """Selects whether each fetch carries the epoch of the follower's last record, if leaders check logs on fetch."""
 
     LOST = (
         0,
@@ -209,7 +209,7 @@ class IsrChange(Choice):
 
 
 class EffectiveIsr(Choice):
-    """The ISR that a leader counts for its high watermark while a change is pending."""
+    """The ISR that limits a leader's high watermark while a change of the ISR is pending."""
 
     PROPOSED = 0, "the ISR that it has proposed", "KIP-497"
     COMMITTED = 1, "the ISR before the change", "KIP-497"
@@ -247,7 +247,7 @@ class IsrQueue(Choice):
 
 
 class IsrDuplicate(Choice):
-    """The controller's response to a change of the ISR that it has made before."""
+    """The controller's response to a request for an ISR change that it has already made."""
 
     REFUSED = 0, "an error, because the partition epoch has changed (KRaft)", "KAFKA-14144"
     ANSWERED = 1, "success (ZooKeeper's controller)"
@@ -324,7 +324,7 @@ class LastKnownLeader(Choice):
 
 
 class PendingProduce(Choice):
-    """The fate of waiting acks=all requests when their leader learns that it no longer leads."""
+    """The fate of acks=all produce requests that wait at a leader when the leader learns that it no longer leads."""
 
     KEPT = 0, "they keep waiting, until it leads again and its high watermark has passed them"
     FAILED = 1, "they fail: NOT_LEADER_OR_FOLLOWER, for the client to try again"
@@ -344,7 +344,7 @@ class Idempotence(Choice):
 
 
 class UnknownProducer(Choice):
-    """The first sequence number that a leader accepts from a producer without a record in its log."""
+    """The first sequence number that a leader accepts from a producer that has no record in the leader's log."""
 
     ANY_SEQUENCE = 0, "any: the records before it may have been deleted (KIP-360, since Kafka 2.5)", "KAFKA-8710"
     FIRST_SEQUENCE = 1, "the first one only: UNKNOWN_PRODUCER_ID for any other (up to Kafka 2.4)"
@@ -362,7 +362,7 @@ class ProducerBump(Choice):
 
 
 class ConsumerPosition(Choice):
-    """A consumer's position in the log, and its check of the position at a new leader."""
+    """A consumer's position in the log, and the consumer's check of this position at a new leader."""
 
     OFFSET = 0, "an offset, without a check", "KIP-320"
     END_OFFSET = (
@@ -374,7 +374,7 @@ class ConsumerPosition(Choice):
 
 
 class ConsumerRestart(Choice):
-    """The position that a consumer commits, and its check of the position when it restarts from there."""
+    """The position that a consumer commits, and the consumer's check of this position at a restart."""
 
     OFFSET = 0, "an offset, which cannot be validated: committed without a leader epoch", "KAFKA-20507"
     UNVALIDATED = (
@@ -427,7 +427,7 @@ class LateRequest(Choice):
 
 
 class BelowLogStart(Choice):
-    """A leader's response to a fetch below its log start offset, if the follower's log diverges from its own."""
+    """A leader's response to a fetch below the leader's log start offset, if the follower's log diverges."""
 
     DIVERGING = (
         0,
@@ -438,7 +438,7 @@ class BelowLogStart(Choice):
 
 
 class FollowerHighWatermark(Choice):
-    """A follower's high watermark after it has appended the records of a fetch."""
+    """A follower's high watermark after the follower has appended the records of a fetch."""
 
     OWN_END = 0, "its own log end offset, whatever its leader knows to be committed (Fluss)", "docs/findings/fluss.md"
     LEADERS = 1, "its leader's high watermark in the response, but at most its own log end offset"

@@ -1,8 +1,8 @@
 """Protocols: a protocol has one choice for every mechanism of Kafka's replication.
 
-A reference design, such as `kip-320`, is a protocol as its KIP intended it, with all fixes. It is declared by its
-changes to the previous design. A release, such as `kafka-2.6.1`, is a protocol as it shipped, with its flaws. It is
-declared by its differences from a reference design.
+A reference design, such as `kip-320`, is a protocol as its KIP intended it, with all fixes. This module declares each
+reference design by its changes to the previous design. A release, such as `kafka-2.6.1`, is a protocol as it shipped,
+with its flaws. This module declares each release by its differences from a reference design.
 """
 
 from collections.abc import Iterable
@@ -73,7 +73,7 @@ class ProtocolError(ValueError):
 
 @dataclass(frozen=True, order=True)
 class Protocol:
-    """A name, and one choice for each of MECHANISMS, in their order.
+    """A protocol: its name, and the number of one choice for each mechanism, in the order of MECHANISMS.
 
     `defect` is the number of a mutant, a deliberate mistake in the rules (harness/lab/mutants); 0 for none.
     """
@@ -89,7 +89,7 @@ class Protocol:
 
     @property
     def model(self) -> "Model":
-        """Kafka's model, which is imported at the first use, because its modules import this module."""
+        """Kafka's model. The property imports it at the first use, because the model imports this module."""
         kafka: Model = import_module("epochfuzz.model.kafka.kafka_model").KAFKA
         return kafka
 
@@ -111,14 +111,14 @@ class Protocol:
         return SimpleNamespace(**self.numbers())
 
     def changed(self, name: str, *changes: Choice) -> "Protocol":
-        """Return a protocol with the given name and choices. All other choices stay."""
+        """Return this protocol with the given name and the given choices. All other choices stay."""
         numbers = self.numbers() | {mechanism_of(choice): int(choice) for choice in changes}
         return replace(self, name=name, choices=tuple(numbers.values()))
 
     def with_choices(self, **choices: str) -> "Protocol":
         """Return a protocol with some choices replaced, such as `fencing="none"`. Raises ProtocolError.
 
-        Its name lists them: `kip-320:fencing=none`.
+        The name of the new protocol lists the replaced choices: `kip-320:fencing=none`.
         """
         if not choices:
             return self
@@ -128,7 +128,7 @@ class Protocol:
 
 
 def mechanism_of(choice: Choice) -> str:
-    """Return the name of a choice's mechanism."""
+    """Return the name of the mechanism that a choice belongs to."""
     return _MECHANISMS[type(choice)]
 
 
@@ -150,9 +150,10 @@ def _parse_choice(mechanism: str, text: str) -> Choice:
 
 
 def ablations(protocol: Protocol, settings: Configuration) -> list[Protocol]:
-    """Return all protocols that differ from the given one by a single, earlier choice.
+    """Return all protocols that differ from the given protocol in one mechanism, by an earlier choice.
 
-    Mechanisms without any effect under these settings are left out, and so are mechanisms whose choices are all sound.
+    In the list of a mechanism's choices, an earlier choice is older or worse. Mechanisms without any effect under these
+    settings are left out, and so are mechanisms whose choices are all sound.
     """
     constants = SimpleNamespace(**protocol.numbers(), **settings.numbers())
     return [
@@ -239,7 +240,7 @@ GENERATIONS: dict[str, Protocol] = {
     )
 }
 
-# Choices of releases that differ from their reference design, up to the version in the name or since that version.
+# Choices of releases that differ from their reference design. A name contains the last or the first version with them.
 _TO_3_5 = (LateRequest.ACCEPTED,)
 _TO_2_3 = (HighWatermarkTruncation.KEPT, RemoteLeoOutOfRange.UNKNOWN, *_TO_3_5)
 _TO_2_1_0 = (LateAnswer.SAME_LEADER,)  # KAFKA-7786
@@ -312,8 +313,8 @@ RELEASES: dict[str, Protocol] = {
     )
 }
 
-# Systems that re-implement the protocol, in the versions in their names. They are releases like Kafka's, but the table
-# of releases does not list them, because that table is about Kafka.
+# Other systems that implement Kafka's protocol. Each name contains the version of the system. These protocols are
+# releases like Kafka's, but the table of releases does not list them, because that table is about Kafka.
 #
 # Apache Fluss: Kafka's replica code of 3.x, without leader epochs between replicas. Its coordinator sends no update
 # without a leader if a replica can be elected, and notices the end of every session (CoordinatorEventProcessor).
@@ -347,7 +348,10 @@ def parse_protocol(text: str) -> Protocol:
 
 
 def _named(name: str) -> Protocol:
-    """Return the protocol with a name. A version of Kafka gets the protocol of its release, and keeps its name."""
+    """Return the protocol with a name. For a Kafka version, return the protocol of its release, renamed to the version.
+
+    Raises ProtocolError.
+    """
     if name in NAMED:
         return NAMED[name]
     if not name.startswith(versions.PREFIX):

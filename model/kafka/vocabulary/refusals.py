@@ -1,7 +1,7 @@
-"""Refusals: the reasons why an event is not enabled. Each names a precondition that does not hold.
+"""Refusals: the reasons why an event is not enabled. Each refusal names a precondition that does not hold.
 
 A rule returns a Refusal, or APPLIED (0) if the event was enabled. A function `why_not_*` also returns a Refusal, or
-APPLIED if nothing prevents the step. Preconditions are written only in the rules. Other code looks up a Refusal's
+APPLIED if nothing prevents the step. Only the rules contain the preconditions. Other code looks up a Refusal's
 sentence.
 """
 
@@ -11,15 +11,15 @@ from enum import IntEnum
 class Refusal(IntEnum):
     """A reason why an event is not enabled, with a `sentence` for people.
 
-    harness/trace/refusal.py puts names in place of the braces in the sentence. `is_bound`: only a bound of the run
-    prevents the event.
+    harness/trace/refusal.py replaces each name in braces in the sentence by its value. `is_bound`: only a bound of the
+    run prevents the event.
     """
 
     sentence: str
     is_bound: bool
 
     def __new__(cls, number: int, sentence: str, is_bound: bool = False) -> "Refusal":
-        """Create the enum member: an int, which also has a sentence."""
+        """Create the enum member: an int that also has a sentence and the flag `is_bound`."""
         refusal = int.__new__(cls, number)
         refusal._value_ = number
         refusal.sentence = sentence

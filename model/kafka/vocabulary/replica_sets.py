@@ -5,7 +5,7 @@ from epochfuzz.model.kafka.vocabulary.state import State
 
 
 def size(replica_set: int) -> int:
-    """Return the number of replicas in a set."""
+    """Return the number of replicas in a set (bit r for replica r)."""
     count = 0
     while replica_set:
         replica_set &= replica_set - 1  # clears the lowest bit that is set
@@ -14,8 +14,8 @@ def size(replica_set: int) -> int:
 
 
 def maximal_isr(p: State, leader: int) -> int:
-    """Return the union of the leader's ISR and the ISR that it has proposed.
+    """Return the union of the leader's ISR and its proposed ISR.
 
-    The controller may have made the change already (KIP-497).
+    The controller may have made the proposed change already (KIP-497).
     """
     return p.isr[leader] | p.pending_isr[leader] if requests_isr_changes(p) else p.isr[leader]

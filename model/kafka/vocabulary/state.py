@@ -61,12 +61,12 @@ State = Any
 class Phase(IntEnum):
     """The phase of a follower: it fetches, or it asks its leader for the offset to truncate to.
 
-    A replica without a leader is in FETCHING, so that equal states are equal.
+    A replica without a leader has the phase FETCHING, so that states that behave alike are equal.
     """
 
     FETCHING = 0
     TRUNCATING = 1
-    TRUNCATING_FURTHER = 2  # KIP-279: it has truncated its log to the end of an older epoch, and asks again
+    TRUNCATING_FURTHER = 2  # KIP-279: the follower has truncated its log to the end of an older epoch, and asks again
 
 
 class Flight(IntEnum):
@@ -77,19 +77,19 @@ class Flight(IntEnum):
     OUT_OF_RANGE = 2
     EPOCH_END = 3
     DIVERGING = 4  # KIP-595: in place of records, the leader's end offset of the follower's last epoch
-    WAITING = 5  # no response yet: its fetch waits at the leader for records, see delayed_fetch.py
+    WAITING = 5  # no response yet: the follower's fetch waits at the leader for records, see delayed_fetch.py
 
 
 class FetchState(IntEnum):
-    """The epoch that a follower's next fetch carries (PartitionFetchState.lag and lastFetchedEpoch)."""
+    """The leader epoch that a follower's next fetch carries (PartitionFetchState.lag and lastFetchedEpoch)."""
 
-    FRESH = 0  # the epoch of its last record; no response has come yet, so the lag is empty
-    WITH_EPOCH = 1  # the epoch of its last record, and the lag is known
-    WITHOUT_EPOCH = 2  # KAFKA-15510: the first response had no records, and left no epoch
+    FRESH = 0  # the epoch of the follower's last record; no response has come yet, so the lag is empty
+    WITH_EPOCH = 1  # the epoch of the follower's last record; the lag is known
+    WITHOUT_EPOCH = 2  # no epoch, because the first response had no records (KAFKA-15510)
 
 
 class Alter(IntEnum):
-    """The state of a broker's only AlterPartition request (KIP-497)."""
+    """The state of a broker's AlterPartition request (KIP-497). A broker has at most one such request."""
 
     NOTHING = 0
     REQUEST = 1  # on its way to the controller
@@ -100,7 +100,7 @@ class Alter(IntEnum):
 
 
 class Incarnation(IntEnum):
-    """The progress of a broker's process since it started (BrokerLifecycleManager). CAUGHT_UP for a dead broker."""
+    """The progress of a broker's process since it started (BrokerLifecycleManager). A dead broker is CAUGHT_UP."""
 
     CAUGHT_UP = 0
     UNREGISTERED = 1  # the controller knows only the former process
@@ -121,7 +121,7 @@ class Rival(IntEnum):
     """The state of the deposed controller after a fail-over. There is at most one fail-over."""
 
     ABSENT = 0
-    DEPOSED = 1  # it does not know, and may make one update
+    DEPOSED = 1  # it does not know of the fail-over, and may make one update
     HAS_DECIDED = 2
 
 
@@ -140,7 +140,7 @@ class Holds(Enum):
     names: Names
 
     def __new__(cls, text: str, names: Names) -> "Holds":
-        """Create the enum member: a range, with the kind of replicas that its values refer to."""
+        """Create the enum member: a range, and the replicas that its values refer to (`names`)."""
         holds = object.__new__(cls)
         holds._value_ = text
         holds.names = names
@@ -167,7 +167,7 @@ class Holds(Enum):
 
     @property
     def narrow(self) -> bool:
-        """True if the element fits into a byte."""
+        """True if a field with this range always stores an element as a byte."""
         return self is Holds.FLAG
 
     def bounds(self, p: State) -> tuple[int, int]:
@@ -204,7 +204,7 @@ def _greatest_record(p: State) -> int:
 
 
 def _word(size: int, greatest: int) -> int:
-    """Return an int with the number `greatest` in each of `size` places of four bits."""
+    """Return an int that has the number `greatest` in each of `size` places of four bits."""
     return sum(greatest << 4 * place for place in range(size))
 
 
@@ -241,7 +241,7 @@ VARIABLES: tuple[Field, ...] = (
     # Logs, and their records in flight, see log.py.
     Field("log_record", Holds.RECORDS, _R),
     Field("log_epoch", Holds.RECORD_EPOCHS, _R),
-    Field("flight_record", Holds.FETCHED_RECORDS, _R),  # a Fetch response: the records it brings
+    Field("flight_record", Holds.FETCHED_RECORDS, _R),  # the records in a Fetch response
     Field("flight_record_epoch", Holds.FETCHED_EPOCHS, _R),
     # For each record id: the offset of its first append; with retries, the offset at the leader that received it last.
     Field("record_offset", Holds.OFFSETS),
@@ -273,7 +273,7 @@ VARIABLES: tuple[Field, ...] = (
     Field(
         "waiting", Holds.RECORD_SET, _R, read=tracks_waiting
     ),  # the acks=all requests that wait at r, see produce_purgatory.py
-    # The number of records that r takes for appended, including truncated ones, see idempotence.py.
+    # The number of records that r considers appended, including truncated records, see idempotence.py.
     Field("remembered", Holds.COUNT, _R, read=remembers_cut_records, narrow=True),
     Field("remote_leos", Holds.COUNT_OR_NONE, (REPLICA, REPLICA), start=NONE),  # [leader, follower]
     Field("flight", Flight, _R),
@@ -288,12 +288,12 @@ VARIABLES: tuple[Field, ...] = (
     Field("flight_log_start", Holds.COUNT, _R, read=has_retention, narrow=True),  # the leader's, in any response
     Field("fetch_state", FetchState, _R, read=loses_last_fetched_epoch),
     Field("fetcher_failed", Holds.FLAG, _R, read=fails_fetchers),
-    # Of a leader: the ISR that it has proposed, 0 for none, and whether it knows the current partition epoch.
+    # Of a leader: the ISR that it has proposed, 0 for none. And whether it knows the current partition epoch.
     Field("pending_isr", Holds.REPLICA_SET, _R, read=requests_isr_changes, narrow=True),
     Field("isr_current", Holds.FLAG, _R, read=tracks_partition_epoch),
-    # An AlterPartition request of r, or the response: the proposed ISR; whether it was sent, or answered, at the
-    # current partition epoch; whether it belongs to r's pending proposal; and the added replicas that have restarted
-    # since r received a fetch from them.
+    # r's AlterPartition request, or the response to it. `alter_isr`: the proposed ISR. `alter_current`: the request or
+    # the response has the current partition epoch. `alter_mine`: it belongs to r's pending proposal. `alter_stale`: the
+    # added replicas that have restarted since r received a fetch from them.
     Field("alter", Alter, _R, read=requests_isr_changes),
     Field("alter_isr", Holds.REPLICA_SET, _R, read=requests_isr_changes, narrow=True),
     Field("alter_current", Holds.FLAG, _R, read=requests_isr_changes),
@@ -301,20 +301,20 @@ VARIABLES: tuple[Field, ...] = (
     Field("alter_stale", Holds.REPLICA_SET, _R, read=_stale_requests_are_read, narrow=True),
     # Of a leader: the followers that have restarted since it received a fetch from them.
     Field("remote_stale", Holds.REPLICA_SET, _R, read=tracks_incarnations, narrow=True),
-    # Of a leader: the followers that have fetched from it in this epoch. `remote_leos` may be from an earlier one.
+    # Of a leader: the followers that have fetched from it in this epoch. `remote_leos` may be from an earlier epoch.
     Field("fetched", Holds.REPLICA_SET, _R, read=keeps_positions, narrow=True),
     # Of a leader: the replicas outside its ISR that may have been caught up within replica.lag.time.max.ms. With
-    # `lag_time`: all replicas that were caught up within it. `fetched_at`: the leader's LEO when the follower last
-    # fetched, NONE if the last fetch is older than the lag time.
+    # `lag_time`: all replicas that were caught up within this time. `fetched_at`: the leader's LEO when the follower
+    # last fetched, NONE if the last fetch is older than the lag time.
     Field("caught_up", Holds.REPLICA_SET, _R, read=tracks_caught_up, narrow=True),
     Field("fetched_at", Holds.COUNT_OR_NONE, (REPLICA, REPLICA), start=NONE, read=has_lag_time),
-    # Of the leader of the current epoch, see leader_metadata.py: the replicas that its metadata shows fenced, the
-    # replicas that have registered again since, and the replicas whose last fetch had another broker epoch than this
-    # metadata shows.
+    # Of the leader of the current epoch, see leader_metadata.py. `shown_fenced`: the replicas that its metadata shows
+    # fenced. `shown_outdated`: the replicas that have registered again since. `shown_otherwise`: the replicas whose
+    # last fetch had another broker epoch than the metadata shows.
     Field("shown_fenced", Holds.REPLICA_SET, _R, read=leaders_check_eligibility, narrow=True),
     Field("shown_outdated", Holds.REPLICA_SET, _R, read=leaders_check_eligibility, narrow=True),
     Field("shown_otherwise", Holds.REPLICA_SET, _R, read=leaders_check_incarnations, narrow=True),
-    # Whether the leader knows its ISR from a response alone, and has yet to read the change in the metadata log.
+    # Whether the leader knows its ISR only from a response, and has not read the change in the metadata log yet.
     Field("unread_isr", Holds.FLAG, _R, read=reads_isr_twice),
     # The controller.
     Field("controller_epoch", Holds.EPOCH),
@@ -333,8 +333,9 @@ VARIABLES: tuple[Field, ...] = (
         read=falls_back_to_last_known_leader,
         narrow=True,
     ),
-    # The deposed controller after a fail-over: the update that it knows, and the leader in its own update, which opens
-    # the next epoch. And the replicas that have received a request of the new controller.
+    # The deposed controller after a fail-over. `rival_epoch`, `rival_leader`, `rival_isr`: the update that it knows.
+    # Its own update opens the next epoch and replaces `rival_leader`. `met`: the replicas that have received a request
+    # of the new controller.
     Field("rival", Rival, read=has_rival),
     Field("rival_epoch", Holds.EPOCH, read=rival_decides, narrow=True),
     Field("rival_leader", Holds.REPLICA_OR_NONE, start=NONE, read=rival_decides, narrow=True),
@@ -344,8 +345,8 @@ VARIABLES: tuple[Field, ...] = (
     Field("transaction", Transaction, read=has_transactions),
     Field("transaction_records", Holds.RECORD_SET, read=has_transactions),
     Field("committed_records", Holds.RECORD_SET, read=has_transactions),
-    # The record whose Produce request is late, NONE for none; and the decision on the last transaction that has ended,
-    # NONE if no copy of its marker can arrive any more.
+    # `late_record`: the record whose Produce request is late, NONE for none. `late_marker`: the decision on the last
+    # transaction that has ended, NONE if no copy of its marker can arrive any more.
     Field("late_record", Holds.RECORD_OR_NONE, (), NONE, has_late_requests, narrow=True),
     Field("late_marker", Transaction, read=has_late_requests),
     # The number of power losses that lost records, up to min.insync.replicas.
@@ -363,8 +364,9 @@ VARIABLES: tuple[Field, ...] = (
     Field("seen", Holds.RECORDS, read=retries),
     Field("seen_end", Holds.COUNT, read=retries, narrow=True),
     Field("seen_otherwise", Holds.FLAG, read=retries),
-    # The second epoch of the producer: its first record, NONE if it has not begun. And the offset from which r's log,
-    # and the response in flight to r, have records of this epoch; NONE if they have none.
+    # The producer's second epoch. `epoch_record`: its first record, NONE if the epoch has not begun. `epoch_offset`:
+    # the offset where this epoch starts in r's log. `flight_epoch_offset`: where it starts in the log of the leader
+    # that sent the response in flight to r. NONE if the log has no record of the epoch.
     Field("epoch_record", Holds.COUNT_OR_NONE, (), NONE, begins_epochs, narrow=True),
     Field("epoch_offset", Holds.COUNT_OR_NONE, _R, NONE, begins_epochs, narrow=True),
     Field("flight_epoch_offset", Holds.COUNT_OR_NONE, _R, NONE, begins_epochs, narrow=True),

@@ -1,4 +1,4 @@
-"""The released versions of Kafka, and the release in protocols.py that stands for each.
+"""The released versions of Kafka, and the release in protocols.py that stands for each version.
 
 A release stands for all versions with the same replication protocol. A name can be a version, such as `kafka-4.3.1`, or
 a line of versions, such as `kafka-3.2` or `kafka-0.11`, which means the newest version of the line.
@@ -38,7 +38,7 @@ _RELEASED = {
 _PRODUCER_EPOCHS = "a leader rejects late records of transactions, with transaction.version=2 (KIP-890)"
 _MARKERS = "a leader also rejects late markers, with transaction.version=2 (KIP-1228, late_request=rejected)"
 
-# The differences of a version from its protocol.
+# For each version that differs from the protocol of its release: the difference.
 _OTHERWISE = {
     **dict.fromkeys(("4.0.0", "4.0.1", "4.0.2"), _PRODUCER_EPOCHS),
     **dict.fromkeys(("4.2.0", "4.2.1", "4.2.2", "4.3.0", "4.3.1", "4.4.0"), _MARKERS),
@@ -60,7 +60,7 @@ def released(release: str) -> list[str]:
 
 
 def version_of(name: str) -> str:
-    """Return the version that a name means, such as 3.2.3 for `kafka-3.2`. Raises UnknownVersion."""
+    """Return the version that a name means, such as `3.2.3` for `kafka-3.2`. Raises UnknownVersion."""
     wanted = _numbers(name.removeprefix(PREFIX))
     if len(wanted) < 2:
         raise UnknownVersion(f"{name!r} is not a version of Kafka; name one, such as kafka-4.3.1 or kafka-4.3")
@@ -96,7 +96,7 @@ def meaning(name: str) -> str | None:
 
 
 def otherwise(name: str) -> str | None:
-    """Return the difference between a version and the release that stands for it; None if there is none.
+    """Return the difference between a version and the release that stands for it, or None if they do not differ.
 
     Raises UnknownVersion.
     """
@@ -118,7 +118,7 @@ def span(*releases: str) -> str:
 
 
 def _nearest_line(wanted: tuple[int, ...], known: Sequence[tuple[int, ...]]) -> str:
-    """Return a text with the known versions in the line of an unknown version, or else with all lines."""
+    """Return a text that lists the known versions in the line of an unknown version, or else all lines."""
     line = [version for version in known if version[: len(wanted) - 1] == wanted[:-1]]
     if len(wanted) > 2 and line:
         return f"of that line there are {', '.join(map(_text, line))}"

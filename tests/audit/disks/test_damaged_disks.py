@@ -91,6 +91,7 @@ def damage(data: Path, draw: random.Random) -> None:
             draw.choice(DAMAGES)(file, bytearray(file.read_bytes()), draw, files)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("group", range(_GROUPS))
 def test_damaged_disks_end_no_audit_and_show_no_loss_that_did_not_happen(group, tmp_path):
     for number in range(group, SETS, _GROUPS):

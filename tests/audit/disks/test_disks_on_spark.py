@@ -12,6 +12,8 @@ from epochfuzz.harness.audit.errors import AuditError
 from tests.audit.disks.disk_sets import unpacked
 from tests.audit.telling import LOGS
 
+pytestmark = pytest.mark.thorough
+
 LOST = "unclean-returned-3.6.2"
 
 

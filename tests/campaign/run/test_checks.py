@@ -9,6 +9,8 @@ from epochfuzz.harness.campaign.store.errors import NonDeterminismError
 from epochfuzz.harness.documents.records import Checked
 from tests.campaign.conftest import Quiet, parameters, start
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.mark.slow
 def test_one_block_in_so_many_is_walked_twice(spark, tmp_path, monkeypatch):

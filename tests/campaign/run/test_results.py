@@ -19,6 +19,8 @@ from epochfuzz.harness.engine.walk.walk import Tally
 from epochfuzz.harness.findings import findings as fuzz
 from tests.campaign.conftest import Quiet, block_rows, engine, parameters, start
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture(scope="module")
 def fuzzed(undisturbed):

@@ -7,6 +7,8 @@ import pytest
 from epochfuzz.harness.campaign.run.campaign import Campaign
 from tests.campaign.conftest import Quiet, parameters, start
 
+pytestmark = pytest.mark.thorough
+
 STABLE = 0.2
 
 

@@ -36,6 +36,7 @@ def silent(progress):
     pass
 
 
+@pytest.mark.thorough
 def test_what_breaks_is_found_by_the_schedule_that_is_found_in_memory(spark, tmp_path):
     found = SearchCampaign.start(spark, str(tmp_path / "s"), BROKEN).run(silent)
     assert found.shortest is not None
@@ -54,6 +55,7 @@ def test_a_search_that_runs_dry_says_so(spark, tmp_path):
     assert numbers(found) == in_memory(wanted)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("wanted", [HELD, pytest.param(BROKEN, marks=pytest.mark.slow)], ids=["held", "broken"])
 def test_one_that_is_killed_amid_a_level_goes_on_from_the_last_whole_one(spark, tmp_path, monkeypatch, wanted):
     directory = str(tmp_path / "s")

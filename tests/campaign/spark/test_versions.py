@@ -54,6 +54,7 @@ ROWS = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("rows", [ROWS, []])
 def test_rows_go_to_spark_3_and_come_back_as_they_were(spark, as_on_3, rows):
     there = versions.from_arrow(spark, pa.Table.from_pylist(rows, NESTED))

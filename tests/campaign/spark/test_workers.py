@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import pytest
 from pyspark import cloudpickle
 
 from epochfuzz.harness.campaign.spark import bootstrap, workers
@@ -19,6 +20,7 @@ print(epochfuzz.__file__)
 """
 
 
+@pytest.mark.thorough
 def test_a_worker_that_shares_no_files_unpacks_the_sources(tmp_path):
     where, run_task = workers.zip_of_sources(), bootstrap.run_task
     text = parameters().text()

@@ -54,6 +54,7 @@ def test_a_campaign_broken_off_amid_a_wave_is_resumed_to_the_same_end(spark, und
     assert outcome.findings == undisturbed.outcome.findings
 
 
+@pytest.mark.thorough
 def test_what_is_missing_of_a_campaign_is_walked_again(spark, undisturbed, tmp_path):
     directory = copied(undisturbed, tmp_path / "c", "outcome", "findings")
     first = min(waves_written(directory))

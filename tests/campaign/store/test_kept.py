@@ -49,6 +49,7 @@ def files(directory, table):
     return sorted(file for file in Path(directory, table).rglob("*.parquet"))
 
 
+@pytest.mark.thorough
 def test_spark_and_pyarrow_read_the_same_of_a_campaign_that_lost_a_wave_and_has_another_twice(
     spark, undisturbed, tmp_path, monkeypatch
 ):
@@ -134,6 +135,7 @@ def test_a_campaign_from_before_a_parameter_was_there_is_still_that_of_its_block
     assert walks(kept).kept_outcome(kept).findings == undisturbed.outcome.findings
 
 
+@pytest.mark.thorough
 def test_a_damaged_wave_is_named_and_walked_again(spark, undisturbed, tmp_path):
     directory = copied(undisturbed, tmp_path / "c")
     damaged = files(directory, "blocks")[0]

@@ -141,6 +141,7 @@ def interrupted(directory: Path, schedules: int) -> Fuzzed:
     return result
 
 
+@pytest.mark.thorough
 def test_a_run_that_resumes_plays_the_schedules_and_has_the_findings_of_a_whole_one(tmp_path: Path) -> None:
     whole = interrupted(tmp_path / "whole", 6)
     parts = [interrupted(tmp_path / "parts", schedules) for schedules in (2, 1, 3)]

@@ -24,6 +24,7 @@ def exhaust(epochfuzz: Any, *words: str, subject: tuple[str, ...] = REFERENCE) -
     return epochfuzz("conform", *SMALL, *words, "--json", "--", *subject)
 
 
+@pytest.mark.thorough
 def test_a_subject_that_conforms_does_so_on_all_transitions_and_nothing_is_kept(epochfuzz: Any) -> None:
     ended = exhaust(epochfuzz)
     assert ended.code == 0
@@ -62,6 +63,7 @@ def test_bounds_are_small_where_none_are_given(epochfuzz: Any) -> None:
     assert bounds == {"replicas": 2, "records": 1, "epochs": 2, "reachable": 15_940}
 
 
+@pytest.mark.thorough
 def test_what_differs_is_shrunk_and_the_rest_is_played_around_it(epochfuzz: Any) -> None:
     ended = exhaust(epochfuzz, subject=(*SUBJECT, "--defect", "shrinking-does-not-advance"))
     assert ended.code == 1
@@ -76,6 +78,7 @@ def test_what_differs_is_shrunk_and_the_rest_is_played_around_it(epochfuzz: Any)
     assert "after event 2, shrink B; tour " in ended.err
 
 
+@pytest.mark.thorough
 def test_findings_do_not_depend_on_the_number_of_jobs(epochfuzz: Any) -> None:
     defect = (*SUBJECT, "--defect", "shrinking-does-not-advance")
     words = ("--epochs", "0", "--processes-for", "40", "--certify", "0")
@@ -85,6 +88,7 @@ def test_findings_do_not_depend_on_the_number_of_jobs(epochfuzz: Any) -> None:
     assert one == two
 
 
+@pytest.mark.thorough
 def test_events_that_are_refused_are_sent_once_in_each_state(epochfuzz: Any) -> None:
     ended = exhaust(epochfuzz, "--refused")
     refused = ended.json["transitions"]["refused"]
@@ -92,6 +96,7 @@ def test_events_that_are_refused_are_sent_once_in_each_state(epochfuzz: Any) -> 
     assert ended.json["steps"] > refused["played"] + N
 
 
+@pytest.mark.thorough
 def test_an_event_that_is_refused_only_by_the_model_is_found_only_if_it_is_sent(epochfuzz: Any) -> None:
     assert exhaust(epochfuzz, subject=(*WRONG, "permissive")).code == 0
     ended = exhaust(epochfuzz, "--refused", subject=(*WRONG, "permissive"))
@@ -100,6 +105,7 @@ def test_an_event_that_is_refused_only_by_the_model_is_found_only_if_it_is_sent(
     assert (finding["field"], finding["expected"], finding["observed"]) == ("applied", False, True)
 
 
+@pytest.mark.thorough
 def test_part_of_it_is_played_and_the_same_command_goes_on_from_there(epochfuzz: Any) -> None:
     played, tours = 0, 0
     for _ in range(2):
@@ -118,6 +124,7 @@ def test_part_of_it_is_played_and_the_same_command_goes_on_from_there(epochfuzz:
     assert not list(Path("conform-cases").glob("*"))
 
 
+@pytest.mark.thorough
 def test_what_was_kept_of_another_model_or_cut_short_is_not_gone_on_with(epochfuzz: Any) -> None:
     exhaust(epochfuzz, "--for", "0.1s")
     (kept,) = Path("conform-cases").glob("exhaustive-*.json")
@@ -127,6 +134,7 @@ def test_what_was_kept_of_another_model_or_cut_short_is_not_gone_on_with(epochfu
         assert exhaust(epochfuzz, "--for", "0.1s").json["schedules"] < 1_000
 
 
+@pytest.mark.thorough
 def test_a_difference_is_told_again_by_the_run_that_goes_on(epochfuzz: Any) -> None:
     defect = (*SUBJECT, "--defect", "shrinking-does-not-advance")
     for _ in range(2):
@@ -134,6 +142,7 @@ def test_a_difference_is_told_again_by_the_run_that_goes_on(epochfuzz: Any) -> N
         assert finding["events"] == ["produce A", "shrink B"]
 
 
+@pytest.mark.thorough
 def test_events_that_a_subject_lacks_are_left_out_and_counted(epochfuzz: Any) -> None:
     ended = exhaust(epochfuzz, subject=(*WRONG, "few"))
     assert ended.code == 0
@@ -142,6 +151,7 @@ def test_events_that_a_subject_lacks_are_left_out_and_counted(epochfuzz: Any) ->
     assert f"Not played: {N - reachable:,} transitions that need events that the adapter does not support" in ended.err
 
 
+@pytest.mark.thorough
 def test_another_answer_the_second_time_is_no_difference(epochfuzz: Any) -> None:
     ended = exhaust(epochfuzz, subject=(*WRONG, "unstable"))
     assert ended.code == 1
@@ -150,6 +160,7 @@ def test_another_answer_the_second_time_is_no_difference(epochfuzz: Any) -> None
     assert finding["expected"].startswith("replicas.A.hw is")
 
 
+@pytest.mark.thorough
 def test_a_subject_that_dies_time_and_again_is_given_up(epochfuzz: Any) -> None:
     ended = exhaust(epochfuzz, subject=(*WRONG, "dies"))
     assert ended.code == 1
@@ -181,6 +192,7 @@ def test_what_cannot_be_used_ends_with_2(epochfuzz: Any, words: tuple[str, ...],
     assert complaint in ended.err
 
 
+@pytest.mark.thorough
 def test_where_nothing_can_be_kept_that_is_an_error(epochfuzz: Any) -> None:
     Path("taken").touch()
     ended = exhaust(epochfuzz, "--out", "taken")

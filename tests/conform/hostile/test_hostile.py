@@ -58,6 +58,7 @@ def only_fault(conformance: Conformance) -> Discrepancy:
     return nonconformity.fault
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("trick", "kind", "message"),
     [

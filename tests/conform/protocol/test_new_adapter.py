@@ -83,6 +83,7 @@ def test_the_code_of_an_event_is_left_out_with_the_event(language: Language) -> 
 CASES = [*([verb] for verb in possible()), [Verb.RESTART, Verb.ELECT], [Verb.NOTIFY, Verb.ELECT, Verb.SHRINK]]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("verbs", [*CASES, possible()], ids=lambda verbs: ",".join(verb.text for verb in verbs))
 def test_a_python_starter_with_any_events_conforms(epochfuzz: Any, verbs: list[Verb]) -> None:
     events = ",".join(verb.text for verb in verbs)

@@ -148,6 +148,7 @@ def test_the_rule_since_4_2_breaks_no_property() -> None:
     assert (found.shortest, found.complete) == (None, True)
 
 
+@pytest.mark.thorough
 def test_no_last_stable_offset_stays_where_the_leader_checks_the_producer_epoch() -> None:
     found = explore(parse_protocol(RECORD_REJECTED), SETTINGS, properties.set_of(["lso-advances"]))
     assert (found.shortest, found.complete) == (None, True)

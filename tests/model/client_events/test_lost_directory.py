@@ -1,5 +1,7 @@
 """A lost log directory: wipe."""
 
+import pytest
+
 from epochfuzz.harness.engine.explore.explore import explore
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.controller import controller
@@ -48,6 +50,7 @@ def test_a_replica_whose_clean_shutdown_is_followed_by_a_lost_directory_is_no_el
     assert after("kip-966", f"{shut_down}, wipe B", lost_directory=True, min_insync_replicas=2).state.clean == 0
 
 
+@pytest.mark.thorough
 def test_kip_966_survives_one_lost_directory_with_two_in_sync_replicas_and_3_9_does_not() -> None:
     settings = Configuration(records=1, epochs=3, min_insync_replicas=2, lost_directory=True)
     found = explore(parse_protocol("kafka-3.9.1"), settings, ACKED)

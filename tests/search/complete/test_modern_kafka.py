@@ -75,6 +75,7 @@ PUBLISHED = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("protocol", "property_", "settings", "schedule"), SHORTEST)
 def test_a_mistake_of_the_last_years_has_this_length(protocol, property_, settings, schedule):
     events = schedule.split(", ")
@@ -95,6 +96,7 @@ def test_a_generation_keeps_every_property_within_small_bounds(name):
 
 # With power failing, what a generation promises of it: KIP-903 that nobody joins the ISR on the word of an incarnation
 # that is gone, KIP-966 that nothing is lost by fewer than min.insync.replicas failures.
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "judged", "settings"),
     [

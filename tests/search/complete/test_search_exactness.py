@@ -100,6 +100,7 @@ def without_keys(
     return len(visited), transitions, depth, None
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "settings",
     [
@@ -119,6 +120,7 @@ def test_a_search_that_keeps_states_whole_finds_the_same(protocol: str, settings
     assert without_keys(GENERATIONS[protocol], settings, 0) == (found.states, found.transitions, found.depth, None)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("protocol", "settings"),
     [

@@ -48,6 +48,7 @@ def test_the_page_on_subjects_has_the_counts_as_they_are() -> None:
         assert f"| `{protocol}` | {' | '.join(f'{count:,}' for count in row)} |" in page
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("protocol", "bounds"),
     [
@@ -76,6 +77,7 @@ def _text(p: Partition) -> bytes:
     return marshal.dumps([list(value.values()) if isinstance(value, Grid) else value for value in values])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("protocol", "settings"),
     [("kip-320", SMALL), ("kafka-3.4.1", SMALL), ("kip-101", Configuration(replicas=3, records=1, epochs=0))],

@@ -1,4 +1,4 @@
-"""Mutants of transactions: their ends, their markers, and the limits of reading for consumers."""
+"""Mutants of transactions: the end of a transaction, its marker, and the records that consumers may read."""
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.clients import coordinator

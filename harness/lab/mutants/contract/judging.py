@@ -1,6 +1,6 @@
 """Mutants of the checks themselves: a forgotten guarantee, or an unseen violation.
 
-Only a protocol with a known flaw can show them, because the correct checks must report a violation.
+Only a protocol with a known flaw can show these mutants, because the correct checks must report a violation.
 """
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of

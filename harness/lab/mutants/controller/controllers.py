@@ -1,4 +1,4 @@
-"""Mutants of a fail-over between two controllers: the old one's writes, the new one's initial state, and fencing."""
+"""Mutants of a controller fail-over: the old controller's writes, the new controller's initial state, and fencing."""
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.controller import controller, fail_over

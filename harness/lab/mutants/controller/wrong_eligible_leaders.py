@@ -1,4 +1,4 @@
-"""Mutants of KIP-966: the set of eligible leader replicas, and the condition that holds the high watermark."""
+"""Mutants of KIP-966: the set of eligible leader replicas, and the condition that holds the high watermark back."""
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.controller import eligible_leaders

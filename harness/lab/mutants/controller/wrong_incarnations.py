@@ -1,4 +1,4 @@
-"""Mutants of KIP-841 and KIP-903: the conditions under which a restarted broker may join the ISR."""
+"""Mutants of KIP-841 and KIP-903: the conditions under which a restarted broker may join the ISR again."""
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.controller import broker_epochs

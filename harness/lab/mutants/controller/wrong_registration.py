@@ -1,4 +1,4 @@
-"""Mutants of registration and fencing (KIP-380, KRaft): the roles that a restarted broker loses."""
+"""Mutants of registration and fencing (KIP-380, KRaft): a broker keeps a role too long, or returns too early."""
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.broker import registration

@@ -1,4 +1,4 @@
-"""Mutants of late responses: the follower has learned of another leader or epoch since its request."""
+"""Mutants of late responses: since its request, the follower has learned of another leader or leader epoch."""
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.partition import flight

@@ -1,4 +1,4 @@
-"""Mutants of waiting: for followers that lag or have just caught up, and of fetches in the purgatory."""
+"""Mutants of the lag time (whether a leader waits for a follower) and of fetches that wait in the purgatory."""
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.partition import delayed_fetch, high_watermark, isr, lag_time

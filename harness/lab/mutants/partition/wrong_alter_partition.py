@@ -1,4 +1,4 @@
-"""Mutants of AlterPartition (KIP-497): the leader's proposals, the controller's checks, and its responses."""
+"""Mutants of AlterPartition (KIP-497): the leader's proposals, and the controller's checks and responses."""
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.controller import controller, eligible_leaders

@@ -1,4 +1,4 @@
-"""Mutants of a replica that learns a leader-and-ISR update: mistakes in the state that it clears or keeps."""
+"""Mutants of a replica that learns a leader-and-ISR update: mistakes in the state that the replica clears or keeps."""
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.partition import high_watermark, leadership, truncation

@@ -1,4 +1,4 @@
-"""Mutants of a leader that learns its own epoch's ISR from the metadata log (KRaft)."""
+"""Mutants of a leader that learns from the metadata log (KRaft) that the ISR has changed in its leader epoch."""
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.controller import controller

@@ -1,4 +1,4 @@
-"""Mutants of the leader epoch cache: the entries that it adds and removes, and its responses."""
+"""Mutants of the leader epoch cache: mistakes in adding and removing entries, and in looking up epochs."""
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.partition import leadership, replication, truncation
