@@ -1,4 +1,4 @@
-"""The tests draw what the profile `ci` draws; `--hypothesis-profile` names another.
+"""The tests use the Hypothesis profile `ci`, and with `--check` fewer examples; `--hypothesis-profile` names another.
 
 `--check` is for every save: what compiles a kernel or starts a process is skipped as soon as it does. So no list says
 which tests those are.
@@ -22,6 +22,7 @@ from epochfuzz.strategies import profiles
 from tests.printed import check_json
 
 profiles.register()
+settings.register_profile("check", settings.get_profile("ci"), max_examples=20)
 settings.load_profile("ci")
 
 
@@ -37,6 +38,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--check"):
         if config.getoption("numprocesses", default=None):
             raise pytest.UsageError("--check is for one process: leave out -n")
+        settings.load_profile("check")
         setattr(compilation, "_program", _refusing("compiles"))  # noqa: B010 - which nobody else may
         setattr(subprocess.Popen, "__init__", _refusing("starts a process"))  # noqa: B010
 

@@ -26,7 +26,10 @@ _NEEDED = 1 << 30  # bytes for four logs with their indexes, and the load of a s
 
 @contextmanager
 def room() -> Iterator[Path]:
-    """Create a room, and remove it at the end of this block. Also removes abandoned rooms. Raises ClusterError."""
+    """Create a room (the temporary directory of a cluster), and remove it at the end of the `with` block.
+
+    Also removes the rooms of killed processes. Raises ClusterError.
+    """
     parent = Path(tempfile.gettempdir())
     remove_abandoned(parent)
     free = shutil.disk_usage(parent).free

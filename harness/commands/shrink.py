@@ -78,7 +78,8 @@ def shrink(
 class _Request:
     """A schedule to shrink, and the property to keep broken.
 
-    The proof has the limits `seconds` (None: no limit) and `memory`, in GiB.
+    A complete search then tries to prove that no shorter schedule breaks the property. It ends after `seconds` (None:
+    no limit), or when it needs more than `memory`, in GiB.
     """
 
     out: Console

@@ -1,4 +1,4 @@
-"""List the files of epochfuzz that a module imports in a Python without epochfuzz's dependencies."""
+"""List the files of epochfuzz that a module imports, for modules that need no third-party package."""
 
 import json
 import subprocess

@@ -96,7 +96,7 @@ def parse_events(text: str) -> tuple[Verb, ...]:
 
 @dataclass(frozen=True)
 class Starter:
-    """A starter in one language, with its events in the order of Verb."""
+    """A template of an adapter: its programming language, and the events that it implements, in the order of Verb."""
 
     language: Language
     verbs: tuple[Verb, ...]

@@ -170,7 +170,7 @@ def gives_way_to(property_: str, protocol: Protocol, settings: Configuration) ->
     """Return the enabled settings, such as `unclean_leader_election`, that permit the property to break.
 
     The settings `power_loss` and `lost_directory` permit nothing under a protocol that must survive such failures.
-    KIP-966 guarantees that records survive up to min.insync.replicas - 1 failures that lose records.
+    KIP-966 guarantees that a record survives if at most min.insync.replicas - 1 replicas lose their copies.
     """
     asked = [fault for fault in properties.named(property_).yields_to if getattr(settings, fault)]
     bears = (
@@ -248,7 +248,7 @@ class _Healing:
         yield from found
 
     def _may_blame(self, fault: Cause) -> bool:
-        """Return whether a setting is enabled, and permits the property to break."""
+        """Return whether the setting `fault` is enabled, and permits the property to break."""
         return fault.name in gives_way_to(self._property, self._protocol, self._settings)
 
     def _needed(self) -> tuple[str, ...]:

@@ -12,10 +12,11 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 
 def to_finding(finding: ClusterFinding, protocol: Protocol, settings: Configuration) -> str | None:
-    """Return the address of a cluster's finding in `play`; None if its schedule is too long for `play`.
+    """Return a link that opens the schedule of a cluster's finding in `epochfuzz play`.
 
-    `protocol` models the release of the cluster. The address shows the step where the model breaks a property that the
-    cluster broke. If the model breaks none, the address shows the last event.
+    Returns None if the schedule is too long for a link. `protocol` models the release of the cluster. The link opens
+    the step at which the model breaks a property that the cluster broke. If the model breaks no such property, the link
+    opens the last step.
     """
     step = _shown_at(finding.events, protocol, settings, finding.ended)
     return play_link([protocol], settings, finding.events, step)

@@ -64,7 +64,7 @@ def played(directory: Path) -> list[tuple[int, list[str]]]:
     return [(each["schedule"], each["events"]) for row in rows for each in row["played"]]
 
 
-def test_a_campaign_that_was_killed_plays_the_same_schedules_and_nothing_of_it_is_left_running(tmp_path: Path) -> None:
+def test_a_killed_campaign_resumes_with_equal_schedules_and_leaves_no_kafka_process(tmp_path: Path) -> None:
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     out, err = campaign("run", "--out", whole, *ASKED).communicate()
     assert json.loads(out)["schedules"] == len(played(whole)) == 2, err
@@ -80,7 +80,7 @@ def test_a_campaign_that_was_killed_plays_the_same_schedules_and_nothing_of_it_i
     assert of_kafka(killed) == []
 
 
-def test_what_a_worker_lacks_is_one_message(tmp_path: Path) -> None:
+def test_a_worker_without_maven_ends_the_campaign_with_the_install_command(tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
     for directory in map(Path, os.get_exec_path()):
         for file in directory.iterdir() if directory.is_dir() else ():

@@ -128,7 +128,7 @@ def rows_of(numbers: list[int]) -> list[dict[str, Any]]:
     return [row for batch in batches for row in batch.to_pylist()]
 
 
-def test_it_plays_as_many_as_were_asked_for_each_once_and_chosen_of_many(finished):
+def test_a_cluster_campaign_plays_the_requested_number_of_chosen_schedules_once(finished):
     directory, outcome = finished
     schedules = [number for block in played(directory).values() for number, _ in block]
     assert [number // DRAWN for number in schedules] == [0, 1, 2, 3, 4]
@@ -137,7 +137,7 @@ def test_it_plays_as_many_as_were_asked_for_each_once_and_chosen_of_many(finishe
     assert not any(row["again"] for part in LocalTables(directory).tables("blocks") for row in part.to_pylist())
 
 
-def test_what_is_played_depends_on_the_seed_and_the_number_of_the_block_alone(finished):
+def test_the_schedules_of_a_block_depend_on_the_seed_and_the_block_number_only(finished):
     directory, _ = finished
     for numbers in ([2], [1, 0]):
         for row in rows_of(numbers):
@@ -145,7 +145,7 @@ def test_what_is_played_depends_on_the_seed_and_the_number_of_the_block_alone(fi
             assert chosen == played(directory)[row["number"]]
 
 
-def test_what_is_found_is_shrunk_and_kept_as_a_case_with_the_models_verdict(finished):
+def test_a_cluster_finding_is_shrunk_and_saved_as_a_case_with_the_verdict_of_the_model(finished):
     directory, outcome = finished
     (finding,) = outcome.fuzzed.findings
     assert (finding.ended, finding.model) == (Ended.LOST, Ended.KEPT)
@@ -159,7 +159,7 @@ def test_what_is_found_is_shrunk_and_kept_as_a_case_with_the_models_verdict(fini
     assert outcome.fuzzed.replays > 0
 
 
-def test_one_that_was_killed_plays_the_same_and_no_finished_block_again(spark, finished, tmp_path):
+def test_a_killed_cluster_campaign_resumes_to_equal_plays_and_repeats_no_finished_block(spark, finished, tmp_path):
     directory, undisturbed = finished
     copied = tmp_path / "c"
     shutil.copytree(directory, copied, ignore=shutil.ignore_patterns("outcome", "findings", "cases"))
@@ -175,7 +175,7 @@ def test_one_that_was_killed_plays_the_same_and_no_finished_block_again(spark, f
     assert (resumed.fuzzed.ends, resumed.fuzzed.findings) == (undisturbed.fuzzed.ends, undisturbed.fuzzed.findings)
 
 
-def test_a_finished_one_is_shown_again_without_playing_anything(spark, finished):
+def test_a_finished_cluster_campaign_shows_its_findings_without_playing_schedules(spark, finished):
     directory, undisturbed = finished
     shown = Campaign.load(spark, str(directory)).run(Quiet())
     assert (shown.fuzzed, shown.seen) == (undisturbed.fuzzed, undisturbed.seen)
@@ -183,7 +183,7 @@ def test_a_finished_one_is_shown_again_without_playing_anything(spark, finished)
 
 
 @pytest.mark.parametrize("how", ["done", "failed", "left"])
-def test_a_task_has_one_cluster_for_all_its_blocks_and_ends_it_however_it_ends(how, monkeypatch):
+def test_a_task_uses_one_cluster_for_all_its_blocks_and_always_stops_the_cluster(how, monkeypatch):
     numbers = iter([pa.RecordBatch.from_pydict({"id": BLOCKS})])
     task: Any = worker.do_blocks(Clusters(ASKED).text, numbers)
     next(task)
@@ -201,7 +201,7 @@ def test_a_task_has_one_cluster_for_all_its_blocks_and_ends_it_however_it_ends(h
     assert Player.open == []
 
 
-def test_a_block_that_ended_otherwise_when_it_was_played_again_counts_as_at_first(spark, finished):
+def test_a_replayed_block_may_end_differently_but_must_have_equal_schedules(spark, finished):
     directory, _ = finished
     campaign = Campaign.load(spark, str(directory))
     written = blocks.written(campaign.directory, campaign.work)
@@ -221,7 +221,7 @@ def test_a_wave_has_a_task_for_each_core_since_a_cluster_takes_long_to_start():
     assert pace.tasks(4) == 2
 
 
-def test_a_task_is_told_its_work_as_text():
+def test_a_task_receives_its_parameters_as_text():
     work = work_of_text(Clusters(ASKED).text)
     assert isinstance(work, Clusters)
     assert work.parameters == ASKED
@@ -239,12 +239,12 @@ def test_a_task_is_told_its_work_as_text():
         ({"release": None}, "release must have a value"),
     ],
 )
-def test_parameters_that_nobody_can_play_are_refused(changed, complaint):
+def test_a_cluster_campaign_rejects_invalid_parameters(changed, complaint):
     with pytest.raises(ValueError, match=complaint):
         Clusters.from_row(ASKED.row() | changed)
 
 
-def test_what_a_worker_lacks_is_one_sentence(monkeypatch):
+def test_the_error_names_the_program_that_a_worker_lacks(monkeypatch):
     def missing(name: str) -> str:
         raise ClusterError(f"{name} is missing; run `sudo apt-get install maven`")
 
@@ -257,13 +257,13 @@ def test_what_a_worker_lacks_is_one_sentence(monkeypatch):
     assert sentence(f"Traceback (most recent call last):\n  File x\n{name}: {failed.value}\n") == told
 
 
-def test_without_the_extra_here_it_does_not_begin(spark, tmp_path, monkeypatch):
+def test_a_cluster_campaign_does_not_start_without_the_cluster_extra_on_the_driver(spark, tmp_path, monkeypatch):
     monkeypatch.setitem(extras.EXTRAS, "cluster", ("this talks to Kafka by its clients", ("no_such_module",)))
     with pytest.raises(CampaignError, match=r"no_such_module is not installed: pip install 'epochfuzz\[cluster\]'"):
         begin(spark, tmp_path / "c")
 
 
-def test_workers_elsewhere_get_what_brokers_and_maven_are_started_with():
+def test_the_zip_for_remote_workers_includes_the_maven_and_log4j_files():
     _, sources = workers.zip_of_sources()
     names = zipfile.ZipFile(BytesIO(sources)).namelist()
     assert {"pom.xml", "log4j2-gates.properties"} <= {Path(name).name for name in names}
@@ -272,7 +272,7 @@ def test_workers_elsewhere_get_what_brokers_and_maven_are_started_with():
 RUN = ("--engine", "cluster", "--replicas", 3, "--schedules", 3, "--seed", 5)
 
 
-def test_the_command_shows_what_clusters_did_and_so_do_resume_and_report(epochfuzz, tmp_path):
+def test_run_resume_and_report_show_equal_results_of_a_cluster_campaign(epochfuzz, tmp_path):
     ran = epochfuzz("campaign", "run", "--out", tmp_path / "c", *RUN, "--json")
     assert ran.code == 1, ran.err
     assert (ran.json["release"], ran.json["schedules"], ran.json["drawn"]) == ("4.3.1", 3, 3 * DRAWN)
@@ -292,7 +292,7 @@ def test_the_command_shows_what_clusters_did_and_so_do_resume_and_report(epochfu
     assert (refused.code, f"but {tmp_path / 'c'} is about Kafka itself" in refused.err) == (2, True)
 
 
-def test_a_campaign_under_way_shows_what_was_found_so_far(epochfuzz, finished, tmp_path):
+def test_the_report_of_an_unfinished_cluster_campaign_shows_its_findings_so_far(epochfuzz, finished, tmp_path):
     directory, outcome = finished
     shutil.copytree(directory, tmp_path / "c", ignore=shutil.ignore_patterns("outcome", "findings"))
     shown = epochfuzz("campaign", "report", tmp_path / "c")
@@ -306,7 +306,7 @@ def test_a_campaign_under_way_shows_what_was_found_so_far(epochfuzz, finished, t
     assert Counter(line["property"] for line in history["findings"]) == {"LOST here, KEPT in the model": 1}
 
 
-def test_what_the_model_loses_as_well_was_to_be_expected():
+def test_a_loss_that_the_model_has_as_well_is_a_known_bug():
     as_modelled = {"ended": "LOST", "model": "LOST", "length": 3, "seen": 2}
     (found,) = plays.found("kafka-4.3.1", [as_modelled])
     assert (found.property, found.known_flaw) == ("LOST, as in the model", "the model of the release ends so, too")
@@ -324,13 +324,13 @@ def test_what_the_model_loses_as_well_was_to_be_expected():
         (("--schedules", "1", "--for", "1h"), "--schedules can't be combined with --for"),
     ],
 )
-def test_options_of_no_use_on_clusters_are_refused(epochfuzz, words, complaint):
+def test_campaign_rejects_options_that_do_not_apply_to_the_cluster_engine(epochfuzz, words, complaint):
     ended = epochfuzz("campaign", "run", "--out", "c", "--engine", "cluster", *words)
     assert (ended.code, ended.out) == (2, "")
     assert complaint in ended.err
 
 
-def test_a_release_is_for_clusters_alone(epochfuzz):
+def test_option_release_needs_the_cluster_engine(epochfuzz):
     ended = epochfuzz("campaign", "run", "--out", "c", "--release", "4.3.1")
     assert (ended.code, "--release needs --engine cluster" in ended.err) == (
         2,

@@ -69,7 +69,7 @@ def walked(spark, tmp_path_factory):
     return SimpleNamespace(place=place, code=ended.value.code, out=out.getvalue(), err=err.getvalue())
 
 
-def test_memory_blocks_done_twice_and_situations_by_name_are_in_the_json_and_not_on_the_terminal(epochfuzz, walked):
+def test_memory_and_unreached_situations_are_in_the_json_and_not_on_the_terminal(epochfuzz, walked):
     for noise in ("twice", "MiB", "HW at its LEO"):
         assert noise not in walked.out + walked.err
     document = epochfuzz("campaign", "report", walked.place, "--json").json
@@ -77,7 +77,7 @@ def test_memory_blocks_done_twice_and_situations_by_name_are_in_the_json_and_not
     assert any("HW at its LEO" in each for each in document["unreached"]["hw"])
 
 
-def test_the_json_of_a_campaign_is_that_of_fuzz(epochfuzz, walked):
+def test_the_json_of_a_campaign_has_the_fields_and_findings_of_fuzz(epochfuzz, walked):
     code, campaign, _ = epochfuzz("campaign", "report", walked.place, "--json")
     assert code == 0
     fuzz_code, fuzz, _ = epochfuzz("fuzz", *WALK, "--json")
@@ -92,7 +92,7 @@ def test_the_json_of_a_campaign_is_that_of_fuzz(epochfuzz, walked):
     assert campaign["events_per_second"] > 0
 
 
-def test_report_shows_what_run_showed(epochfuzz, walked, tmp_path):
+def test_report_prints_the_results_of_run_and_writes_html_and_sarif(epochfuzz, walked, tmp_path):
     assert "hw breaks no-committed-loss" in walked.out, walked.err
     assert f"epochfuzz campaign report {walked.place}" in walked.err
     assert epochfuzz("campaign", "report", walked.place)[:2] == (walked.code, walked.out)
@@ -108,7 +108,7 @@ def test_report_shows_what_run_showed(epochfuzz, walked, tmp_path):
     assert "no-committed-loss" in [result["ruleId"] for result in log["results"]]
 
 
-def test_a_property_broken_where_it_should_hold_is_exit_1(epochfuzz, tmp_path):
+def test_a_campaign_exits_with_1_if_a_protocol_breaks_a_property_that_should_hold(epochfuzz, tmp_path):
     walk = ("--protocol", "kip-320:isr_expansion=high_watermark,truncation=high_watermark", "--schedules", 2_000)
     ended = epochfuzz("campaign", "run", "--out", tmp_path / "c", "--seed", 1, *walk, "--json")
     assert ended.code == 1
@@ -128,7 +128,7 @@ def test_a_property_broken_where_it_should_hold_is_exit_1(epochfuzz, tmp_path):
         (("report", "no/campaign"), "no/campaign holds no campaign"),
     ],
 )
-def test_mistakes_end_in_one_message(epochfuzz, arguments, complaint):
+def test_campaign_stops_at_bad_arguments_with_exit_code_2_and_a_message(epochfuzz, arguments, complaint):
     code, out, err = epochfuzz("campaign", *arguments)
     assert (code, out) == (2, "")
     assert complaint in err
@@ -136,7 +136,7 @@ def test_mistakes_end_in_one_message(epochfuzz, arguments, complaint):
 
 
 @pytest.mark.slow  # it takes a Java of its own
-def test_a_bad_master_is_one_message():
+def test_campaign_reports_an_invalid_master_in_two_lines_that_name_the_log():
     out, err = (bad := process("run", "--out", "c", "--master", "nonsense")).communicate(timeout=120)
     assert (bad.returncode, out) == (2, "")
     assert "epochfuzz: Spark failed: Master must either be yarn or start with spark, k8s, or local; its log, " in err
@@ -169,7 +169,7 @@ def test_control_c_and_sigterm_end_a_campaign_that_can_be_resumed(epochfuzz, tmp
 
 @pytest.mark.slow
 @pytest.mark.parametrize("later", [0.0, 0.5, 2.0])
-def test_control_c_while_workers_get_ready_is_no_failure_of_spark(tmp_path, later):
+def test_control_c_during_worker_startup_is_not_reported_as_a_failure_of_spark(tmp_path, later):
     running = process("run", "--out", tmp_path / "c", "--for", "10m", "--protocol", "hw", "--seed", 7)
     while not (tmp_path / "c" / "parameters").exists() and running.poll() is None:
         time.sleep(0.01)
@@ -181,7 +181,7 @@ def test_control_c_while_workers_get_ready_is_no_failure_of_spark(tmp_path, late
     assert "Spark failed" not in err
 
 
-def test_a_campaign_of_conformance_is_gone_on_with_by_conform(epochfuzz, spark, tmp_path):
+def test_campaign_resume_of_a_conformance_campaign_asks_to_repeat_its_command(epochfuzz, spark, tmp_path):
     plan = Plan(("x",), [parse_protocol("kip-320")], Configuration(), 1, 1)
     Campaign.start(spark, str(tmp_path), Trials(plan))
     code, out, err = epochfuzz("campaign", "resume", tmp_path)
@@ -190,7 +190,7 @@ def test_a_campaign_of_conformance_is_gone_on_with_by_conform(epochfuzz, spark, 
     assert "not finished; repeat the command" in epochfuzz("campaign", "report", tmp_path).out
 
 
-def test_a_campaign_of_conformance_ends_with_its_time_and_says_how_to_resume_it(epochfuzz, tmp_path, monkeypatch):
+def test_a_conformance_campaign_stops_after_its_time_and_prints_the_command_to_resume(epochfuzz, tmp_path, monkeypatch):
     monkeypatch.chdir(ROOT)  # where the adapter is found
     words = ("conform", "--campaign", tmp_path / "c", "--for", "1s", "--schedules", 1_000_000, "--certify", 0)
     ended = epochfuzz(*words, "--seed", 1, "--", *REFERENCE)
@@ -200,7 +200,7 @@ def test_a_campaign_of_conformance_ends_with_its_time_and_says_how_to_resume_it(
     assert 0 < done < 100_000
 
 
-def test_the_command_that_shows_a_campaign_again_can_be_pasted(epochfuzz, walked, tmp_path, monkeypatch):
+def test_the_printed_report_command_can_be_pasted_into_a_shell(epochfuzz, walked, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     shutil.copytree(walked.place, "it's tonight")
     ended = epochfuzz("campaign", "report", "it's tonight")
@@ -210,7 +210,7 @@ def test_the_command_that_shows_a_campaign_again_can_be_pasted(epochfuzz, walked
     assert epochfuzz(*words).out == ended.out
 
 
-def test_parameters_of_an_unknown_engine_are_bad_input(epochfuzz, spark, tmp_path):
+def test_campaign_resume_rejects_parameters_of_an_unknown_engine(epochfuzz, spark, tmp_path):
     row = parameters().row() | {"engine": "telepathy"}
     CampaignDirectory(spark, str(tmp_path)).write_rows([row], SCHEMA, "parameters")
     code, out, err = epochfuzz("campaign", "resume", tmp_path)
@@ -228,7 +228,7 @@ class Idle(RuleBasedStateMachine):
 """
 
 
-def test_a_machine_is_found_in_the_current_directory_here_and_by_workers(epochfuzz, tmp_path, monkeypatch):
+def test_the_driver_and_workers_import_a_machine_from_the_current_directory(epochfuzz, tmp_path, monkeypatch):
     (tmp_path / "idle_machines.py").write_text(MACHINE)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
@@ -239,7 +239,7 @@ def test_a_machine_is_found_in_the_current_directory_here_and_by_workers(epochfu
 
 
 @pytest.mark.parametrize("name", ["other_machines:Idle", None])
-def test_a_machine_of_somebody_elses_campaign_is_imported_for_those_who_name_it(
+def test_resume_imports_the_machine_of_a_campaign_only_if_the_user_names_it(
     epochfuzz, spark, tmp_path, monkeypatch, name
 ):
     (tmp_path / "idle_here.py").write_text(f"raise SystemExit('it was imported')\n{MACHINE}")
@@ -256,7 +256,7 @@ def test_a_machine_of_somebody_elses_campaign_is_imported_for_those_who_name_it(
     assert f"resume with `epochfuzz campaign resume {tmp_path / 'c'} --machine idle_here:Idle`" in shown
 
 
-def test_a_machine_that_is_named_is_gone_on_with(epochfuzz, spark, tmp_path, monkeypatch):
+def test_a_campaign_of_a_machine_resumes_if_the_user_names_the_machine(epochfuzz, spark, tmp_path, monkeypatch):
     (tmp_path / "idle_again.py").write_text(MACHINE)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
@@ -267,6 +267,6 @@ def test_a_machine_that_is_named_is_gone_on_with(epochfuzz, spark, tmp_path, mon
     assert "1 runs of idle_again:Idle" in ended.out
 
 
-def test_a_campaign_of_schedules_has_no_machine_to_name(epochfuzz, undisturbed):
+def test_resume_rejects_a_machine_option_for_a_campaign_of_schedules(epochfuzz, undisturbed):
     code, _, err = epochfuzz("campaign", "resume", undisturbed.directory.uri, "--machine", "a:B")
     assert (code, "is not a campaign of your own state machine" in err) == (2, True)

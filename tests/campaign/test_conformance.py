@@ -88,7 +88,7 @@ def found(conformance: Conformance) -> list[dict[str, Any]]:
     return [rows.nonconformity_row(each) for each in conformance.nonconformities]
 
 
-def test_it_finds_what_a_run_on_this_machine_finds(spark, finished):
+def test_a_conformance_campaign_has_the_findings_of_a_local_run(spark, finished):
     directory, there = finished
     here = run(DEFECTIVE, Processes())
     assert here.nonconformities
@@ -98,7 +98,7 @@ def test_it_finds_what_a_run_on_this_machine_finds(spark, finished):
     assert kept(directory) == [0, 1, 2]
 
 
-def test_its_status_counts_what_was_run_and_what_failed(finished, tmp_path):
+def test_the_status_of_a_conformance_campaign_has_its_counts_and_findings(finished, tmp_path):
     directory, there = finished
     status = status_of(LocalTables(Path(directory)))
     assert (status.state, status.so_far.counts["schedules"]) == (CampaignState.FINISHED, 61)
@@ -112,7 +112,7 @@ def test_its_status_counts_what_was_run_and_what_failed(finished, tmp_path):
     assert not any(found.is_shrunk or found.known_flaw for found in unfinished)
 
 
-def test_one_that_was_killed_goes_on_to_the_same_end_and_runs_no_finished_block_again(spark, finished, tmp_path):
+def test_a_killed_conformance_campaign_resumes_and_repeats_no_finished_block(spark, finished, tmp_path):
     directory, undisturbed = finished
     copied = tmp_path / "c"
     shutil.copytree(directory, copied, ignore=shutil.ignore_patterns("outcome", "findings"))
@@ -130,7 +130,7 @@ def test_one_that_was_killed_goes_on_to_the_same_end_and_runs_no_finished_block_
 
 
 @pytest.mark.slow
-def test_a_wave_that_was_lost_is_run_again_before_what_comes_after_it(spark, finished, tmp_path):
+def test_a_resumed_conformance_campaign_runs_a_lost_wave_again(spark, finished, tmp_path):
     directory, undisturbed = finished
     copied = tmp_path / "c"
     shutil.copytree(directory, copied, ignore=shutil.ignore_patterns("outcome", "findings"))
@@ -140,7 +140,7 @@ def test_a_wave_that_was_lost_is_run_again_before_what_comes_after_it(spark, fin
     assert found(resumed) == found(undisturbed)
 
 
-def test_blocks_are_run_twice_and_come_out_the_same(spark, finished):
+def test_a_conformance_campaign_runs_block_0_twice_with_equal_results(spark, finished):
     directory, _ = finished
     assert campaign(spark, directory, DEFECTIVE).checked().blocks == 1
     again = (row for part in LocalTables(Path(directory)).tables("blocks") for row in part.to_pylist() if row["again"])
@@ -148,7 +148,7 @@ def test_blocks_are_run_twice_and_come_out_the_same(spark, finished):
 
 
 @pytest.mark.slow
-def test_under_several_protocols_each_stops_where_it_would_on_this_machine(spark, tmp_path):
+def test_each_protocol_of_a_campaign_stops_at_the_schedule_where_a_local_run_stops(spark, tmp_path):
     protocols = [parse_protocol("hw"), KIP_320]
     plan = replace(DEFECTIVE, protocols=protocols, cases=(), schedules=300, max_failures=2)
     here, there = run(plan, Processes()), campaign(spark, tmp_path / "c", plan).run(Quiet())
@@ -157,7 +157,7 @@ def test_under_several_protocols_each_stops_where_it_would_on_this_machine(spark
 
 
 @pytest.mark.slow
-def test_a_subject_that_does_not_do_the_same_again_is_found_out_by_its_second_run(spark, tmp_path):
+def test_a_campaign_reports_an_adapter_as_unstable_if_its_second_run_differs(spark, tmp_path):
     (tmp_path / "subject.py").write_text(FICKLE)
     command = (sys.executable, str(tmp_path / "subject.py"), str(tmp_path / "count"))
     plan = Plan(command, [KIP_320], Configuration(), 2, 1)
@@ -166,7 +166,7 @@ def test_a_subject_that_does_not_do_the_same_again_is_found_out_by_its_second_ru
     assert DiscrepancyKind.UNSTABLE in {each.fault.kind for each in outcome.nonconformities}
 
 
-def test_a_block_that_differs_the_second_time_names_the_first_schedule_that_does():
+def test_an_unstable_block_names_its_first_schedule_whose_second_run_differs():
     first = block_rows.block_row("kip-320", 1, run_block(DEFECTIVE.block_of(KIP_320, 1)))
     assert first["failed"]
     one, *others = first["failed"]
@@ -178,7 +178,7 @@ def test_a_block_that_differs_the_second_time_names_the_first_schedule_that_does
     assert "7 events" in unstable(first, printed, DEFECTIVE, DEFECTIVE.trials(KIP_320, 1)).fault.sentence
 
 
-def test_a_finished_one_is_shown_again_without_running_anything(spark, finished, monkeypatch):
+def test_a_finished_conformance_campaign_shows_its_findings_without_running_schedules(spark, finished, monkeypatch):
     def refuse(*arguments):
         raise AssertionError("there was nothing left to run")
 
@@ -189,13 +189,13 @@ def test_a_finished_one_is_shown_again_without_running_anything(spark, finished,
     assert shown.seconds > 0
 
 
-def test_a_directory_of_another_campaign_is_refused_with_what_differs(spark, tmp_path):
+def test_a_directory_of_another_campaign_is_an_error_that_names_the_differing_parameters(spark, tmp_path):
     campaign(spark, tmp_path, plan_of("x", seed=1))
     with pytest.raises(CampaignError, match="another command, another seed; resume it with its own parameters"):
         campaign(spark, tmp_path, plan_of("y", seed=2))
 
 
-def test_a_command_that_a_worker_cannot_start_is_named(spark, tmp_path):
+def test_the_error_names_a_command_that_a_worker_cannot_start(spark, tmp_path):
     plan = plan_of("no-such-command")
     with pytest.raises(PySparkException) as failed:
         campaign(spark, tmp_path, plan).run(Quiet())
@@ -203,20 +203,20 @@ def test_a_command_that_a_worker_cannot_start_is_named(spark, tmp_path):
 
 
 @pytest.mark.slow
-def test_no_process_of_the_subject_is_left(spark, tmp_path):
+def test_a_conformance_campaign_leaves_no_process_of_a_hanging_adapter(spark, tmp_path):
     command = (*HOSTILE, "hang", "event", "left-by-campaign")
     plan = Plan(command, [KIP_320], Configuration(), 1, 1, patience=0.1)
     assert not campaign(spark, tmp_path, plan).run(Quiet()).conforms
     assert processes_of("left-by-campaign") == []
 
 
-def test_what_came_of_a_block_is_the_same_after_it_was_kept():
+def test_a_block_result_is_equal_after_a_round_trip_through_the_table():
     for number in range(DEFECTIVE.blocks):
         row = block_rows.block_row("kip-320", number, run_block(DEFECTIVE.block_of(KIP_320, number)))
         (read,) = pa.Table.from_pylist([row], rows.BLOCKS).to_pylist()
         assert block_rows.block_row("kip-320", number, block_rows.block_result(read, DEFECTIVE)) == row
 
 
-def test_a_plan_is_the_same_after_it_was_sent():
+def test_a_plan_is_equal_after_a_round_trip_through_its_document():
     assert Plan.from_document(DEFECTIVE.document()).document() == DEFECTIVE.document()
     assert list(Plan.from_document(DEFECTIVE.document()).trials(KIP_320, 1)) == list(DEFECTIVE.trials(KIP_320, 1))

@@ -65,7 +65,7 @@ def tally(machines):
     return machines.walk(1, 1)  # judges isr-complete, which breaks soonest
 
 
-def test_a_run_breaks_a_property_of_hw_and_none_of_kip_320(machines, tally):
+def test_a_run_of_the_replication_machine_breaks_hw_and_not_kip_320(machines, tally):
     (breach,) = fuzz.breaches(machines.protocols, machines.settings, tally)
     assert (breach.protocol.name, breach.property, breach.seen) == ("hw", "isr-complete", 1)
     assert tally.schedules == 1
@@ -73,21 +73,21 @@ def test_a_run_breaks_a_property_of_hw_and_none_of_kip_320(machines, tally):
     assert tally.goals.sum() > 0
 
 
-def test_the_schedule_of_a_failure_is_found_again_and_certified(machines, tally):
+def test_a_machine_failure_is_shrunk_to_a_proven_shortest_schedule(machines, tally):
     (breach,) = fuzz.breaches(machines.protocols, machines.settings, tally)
     (finding,) = fuzz.certified([fuzz.finding(machines, breach, candidates=1)], None)
     assert len(finding.reproducer.schedule) == 7
     assert finding.reproducer.certified_minimal
 
 
-def test_a_run_is_the_same_every_time(machines, tally):
+def test_two_machine_runs_of_equal_seed_have_equal_tallies(machines, tally):
     again = ReplicationMachines(machines.protocols, machines.settings, machines.seed).walk(1, 1)
     np.testing.assert_array_equal(again.failures, tally.failures)
     np.testing.assert_array_equal(again.shortest, tally.shortest)
     np.testing.assert_array_equal(again.events, tally.events)
 
 
-def test_a_machine_of_ones_own_fails_with_its_own_exception_and_steps(counter):
+def test_a_users_machine_fails_with_its_own_exception_and_steps(counter):
     steps, (failure, *others) = run_user_machine(counter, 1, 0, 2)
     assert steps > 20
     assert (failure.error, failure.message, failure.schedule) == ("OverflowError", "10 is too many", 0)
@@ -95,7 +95,7 @@ def test_a_machine_of_ones_own_fails_with_its_own_exception_and_steps(counter):
     assert [other.schedule for other in others] == [1]
 
 
-def test_a_machine_built_on_the_replication_machine_fails_in_verbs(tmp_path, monkeypatch):
+def test_a_subclass_of_the_replication_machine_reports_its_failure_as_verbs(tmp_path, monkeypatch):
     (tmp_path / "sending.py").write_text(BUILT_ON_OURS)
     monkeypatch.syspath_prepend(str(tmp_path))
     _, (failure,) = run_user_machine("sending:Sending", 1, 0, 1)
@@ -112,24 +112,24 @@ def test_a_machine_built_on_the_replication_machine_fails_in_verbs(tmp_path, mon
         ("counting:st", "is not a state machine; name a RuleBasedStateMachine"),
     ],
 )
-def test_a_machine_that_cannot_be_run_is_told(counter, name, complaint):
+def test_load_machine_reports_names_that_it_cannot_load(counter, name, complaint):
     with pytest.raises(CampaignError, match=complaint):
         load_machine(name)
 
 
-def test_the_test_case_of_a_machine_will_do(counter):
+def test_load_machine_accepts_the_test_case_of_a_machine(counter):
     machine = load_machine(counter)
     vars(sys.modules["counting"])["Case"] = machine.TestCase
     assert load_machine("counting:Case") is machine
 
 
-def test_a_machine_travels_to_workers_elsewhere_with_its_module(counter):
+def test_the_zip_for_remote_workers_includes_the_module_of_a_machine(counter):
     assert list(files_of("counting")) == ["counting.py"]
     assert "hypothesis/stateful.py" in files_of("hypothesis.stateful")
     assert zip_of_sources("counting") != zip_of_sources()
 
 
-def test_a_campaign_keeps_what_a_machine_of_ones_own_found_in_the_same_table(spark, tmp_path, counter):
+def test_a_campaign_records_the_errors_of_a_users_machine(spark, tmp_path, counter):
     asked = parameters(protocols=(), schedules=3, engine="hypothesis", machine=counter, block=1)
     outcome = start(spark, tmp_path / "c", asked).run(Quiet())
     (error,) = outcome.errors

@@ -35,7 +35,7 @@ def earlier(spark, tmp_path_factory):
     return campaign.directory.local
 
 
-def test_a_finished_campaign_is_shown_with_date_version_and_configuration(report, undisturbed, tmp_path):
+def test_the_report_of_a_finished_campaign_shows_date_version_and_configuration(report, undisturbed, tmp_path):
     begun = f"{undisturbed.outcome.begun:%Y-%m-%d %H:%M:%S} UTC"
     page = tmp_path / "c.html"
     ended = report(undisturbed.directory.uri, "--out", page)
@@ -49,7 +49,7 @@ def test_a_finished_campaign_is_shown_with_date_version_and_configuration(report
     assert document["configuration"] == {"replicas": 2}
 
 
-def test_one_that_runs_shows_how_far_it_is_and_what_it_has_found(report, undisturbed, tmp_path):
+def test_the_report_of_a_running_campaign_shows_its_progress_and_findings(report, undisturbed, tmp_path):
     directory = copied(undisturbed, tmp_path / "c", "outcome", "findings")
     with held(Path(directory)):
         ended = report(directory)
@@ -62,7 +62,7 @@ def test_one_that_runs_shows_how_far_it_is_and_what_it_has_found(report, undistu
 
 
 @pytest.mark.thorough
-def test_one_that_was_interrupted_says_how_to_go_on(report, earlier):
+def test_the_report_of_an_interrupted_campaign_shows_how_to_resume(report, earlier):
     ended = report(earlier)
     assert f"not finished; resume with `epochfuzz campaign resume {earlier}`" in ended.out
     document = report(earlier, "--json").json
@@ -70,13 +70,13 @@ def test_one_that_was_interrupted_says_how_to_go_on(report, earlier):
     assert {found["protocol"] for found in document["findings"]} == {"hw"}
 
 
-def test_one_that_has_just_begun_has_nothing_to_show(report, spark, tmp_path):
+def test_the_report_of_a_new_campaign_says_that_no_block_is_finished(report, spark, tmp_path):
     start(spark, tmp_path / "c", parameters())
     ended = report(tmp_path / "c")
     assert (ended.code, "no block is finished yet" in ended.out) == (0, True)
 
 
-def test_what_is_unexpected_so_far_is_exit_1(report, spark, tmp_path):
+def test_the_report_of_an_unfinished_campaign_exits_with_1_after_an_unexpected_finding(report, spark, tmp_path):
     protocols = ("kip-320:isr_expansion=high_watermark,truncation=high_watermark",)
     start(spark, tmp_path / "c", parameters(protocols=protocols, schedules=2_000)).do_blocks(Quiet())
     ended = report(tmp_path / "c")
@@ -93,13 +93,13 @@ def test_what_is_unexpected_so_far_is_exit_1(report, spark, tmp_path):
         (("--history", "c", "--sarif", "c.sarif"), "--sarif can't be combined with --history"),
     ],
 )
-def test_mistakes_are_answered_without_spark(report, words, complaint):
+def test_report_rejects_bad_arguments_without_starting_spark(report, words, complaint):
     ended = report(*words)
     assert (ended.code, ended.out) == (2, "")
     assert complaint in ended.err
 
 
-def test_one_that_is_not_finished_has_no_page(report, earlier, tmp_path):
+def test_an_unfinished_campaign_has_no_html_page(report, earlier, tmp_path):
     ended = report(earlier, "--out", tmp_path / "c.html")
     assert ended.code == 2
     assert "--out and --sarif need a finished campaign of schedules" in ended.err
@@ -110,13 +110,13 @@ def compared(earlier, undisturbed):
     return history([status_of(LocalTables(undisturbed.directory.local)), status_of(LocalTables(earlier))])
 
 
-def test_a_history_has_the_oldest_first(compared, earlier, undisturbed):
+def test_a_history_lists_the_oldest_campaign_first(compared, earlier, undisturbed):
     begun = [campaign.begun for campaign in compared.campaigns]
     assert begun == sorted(begun)
     assert {campaign.directory for campaign in compared.campaigns} == {str(earlier), undisturbed.directory.uri}
 
 
-def test_each_finding_says_who_saw_it_first_and_last_among_those_that_looked(compared):
+def test_each_finding_of_a_history_lists_the_campaigns_that_saw_the_finding(compared):
     by_name = {(line.subject.protocol, line.name): line for line in compared.lines}
     found = [{each.property for each in campaign.so_far.found} for campaign in compared.campaigns]
     for (protocol, name), line in by_name.items():
@@ -129,7 +129,7 @@ def test_each_finding_says_who_saw_it_first_and_last_among_those_that_looked(com
     assert {line.name for line in compared.no_longer_seen} == found[0] - found[1]
 
 
-def test_coverage_grows_by_what_no_campaign_before_had_met(compared):
+def test_coverage_grows_by_the_situations_that_no_earlier_campaign_met(compared):
     first, second = ([g for g in compared.growth if g.campaign == campaign] for campaign in compared.campaigns)
     of_hw = next(g for g in second if g.subject.protocol == "hw")
     begun = next((g for g in first if g.subject.protocol == "hw"), None)
@@ -139,7 +139,7 @@ def test_coverage_grows_by_what_no_campaign_before_had_met(compared):
     assert (of_hw.new, of_hw.so_far) == (len(met[1] - met[0]), len(met[0] | met[1]))
 
 
-def test_a_history_is_a_table_json_and_a_page_with_plots(report, earlier, undisturbed, tmp_path):
+def test_report_shows_a_history_as_a_table_as_json_and_as_a_page_with_plots(report, earlier, undisturbed, tmp_path):
     page = tmp_path / "history.html"
     ended = report("--history", earlier, undisturbed.directory.uri, "--out", page)
     assert ended.code == 0
@@ -155,13 +155,13 @@ def test_a_history_is_a_table_json_and_a_page_with_plots(report, earlier, undist
     assert line["looked"] == 2
 
 
-def test_the_same_history_is_the_same_page_and_loads_nothing(compared):
+def test_the_page_of_a_history_is_deterministic_and_loads_no_external_file(compared):
     text = history_page.render(compared)
     assert text == history_page.render(compared)
     assert re.findall(r"""(?:src|href|url)\s*[=(]\s*["']?([^"')\s>]+)""", text) == []
 
 
-def test_a_finding_that_was_there_before_is_not_new(undisturbed, tmp_path):
+def test_a_finding_of_an_earlier_campaign_is_not_new(undisturbed, tmp_path):
     again = Path(copied(undisturbed, tmp_path / "c"))
     statuses = [status_of(LocalTables(directory)) for directory in (undisturbed.directory.local, again)]
     of_both = history(statuses)

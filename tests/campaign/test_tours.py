@@ -72,7 +72,7 @@ def finished(spark, tmp_path_factory):
     return directory, campaign(spark, directory, tours(*DEFECTIVE)).run(Quiet())
 
 
-def test_it_comes_to_what_one_process_comes_to_and_is_shown_again(epochfuzz):
+def test_an_exhaustive_campaign_has_the_results_of_a_local_run_and_shows_them_again(epochfuzz):
     here = exhaust(epochfuzz)
     there = exhaust(epochfuzz, "--campaign", "c")
     assert here.json["transitions"]["differing"] > 0
@@ -83,7 +83,7 @@ def test_it_comes_to_what_one_process_comes_to_and_is_shown_again(epochfuzz):
 
 
 @pytest.mark.slow
-def test_a_round_whose_waves_are_lost_is_played_again_to_the_same_end(spark, finished, tmp_path):
+def test_a_resumed_exhaustive_campaign_plays_the_lost_waves_of_a_round_again(spark, finished, tmp_path):
     directory, undisturbed = finished
     copied = tmp_path / "c"
     shutil.copytree(directory, copied, ignore=shutil.ignore_patterns("outcome", "findings"))
@@ -102,7 +102,7 @@ def test_a_round_whose_waves_are_lost_is_played_again_to_the_same_end(spark, fin
 
 
 @pytest.mark.slow
-def test_events_that_are_refused_are_sent_too_and_another_answer_the_second_time_is_no_difference(epochfuzz, tmp_path):
+def test_option_refused_sends_events_that_are_not_enabled_and_reports_unstable_responses(epochfuzz, tmp_path):
     unstable = (*WRONG, "unstable", str(tmp_path / "shown"))
     ended = exhaust(epochfuzz, "--refused", "--campaign", "c", subject=unstable)
     refused = ended.json["transitions"]["refused"]
@@ -112,14 +112,14 @@ def test_events_that_are_refused_are_sent_too_and_another_answer_the_second_time
     assert {finding["kind"] for finding in ended.json["findings"]} == {"unstable"}
 
 
-def test_the_report_says_which_share_was_played(epochfuzz, finished):
+def test_campaign_report_shows_the_share_of_transitions_that_were_played(epochfuzz, finished):
     directory, undisturbed = finished
     ended = epochfuzz("campaign", "report", str(directory), "--json")
     assert f"{undisturbed.toured.applied.played:,} of {N:,} transitions" in ended.err
     assert [each["length"] for each in ended.json["findings"]] == [2]
 
 
-def test_of_another_choice_and_with_a_time_it_is_refused(spark, finished, epochfuzz):
+def test_an_exhaustive_campaign_rejects_another_choice_of_refused_and_a_time_limit(spark, finished, epochfuzz):
     with pytest.raises(CampaignError, match="another choice of --refused"):
         campaign(spark, finished[0], tours(*DEFECTIVE, refused=True))
     ended = epochfuzz("conform", "--exhaustive", "--for", "1s", "--campaign", "c", "--", *DEFECTIVE)
@@ -127,7 +127,7 @@ def test_of_another_choice_and_with_a_time_it_is_refused(spark, finished, epochf
     assert "--for can't be combined with --exhaustive and --campaign" in ended.err
 
 
-def test_a_worker_that_numbers_transitions_otherwise_says_so(spark, finished):
+def test_a_worker_that_numbers_transitions_differently_raises_an_error(spark, finished):
     graph = tours().graph_of(["produce", "fetch"])
     work = tours()
     work.tell(["produce"], Round(graph, ~graph.refused, graph.refused, 0), 0, 0)

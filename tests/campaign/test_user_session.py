@@ -23,7 +23,7 @@ LOGS = ROOT / "tests" / "audit" / "logs"
 
 
 @pytest.mark.thorough
-def test_a_campaign_on_a_session_of_the_user_finds_what_a_local_run_finds(spark: Any, tmp_path: Path) -> None:
+def test_a_campaign_on_a_users_spark_session_has_the_tally_of_a_local_run(spark: Any, tmp_path: Path) -> None:
     outcome = epochfuzz.campaign(
         spark, out=str(tmp_path), protocols=["hw"], schedules=3_000, seed=7, certify=0, replicas=3
     )
@@ -35,7 +35,7 @@ def test_a_campaign_on_a_session_of_the_user_finds_what_a_local_run_finds(spark:
 
 
 @pytest.mark.thorough
-def test_conform_on_a_session_of_the_user_finds_a_defect(
+def test_conform_on_a_users_spark_session_detects_a_mutant(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     command = ["env", f"PYTHONPATH={ROOT}{os.pathsep}{ROOT / 'src'}", *SUBJECT, "--defect", "everyone-is-waited-for"]
@@ -44,13 +44,13 @@ def test_conform_on_a_session_of_the_user_finds_a_defect(
     assert spark.range(3).count() == 3
 
 
-def test_an_audit_on_a_session_of_the_user_finds_the_lost_records(spark: Any, tmp_path: Path) -> None:
+def test_an_audit_on_a_users_spark_session_finds_the_lost_records(spark: Any, tmp_path: Path) -> None:
     found = epochfuzz.audit(spark, [str(LOGS / "re-elected-leader-4.3.1")], out=str(tmp_path))
     assert found.findings
     assert spark.range(3).count() == 3
 
 
-def test_a_session_that_is_open_stays_open_with_its_own_master_and_configuration(
+def test_an_open_spark_session_stays_open_and_keeps_its_master_and_configuration(
     spark: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = spark.conf.get("spark.sql.shuffle.partitions")
@@ -71,7 +71,7 @@ def test_a_session_that_is_open_stays_open_with_its_own_master_and_configuration
         (None, None),
     ],
 )
-def test_without_master_the_configuration_of_spark_counts(
+def test_spark_defaults_conf_names_the_master_if_the_user_gives_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: str | None, named: str | None
 ) -> None:
     monkeypatch.delenv("PYSPARK_GATEWAY_PORT", raising=False)
@@ -95,7 +95,7 @@ def test_without_master_the_configuration_of_spark_counts(
     ],
     ids=["campaign", "conform", "explore", "audit"],
 )
-def test_spark_submit_runs_a_command_on_its_own_master(tmp_path: Path, words: list[str], printed: str) -> None:
+def test_a_command_under_spark_submit_runs_on_the_master_of_spark_submit(tmp_path: Path, words: list[str], printed: str) -> None:
     file = subprocess.run(
         [sys.executable, "-c", "import epochfuzz.submit; print(epochfuzz.submit.__file__)"],
         stdout=subprocess.PIPE,

@@ -41,18 +41,18 @@ def in_order(*wanted: str) -> object:
 LONG = ["fetch B", "produce A", "notify B", "crash B", "elect A", "restart B", "receive B", "drop A", "expire B"] * 4
 
 
-def test_events_that_do_not_matter_are_deleted() -> None:
+def test_shrinking_deletes_events_that_do_not_matter() -> None:
     assert minimal(LONG, in_order("crash B", "receive B")) == ["crash B", "receive B"]
 
 
-def test_events_that_matter_only_together_are_deleted_together() -> None:
+def test_shrinking_deletes_events_together_that_matter_only_together() -> None:
     def fails(events: list[str]) -> bool:
         return "expire B" in events and events.count("crash B") == events.count("restart B")
 
     assert minimal(LONG, fails) == ["expire B"]
 
 
-def test_another_replica_takes_the_place_of_one_that_had_to_be_elected() -> None:
+def test_shrinking_replaces_a_replica_that_had_to_be_elected() -> None:
     def fails(events: list[str]) -> bool:
         return "produce A" in events or {"elect B", "notify B", "produce B"} <= set(events)
 
@@ -62,14 +62,14 @@ def test_another_replica_takes_the_place_of_one_that_had_to_be_elected() -> None
 DETOUR = ["elect B", "notify A", "elect A", "notify A"]
 
 
-def test_one_event_takes_the_place_of_a_detour() -> None:
+def test_shrinking_replaces_a_detour_with_a_single_event() -> None:
     def fails(events: list[str]) -> bool:
         return events[-1:] == ["fetch B"] and (events[:3] == DETOUR[:3] or events[:1] == ["expire B"])
 
     assert minimal([*DETOUR[:3], "fetch B"], fails) == ["expire B", "fetch B"]
 
 
-def test_what_is_no_longer_enabled_goes_along_with_what_is_replaced() -> None:
+def test_shrinking_drops_events_that_a_replacement_disables() -> None:
     def enabled(schedule: bytes) -> bytes:
         """Once B has expired, A is leader and knows it: nothing more to learn."""
         events = schedule_texts(schedule)
@@ -82,11 +82,11 @@ def test_what_is_no_longer_enabled_goes_along_with_what_is_replaced() -> None:
     assert minimal([*DETOUR, "fetch B"], fails, enabled) == ["expire B", "fetch B"]
 
 
-def test_what_fails_without_any_event_is_shrunk_to_none() -> None:
+def test_shrinking_returns_no_events_if_the_failure_needs_none() -> None:
     assert minimal(LONG, lambda events: True) == []
 
 
-def test_no_schedule_is_run_twice() -> None:
+def test_shrinking_runs_no_schedule_twice() -> None:
     run: list[tuple[str, ...]] = []
 
     def fails(events: list[str]) -> bool:
@@ -97,17 +97,17 @@ def test_no_schedule_is_run_twice() -> None:
     assert len(run) == len(set(run))
 
 
-def test_it_ends_after_a_number_of_attempts_with_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shrinking_stops_after_a_number_of_attempts_with_the_best_schedule_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attempts, "MOST_ATTEMPTS", 5)
     shrunk = minimal(LONG, in_order("crash B"))
     assert 1 < len(shrunk) < len(LONG)
 
 
-def test_it_ends_after_a_time_with_the_best_so_far() -> None:
+def test_shrinking_stops_after_a_time_with_the_best_schedule_so_far() -> None:
     assert minimal(LONG, in_order("crash B"), seconds=0.0) == LONG
 
 
-def test_the_failure_that_is_returned_is_one_that_was_seen() -> None:
+def test_shrinking_keeps_two_events_that_must_be_adjacent() -> None:
     def fails(events: list[str]) -> bool:
         return any(pair == ("crash B", "elect A") for pair in pairwise(events))
 

@@ -24,7 +24,7 @@ DEFECTIVE = (*SUBJECT, "--defect", "shrinking-does-not-advance")
 FEW = ("--schedules", "10", "--seed", "2")
 
 
-def test_a_subject_that_conforms_ends_with_0_and_says_how_much_was_run(epochfuzz: Any) -> None:
+def test_conform_exits_with_0_for_a_conforming_adapter_and_prints_the_size_of_the_run(epochfuzz: Any) -> None:
     ended = epochfuzz("conform", *FEW, "--", *REFERENCE)
     assert ended.code == 0
     assert "The system under test conforms to kip-320, checked by lock-step:\n10 schedules and 0 cases, " in ended.out
@@ -35,7 +35,7 @@ def test_a_subject_that_conforms_ends_with_0_and_says_how_much_was_run(epochfuzz
 
 
 @pytest.mark.thorough
-def test_the_line_that_reproduces_a_run_names_all_that_it_was_asked_for(
+def test_the_reproduce_line_names_all_options_of_a_run(
     epochfuzz: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(attempts, "MOST_ATTEMPTS", 0)  # what is found is of no interest
@@ -46,13 +46,13 @@ def test_the_line_that_reproduces_a_run_names_all_that_it_was_asked_for(
     assert f"reproduce: epochfuzz conform {' '.join(words)} -- " in epochfuzz("conform", *words, "--", *REFERENCE).out
 
 
-def test_its_json_has_the_keys_that_were_agreed_on(epochfuzz: Any) -> None:
+def test_the_json_of_conform_has_verdict_schedules_findings_and_steps(epochfuzz: Any) -> None:
     document = epochfuzz("conform", *FEW, "--json", "--", *REFERENCE).json
     assert (document["conforms"], document["schedules"], document["findings"]) == (True, 10, [])
     assert document["steps"] > 100
 
 
-def test_a_difference_ends_with_1_and_is_shown_with_timeline_field_and_case(epochfuzz: Any) -> None:
+def test_conform_exits_with_1_at_a_difference_and_shows_timeline_field_and_case(epochfuzz: Any) -> None:
     ended = epochfuzz("conform", *FEW, "--", *DEFECTIVE)
     assert ended.code == 1
     assert "difference under kip-320: replicas.A.hw is 0, and 1 in the model" in ended.out
@@ -61,7 +61,7 @@ def test_a_difference_ends_with_1_and_is_shown_with_timeline_field_and_case(epoc
     assert judge(load_case(saved)).as_expected
 
 
-def test_a_difference_in_json_names_schedule_field_and_both_values(epochfuzz: Any) -> None:
+def test_the_json_of_a_difference_has_schedule_field_and_both_values(epochfuzz: Any) -> None:
     (finding,) = epochfuzz("conform", *FEW, "--json", "--", *DEFECTIVE).json["findings"]
     assert finding["protocol"] == "kip-320"
     assert finding["kind"] == "difference"
@@ -70,7 +70,7 @@ def test_a_difference_in_json_names_schedule_field_and_both_values(epochfuzz: An
     assert (finding["field"], finding["expected"], finding["observed"]) == ("replicas.A.hw", 1, 0)
 
 
-def test_a_saved_case_says_what_the_model_shows_where_the_subject_differed(epochfuzz: Any) -> None:
+def test_a_saved_case_has_the_state_that_the_model_expects(epochfuzz: Any) -> None:
     (finding,) = epochfuzz("conform", *FEW, "--out", "kept", "--json", "--", *DEFECTIVE).json["findings"]
     case = load_case(finding["saved"])
     assert case.path is not None
@@ -80,7 +80,7 @@ def test_a_saved_case_says_what_the_model_shows_where_the_subject_differed(epoch
 
 
 @pytest.mark.thorough
-def test_the_corpus_comes_first_and_each_case_brings_its_own_configuration(epochfuzz: Any) -> None:
+def test_conform_runs_each_case_of_the_corpus_with_the_configuration_of_the_case(epochfuzz: Any) -> None:
     case = ROOT / "corpus" / "documents" / "isr-shrink-and-rejoin.yaml"
     ended = epochfuzz("conform", "--schedules", "0", "--corpus", str(case), "--json", "--", *DEFECTIVE)
     (finding,) = ended.json["findings"]
@@ -88,7 +88,7 @@ def test_the_corpus_comes_first_and_each_case_brings_its_own_configuration(epoch
     assert (finding["case"], finding["configuration"]) == ("isr-shrink-and-rejoin", {"replicas": 3})
 
 
-def test_a_case_with_a_configuration_that_it_does_not_need_is_shrunk_without_it(epochfuzz: Any) -> None:
+def test_a_case_is_shrunk_without_configuration_that_the_failure_does_not_need(epochfuzz: Any) -> None:
     case = ROOT / "corpus" / "documents" / "acks-1-loss.yaml"
     words = ("--schedules", "0", "--corpus", str(case), "--json")
     (finding,) = epochfuzz("conform", *words, "--", *SUBJECT, "--defect", "recovery-drops-the-last-batch").json[
@@ -99,32 +99,32 @@ def test_a_case_with_a_configuration_that_it_does_not_need_is_shrunk_without_it(
     assert finding["events"] == ["produce A", "crash A", "restart A"]
 
 
-def test_a_log_that_differs_is_shown_beside_that_of_the_model(epochfuzz: Any) -> None:
+def test_a_differing_log_is_shown_next_to_the_log_of_the_model(epochfuzz: Any) -> None:
     ended = epochfuzz("conform", *FEW, "--", *SUBJECT, "--defect", "recovery-drops-the-last-batch")
     assert "│ replicas.A.log    │ [[m0, 0]] │ []      │" in ended.out
 
 
-def test_the_epoch_of_a_replica_that_has_learned_none_is_not_shown_as_differing(epochfuzz: Any) -> None:
+def test_the_epoch_of_a_replica_that_has_learned_no_epoch_is_not_shown_as_different(epochfuzz: Any) -> None:
     ended = epochfuzz("conform", *FEW, "--", *SUBJECT, "--defect", "recovery-drops-the-last-batch")
     assert "A knows no leader" in ended.out
     assert "replicas.A.leader_epoch" not in ended.out
 
 
 @pytest.mark.thorough
-def test_a_corpus_in_the_current_directory_is_found(epochfuzz: Any) -> None:
+def test_conform_finds_a_corpus_in_the_current_directory(epochfuzz: Any) -> None:
     shutil.copytree(ROOT / "corpus", "corpus")
     ended = epochfuzz("conform", "--schedules", "0", "--json", "--", *REFERENCE)
     assert ended.json["conforms"]
     assert ended.json["cases"] == len(load_corpus(["corpus"]))
 
 
-def test_a_corpus_without_a_case_in_the_current_directory_is_as_good_as_none(epochfuzz: Any) -> None:
+def test_conform_ignores_an_empty_corpus_in_the_current_directory(epochfuzz: Any) -> None:
     Path("corpus").mkdir()
     ended = epochfuzz("conform", *FEW, "--json", "--", *HOSTILE, "flood_standard_error", "reset")
     assert (ended.code, ended.json["cases"]) == (4, 0)
 
 
-def test_what_was_found_is_shown_before_the_complaint_about_a_protocol_that_the_subject_lacks(
+def test_conform_shows_findings_despite_an_error_about_an_unsupported_protocol(
     epochfuzz: Any,
 ) -> None:
     words = ("--protocol", "kip-320", "--protocol", "kip-320:fencing=none", *FEW, "--json", "--", *DEFECTIVE)
@@ -145,7 +145,7 @@ def test_findings_do_not_depend_on_the_number_of_jobs(epochfuzz: Any) -> None:
 
 
 @pytest.mark.thorough
-def test_judged_by_promises_a_known_flaw_of_the_protocol_is_listed_and_does_not_count(
+def test_judge_promises_lists_a_known_bug_of_the_protocol_and_exits_with_0(
     epochfuzz: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(run, "MOST_NONCONFORMITIES", 1)
@@ -160,7 +160,7 @@ def test_judged_by_promises_a_known_flaw_of_the_protocol_is_listed_and_does_not_
 
 
 @pytest.mark.thorough
-def test_judged_by_promises_a_broken_promise_ends_with_1_and_shows_what_was_observed(
+def test_judge_promises_exits_with_1_at_a_broken_guarantee_and_shows_the_timeline(
     epochfuzz: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(run, "MOST_NONCONFORMITIES", 1)
@@ -173,21 +173,21 @@ def test_judged_by_promises_a_broken_promise_ends_with_1_and_shows_what_was_obse
     assert "│ 1 │ produce A" in ended.out
 
 
-def test_what_was_never_applied_or_shown_is_named(epochfuzz: Any) -> None:
+def test_the_json_of_conform_lists_the_fields_that_the_adapter_never_shows(epochfuzz: Any) -> None:
     ended = epochfuzz("conform", "--protocol", "hw", *FEW, "--json", "--", *SUBJECT)
     assert ended.json["never_shown"] == ["replicas.epochs", "producers.acked"]
     assert "power_loss" not in ended.json["never_applied"]
 
 
 @pytest.mark.thorough
-def test_a_process_of_the_subject_lives_for_as_many_schedules_as_are_asked_for(epochfuzz: Any) -> None:
+def test_option_processes_for_sets_the_number_of_schedules_of_a_process(epochfuzz: Any) -> None:
     for schedules, started in (("5", 2), ("10", 1)):
         epochfuzz("conform", *FEW, "--processes-for", schedules, "--", *OWN, f"starts-{schedules}")
         assert Path(f"starts-{schedules}").read_text().split() == ["start"] * started
 
 
 @pytest.mark.thorough
-def test_fields_of_the_subjects_own_are_shown_and_not_compared(epochfuzz: Any) -> None:
+def test_conform_shows_own_fields_of_an_adapter_and_does_not_compare_them(epochfuzz: Any) -> None:
     ended = epochfuzz("conform", *FEW, "--json", "--", *OWN, "starts")
     assert ended.code == 0
     assert ended.json["own_fields"] == ["controller.own.decisions", "replicas.own.flushed"]
@@ -197,7 +197,7 @@ def test_fields_of_the_subjects_own_are_shown_and_not_compared(epochfuzz: Any) -
     assert "│ replicas.A.own.flushed" in differing.out
 
 
-def test_a_directory_that_is_refused_is_not_said_to_be_kept(epochfuzz: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_conform_does_not_claim_to_keep_a_campaign_in_a_rejected_directory(epochfuzz: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*arguments: object) -> None:
         raise BadInput("c: another campaign is in this directory")
 
@@ -222,7 +222,7 @@ serve(Misspelt())
 """
 
 
-def test_a_misspelt_field_that_is_never_shown_ends_with_2_and_is_named(epochfuzz: Any, tmp_path: Path) -> None:
+def test_conform_exits_with_2_and_suggests_the_name_of_a_misspelt_field(epochfuzz: Any, tmp_path: Path) -> None:
     (tmp_path / "misspelt.py").write_text(MISSPELT.format(root=str(ROOT)), encoding="utf-8")
     ended = epochfuzz("conform", *FEW, "--", sys.executable, str(tmp_path / "misspelt.py"))
     assert ended.code == 2
@@ -232,7 +232,7 @@ def test_a_misspelt_field_that_is_never_shown_ends_with_2_and_is_named(epochfuzz
     )
 
 
-def test_a_run_says_how_likely_a_new_finding_is(epochfuzz: Any) -> None:
+def test_conform_prints_the_probability_of_a_new_finding(epochfuzz: Any) -> None:
     ended = epochfuzz("conform", *FEW, "--json", "--", *REFERENCE)
     assert (ended.json["estimate"]["schedules"], ended.json["estimate"]["alone"]) == (10, 0)
     assert (
@@ -241,7 +241,7 @@ def test_a_run_says_how_likely_a_new_finding_is(epochfuzz: Any) -> None:
 
 
 @pytest.mark.thorough
-def test_the_guarantees_are_checked_on_chosen_schedules_unless_random_ones_are_asked_for(epochfuzz: Any) -> None:
+def test_judge_promises_uses_chosen_schedules_unless_the_user_selects_random_schedules(epochfuzz: Any) -> None:
     words = ("conform", "--judge", "promises", "--schedules", "1", "--seed", "2")
     chosen = epochfuzz(*words, "--", *REFERENCE)
     drawn = epochfuzz(*words, "--selection", "random", "--", *REFERENCE)
@@ -252,7 +252,7 @@ def test_the_guarantees_are_checked_on_chosen_schedules_unless_random_ones_are_a
     assert "--selection random" in " ".join(drawn.out.split())
 
 
-def test_a_run_that_says_nothing_ends_with_4(epochfuzz: Any) -> None:
+def test_conform_exits_with_4_if_the_run_checked_nothing(epochfuzz: Any) -> None:
     ended = epochfuzz("conform", *FEW, "--", *HOSTILE, "flood_standard_error", "reset")
     assert ended.code == 4
     assert "This run checked nothing" in ended.out
@@ -268,7 +268,7 @@ def test_a_run_that_says_nothing_ends_with_4(epochfuzz: Any) -> None:
     ],
 )
 @pytest.mark.parametrize("judge", ["lock-step", "promises"])
-def test_what_a_subject_says_reaches_the_terminal_spelled_out(
+def test_conform_escapes_the_text_of_an_adapter_on_the_terminal(
     epochfuzz: Any, trick: str, when: str, code: int, judge: str
 ) -> None:
     ended = epochfuzz("conform", *FEW, "--judge", judge, "--", *HOSTILE, trick, when)
@@ -277,7 +277,7 @@ def test_what_a_subject_says_reaches_the_terminal_spelled_out(
     assert "\\x1b" in ended.out + ended.err
 
 
-def test_a_saved_case_spells_out_what_a_subject_says_and_can_be_replayed(epochfuzz: Any) -> None:
+def test_a_saved_case_escapes_the_text_of_an_adapter_and_can_be_replayed(epochfuzz: Any) -> None:
     epochfuzz("conform", *FEW, "--out", "kept", "--", *HOSTILE, "show_nasty_text", "event")
     (case,) = load_corpus(["kept"])
     assert "\\x1b[31mred" in case.why
@@ -287,7 +287,7 @@ def test_a_saved_case_spells_out_what_a_subject_says_and_can_be_replayed(epochfu
     assert_printable(ended)
 
 
-def test_a_replica_that_the_partition_does_not_have_is_a_finding_and_its_case_can_be_replayed(epochfuzz: Any) -> None:
+def test_an_unknown_replica_is_a_finding_whose_case_can_be_replayed(epochfuzz: Any) -> None:
     ended = epochfuzz("conform", *FEW, "--out", "kept", "--", *HOSTILE, "show_a_replica_too_many", "event")
     assert ended.code == 1
     assert "│ replicas.E │" in ended.out
@@ -295,7 +295,7 @@ def test_a_replica_that_the_partition_does_not_have_is_a_finding_and_its_case_ca
     assert epochfuzz("replay", "kept").code == 0
 
 
-def test_the_names_of_files_reach_the_terminal_spelled_out(epochfuzz: Any) -> None:
+def test_commands_escape_file_names_on_the_terminal(epochfuzz: Any) -> None:
     nasty = "\x1b]0;title\x07\u202e"
     Path(nasty).mkdir()
     for words in (
@@ -318,7 +318,7 @@ def assert_printable(ended: Any) -> None:
     assert [c for c in text if not c.isprintable()] == []
 
 
-def test_a_hostile_subject_ends_with_1_and_what_it_printed(epochfuzz: Any) -> None:
+def test_conform_exits_with_1_and_shows_the_output_of_an_adapter_that_exits(epochfuzz: Any) -> None:
     ended = epochfuzz("conform", *FEW, "--", *HOSTILE, "exit_with_words", "event")
     assert ended.code == 1
     assert "died under kip-320: it exited with status 7" in ended.out
@@ -340,7 +340,7 @@ def test_a_hostile_subject_ends_with_1_and_what_it_printed(epochfuzz: Any) -> No
         (("--protocol", "kip-320:fencing=none", "--", *SUBJECT), "the system under test cannot run this protocol"),
     ],
 )
-def test_what_cannot_be_used_ends_with_2_and_one_message(
+def test_conform_rejects_invalid_options_with_exit_code_2_and_a_message(
     epochfuzz: Any, words: tuple[str, ...], complaint: str
 ) -> None:
     ended = epochfuzz("conform", *words)
@@ -349,7 +349,7 @@ def test_what_cannot_be_used_ends_with_2_and_one_message(
     assert "Traceback" not in ended.err
 
 
-def test_cases_that_cannot_be_saved_are_an_error(epochfuzz: Any) -> None:
+def test_conform_stops_with_an_error_if_it_cannot_save_cases(epochfuzz: Any) -> None:
     Path("taken").touch()
     ended = epochfuzz("conform", *FEW, "--out", "taken", "--", *DEFECTIVE)
     assert ended.code == 2
@@ -364,7 +364,7 @@ def test_cases_that_cannot_be_saved_are_an_error(epochfuzz: Any) -> None:
         (1, r"interrupted after 0 of 10 schedules of seed 2\n"),
     ],
 )  # fmt: skip
-def test_ctrl_c_shows_what_was_found_the_seed_and_how_to_go_on(
+def test_conform_shows_findings_seed_and_how_to_continue_after_ctrl_c(
     epochfuzz: Any, monkeypatch: pytest.MonkeyPatch, age: int, said: str
 ) -> None:
     monkeypatch.setenv("AGE", str(age))
@@ -377,7 +377,7 @@ def test_ctrl_c_shows_what_was_found_the_seed_and_how_to_go_on(
     assert re.search(rf"{said}to continue, and to shrink all failures: epochfuzz conform .* --seed 2 -- ", ended.out)
 
 
-def test_ctrl_c_while_a_failure_is_shrunk_loses_none(epochfuzz: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_conform_loses_no_failure_if_ctrl_c_interrupts_shrinking(epochfuzz: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*arguments: Any) -> None:
         raise KeyboardInterrupt
 
@@ -392,7 +392,7 @@ def test_ctrl_c_while_a_failure_is_shrunk_loses_none(epochfuzz: Any, monkeypatch
 @pytest.mark.parametrize(
     ("jobs", "number", "code"), [("1", signal.SIGTERM, 143), ("2", signal.SIGINT, 130), ("2", signal.SIGKILL, -9)]
 )
-def test_a_run_that_is_ended_leaves_no_process(
+def test_conform_leaves_no_process_after_a_signal(
     jobs: str, number: signal.Signals, code: int, tmp_path: Path, living: Any
 ) -> None:
     words = [*FEW, "--jobs", jobs, "--timeout", "60", "--", *HOSTILE, "hang_with_children", "event"]

@@ -34,7 +34,7 @@ class ModelAsSubject:
 @pytest.mark.parametrize(
     "schedule", ["produce A, crash B", "crash A, restart A", "crash B, crash A, restart B", "shutdown B, restart B"]
 )
-def test_every_broker_is_registered_and_unfenced_and_has_the_same_leader(protocol: str, schedule: str) -> None:
+def test_after_all_faults_stop_every_broker_is_unfenced_and_knows_the_leader(protocol: str, schedule: str) -> None:
     settings = Configuration()
     execution = Execution(parse_protocol(protocol), settings)
     for event in schedule.split(", "):
@@ -50,7 +50,7 @@ LOST = ["produce A", "fetch B", "receive B", "fetch B", "power_loss B", "restart
 
 
 @pytest.mark.parametrize(("protocol", "broken"), [("kafka-3.3", []), ("kafka-2.1.1", ["isr-complete"])])
-def test_a_restarted_broker_without_its_log_is_judged_once_it_is_registered(protocol: str, broken: list[str]) -> None:
+def test_a_restarted_broker_without_its_log_is_checked_after_its_registration(protocol: str, broken: list[str]) -> None:
     run = replay(parse_schedule(LOST), parse_protocol(protocol), Configuration(power_loss=True))
     seen = SeenPartition(run.settings, run.protocol)
     for step in run.steps:

@@ -23,11 +23,11 @@ def why(fault: Discrepancy = DIFFERENCE, sent: bytes = SENT, protocol: str = "ka
     return reason([RECOVERED], fault, sent, parse_protocol(protocol), TWO)
 
 
-def test_a_field_that_differs_after_one_of_the_events_is_known_under_the_protocol_and_variants_of_it() -> None:
+def test_a_known_difference_covers_its_field_and_event_under_its_protocol_and_variants() -> None:
     assert why() == why(protocol="kafka-2.0.1:late_answer=same_epoch") == "the log is read again"
 
 
-def test_another_field_event_protocol_or_kind_is_news() -> None:
+def test_a_known_difference_covers_no_other_field_event_protocol_or_kind() -> None:
     assert why(fault=Discrepancy(DiscrepancyKind.DIFFERENCE, "replicas.B.leo", 0, 1)) is None
     assert why(fault=Discrepancy(DiscrepancyKind.DIED, None, "an answer", "it exited")) is None
     assert why(sent=SENT[:1]) is None
@@ -35,13 +35,13 @@ def test_another_field_event_protocol_or_kind_is_news() -> None:
     assert why(protocol="kafka-2.1.1") is None
 
 
-def test_a_choice_limits_it_to_protocols_that_make_it() -> None:
+def test_a_choice_limits_a_known_difference_to_protocols_with_the_choice() -> None:
     same_leader = replace(RECOVERED, choices=("late_answer=same_leader",))
     assert same_leader.covers(DIFFERENCE, SENT, parse_protocol("kafka-2.0.1"), TWO)
     assert not same_leader.covers(DIFFERENCE, SENT, parse_protocol("kafka-2.0.1:late_answer=same_epoch"), TWO)
 
 
-def test_a_goal_limits_it_to_schedules_on_which_the_model_has_met_it() -> None:
+def test_a_goal_limits_a_known_difference_to_schedules_that_reach_the_goal() -> None:
     after_an_unclean_election = replace(RECOVERED, met=("log truncated",))
     kafka = parse_protocol("kafka-2.0.1")
     assert not after_an_unclean_election.covers(DIFFERENCE, SENT, kafka, TWO)
@@ -55,7 +55,7 @@ def test_a_goal_limits_it_to_schedules_on_which_the_model_has_met_it() -> None:
     assert after_an_unclean_election.covers(DIFFERENCE, lost + SENT, kafka, TWO)
 
 
-def test_any_field_is_every_field_and_no_death() -> None:
+def test_a_known_difference_of_any_field_does_not_cover_an_exit_of_the_adapter() -> None:
     anything = replace(RECOVERED, field="any")
     kafka = parse_protocol("kafka-2.0.1")
     assert anything.covers(DIFFERENCE, SENT, kafka, TWO)
@@ -63,7 +63,7 @@ def test_any_field_is_every_field_and_no_death() -> None:
     assert not anything.covers(Discrepancy(DiscrepancyKind.DIED, None, "an answer", "it exited"), SENT, kafka, TWO)
 
 
-def test_a_subject_may_be_known_to_die_with_certain_words() -> None:
+def test_a_known_exit_of_the_adapter_covers_only_exits_with_its_output() -> None:
     dies = Known("died", ("restart",), "a thread ends", output="Offset mismatch")
     died = Discrepancy(DiscrepancyKind.DIED, None, "an answer", "it exited", "Offset mismatch for partition t-0")
     kafka = parse_protocol("kafka-2.0.1")
@@ -73,7 +73,7 @@ def test_a_subject_may_be_known_to_die_with_certain_words() -> None:
     assert of_document(dies.document()) == dies
 
 
-def test_a_file_is_a_list_in_which_what_is_not_asked_for_is_for_its_author(tmp_path: Path) -> None:
+def test_load_known_ignores_further_keys_of_an_entry(tmp_path: Path) -> None:
     file = tmp_path / "known.yaml"
     file.write_text("- {field: hw, after: [receive], why: so it is, schedule: [fetch B, receive B]}\n")
     assert load_known(file) == (Known("hw", ("receive",), "so it is"),)
@@ -95,7 +95,7 @@ def test_a_file_is_a_list_in_which_what_is_not_asked_for_is_for_its_author(tmp_p
         "- {field: hw, after: [fetch], why: x, met: [log cut in two]}",
     ],
 )
-def test_what_is_no_such_list_is_refused(text: str, tmp_path: Path) -> None:
+def test_load_known_rejects_invalid_files(text: str, tmp_path: Path) -> None:
     file = tmp_path / "known.yaml"
     file.write_text(text)
     with pytest.raises(KnownError):

@@ -65,7 +65,7 @@ def set_field(*path: str, value: Any) -> Change:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("protocol", NAMED)
-def test_the_model_conforms_to_itself_with_every_fault_switched_on(protocol: str) -> None:
+def test_the_model_conforms_to_itself_with_every_fault_enabled(protocol: str) -> None:
     settings = Configuration(replicas=3, power_loss=True, asynchronous_checkpoint=True, unclean_leader_election=True)
     deck = generate.deck_for(KAFKA, settings, [parse_protocol(protocol)])
     for number in range(20):
@@ -88,7 +88,7 @@ def test_the_model_conforms_to_itself_with_every_fault_switched_on(protocol: str
         (("controller", "isr"), ["A"]),
     ],
 )
-def test_a_field_that_differs_is_named_with_what_was_expected(path: tuple[str, ...], value: Any) -> None:
+def test_a_difference_names_the_field_and_the_expected_value(path: tuple[str, ...], value: Any) -> None:
     expected = run(Changed(unchanged), REPLICATED).answers[-1][1]
     (sighting,) = run(Changed(set_field(*path, value=value)), REPLICATED).sightings
     assert sighting.fault.kind is DiscrepancyKind.DIFFERENCE
@@ -124,7 +124,7 @@ class Silent(CheckedSubject):
 
 
 @pytest.mark.parametrize(("field", "is_old"), [("epochs", True), ("leo", False)])
-def test_a_difference_after_the_first_event_may_be_as_old_as_the_reset(field: str, is_old: bool) -> None:
+def test_is_from_reset_recognizes_a_difference_that_exists_since_the_reset(field: str, is_old: bool) -> None:
     def change(observation: dict[str, Any]) -> None:
         observation["replicas"]["A"][field] = [] if field == "epochs" else 7
 
@@ -143,7 +143,7 @@ def test_a_difference_ends_the_schedule() -> None:
     assert driven.shown.steps == 1
 
 
-def test_an_event_applied_by_one_and_refused_by_the_other_is_a_difference() -> None:
+def test_an_event_that_only_the_adapter_applies_is_a_difference() -> None:
     class Eager(Reference):
         def apply(self, event: str) -> bool:
             return super().apply(event) or event == "receive B"
@@ -152,12 +152,12 @@ def test_an_event_applied_by_one_and_refused_by_the_other_is_a_difference() -> N
     assert (sighting.fault.field, sighting.fault.expected, sighting.fault.observed) == ("applied", False, True)
 
 
-def test_a_replica_that_should_not_be_there_is_a_difference() -> None:
+def test_an_unexpected_replica_is_a_difference() -> None:
     (sighting,) = run(Changed(set_field("replicas", "C", value={"leo": 0})), ["produce A"]).sightings
     assert sighting.fault.field == "replicas.C"
 
 
-def test_a_field_that_is_left_out_is_not_compared_and_not_counted_as_shown() -> None:
+def test_a_missing_field_is_neither_compared_nor_counted_as_shown() -> None:
     def hide(observation: dict[str, Any]) -> None:
         del observation["replicas"]["B"]
         del observation["replicas"]["A"]["epochs"]
@@ -170,17 +170,17 @@ def test_a_field_that_is_left_out_is_not_compared_and_not_counted_as_shown() -> 
     }
 
 
-def test_an_unknown_field_is_counted_and_otherwise_ignored() -> None:
+def test_an_unknown_field_is_counted_and_not_compared() -> None:
     driven = run(Changed(set_field("replicas", "A", "high_watermark", value=7)), REPLICATED)
     assert driven.sightings == []
     assert driven.shown.fields["replicas.high_watermark"] == len(REPLICATED)
 
 
-def test_the_order_of_the_isr_means_nothing() -> None:
+def test_the_order_of_the_isr_does_not_matter() -> None:
     assert run(Changed(lambda seen: seen["controller"]["isr"].reverse()), REPLICATED).sightings == []
 
 
-def test_the_epoch_of_a_restarted_replica_is_compared_only_once_it_has_learned_one() -> None:
+def test_the_epoch_of_a_restarted_replica_is_compared_only_after_a_metadata_update() -> None:
     def forget(observation: dict[str, Any]) -> None:
         if observation["replicas"]["B"]["leader"] is None:
             observation["replicas"]["B"]["leader_epoch"] = None
@@ -191,13 +191,13 @@ def test_the_epoch_of_a_restarted_replica_is_compared_only_once_it_has_learned_o
     assert [sighting.fault.field for sighting in wrong] == ["replicas.B.leader_epoch"]
 
 
-def test_verbs_that_the_subject_does_not_list_are_not_sent() -> None:
+def test_lockstep_sends_no_event_that_the_adapter_does_not_list() -> None:
     subject = Changed(unchanged, verbs=["produce", "fetch"])
     run(subject, REPLICATED)
     assert subject.received == ["produce A", "fetch B", "fetch B"]
 
 
-def test_events_that_only_the_bounds_forbid_are_not_sent() -> None:
+def test_lockstep_sends_no_event_that_only_the_bounds_forbid() -> None:
     subject = Changed(unchanged)
     run(subject, ["produce A", "produce A", "expire B", "expire A", "elect A"], records=1, epochs=1)
     assert subject.received == ["produce A", "expire B"]
@@ -207,13 +207,13 @@ def test_events_that_only_the_bounds_forbid_are_not_sent() -> None:
     ("protocol", "sent"),
     [("kafka-2.1.1", ["expire B", "crash A", "restart A"]), ("kafka-2.3", ["expire B", "crash A"])],
 )
-def test_a_return_that_opens_an_epoch_counts_towards_the_bound(protocol: str, sent: list[str]) -> None:
+def test_a_restart_that_opens_an_epoch_counts_towards_the_bound(protocol: str, sent: list[str]) -> None:
     subject = Changed(unchanged)
     run(subject, ["expire B", "crash A", "restart A"], protocol, epochs=1)
     assert subject.received == sent
 
 
-def test_of_the_events_that_the_model_refuses_in_one_state_the_first_is_sent() -> None:
+def test_lockstep_sends_only_the_first_event_per_state_that_is_not_enabled() -> None:
     subject = Changed(unchanged)
     run(subject, ["receive B", "receive B", "restart A", "produce A", "restart A"])
     assert subject.received == ["receive B", "produce A", "restart A"]
@@ -223,7 +223,7 @@ def told(*records: str) -> Change:
     return lambda observation: observation.update(producers={"acked": list(records)})
 
 
-def test_what_producers_were_told_is_compared_where_it_is_shown() -> None:
+def test_acknowledgements_are_compared_if_the_adapter_shows_them() -> None:
     replicated = [*REPLICATED[:4]]
     assert [each.fault.field for each in run(Changed(told()), replicated).sightings] == ["producers.acked"]
     assert [each.fault.field for each in run(Changed(told("m0")), replicated[:1]).sightings] == ["producers.acked"]

@@ -56,12 +56,12 @@ class OnlyReplicates(Reference):
         return super().apply(event)
 
 
-def test_the_model_passes() -> None:
+def test_conformance_test_passes_for_the_model() -> None:
     assert failures(conformance_test(Reference, replicas=3, power_loss=True)) == []
 
 
 @pytest.mark.thorough
-def test_a_subject_that_differs_fails_with_the_field_and_the_shortest_schedule() -> None:
+def test_conformance_test_fails_with_the_differing_field_and_the_shortest_schedule() -> None:
     (report,) = failures(conformance_test(Ahead))
     assert "Difference: difference: replicas.B.leo is 2, and 1 in the model" in report
     # Two schedules are shortest. Hypothesis also draws constants of the modules that happen to be loaded, and so which
@@ -71,14 +71,14 @@ def test_a_subject_that_differs_fails_with_the_field_and_the_shortest_schedule()
 
 
 @pytest.mark.thorough
-def test_what_takes_several_events_in_order_is_found_and_shrunk() -> None:
+def test_conformance_test_shrinks_a_failure_of_several_events_in_order() -> None:
     (report,) = failures(conformance_test(Unfenced), examples=100)
     assert "Difference: difference: applied is true, and false in the model" in report
     assert report.count("state.step(event=") <= 5
 
 
 @pytest.mark.thorough
-def test_what_it_should_refuse_is_sent_as_well() -> None:
+def test_conformance_test_sends_events_that_are_not_enabled() -> None:
     refused: set[str] = set()
 
     class Noted(Reference):
@@ -91,12 +91,12 @@ def test_what_it_should_refuse_is_sent_as_well() -> None:
     assert refused > {"produce", "fetch", "receive", "restart", "notify", "elect", "expand"}
 
 
-def test_events_that_the_subject_does_not_have_are_not_sent() -> None:
+def test_conformance_test_sends_no_event_that_the_adapter_does_not_list() -> None:
     assert failures(conformance_test(OnlyReplicates)) == []
 
 
 @pytest.mark.thorough
-def test_a_broken_promise_fails_and_a_known_flaw_of_the_protocol_does_not() -> None:
+def test_conformance_test_fails_at_a_broken_guarantee_and_not_at_a_known_bug() -> None:
     assert failures(conformance_test(Reference, protocol="hw", judge="promises")) == []
 
     class Invented(Reference):
@@ -109,13 +109,13 @@ def test_a_broken_promise_fails_and_a_known_flaw_of_the_protocol_does_not() -> N
     assert "Promise: promise: hw-within-log is broken: B's HW 1 is beyond its LEO 0" in report
 
 
-def test_an_answer_that_is_none_fails_with_what_it_was() -> None:
+def test_conformance_test_fails_if_apply_returns_no_bool() -> None:
     (report,) = failures(conformance_test(Wordy))
     assert "apply() returned 'yes', which is neither True nor False" in report
 
 
 @pytest.mark.thorough
-def test_the_factory_is_called_once_for_all_examples() -> None:
+def test_conformance_test_calls_its_factory_once_for_all_examples() -> None:
     made = []
 
     def factory() -> Reference:
@@ -126,18 +126,18 @@ def test_the_factory_is_called_once_for_all_examples() -> None:
     assert len(made) == 1
 
 
-def test_a_command_is_driven_and_ended(living: Any) -> None:
+def test_conformance_test_runs_a_command_and_ends_its_process(living: Any) -> None:
     assert failures(conformance_test(lambda: CommandSubject(SUBJECT), replicas=3), examples=5) == []
     assert living() == []
 
 
-def test_a_subject_that_is_unable_to_run_the_protocol_fails_with_its_reason() -> None:
+def test_conformance_test_fails_with_the_reason_of_an_adapter_that_cannot_run_the_protocol() -> None:
     test = conformance_test(lambda: CommandSubject(SUBJECT), protocol="kip-320:fencing=none")
     (report,) = failures(test)
     assert "cannot run this protocol and configuration: there is hw, kip-101, kip-279, kip-320" in report
 
 
-def test_a_subject_without_events_fails_and_says_so() -> None:
+def test_conformance_test_fails_for_an_adapter_without_events() -> None:
     class Idle(Reference):
         def reset(self, config: dict[str, Any], protocol: str) -> list[str]:
             return []
@@ -161,7 +161,7 @@ KNOWN = """\
 
 
 @pytest.mark.thorough
-def test_a_known_difference_ends_an_example_and_every_seed_passes(tmp_path: Path) -> None:
+def test_conformance_test_passes_with_a_known_difference(tmp_path: Path) -> None:
     (tmp_path / "known.yaml").write_text(KNOWN, encoding="utf-8")
     assert failures(conformance_test(Differs), examples=10)
     assert failures(conformance_test(Differs, known=tmp_path / "known.yaml"), examples=30) == []
@@ -169,13 +169,13 @@ def test_a_known_difference_ends_an_example_and_every_seed_passes(tmp_path: Path
 
 
 @pytest.mark.thorough
-def test_a_difference_that_the_file_does_not_list_fails(tmp_path: Path) -> None:
+def test_conformance_test_fails_at_a_difference_that_the_file_does_not_list(tmp_path: Path) -> None:
     (tmp_path / "known.yaml").write_text(KNOWN.replace("leo", "hw"), encoding="utf-8")
     (report,) = failures(conformance_test(Differs, known=tmp_path / "known.yaml"))
     assert "replicas.B.leo is 2, and 1 in the model" in report
 
 
-def test_a_file_of_known_differences_that_is_wrong_is_refused_at_once(tmp_path: Path) -> None:
+def test_conformance_test_rejects_an_invalid_file_of_known_differences(tmp_path: Path) -> None:
     (tmp_path / "known.yaml").write_text("- {field: leo}", encoding="utf-8")
     with pytest.raises(KnownError, match="why must be a text"):
         conformance_test(Differs, known=tmp_path / "known.yaml")
@@ -183,7 +183,7 @@ def test_a_file_of_known_differences_that_is_wrong_is_refused_at_once(tmp_path: 
         conformance_test(Differs, known=tmp_path / "none.yaml")
 
 
-def test_all_failures_are_of_one_class_of_assertion() -> None:
+def test_nonconformance_is_an_assertion_error() -> None:
     assert issubclass(NonConformance, AssertionError)
 
 
@@ -196,12 +196,12 @@ def test_all_failures_are_of_one_class_of_assertion() -> None:
         ({"replica": 2}, TypeError),
     ],
 )
-def test_a_wrong_argument_is_refused_at_once(arguments: dict[str, Any], error: type[Exception]) -> None:
+def test_conformance_test_rejects_a_wrong_argument(arguments: dict[str, Any], error: type[Exception]) -> None:
     with pytest.raises(error):
         conformance_test(Reference, **arguments)
 
 
-def test_the_package_gives_its_names_and_no_others() -> None:
+def test_the_conform_package_exports_exactly_its_listed_names() -> None:
     import epochfuzz.harness.conform as package
 
     assert all(getattr(package, name) for name in package.__all__)
@@ -210,7 +210,7 @@ def test_the_package_gives_its_names_and_no_others() -> None:
 
 
 @pytest.mark.parametrize("selection", [Selection.COVERAGE, Selection.BUGS])
-def test_in_pytest_chosen_schedules_are_followed(selection: Selection) -> None:
+def test_conformance_test_runs_chosen_schedules(selection: Selection) -> None:
     class Counting(Reference):
         seen: ClassVar[set[tuple[str, ...]]] = set()
 
@@ -234,6 +234,6 @@ def test_in_pytest_chosen_schedules_are_followed(selection: Selection) -> None:
     assert any(tuple(schedule_texts(events[:20])) in Counting.seen for events in drawn)
 
 
-def test_in_pytest_an_unknown_selection_is_an_error() -> None:
+def test_conformance_test_rejects_an_unknown_selection() -> None:
     with pytest.raises(ValueError, match="luck"):
         conformance_test(Reference, selection="luck")

@@ -43,7 +43,7 @@ def run(schedule: bytes, protocol: str, settings: Configuration, subject: Refere
         records=st.just(6),
     ),
 )
-def test_what_is_broken_by_observation_is_what_the_model_breaks_and_when(
+def test_the_observed_violations_are_the_violations_of_the_model_at_equal_events(
     seed: int, protocol: str, settings: Configuration
 ) -> None:
     deck = generate.deck_for(KAFKA, settings, [parse_protocol(protocol)])
@@ -55,7 +55,7 @@ def test_what_is_broken_by_observation_is_what_the_model_breaks_and_when(
 
 
 @given(seed=st.integers(0, 2**32), rule=st.sampled_from(["accepted", "verified", "record_rejected", "rejected"]))
-def test_an_uncommitted_read_after_a_late_request_is_found_where_the_model_has_it(seed: int, rule: str) -> None:
+def test_an_uncommitted_read_after_a_late_request_is_found_as_in_the_model(seed: int, rule: str) -> None:
     protocol = f"kip-320:late_request={rule}"
     settings = Configuration(transactions=True, late_requests=True, epochs=2, records=4)
     schedule = generate.schedule(seed, 0, generate.deck_for(KAFKA, settings, [parse_protocol(protocol)]))
@@ -65,14 +65,14 @@ def test_an_uncommitted_read_after_a_late_request_is_found_where_the_model_has_i
     assert found == ([] if at is None else [at])
 
 
-def test_a_record_that_is_late_counts_as_the_producers_next_record() -> None:
+def test_a_delayed_record_counts_as_the_next_record_of_the_producer() -> None:
     schedule = parse_schedule(["delay A", "abort A", "produce A", "shrink B", "commit A", "delay A", "delay A"])
     driven = run(schedule, "kip-320", Configuration(transactions=True, late_requests=True, records=2))
     assert driven.sightings == []
     assert schedule_texts(bytes(driven.sent)) == schedule_texts(schedule)[:5]
 
 
-def test_the_shortest_loss_is_shown_in_a_sentence() -> None:
+def test_a_lost_record_is_described_in_a_sentence() -> None:
     driven = run(parse_schedule(LOSS), "hw", Configuration())
     loss = next(sighting.fault for sighting in driven.sightings if sighting.fault.field == "no-committed-loss")
     assert loss.sentence == "no-committed-loss is broken: m0 is not at offset 0 of leader B"
@@ -90,7 +90,7 @@ def test_a_violation_of_convergence_lists_the_events_that_stopped_all_faults() -
     assert {"notify B", "fetch B"} <= set(steps)
 
 
-def test_a_schedule_goes_on_after_a_broken_promise() -> None:
+def test_a_schedule_continues_after_a_broken_guarantee() -> None:
     driven = run(parse_schedule(LOSS), "hw", Configuration())
     assert {sighting.fault.field for sighting in driven.sightings} >= {
         "isr-complete",
@@ -102,7 +102,7 @@ def test_a_schedule_goes_on_after_a_broken_promise() -> None:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("hidden", ["log", "hw", "leo", "leader", "leader_epoch", "up"])
-def test_nothing_is_made_up_where_a_field_is_left_out(hidden: str) -> None:
+def test_a_missing_field_causes_no_false_violation(hidden: str) -> None:
     def hide(observation: dict[str, Any]) -> None:
         for replica in observation["replicas"].values():
             del replica[hidden]
@@ -119,7 +119,7 @@ NOT_ENOUGH = ["produce A", "shrink B", "power_loss A", "restart A", "elect A", "
 
 
 @pytest.mark.parametrize("min_insync_replicas", [1, 2])
-def test_who_got_not_enough_replicas_after_append_was_promised_nothing(min_insync_replicas: int) -> None:
+def test_a_record_with_not_enough_replicas_after_append_is_not_acknowledged(min_insync_replicas: int) -> None:
     settings = Configuration(min_insync_replicas=min_insync_replicas, power_loss=True)
     driven = run(parse_schedule(NOT_ENOUGH), "kip-320", settings)
     broken = {sighting.fault.field for sighting in driven.sightings}
@@ -127,7 +127,7 @@ def test_who_got_not_enough_replicas_after_append_was_promised_nothing(min_insyn
     assert ("no-acked-loss" in broken) == (min_insync_replicas == 1)
 
 
-def test_the_isr_counts_in_full_where_a_member_shows_no_log() -> None:
+def test_an_isr_member_that_shows_no_log_counts_for_min_insync_replicas() -> None:
     def hide(observation: dict[str, Any]) -> None:
         del observation["replicas"]["B"]["log"]
 
@@ -137,7 +137,7 @@ def test_the_isr_counts_in_full_where_a_member_shows_no_log() -> None:
     assert "no-acked-loss" in {sighting.fault.field for sighting in driven.sightings}
 
 
-def test_a_high_watermark_beyond_the_log_is_seen() -> None:
+def test_a_high_watermark_beyond_the_log_is_a_violation() -> None:
     def raise_it(observation: dict[str, Any]) -> None:
         observation["replicas"]["B"]["hw"] = 1
 
@@ -145,14 +145,14 @@ def test_a_high_watermark_beyond_the_log_is_seen() -> None:
     assert "hw-within-log" in [sighting.fault.field for sighting in driven.sightings]
 
 
-def test_what_the_contract_permits_is_not_reported() -> None:
+def test_a_violation_that_the_configuration_permits_is_not_reported() -> None:
     events = parse_schedule(["produce A", "elect B", "notify B"])
     assert run(events, "kip-320", Configuration(acks="1")).sightings == []
     said = replay(events, parse_protocol("kip-320"), Configuration(acks="1"))
     assert said.permitted == ["no-acked-loss"]
 
 
-def test_every_property_that_a_model_can_break_is_judged() -> None:
+def test_every_property_that_random_schedules_break_is_checked() -> None:
     breakable = {each.name for each in PROPERTIES if each.seen_in} - {"hw-within-log", "log-matching"}
     breakable -= {
         "consumer-no-skip"
@@ -184,7 +184,7 @@ class Telling(Reference):
         return {**super().observe(), "producers": {"acked": list(self.told)}}
 
 
-def test_what_producers_were_told_is_believed_where_it_is_shown() -> None:
+def test_acknowledgements_that_the_adapter_shows_are_trusted() -> None:
     early = parse_schedule(["produce A", "elect B", "notify B"])
     assert run(early, "kip-320", Configuration()).sightings == []
     told = run(early, "kip-320", Configuration(), Telling())

@@ -24,7 +24,7 @@ def telling(case: Case) -> list[str]:
     return list({tuple(case.expect[name].broken): name for name in reversed(case.protocols)}.values())
 
 
-def test_the_model_as_a_subject_has_the_verdicts_of_the_model_on_the_whole_corpus() -> None:
+def test_the_model_as_an_adapter_has_the_verdicts_of_the_model_on_the_whole_corpus() -> None:
     subject = CheckedSubject(Reference())
     reruns = [rerun(subject, case, parse_protocol(name)) for case in load_corpus([CORPUS]) for name in telling(case)]
     assert any(each.model.broken for each in reruns)
@@ -32,7 +32,7 @@ def test_the_model_as_a_subject_has_the_verdicts_of_the_model_on_the_whole_corpu
     assert {each.case.id for each in reruns if not each.agrees} == {READ_WITHIN_AN_EVENT}
 
 
-def test_a_subject_of_another_generation_has_the_verdict_of_that_generation() -> None:
+def test_an_adapter_of_another_protocol_has_the_verdict_of_its_own_protocol() -> None:
     class Older(Reference):
         def reset(self, config: dict[str, Any], protocol: str) -> list[str] | None:
             return super().reset(config, "hw")
@@ -45,7 +45,7 @@ def test_a_subject_of_another_generation_has_the_verdict_of_that_generation() ->
     assert not found.agrees
 
 
-def test_verdicts_are_printed_side_by_side_and_end_with_0_where_they_agree(epochfuzz: Any) -> None:
+def test_replay_prints_both_verdicts_and_exits_with_0_if_they_agree(epochfuzz: Any) -> None:
     ended = epochfuzz("replay", M1_LOSS, "-p", "hw", "--json", "--subject", shlex.join(SUBJECT))
     assert ended.code == 0
     (case,) = ended.json["cases"]
@@ -54,14 +54,14 @@ def test_verdicts_are_printed_side_by_side_and_end_with_0_where_they_agree(epoch
     assert "no-committed-loss" in case["subject"]["broken"]
 
 
-def test_another_verdict_ends_with_1_and_the_first_difference_is_told(epochfuzz: Any) -> None:
+def test_replay_exits_with_1_and_shows_the_first_difference_if_the_verdicts_differ(epochfuzz: Any) -> None:
     defective = shlex.join((*SUBJECT, "--defect", "recovery-drops-the-last-batch"))
     ended = epochfuzz("replay", M1_LOSS, "-p", "kip-101", "--subject", defective)
     assert ended.code == 1
     assert "m1-loss under kip-101, after event " in ended.out
 
 
-def test_a_subject_that_dies_agrees_with_nothing(epochfuzz: Any) -> None:
+def test_replay_exits_with_1_if_the_adapter_dies(epochfuzz: Any) -> None:
     normal = str(CORPUS / "documents" / "normal-replication.yaml")
     ended = epochfuzz("replay", normal, "-p", "hw", "--subject", shlex.join((*HOSTILE, "exit_with_words", "reset")))
     assert ended.code == 1
@@ -69,7 +69,7 @@ def test_a_subject_that_dies_agrees_with_nothing(epochfuzz: Any) -> None:
     assert said in " ".join(ended.out.split())
 
 
-def test_a_case_with_events_that_the_subject_lacks_is_named_and_says_nothing(epochfuzz: Any) -> None:
+def test_replay_exits_with_4_and_names_a_case_with_unsupported_events(epochfuzz: Any) -> None:
     ended = epochfuzz("replay", M1_LOSS, "-p", "hw", "--subject", shlex.join((*HOSTILE, "answer_twice", "event")))
     assert ended.code == 4
     assert "m1-loss was not replayed under hw: the system under test cannot run it: it has no crash" in ended.out
@@ -82,7 +82,7 @@ def test_a_case_with_events_that_the_subject_lacks_is_named_and_says_nothing(epo
         (("--trace", "--subject", shlex.join(REFERENCE)), "--subject can't be combined with"),
     ],
 )
-def test_what_cannot_be_used_ends_with_2(epochfuzz: Any, words: tuple[str, ...], complaint: str) -> None:
+def test_replay_rejects_invalid_subject_options_with_exit_code_2(epochfuzz: Any, words: tuple[str, ...], complaint: str) -> None:
     ended = epochfuzz("replay", M1_LOSS, *words)
     assert ended.code == 2
     assert complaint in ended.err

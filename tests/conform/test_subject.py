@@ -138,7 +138,7 @@ SHORTEST: dict[str, tuple[dict[str, Any], list[str], str]] = {
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_it_conforms(protocol: str) -> None:
+def test_the_cluster_conforms(protocol: str) -> None:
     conformance = conform(SUBJECT, protocol, schedules=10, replicas=3)
     assert conformance.nonconformities == []
     assert conformance.schedules == 10
@@ -146,25 +146,25 @@ def test_it_conforms(protocol: str) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_it_conforms_with_every_fault_switched_on(protocol: str) -> None:
+def test_the_cluster_conforms_with_every_fault_enabled(protocol: str) -> None:
     assert conform(SUBJECT, protocol, schedules=10, replicas=3, **EVERY_FAULT).nonconformities == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_it_conforms_over_two_thousand_schedules(protocol: str) -> None:
+def test_the_cluster_conforms_on_two_thousand_schedules(protocol: str) -> None:
     assert conform(SUBJECT, protocol, schedules=2_000, jobs=2).nonconformities == []
     assert conform(SUBJECT, protocol, schedules=2_000, jobs=2, replicas=3, **EVERY_FAULT).nonconformities == []
 
 
-def test_nothing_of_it_is_left_when_it_ends(living: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cluster_leaves_no_process_and_no_file(living: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     conform(SUBJECT, schedules=1)
     assert living() == []
     assert list(tmp_path.iterdir()) == []
 
 
-def test_it_shares_no_code_with_the_model() -> None:
+def test_the_cluster_shares_no_code_with_the_model() -> None:
     directory = Path(__file__).parent / "subject"
     imported = set()
     for file in directory.glob("*.py"):
@@ -186,7 +186,7 @@ class TestFiles:
         yield cluster
         cluster.close()
 
-    def test_every_replica_is_a_process_of_its_own_that_a_crash_kills(self, cluster: Cluster) -> None:
+    def test_every_replica_is_a_separate_process_that_a_crash_kills(self, cluster: Cluster) -> None:
         pids = {name: pid for name, (pid, _) in cluster._processes.items()}
         assert len({os.getpid(), *pids.values()}) == 3
         assert cluster.apply("crash B")
@@ -194,7 +194,7 @@ class TestFiles:
             os.kill(pids["B"], 0)
         os.kill(pids["A"], 0)
 
-    def test_a_log_has_record_batches_of_version_2_under_the_name_of_its_base_offset(self, cluster: Cluster) -> None:
+    def test_a_log_file_has_its_base_offset_as_name_and_record_batches_of_version_2(self, cluster: Cluster) -> None:
         cluster.apply("produce A")
         data = (cluster.directory / "A" / "events-0" / "00000000000000000000.log").read_bytes()
         offset, length, epoch, magic, checksum = struct.unpack_from(">qiibI", data)
@@ -217,11 +217,11 @@ class TestFiles:
         for tail in (torn, spoilt):
             assert [one.record for one in batches(whole.data + tail)] == ["m0"]
 
-    def test_the_checksum_is_castagnolis(self) -> None:
+    def test_the_checksum_of_a_batch_is_crc_32c(self) -> None:
         assert crc32c(b"123456789") == 0xE3069283  # the check value of RFC 3720's polynomial
 
 
-def test_there_is_a_shortest_schedule_for_every_defect() -> None:
+def test_every_mutant_has_a_shortest_schedule() -> None:
     assert set(SHORTEST) == set(DEFECTS)
 
 
@@ -237,7 +237,7 @@ TAKES_LONG = (
     "defect",
     [pytest.param(each, marks=[pytest.mark.slow] if each in TAKES_LONG else []) for each in sorted(SHORTEST)],
 )
-def test_a_planted_defect_is_found_and_shrunk(defect: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_conform_detects_and_shrinks_a_mutant(defect: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "MOST_NONCONFORMITIES", 1)
     arguments, events, field = SHORTEST[defect]
     conformance = conform(
@@ -247,6 +247,6 @@ def test_a_planted_defect_is_found_and_shrunk(defect: str, monkeypatch: pytest.M
     assert (reproducer(conformance), conformance.nonconformities[0].fault.field) == (events, field)
 
 
-def test_a_protocol_that_it_does_not_have_is_refused_with_a_reason() -> None:
+def test_the_cluster_rejects_an_unknown_protocol_with_a_reason() -> None:
     with CommandSubject(SUBJECT) as subject, pytest.raises(Exception, match="there is hw, kip-101, kip-279, kip-320"):
         subject.reset(config_of(Configuration()), "kip-966")

@@ -39,7 +39,7 @@ def without_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unfinished, "_PAUSE", 0.0)
 
 
-def test_a_saved_run_is_loaded_under_the_same_rules_only(tmp_path: Path) -> None:
+def test_an_unfinished_run_loads_only_with_equal_rules_and_seed(tmp_path: Path) -> None:
     UnfinishedRun(tmp_path, ASKED, 7, rules="old").save({"done": 3})
     assert UnfinishedRun(tmp_path, ASKED, 7, rules="old").load(lambda kept: kept["done"]) == 3
     assert UnfinishedRun(tmp_path, ASKED, 7, rules="new").load(lambda kept: kept["done"]) is None
@@ -47,13 +47,13 @@ def test_a_saved_run_is_loaded_under_the_same_rules_only(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"rules": "old"}', '{"rules": "old", "done": "x"}', "\udcff"])
-def test_a_damaged_file_starts_the_run_again(tmp_path: Path, text: str) -> None:
+def test_a_run_with_a_damaged_progress_file_starts_again(tmp_path: Path, text: str) -> None:
     run_ = UnfinishedRun(tmp_path, ASKED, 7, rules="old")
     run_.path.write_bytes(text.encode("utf-8", "surrogateescape"))
     assert run_.load(lambda kept: int(kept["done"])) is None
 
 
-def test_the_seed_of_the_latest_unfinished_run_of_a_request_is_found(tmp_path: Path) -> None:
+def test_a_request_has_the_seed_of_its_latest_unfinished_run(tmp_path: Path) -> None:
     assert ASKED.seed_in(tmp_path) is None
     for age, (asked, seed) in enumerate([(ASKED, 4), (ASKED, 5), (Request("fuzz", {"schedules": 6}), 6)]):
         kept = UnfinishedRun(tmp_path, asked, seed, rules="r")
@@ -63,7 +63,7 @@ def test_the_seed_of_the_latest_unfinished_run_of_a_request_is_found(tmp_path: P
     assert ASKED.seed_for(7, tmp_path) == 7
 
 
-def test_progress_that_cannot_be_written_is_an_error_with_the_file_and_the_reason(tmp_path: Path) -> None:
+def test_the_error_about_unwritable_progress_names_the_file_and_the_reason(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("")
     with pytest.raises(ProgressError, match=r"taken.*(Not a directory|File exists)"):
         UnfinishedRun(tmp_path / "taken" / "below", ASKED, 7, rules="r").save({})
@@ -86,7 +86,7 @@ def killed_after(reports: int) -> Callable[[Tally, float], None]:
     return report
 
 
-def test_a_killed_random_run_has_the_tally_of_a_whole_one_after_it_resumes(tmp_path: Path) -> None:
+def test_a_resumed_random_run_has_the_tally_of_an_uninterrupted_run(tmp_path: Path) -> None:
     walker = Walker(PROTOCOLS, SETTINGS, 7)
     schedules = 4 * walking.BLOCK + 1
     asked = request("fuzz", PROTOCOLS, SETTINGS, schedules, None)
@@ -134,7 +134,7 @@ class _KilledProcesses(Processes):
 
 
 @pytest.mark.thorough
-def test_a_killed_conformance_run_has_the_findings_of_a_whole_one_after_it_resumes(
+def test_a_resumed_conformance_run_has_the_findings_of_an_uninterrupted_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), str(ROOT / "src")]))
@@ -159,7 +159,7 @@ def test_a_killed_conformance_run_has_the_findings_of_a_whole_one_after_it_resum
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_fuzz_that_was_killed_twice_prints_the_document_of_a_whole_run(tmp_path: Path) -> None:
+def test_fuzz_prints_the_document_of_an_uninterrupted_run_after_two_kills(tmp_path: Path) -> None:
     words = ["fuzz", "--protocol", "hw", "--replicas", "3", "--schedules", "4000000", "--certify", "5s", "--json"]
     command = [sys.executable, "-m", "epochfuzz", *words]
     whole = _document([*command, "--seed", "7", "--out", str(tmp_path / "whole")])

@@ -42,7 +42,7 @@ TestMachine.settings = type(TestMachine.settings)(TestMachine.settings, max_exam
 def test_packages_are_the_projects_own():
     assert [package.OWN for package in (model, harness, strategies)] == [True, True, True]
 
-def test_epochfuzz_is_there_too():
+def test_epochfuzz_is_importable():
     assert run_schedule(["produce A"], "kip-320").broken == []
 """
 
@@ -112,7 +112,7 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_wheel_claims_the_name_epochfuzz_alone(wheel: Path) -> None:
+def test_the_wheel_claims_only_the_name_epochfuzz(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.partition("/")[0] for name in names if ".dist-info/" not in name} == {"epochfuzz"}
 
@@ -126,14 +126,14 @@ def test_the_wheel_has_every_file_of_the_packages(wheel: Path) -> None:
 
 
 @pytest.mark.parametrize("started", [["-m", "pytest"], ["-c", "import sys, pytest; sys.exit(pytest.main())"]])
-def test_a_project_with_packages_of_those_names_has_its_own_and_epochfuzz(
+def test_a_project_with_packages_of_equal_names_imports_its_own_and_epochfuzz(
     python: Path, project: Path, started: list[str]
 ) -> None:
     printed = run(*started, *(["-q"] if started[0] == "-m" else []), python=python, cwd=project)
     assert "4 passed" in printed
 
 
-def test_commands_and_modules_are_found_where_only_the_wheel_is(python: Path, project: Path) -> None:
+def test_commands_and_modules_are_found_with_only_the_wheel_installed(python: Path, project: Path) -> None:
     printed = run("-m", "epochfuzz", "replay", "corpus", "--json", python=python, cwd=project)
     assert '"as_expected": true' in printed
     assert "site-packages" in run(
@@ -148,7 +148,7 @@ def test_cases_and_machines_run_in_pytest_without_any_extra(bare_python: Path, p
         run("-c", lacking, python=bare_python, cwd=project)
 
 
-def test_what_needs_no_extra_runs_without_any(bare_python: Path, project: Path) -> None:
+def test_commands_that_need_no_extra_run_without_extras(bare_python: Path, project: Path) -> None:
     for words in (
         "fuzz --protocol hw --schedules 100 --seed 7",
         "replay corpus --trace",
@@ -172,7 +172,7 @@ def test_what_needs_no_extra_runs_without_any(bare_python: Path, project: Path) 
         ("fuzz --report walk.html", "report"),
     ],
 )
-def test_a_missing_extra_is_named_with_the_command_that_installs_it(
+def test_the_error_about_a_missing_extra_has_the_command_that_installs_the_extra(
     bare_python: Path, project: Path, words: str, extra: str
 ) -> None:
     result = ended("-m", "epochfuzz", *words.split(), python=bare_python, cwd=project)
@@ -183,7 +183,7 @@ def test_a_missing_extra_is_named_with_the_command_that_installs_it(
 
 
 @pytest.mark.parametrize(("page", "until"), [("quickstart", "\n## Next steps"), ("tutorial", "\n## A mechanism of")])
-def test_a_page_that_asks_for_the_wheel_alone_is_followed_with_it_alone(
+def test_a_page_that_asks_for_the_bare_wheel_can_be_followed_without_extras(
     bare_python: Path, tmp_path: Path, page: str, until: str
 ) -> None:
     text = named(f"start/{page}.md").read_text(encoding="utf-8")
@@ -207,7 +207,7 @@ def test_a_page_that_asks_for_the_wheel_alone_is_followed_with_it_alone(
 
 
 @pytest.mark.slow
-def test_the_workflow_of_the_page_on_ci_runs_as_written(wheel: Path, bare_python: Path, project: Path) -> None:
+def test_the_ci_workflow_of_the_page_runs_as_written(wheel: Path, bare_python: Path, project: Path) -> None:
     (page,) = (block for block in blocks(named("how-to/ci.md"), "yaml") if block.notes["file"].startswith(".github/"))
     workflow = yaml.safe_load(page.text)
     assert set(workflow[True]) == {"push", "pull_request", "schedule"}  # YAML takes `on` for true
@@ -237,7 +237,7 @@ def test_the_workflow_of_the_page_on_ci_runs_as_written(wheel: Path, bare_python
             assert re.fullmatch(r"actions/[a-z-]+@v\d+", step["uses"])
 
 
-def test_editors_and_type_checkers_find_what_is_installed_from_the_repository() -> None:
+def test_editors_and_type_checkers_find_a_development_installation() -> None:
     """An installation for development is a directory on the path, and not an import hook that only Python knows."""
     places = [
         Path(line)

@@ -59,7 +59,7 @@ TestMostlyRight = conformance_test(MostlyRight, records=3)
 TestDies = conformance_test(Dies)
 
 
-def test_of_no_machine():
+def test_without_a_machine():
     assert False
 """
 CASES = {
@@ -112,7 +112,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
 
 
 @pytest.mark.parametrize("test", CASES)
-def test_a_failure_shows_the_timeline_and_the_case_that_it_saves(ran: Ran, test: str) -> None:
+def test_a_failure_shows_the_timeline_and_the_saved_case(ran: Ran, test: str) -> None:
     case = ran.case(test)
     happened, shown = ran.sections[test].values()
     assert list(ran.sections[test]) == ["what happened", f"the case, saved as epochfuzz-cases/{case.id}.yaml"]
@@ -125,13 +125,13 @@ def test_a_failure_shows_the_timeline_and_the_case_that_it_saves(ran: Ran, test:
 
 
 @pytest.mark.parametrize("test", CASES)
-def test_the_case_of_a_failure_replays_as_it_says(ran: Ran, test: str) -> None:
+def test_the_saved_case_of_a_failure_replays_as_expected(ran: Ran, test: str) -> None:
     judged = judge(ran.case(test))
     assert judged.verdicts
     assert judged.as_expected
 
 
-def test_the_case_of_a_broken_property_is_about_every_protocol_that_was_driven(ran: Ran) -> None:
+def test_the_case_of_a_broken_property_names_every_protocol_of_the_machine(ran: Ran) -> None:
     case = ran.case("TestTooMuch")
     assert {name: each.broken for name, each in case.expect.items()} == {"hw": ("isr-complete",), "kip-101": ()}
     assert (len(case.events), case.expect["hw"].at) == (7, 7)
@@ -139,7 +139,7 @@ def test_the_case_of_a_broken_property_is_about_every_protocol_that_was_driven(r
     assert "They part at step 7" in ran.sections["TestTooMuch"]["what happened"]
 
 
-def test_a_failure_of_a_subclass_of_ones_own_has_the_steps_of_the_model(ran: Ran) -> None:
+def test_the_case_of_a_users_subclass_has_its_exception_and_events(ran: Ran) -> None:
     case = ran.case("TestForgetful")
     assert case.why.startswith("The state machine Forgetful failed: AssertionError: forgot ")
     assert "\x1b" not in ran.sections["TestForgetful"][f"the case, saved as epochfuzz-cases/{case.id}.yaml"]
@@ -147,7 +147,7 @@ def test_a_failure_of_a_subclass_of_ones_own_has_the_steps_of_the_model(ran: Ran
 
 
 @pytest.mark.parametrize("test", CASES)
-def test_a_failure_shows_no_frame_of_epochfuzz_and_no_step_but_events(ran: Ran, test: str) -> None:
+def test_a_failure_shows_no_stack_frame_of_epochfuzz_and_only_events_as_steps(ran: Ran, test: str) -> None:
     report = ran.printed.partition(f" {test}.runTest ")[2].partition("epochfuzz: what happened")[0]
     assert "/harness/" not in report
     assert "/strategies/" not in report
@@ -155,32 +155,32 @@ def test_a_failure_shows_no_frame_of_epochfuzz_and_no_step_but_events(ran: Ran, 
     assert set(steps) <= {*VERBS, "step", "teardown", "isr_complete", "remembers"}
 
 
-def test_an_exception_of_the_adapter_shows_the_adapters_own_line(ran: Ran) -> None:
+def test_an_exception_of_the_adapter_shows_the_line_in_the_adapter(ran: Ran) -> None:
     report = ran.printed.partition(" TestDies.runTest ")[2].partition("epochfuzz: what happened")[0]
     assert re.search(r"^test_suite\.py:\d+: in apply$", report, re.MULTILINE)
 
 
-def test_a_failure_of_conformance_shows_the_subject_beside_the_model(ran: Ran) -> None:
+def test_a_conformance_failure_shows_the_values_of_the_adapter_and_the_model(ran: Ran) -> None:
     assert re.search(r"replicas\.A\.leo +│ 2 +│ 1 ", ran.sections["TestMostlyRight"]["what happened"])
 
 
-def test_where_there_is_no_schedule_nothing_is_added(ran: Ran) -> None:
-    assert ran.sections["test_of_no_machine"] == {}
+def test_a_failure_without_a_schedule_has_no_epochfuzz_section(ran: Ran) -> None:
+    assert ran.sections["test_without_a_machine"] == {}
     assert len(ran.cases) == len(CASES)
 
 
-def test_the_report_for_programs_has_it_too(ran: Ran) -> None:
+def test_the_junit_report_has_the_timeline_and_the_case_of_each_failure(ran: Ran) -> None:
     failures = [each.text or "" for each in ElementTree.parse(ran.directory / "junit.xml").iter("failure")]
     assert sum("epochfuzz: what happened" in text and "schema: 1" in text for text in failures) == len(CASES)
 
 
-def test_without_being_asked_nothing_is_saved(tmp_path: Path) -> None:
+def test_pytest_saves_no_case_without_epochfuzz_save(tmp_path: Path) -> None:
     printed = run_suite(tmp_path, "-k", "MostlyRight")
     assert list(sections(printed)) == ["what happened", "the case; --epochfuzz-save saves it"]
     assert not (tmp_path / "epochfuzz-cases").exists()
 
 
-def test_a_case_is_saved_once_and_one_of_its_name_is_kept(ran: Ran, tmp_path: Path) -> None:
+def test_a_case_is_saved_once_and_does_not_replace_a_case_of_equal_name(ran: Ran, tmp_path: Path) -> None:
     path = ran.case("TestMostlyRight").path
     assert path is not None
     (tmp_path / "epochfuzz-cases").mkdir()
@@ -196,7 +196,7 @@ def test_a_case_is_saved_once_and_one_of_its_name_is_kept(ran: Ran, tmp_path: Pa
     assert path.read_text(encoding="utf-8") == other
 
 
-def test_where_cases_cannot_be_saved_the_failure_says_why(tmp_path: Path) -> None:
+def test_a_failure_names_the_reason_why_its_case_cannot_be_saved(tmp_path: Path) -> None:
     (tmp_path / "epochfuzz-cases").touch()
     printed = run_suite(tmp_path, "-k", "MostlyRight", "--epochfuzz-save")
     assert "epochfuzz: the case, which cannot be saved: " in printed

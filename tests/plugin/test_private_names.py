@@ -16,18 +16,18 @@ PRIVATE = re.compile(
 )
 
 
-def test_one_file_has_all_private_names_of_hypothesis() -> None:
+def test_only_private_hypothesis_py_uses_private_names_of_hypothesis() -> None:
     files = [file for folder in ("model", "strategies", "harness") for file in (ROOT / folder).rglob("*.py")]
     using = {file.name for file in files if PRIVATE.search(file.read_text(encoding="utf-8"))}
     assert using == {"private_hypothesis.py"}
 
 
-def test_without_the_saved_form_of_choices_a_schedule_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_simplest_returns_the_schedule_unchanged_if_hypothesis_lacks_choices_to_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert simplest(b"\2\1", [1, 2], lambda schedule: 2 in schedule, 50) == b"\2"
     monkeypatch.delattr(database, "choices_to_bytes")
     assert private_hypothesis.saved_form([True]) is None
     assert simplest(b"\2\1", [1, 2], lambda schedule: 2 in schedule, 50) == b"\2\1"
 
 
-def test_an_object_without_a_state_machine_has_none() -> None:
+def test_machine_of_returns_none_for_an_object_without_a_state_machine() -> None:
     assert private_hypothesis.machine_of(object()) is None

@@ -82,7 +82,7 @@ def steps_drawn(result: pytest.RunResult) -> list[str]:
 # Collection.
 
 
-def test_each_protocol_that_a_case_names_is_a_test(project: pytest.Pytester) -> None:
+def test_each_protocol_of_a_case_is_a_test(project: pytest.Pytester) -> None:
     result = run(project, "-v")
     result.assert_outcomes(passed=2)
     result.stdout.fnmatch_lines(
@@ -93,26 +93,26 @@ def test_each_protocol_that_a_case_names_is_a_test(project: pytest.Pytester) -> 
     )
 
 
-def test_the_corpus_is_collected_along_with_testpaths(project: pytest.Pytester) -> None:
+def test_the_corpus_is_collected_in_addition_to_testpaths(project: pytest.Pytester) -> None:
     project.makeini("[pytest]\nepochfuzz_corpus = corpus\ntestpaths = tests\n")
     write(project, "tests/test_own.py", "def test_own(): pass\n")
     run(project).assert_outcomes(passed=3)
     run(project, "tests").assert_outcomes(passed=1)
 
 
-def test_every_yaml_file_of_the_corpus_is_a_case_and_none_elsewhere(project: pytest.Pytester) -> None:
+def test_pytest_collects_every_yaml_file_of_the_corpus_and_no_other_yaml_file(project: pytest.Pytester) -> None:
     write(project, "corpus/deep/below.yaml", SHORTEST_LOSS)
     write(project, "data/elsewhere.yaml", SHORTEST_LOSS)
     write(project, "data/notes.yaml", "some: notes\n")
     run(project).assert_outcomes(passed=4)
 
 
-def test_a_case_elsewhere_is_collected_where_it_is_named(project: pytest.Pytester) -> None:
+def test_a_case_outside_the_corpus_is_collected_if_named_on_the_command_line(project: pytest.Pytester) -> None:
     write(project, "data/elsewhere.yaml", SHORTEST_LOSS)
     run(project, "data/elsewhere.yaml").assert_outcomes(passed=2)
 
 
-def test_without_a_corpus_what_looks_like_a_case_is_one(pytester: pytest.Pytester) -> None:
+def test_pytest_collects_files_that_look_like_cases_if_there_is_no_corpus(pytester: pytest.Pytester) -> None:
     write(pytester, "shortest-loss.yaml", SHORTEST_LOSS)
     write(pytester, "notes.yaml", "schema: 1\nid: no-case\n")
     run(pytester).assert_outcomes(passed=2)
@@ -137,7 +137,7 @@ def test_a_yaml_file_of_another_tool_is_not_collected(pytester: pytest.Pytester,
 
 
 @pytest.mark.parametrize("events", ["[produce A]", "\n  - produce A  # first\n  - fetchh B", '["produce A"]'])
-def test_a_case_with_a_mistake_is_not_passed_over(pytester: pytest.Pytester, events: str) -> None:
+def test_a_case_with_a_mistake_is_an_error_and_not_skipped(pytester: pytest.Pytester, events: str) -> None:
     write(pytester, "case.yaml", f"schema: 1  # of epochfuzz\nid: x\nwhy: because\nevents: {events}\nexpects: 3\n")
     run(pytester).assert_outcomes(errors=1)
 
@@ -152,21 +152,21 @@ def test_an_invalid_case_is_a_collection_error_with_file_and_line(project: pytes
     result.stdout.no_fnmatch_line("*Error: *")
 
 
-def test_a_case_that_would_test_nothing_is_a_collection_error(project: pytest.Pytester) -> None:
+def test_a_case_without_an_expectation_is_a_collection_error(project: pytest.Pytester) -> None:
     write(project, "corpus/shortest-loss.yaml", "{schema: 1, id: x, why: because, events: [produce A]}")
     result = run(project)
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["*the case expects nothing of any protocol*"])
 
 
-def test_a_corpus_that_is_not_there_is_an_error_of_usage(project: pytest.Pytester) -> None:
+def test_a_missing_corpus_directory_is_a_usage_error(project: pytest.Pytester) -> None:
     result = run(project, "-o", "epochfuzz_corpus=korpus")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([f"ERROR: epochfuzz_corpus: there is no directory {project.path}/korpus; *"])
 
 
 @pytest.mark.parametrize("corpus", ['[["corpus"]]', "[1]", "[{at = 'corpus'}]"])
-def test_a_corpus_that_is_no_list_of_directories_is_an_error_of_usage(pytester: pytest.Pytester, corpus: str) -> None:
+def test_a_corpus_that_is_not_a_list_of_directories_is_a_usage_error(pytester: pytest.Pytester, corpus: str) -> None:
     write(pytester, "pyproject.toml", f"[tool.pytest.ini_options]\nepochfuzz_corpus = {corpus}\n")
     result = run(pytester)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
@@ -195,7 +195,7 @@ def with_subject(project: pytest.Pytester, other: dict[str, str]) -> None:
     project.makeini("[pytest]\nepochfuzz_corpus = corpus\nepochfuzz_subject = ./run --now\n")
 
 
-def test_a_case_is_replayed_on_the_system_under_test_too(project: pytest.Pytester) -> None:
+def test_a_case_is_also_replayed_on_the_system_under_test(project: pytest.Pytester) -> None:
     with_subject(project, {})
     result = run(project, "-v")
     result.assert_outcomes(passed=4)
@@ -203,7 +203,7 @@ def test_a_case_is_replayed_on_the_system_under_test_too(project: pytest.Pyteste
     assert (project.path / "resets.txt").read_text().split() == ["hw", "kip-101"]
 
 
-def test_a_system_under_test_that_breaks_something_else_fails_with_what_it_breaks(project: pytest.Pytester) -> None:
+def test_a_system_under_test_with_another_verdict_fails_with_both_verdicts(project: pytest.Pytester) -> None:
     with_subject(project, {"kip-101": "hw"})
     result = run(project)
     result.assert_outcomes(passed=3, failed=1)
@@ -238,7 +238,7 @@ def test_a_system_under_test_that_does_not_start_fails_and_is_named(project: pyt
 # Verdicts.
 
 
-def test_a_failure_shows_sentences_and_the_timeline_up_to_the_step_but_no_traceback(project: pytest.Pytester) -> None:
+def test_a_failing_case_shows_sentences_and_a_timeline_without_a_traceback(project: pytest.Pytester) -> None:
     write(project, "corpus/shortest-loss.yaml", SHORTEST_LOSS.replace("at: 9", "at: 10"))
     result = run(project)
     result.assert_outcomes(passed=1, failed=1)
@@ -268,14 +268,14 @@ def test_a_failure_shows_sentences_and_the_timeline_up_to_the_step_but_no_traceb
     ],
     ids=["broke at all", "broke later", "did not break then", "did not break", "another state"],
 )
-def test_the_timeline_ends_where_the_run_is_no_longer_as_expected(
+def test_the_timeline_of_a_failing_case_ends_at_the_first_unexpected_step(
     project: pytest.Pytester, part: str, replacement: str, last_step: int
 ) -> None:
     write(project, "corpus/shortest-loss.yaml", SHORTEST_LOSS.replace(part, replacement))
     assert len(steps_drawn(run(project))) == last_step
 
 
-def test_a_replay_that_went_another_way_than_the_recorded_one_fails(project: pytest.Pytester) -> None:
+def test_a_replay_that_differs_from_the_recorded_fingerprint_fails(project: pytest.Pytester) -> None:
     recorded = SHORTEST_LOSS.replace("seed: 7", "fingerprint: {hw: 0123456789abcdef}, seed: 7")
     write(project, "corpus/shortest-loss.yaml", recorded)
     result = run(project)
@@ -283,13 +283,13 @@ def test_a_replay_that_went_another_way_than_the_recorded_one_fails(project: pyt
     result.stdout.fnmatch_lines(["*but 0123456789abcdef was recorded"])
 
 
-def test_a_protocol_of_the_command_line_takes_the_place_of_those_of_the_case(project: pytest.Pytester) -> None:
+def test_a_protocol_on_the_command_line_replaces_the_protocols_of_the_case(project: pytest.Pytester) -> None:
     result = run(project, "-v", "--epochfuzz-protocol", "kip-320", "--epochfuzz-protocol", "hw")
     result.assert_outcomes(passed=2)
     result.stdout.fnmatch_lines(["*shortest-loss[[]kip-320] PASSED*", "*shortest-loss[[]hw] PASSED*"])
 
 
-def test_a_protocol_that_the_case_says_nothing_of_must_hold_what_its_generation_promises(
+def test_a_protocol_without_an_expectation_must_hold_the_guarantees_of_its_design(
     project: pytest.Pytester,
 ) -> None:
     cutting = "kip-320:truncation=high_watermark,registration=resume"
@@ -300,13 +300,13 @@ def test_a_protocol_that_the_case_says_nothing_of_must_hold_what_its_generation_
     )
 
 
-def test_a_known_flaw_of_a_generation_that_the_case_says_nothing_of_is_no_failure(project: pytest.Pytester) -> None:
+def test_a_known_bug_of_a_protocol_without_an_expectation_is_no_failure(project: pytest.Pytester) -> None:
     silent = SHORTEST_LOSS.replace("  hw: {broken: [no-committed-loss], at: 9}\n", "")
     write(project, "corpus/shortest-loss.yaml", silent)
     run(project, "--epochfuzz-protocol", "hw").assert_outcomes(passed=1)
 
 
-def test_an_unknown_protocol_is_an_error_of_usage(project: pytest.Pytester) -> None:
+def test_an_unknown_protocol_is_a_usage_error(project: pytest.Pytester) -> None:
     result = run(project, "--epochfuzz-protocol", "kip-999")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["ERROR: --epochfuzz-protocol: unknown protocol 'kip-999'; *"])
@@ -315,7 +315,7 @@ def test_an_unknown_protocol_is_an_error_of_usage(project: pytest.Pytester) -> N
 # Rewriting.
 
 
-def test_rewriting_makes_a_case_expect_what_replay_gives(project: pytest.Pytester) -> None:
+def test_rewriting_replaces_the_expectation_of_a_case_with_the_verdict_of_replay(project: pytest.Pytester) -> None:
     path = write(project, "corpus/shortest-loss.yaml", SHORTEST_LOSS.replace("at: 9", "at: 3"))
     run(project, "--epochfuzz-rewrite").assert_outcomes(passed=2)
     expected = load_case(path).expect["hw"]
@@ -325,7 +325,7 @@ def test_rewriting_makes_a_case_expect_what_replay_gives(project: pytest.Pyteste
     run(project).assert_outcomes(passed=2)
 
 
-def test_a_linked_case_stays_a_link_and_its_file_is_rewritten(project: pytest.Pytester, tmp_path: Path) -> None:
+def test_rewriting_keeps_a_symbolic_link_and_changes_the_linked_file(project: pytest.Pytester, tmp_path: Path) -> None:
     path = write(project, "corpus/shortest-loss.yaml", SHORTEST_LOSS.replace("at: 9", "at: 3"))
     file = path.rename(tmp_path / "elsewhere.yaml")
     path.symlink_to(file)
@@ -334,14 +334,14 @@ def test_a_linked_case_stays_a_link_and_its_file_is_rewritten(project: pytest.Py
     assert load_case(file).expect["hw"].at == 9
 
 
-def test_without_rewriting_a_case_file_is_left_alone(project: pytest.Pytester) -> None:
+def test_a_case_file_is_unchanged_without_rewriting(project: pytest.Pytester) -> None:
     wrong = SHORTEST_LOSS.replace("at: 9", "at: 3")
     path = write(project, "corpus/shortest-loss.yaml", wrong)
     run(project)
     assert path.read_text(encoding="utf-8") == wrong
 
 
-def test_a_case_file_that_cannot_be_rewritten_is_named(
+def test_the_error_names_a_case_file_that_cannot_be_rewritten(
     project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write(project, "corpus/shortest-loss.yaml", SHORTEST_LOSS.replace("at: 9", "at: 3"))
@@ -358,7 +358,7 @@ def test_a_case_file_that_cannot_be_rewritten_is_named(
 # Reports.
 
 
-def test_junit_has_seed_fingerprint_and_reproduce_line(project: pytest.Pytester) -> None:
+def test_the_junit_report_of_a_case_has_seed_fingerprint_and_reproduce_line(project: pytest.Pytester) -> None:
     run(project, "--junitxml=junit.xml")
     properties = {
         test.attrib["name"]: {entry.attrib["name"]: entry.attrib["value"] for entry in test.iter("property")}
@@ -375,7 +375,7 @@ def test_junit_has_seed_fingerprint_and_reproduce_line(project: pytest.Pytester)
     }
 
 
-def test_a_failing_case_has_its_properties_too(project: pytest.Pytester) -> None:
+def test_the_junit_report_of_a_failing_case_has_seed_fingerprint_and_reproduce_line(project: pytest.Pytester) -> None:
     write(project, "corpus/shortest-loss.yaml", SHORTEST_LOSS.replace("at: 9", "at: 3"))
     run(project, "--junitxml=junit.xml")
     failed = [test for test in ElementTree.parse(project.path / "junit.xml").iter("testcase") if len(test) == 2]
@@ -383,7 +383,7 @@ def test_a_failing_case_has_its_properties_too(project: pytest.Pytester) -> None
 
 
 @pytest.mark.thorough
-def test_workers_share_the_cases_among_them(project: pytest.Pytester) -> None:
+def test_xdist_workers_share_the_cases(project: pytest.Pytester) -> None:
     write(project, "corpus/other.yaml", SHORTEST_LOSS.replace("at: 9", "at: 3"))
     result = run(project, "-n2")
     result.assert_outcomes(passed=3, failed=1)
@@ -391,7 +391,7 @@ def test_workers_share_the_cases_among_them(project: pytest.Pytester) -> None:
 
 
 @pytest.mark.thorough
-def test_workers_may_rewrite_the_same_case(project: pytest.Pytester) -> None:
+def test_two_xdist_workers_can_rewrite_a_case_at_once(project: pytest.Pytester) -> None:
     path = write(project, "corpus/shortest-loss.yaml", SHORTEST_LOSS.replace("at: 9", "at: 3"))
     run(project, "-n2", "--epochfuzz-rewrite").assert_outcomes(passed=2)
     assert load_case(path).expect["hw"].at == 9
@@ -400,7 +400,7 @@ def test_workers_may_rewrite_the_same_case(project: pytest.Pytester) -> None:
 # Cost, and life outside this repository.
 
 
-def test_importing_the_plugin_loads_nothing_heavy() -> None:
+def test_importing_the_plugin_imports_no_heavy_package() -> None:
     heavy = f"{HEAVY} | {{'numpy', 'yaml', 'epochfuzz.model'}}"
     code = f"import sys, epochfuzz.harness.plugin.hooks; print(({heavy}) & set(sys.modules))"
     result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
@@ -408,7 +408,7 @@ def test_importing_the_plugin_loads_nothing_heavy() -> None:
 
 
 @pytest.mark.thorough
-def test_replaying_a_case_that_is_as_expected_loads_nothing_heavy(tmp_path: Path) -> None:
+def test_replaying_an_expected_case_imports_no_heavy_package(tmp_path: Path) -> None:
     (tmp_path / "shortest-loss.yaml").write_text(SHORTEST_LOSS, encoding="utf-8")
     (tmp_path / "test_light.py").write_text(f"import sys\ndef test_light(): assert not {HEAVY} & set(sys.modules)\n")
     result = run_elsewhere(tmp_path)
@@ -417,7 +417,7 @@ def test_replaying_a_case_that_is_as_expected_loads_nothing_heavy(tmp_path: Path
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(("own_profile", "examples"), [(None, 10_000), (9, 9)], ids=["ours", "the project's own"])
-def test_our_hypothesis_profiles_are_there_to_be_asked_for_unless_the_project_has_its_own(
+def test_hypothesis_profiles_of_epochfuzz_are_available_unless_the_project_defines_them(
     tmp_path: Path, own_profile: int | None, examples: int
 ) -> None:
     if own_profile:
@@ -431,7 +431,7 @@ def test_our_hypothesis_profiles_are_there_to_be_asked_for_unless_the_project_ha
     assert result.returncode == 0, result.stdout + result.stderr
 
 
-def test_one_case_in_an_empty_directory_is_all_that_pytest_needs(tmp_path: Path) -> None:
+def test_pytest_runs_a_single_case_in_an_empty_directory(tmp_path: Path) -> None:
     (tmp_path / M1_LOSS.name).write_bytes(M1_LOSS.read_bytes())
     result = run_elsewhere(tmp_path)
     assert f"{len(load_case(M1_LOSS).protocols)} passed" in result.stdout, result.stdout + result.stderr
@@ -440,7 +440,7 @@ def test_one_case_in_an_empty_directory_is_all_that_pytest_needs(tmp_path: Path)
 # The project's defaults.
 
 
-def test_a_case_that_names_no_protocol_runs_under_those_of_the_project(pytester: pytest.Pytester) -> None:
+def test_a_case_without_protocols_runs_under_the_protocols_of_the_project(pytester: pytest.Pytester) -> None:
     write(pytester, "pyproject.toml", '[tool.epochfuzz]\nprotocols = ["kip-320", "kip-101"]\n[tool.pytest]\n')
     write(pytester, "silent.yaml", "schema: 1\nid: silent\nwhy: because\nevents: [produce A]\n")
     write(pytester, "shortest-loss.yaml", SHORTEST_LOSS)
@@ -449,7 +449,7 @@ def test_a_case_that_names_no_protocol_runs_under_those_of_the_project(pytester:
     result.stdout.fnmatch_lines_random(["*::silent[[]kip-320] *", "*::silent[[]kip-101] *", "*::shortest-loss[[]hw] *"])
 
 
-def test_the_project_is_that_of_the_rootdir_wherever_pytest_is_called(tmp_path: Path) -> None:
+def test_the_project_table_is_read_from_the_rootdir_and_not_the_current_directory(tmp_path: Path) -> None:
     (tmp_path / "project").mkdir()
     (tmp_path / "project" / "pyproject.toml").write_text('[tool.epochfuzz]\nprotocols = ["hw"]\n[tool.pytest]\n')
     (tmp_path / "project" / "test_machine.py").write_text(
@@ -460,7 +460,7 @@ def test_the_project_is_that_of_the_rootdir_wherever_pytest_is_called(tmp_path: 
     assert "1 passed" in result.stdout, result.stdout + result.stderr
 
 
-def test_a_mistake_in_the_projects_table_is_an_error_of_usage(pytester: pytest.Pytester) -> None:
+def test_a_mistake_in_the_table_of_the_project_is_a_usage_error(pytester: pytest.Pytester) -> None:
     path = write(pytester, "pyproject.toml", '[tool.epochfuzz]\nprotocols = ["kip-330"]\n[tool.pytest]\n')
     result = run(pytester)
     assert result.ret == pytest.ExitCode.USAGE_ERROR

@@ -50,7 +50,7 @@ def pytest_on(directory: Path, name: str, profile: str) -> int:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("test", ["Test", "TestMachine"])
-def test_a_test_that_passes_leaves_the_failures_of_another_saved(tmp_path: Path, test: str) -> None:
+def test_a_passing_test_keeps_the_saved_failures_of_another_test(tmp_path: Path, test: str) -> None:
     (tmp_path / "test_suite.py").write_text(SUITE, encoding="utf-8")
     (tmp_path / "conftest.py").write_text(
         "from hypothesis import settings\n"
@@ -64,7 +64,7 @@ def test_a_test_that_passes_leaves_the_failures_of_another_saved(tmp_path: Path,
     assert pytest_on(tmp_path, f"{test}Fails", "one") == pytest.ExitCode.TESTS_FAILED
 
 
-def test_tests_of_other_adapters_settings_and_protocols_have_other_keys_without_pytest() -> None:
+def test_tests_with_other_adapters_settings_or_protocols_have_different_database_keys() -> None:
     class Other(Reference):
         pass
 

@@ -86,26 +86,26 @@ def tidied(broken: PropertyBroken) -> list[str]:
         pytest.param("no-divergence", DIVERGENCE, id="divergence", marks=pytest.mark.slow),
     ],
 )
-def test_side_by_side_with_kip_101_hw_fails_in_as_few_events_as_possible(wanted: str, shortest: list[str]) -> None:
+def test_a_machine_of_hw_and_kip_101_fails_in_the_fewest_events(wanted: str, shortest: list[str]) -> None:
     found = failures(replication_machine("hw", "kip-101", wanted=wanted))
     (broken,) = (broken for broken in found if broken.property == wanted and broken.protocol.name == "hw")
     assert tidied(broken) == shortest
 
 
 @pytest.mark.parametrize("events", [LOSS, DIVERGENCE], ids=["loss", "divergence"])
-def test_the_same_events_break_nothing_under_kip_101(events: list[str]) -> None:
+def test_the_shortest_failures_of_hw_break_nothing_under_kip_101(events: list[str]) -> None:
     assert replay(parse_schedule(events), parse_protocol("kip-101"), Configuration()).broken == []
 
 
 @pytest.mark.thorough
-def test_kip_101_alone_holds_for_one_election_where_hw_does_not() -> None:
+def test_kip_101_holds_with_a_single_election_and_hw_does_not() -> None:
     once = Configuration(epochs=1)
     assert failures(replication_machine("hw", settings=once, wanted="no-committed-loss"), examples=10) != []
     assert failures(replication_machine("kip-101", settings=once, judged=ALL), examples=3) == []
 
 
 @pytest.mark.slow
-def test_what_kip_101_diverges_by_leaves_kip_320_whole() -> None:
+def test_a_divergence_under_kip_101_breaks_nothing_under_kip_320() -> None:
     (broken,) = failures(replication_machine("kip-101", judged=["no-divergence"]))
     assert len(broken.events) >= 12  # the shortest that exhaustive search knows
     assert replay(parse_schedule(broken.events), parse_protocol("kip-320"), Configuration()).broken == []
@@ -118,13 +118,13 @@ def test_kip_320_holds_every_property(replicas: int) -> None:
     assert failures(machine, examples=5) == []
 
 
-def test_a_machine_is_a_test_case() -> None:
+def test_the_test_case_of_a_machine_runs_the_machine() -> None:
     test = replication_machine("hw", judged=["isr-complete"], scouted=2_000).TestCase
     with pytest.raises(PropertyBroken, match="hw broke isr-complete after 7 events"):
         test().runTest()
 
 
-def test_a_machine_in_a_suite_keeps_the_suites_settings_but_does_not_explain() -> None:
+def test_a_machine_keeps_the_settings_of_the_suite_except_the_explain_phase() -> None:
     theirs = hypothesis_settings()
     ours = replication_machine("kip-320").TestCase.settings
     assert Phase.explain not in ours.phases

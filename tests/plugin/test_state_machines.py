@@ -37,7 +37,7 @@ def passes(machine: Any, examples: int) -> None:
 
 
 @pytest.mark.thorough
-def test_a_failure_reads_as_verbs_with_replicas_and_the_property_that_they_break() -> None:
+def test_a_failure_is_a_list_of_verbs_with_replicas_and_the_broken_property() -> None:
     *verbs, broken = steps_to_failure(replication_machine("hw", judged=["isr-complete"]))
     assert broken == "state.isr_complete()"
     assert "state.produce(replica='A')" in verbs
@@ -45,7 +45,7 @@ def test_a_failure_reads_as_verbs_with_replicas_and_the_property_that_they_break
     assert all(re.fullmatch(r"state\.[a-z_]+\(replica='[AB]'\)", verb) for verb in verbs)
 
 
-def test_there_is_a_rule_for_each_verb_that_the_configuration_makes_possible() -> None:
+def test_a_machine_has_a_rule_for_each_verb_that_the_configuration_enables() -> None:
     rules = {each.function.__name__ for each in replication_machine("hw")().rules}
     durable = replication_machine("hw", settings=Configuration(power_loss=True))
     assert {"produce", "fetch", "crash", "elect"} <= rules
@@ -53,7 +53,7 @@ def test_there_is_a_rule_for_each_verb_that_the_configuration_makes_possible() -
 
 
 @pytest.mark.thorough
-def test_an_invariant_of_ones_own_fails_in_seconds_and_in_few_steps() -> None:
+def test_a_users_invariant_fails_within_seconds_and_few_steps() -> None:
     class Short(replication_machine("kip-320")):  # type: ignore[misc]
         @invariant()
         def holds(self) -> None:
@@ -67,7 +67,7 @@ def test_an_invariant_of_ones_own_fails_in_seconds_and_in_few_steps() -> None:
 
 
 @pytest.mark.thorough
-def test_a_rule_of_ones_own_comes_among_the_verbs_and_only_where_it_matters() -> None:
+def test_a_failure_has_a_users_rule_only_as_often_as_necessary() -> None:
     class Counting(Machine):  # type: ignore[misc]
         def __init__(self) -> None:
             super().__init__()
@@ -86,7 +86,7 @@ def test_a_rule_of_ones_own_comes_among_the_verbs_and_only_where_it_matters() ->
     assert len(steps) == 6  # B receives a record, or is elected and takes one; either takes three events
 
 
-def test_rules_of_ones_own_are_a_fair_share_of_the_steps() -> None:
+def test_rules_of_users_get_a_fair_share_of_the_steps() -> None:
     class Owning(Machine):  # type: ignore[misc]
         owned = happenings = 0
 
@@ -101,7 +101,7 @@ def test_rules_of_ones_own_are_a_fair_share_of_the_steps() -> None:
     assert Owning.happenings / 10 < Owning.owned < Owning.happenings
 
 
-def test_bundles_work_and_a_rule_may_take_the_place_of_a_verbs() -> None:
+def test_a_users_rule_can_use_bundles_and_replace_the_rule_of_a_verb() -> None:
     class Named(Machine):  # type: ignore[misc]
         topics = Bundle("topics")
 
@@ -138,7 +138,7 @@ class Forgetful:
         self.records[replica] += {"produce": 1, "restart": -1}.get(verb, 0)
 
 
-def test_an_object_of_ones_own_is_driven_beside_the_model_by_what_happens_to_it() -> None:
+def test_the_happened_hook_drives_a_users_object_along_with_the_model() -> None:
     class Beside(Machine):  # type: ignore[misc]
         def __init__(self) -> None:
             super().__init__()
@@ -154,7 +154,7 @@ def test_an_object_of_ones_own_is_driven_beside_the_model_by_what_happens_to_it(
     assert sorted(steps_to_failure(Beside)) == ["state.crash(replica='A')", "state.restart(replica='A')"]
 
 
-def test_every_step_of_a_machine_that_drives_several_protocols_happens_to_one_of_them() -> None:
+def test_each_step_of_a_machine_with_several_protocols_applies_an_event() -> None:
     class Noting(replication_machine("kip-279", "kip-320", settings=Configuration(epochs=1), scouted=20)):  # type: ignore[misc]
         happenings = 0
 
@@ -171,7 +171,7 @@ def test_every_step_of_a_machine_that_drives_several_protocols_happens_to_one_of
 
 
 @pytest.mark.thorough
-def test_a_machine_that_passes_ends_within_a_minute_with_the_settings_of_hypothesis() -> None:
+def test_a_passing_machine_takes_less_than_a_minute_with_the_default_settings_of_hypothesis() -> None:
     started = time.thread_time()
     passes(replication_machine("kip-320"), hypothesis_settings.get_profile("default").max_examples)
     assert time.thread_time() - started < 60  # 5 s where nothing else runs; it was 120 s
@@ -202,7 +202,7 @@ def test_this_version_of_hypothesis_lets_a_machine_draw_its_own_rules() -> None:
 
 
 @pytest.mark.thorough
-def test_where_hypothesis_cannot_be_steered_a_machine_is_one_like_any_other(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_runs_without_steering_if_hypothesis_lacks_the_hook(monkeypatch: pytest.MonkeyPatch) -> None:
     class Short(Machine):  # type: ignore[misc]
         @invariant()
         def holds(self) -> None:
@@ -218,7 +218,7 @@ def test_where_hypothesis_cannot_be_steered_a_machine_is_one_like_any_other(monk
 
 
 @pytest.mark.parametrize("missing", ["_rules_strategy", "rules"])
-def test_a_machine_made_in_another_way_is_not_steered(missing: str) -> None:
+def test_a_machine_without_the_hooks_of_hypothesis_is_not_steered(missing: str) -> None:
     class Plain(RuleBasedStateMachine):
         @rule()
         def nothing(self) -> None:

@@ -18,12 +18,12 @@ SHORTEST_LOSS = [
 ]  # fmt: skip
 
 
-def test_a_schedule_runs_under_the_protocol_named() -> None:
+def test_run_schedule_uses_the_named_protocol() -> None:
     assert run_schedule(SHORTEST_LOSS, "hw").first_broken["no-committed-loss"] == 9
     assert run_schedule(SHORTEST_LOSS, "kip-101").broken == []
 
 
-def test_a_schedule_runs_with_the_settings_named() -> None:
+def test_run_schedule_uses_the_named_settings() -> None:
     run = run_schedule(["produce A", "fetch C"], "kip-320", replicas=3, acks="1")
     assert [step.applied for step in run.steps] == [True, True]
     assert run.settings.acks == "1"
@@ -38,38 +38,38 @@ def test_a_schedule_runs_with_the_settings_named() -> None:
         (["produce A"], "hw", {"replicas": 9}, ConfigurationError, "replicas must be from 2 to 5"),
     ],
 )
-def test_what_is_no_event_protocol_or_configuration_is_refused(
+def test_run_schedule_rejects_an_unknown_event_protocol_or_configuration(
     events: list[str], protocol: str, settings: dict[str, int], error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
         run_schedule(events, protocol, **settings)
 
 
-def test_minimal_is_a_shortest_schedule() -> None:
+def test_minimal_returns_a_shortest_schedule() -> None:
     assert minimal("hw", "no-committed-loss") == SHORTEST_LOSS
 
 
-def test_minimal_takes_settings_and_bounds() -> None:
+def test_minimal_accepts_settings_and_bounds() -> None:
     assert minimal("kip-320", "no-acked-loss", acks="1", records=1, epochs=1) == ["produce A", "elect B", "notify B"]
 
 
-def test_a_property_that_holds_fails_the_assertion_and_says_so() -> None:
+def test_minimal_raises_no_such_schedule_if_the_property_holds() -> None:
     with pytest.raises(NoSuchSchedule, match=r"kip-320 holds no-divergence: all [\d,]+ states within the bounds") as no:
         minimal("kip-320", "no-divergence", records=1, epochs=1)
     assert isinstance(no.value, AssertionError)
 
 
-def test_minimal_refuses_what_is_no_property() -> None:
+def test_minimal_rejects_an_unknown_property() -> None:
     with pytest.raises(ValueError, match=r"unknown property 'no-loss'; did you mean 'no-acked-loss'\?"):
         minimal("hw", "no-loss")
 
 
-def test_the_example_in_the_documentation_is_right() -> None:
+def test_the_examples_in_the_docstrings_are_right() -> None:
     result = doctest.testmod(testing)
     assert (result.attempted, result.failed) == (2, 0)
 
 
-def test_running_a_schedule_compiles_nothing() -> None:
+def test_run_schedule_imports_no_heavy_package() -> None:
     code = (
         "import sys; from harness.testing import run_schedule; run_schedule(['produce A'], 'hw');"
         " assert not {'numba', 'hypothesis', 'pyspark', 'rich'} & set(sys.modules)"

@@ -28,21 +28,21 @@ def sight(case: Case, expected: OnSystem | None = None) -> Sight:
     return Sight(HERE, seen, made, made)
 
 
-def test_a_cell_is_the_shortest_of_the_cases_that_break_a_property_with_clean_elections() -> None:
+def test_a_cell_of_the_table_is_the_shortest_case_that_breaks_the_property() -> None:
     shorter, longer = sight(CASES["kafka-1211-truncation-to-high-watermark"]), sight(M1_LOSS)
     found = fewest([longer, shorter, sight(UNCLEAN)])
     assert found["model-1.0", "no-committed-loss"] is shorter
     assert "model-1.0 breaks no-committed-loss in 9 events" in "\n".join(evidence([longer, shorter]))
 
 
-def test_a_case_that_is_not_as_it_expects_of_the_system_is_a_complaint() -> None:
+def test_a_case_with_an_unexpected_result_on_a_system_is_a_complaint() -> None:
     assert sight(M1_LOSS).complaints == []
     assert sight(M1_LOSS, OnSystem(("no-committed-loss",))).complaints == []
     (complaint,) = sight(M1_LOSS, OnSystem(("log-matching",))).complaints
     assert "log-matching was expected to break" in complaint
 
 
-def test_what_breaks_once_and_not_the_next_time_is_unstable() -> None:
+def test_a_violation_that_occurs_only_once_in_two_replays_is_unstable() -> None:
     once = sight(M1_LOSS)
     (complaint,) = replace(once, again=replace(once.rerun, first_broken={})).complaints
     assert complaint.startswith("unstable: ")
@@ -62,7 +62,7 @@ def failing() -> None:
         (replace(HERE, build=failing), "there is no such jar"),
     ],
 )
-def test_a_system_that_cannot_be_built_is_left_out_and_it_is_said_why(system: System, said: str) -> None:
+def test_a_system_that_cannot_be_built_is_left_out_with_the_reason(system: System, said: str) -> None:
     out = Console(file=io.StringIO(), width=200)
     assert not command.is_there(system, out)
     printed = out.file.getvalue()  # type: ignore[attr-defined]
@@ -70,6 +70,6 @@ def test_a_system_that_cannot_be_built_is_left_out_and_it_is_said_why(system: Sy
     assert said in printed
 
 
-def test_a_case_names_systems_that_there_are() -> None:
+def test_cases_name_only_registered_systems() -> None:
     known = {system.name for system in SYSTEMS}
     assert {name for case in CASES.values() for name in case.systems} <= known

@@ -77,7 +77,10 @@ def interrupt(spark: SparkSession) -> None:
 
 
 def place(spark: SparkSession) -> str:
-    """Return a sentence with the master of a session, or with the name Spark Connect, which hides its master."""
+    """Return a sentence that says where a session runs: on its master, or on Spark Connect.
+
+    A Spark Connect session does not tell the client its master.
+    """
     return f"Spark {spark.version} runs on {'Spark Connect' if is_remote() else spark.sparkContext.master}"
 
 

@@ -1,8 +1,9 @@
 """Run functions of this package in Spark's Python workers, on any machine.
 
 On a local master, workers read the driver's source files. For other masters, the function that Spark sends to the
-workers contains a zip of the sources. epochfuzz does not send them as session artifacts (`addArtifacts`), because Numba
-cannot compile and cache code in a zip, and a session rejects a second artifact of the same name.
+workers contains a zip of the sources, and the workers unpack the zip. Session artifacts (`addArtifacts`) are no
+alternative: they stay zipped, and Numba cannot cache compiled code of modules in a zip. A session also rejects a second
+artifact of the same name.
 """
 
 import hashlib

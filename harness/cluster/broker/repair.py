@@ -47,7 +47,7 @@ def repaired(kafka: Installation, repair: Repair, directory: Path) -> Installati
 
 
 def main() -> None:
-    """Write the fixed class of a release into a directory, for your own tests."""
+    """Write the repaired bytecode of a Kafka class, of one release, into a directory, for your own tests."""
     parser = argparse.ArgumentParser(prog="python -m epochfuzz.harness.cluster.broker.repair", description=main.__doc__)
     parser.add_argument("repair", type=Repair, choices=list(Repair))
     parser.add_argument("directory", type=Path)

@@ -61,9 +61,9 @@ class Reproducer:
 
 
 class Claim:
-    """The claim that no schedule shorter than `schedule` breaks a wanted property, with the results of searches so far.
+    """The claim that no schedule shorter than `schedule` breaks a property, with the results of searches so far.
 
-    `wanted` has the bit of the property.
+    `wanted` is the property's bit.
     """
 
     def __init__(self, protocol: Protocol, settings: Settings, wanted: int, schedule: bytes) -> None:

@@ -1,12 +1,12 @@
 """Estimate the probability that the next random schedule shows something new: a coverage point or a kind of failure.
 
-This is the Good-Turing estimate (Good, 1953), for samples that are sets: the share of schedules that showed something
-that no other schedule showed.
+The estimate is the share of those schedules that showed something which no other schedule showed. It is the Good-Turing
+estimate (Good, 1953), for samples that are sets.
 
 The estimate assumes that schedules are drawn independently and in the same way. This is true, because schedule i
 depends only on the seed and on i. The estimate is valid only for these protocols, this configuration and this
-generator. The estimate cannot account for coverage points that the generator almost never reaches. The interval treats
-schedules as independent trials.
+generator. The estimate cannot account for coverage points that the generator almost never reaches. The
+confidence interval treats schedules as independent trials.
 """
 
 from dataclasses import dataclass

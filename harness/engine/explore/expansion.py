@@ -309,8 +309,8 @@ def expand(  # type: ignore[no-untyped-def]
     """Expand `count` states of a level, beginning with state number `first`. Successors go to a chunk of the outbox.
 
     A level is the states at one distance from the start. `which` selects the successors: NEW (not in `table`), SOUGHT
-    (in `table`), or BREAKING (not in `table`, and breaking a wanted property). With NEW, the first broken successor is
-    the last one written. Returns the number of successors written, the number of events applied, the reason of the end
+    (in `table`), or BREAKING (not in `table`, and breaking a wanted property). With NEW, the expansion stops after the
+    first successor that breaks a wanted property. Returns the number of successors written, the number of events applied, the reason of the end
     (ENDED, BROKEN or DOES_NOT_FIT), and the last row.
     """
     new_keys, all_hashes, all_parents, all_order, all_starts, all_vias = outbox

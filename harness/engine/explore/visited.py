@@ -211,8 +211,8 @@ def find_slot(wanted, i, hashed, keys, table, bits):  # type: ignore[no-untyped-
 def look_up(wanted, count, hashes, keys, table, found, bits):  # type: ignore[no-untyped-def]
     """Look up the first `count` keys of `wanted` in the hash table.
 
-    Sets `found[i]` to 0 if key i has not been visited, and to the contents of its slot if it has. The lookups wait for
-    memory at the same time, because they do not depend on one another.
+    Sets `found[i]` to 0 if key i has not been visited, and to the contents of its slot if it has. The lookups do
+    not depend on one another, so the processor overlaps their cache misses.
     """
     slots = table.shape[1]
     # Three loops in place of one: the loads in a loop are independent, so the processor runs many at a time.

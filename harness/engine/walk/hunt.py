@@ -37,7 +37,7 @@ class Hunter:
         self._hunt_block = compiled_for(model, hunt_block, [start])
 
     def first(self, strategy: str, seed: int, most: int) -> tuple[int, bytes] | None:
-        """Return (number, events) of the first schedule that breaks a property; None if none of the first `most` does.
+        """Return (number, events) of the first schedule that breaks a property, among `most` schedules, or None.
 
         `strategy` is a name in STRATEGIES. The events are the schedule's enabled events up to the violation.
         """

@@ -1,10 +1,10 @@
 """The deposed controller: it makes and sends one more update, although another controller has taken over.
 
 The effect of the update depends on the kind of write. An unconditional write overwrites the state in ZooKeeper, and the
-new controller never notices, so one leader epoch can have two leaders. A conditional write fails if the partition has
-changed since the fail-over. If the write succeeds, the new controller knows the update
-(KafkaZkClient.updateLeaderAndIsr, up to Kafka 2.0). Since KAFKA-6082 every write also checks the controller epoch, so
-the deposed controller's write always fails.
+new controller never notices, so one leader epoch can have two leaders. A conditional write, up to Kafka 2.0, fails if
+the partition has changed since the fail-over (KafkaZkClient.updateLeaderAndIsr). If a conditional write succeeds, the
+new controller decides from the updated state. Since KAFKA-6082 every write also checks the controller epoch, so the
+deposed controller's write always fails.
 """
 
 from epochfuzz.model.kafka.controller import controller, fail_over

@@ -195,7 +195,7 @@ class DivergingFetch(Choice):
 
 
 class DivergingHighWatermark(Choice):
-    """The follower's use of the leader's high watermark in a response that says that the logs diverge."""
+    """The effect of the high watermark in a response that reports to a follower that its log diverges."""
 
     APPLIED = 0, "it adopts the high watermark before it truncates its log (KAFKA-14704)", "KAFKA-14704"
     IGNORED = 1, "nothing"

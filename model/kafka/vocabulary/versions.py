@@ -81,10 +81,10 @@ def release_of(name: str) -> str:
 
 
 def meaning(name: str) -> str | None:
-    """Return a sentence that tells which release stands for a version such as `kafka-4.3.1`.
+    """Return a sentence that tells which protocol models a version of Kafka, such as `kafka-4.3.1`.
 
-    Replaced mechanisms may follow the name, after a colon. Returns None for the name of a release or of another
-    protocol. Raises UnknownVersion.
+    Versions with equal rules share a protocol, which has the name of one of them. Replaced mechanisms may follow `name`
+    after a colon. Returns None if `name` is the name of a protocol. Raises UnknownVersion.
     """
     base = name.partition(":")[0]
     if base in _RELEASED or not base.startswith(PREFIX):

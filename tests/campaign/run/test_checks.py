@@ -13,7 +13,7 @@ pytestmark = pytest.mark.thorough
 
 
 @pytest.mark.slow
-def test_one_block_in_so_many_is_walked_twice(spark, tmp_path, monkeypatch):
+def test_a_campaign_runs_every_nth_block_twice(spark, tmp_path, monkeypatch):
     monkeypatch.setattr(waves, "SAMPLED", 4)
     asked = parameters(schedules=5, block=1)
     campaign = start(spark, tmp_path / "c", asked)
@@ -24,7 +24,7 @@ def test_one_block_in_so_many_is_walked_twice(spark, tmp_path, monkeypatch):
     assert campaign.work.tally(campaign).schedules == asked.schedules
 
 
-def test_two_workers_count_where_they_are_two(spark, undisturbed):
+def test_a_comparison_counts_blocks_that_ran_on_two_different_workers(spark, undisturbed):
     written = blocks.written(undisturbed.directory, undisturbed.work).withColumn(
         "worker", F.concat("worker", F.col("again"))
     )
@@ -34,12 +34,12 @@ def test_two_workers_count_where_they_are_two(spark, undisturbed):
     assert determinism.compare(written.withColumn("worker", F.lit("one")), undisturbed.work).elsewhere == 0
 
 
-def test_a_block_that_comes_out_otherwise_ends_the_campaign(spark, undisturbed):
+def test_a_block_with_two_different_results_is_an_error(spark, undisturbed):
     written = blocks.written(undisturbed.directory, undisturbed.work)
     other = written.withColumn("schedules", F.col("schedules") + F.col("again").cast("long"))
     with pytest.raises(NonDeterminismError, match="begins with schedule 0 gave different results on two workers"):
         determinism.compare(other, undisturbed.work)
 
 
-def test_nothing_walked_is_nothing_to_compare(undisturbed):
+def test_a_campaign_without_blocks_has_nothing_to_compare(undisturbed):
     assert determinism.compare(None, undisturbed.work) == Checked(0, 0, 0)

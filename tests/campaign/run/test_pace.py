@@ -20,11 +20,11 @@ def paced(monkeypatch, cores=2, blocks_a_second=10.0):
     return paced
 
 
-def test_each_core_walks_one_block_before_the_pace_is_known():
+def test_the_first_wave_has_a_block_for_each_core():
     assert Pace(4).wave(0.0, blocks_remaining=None, seconds_remaining=60.0) == 4
 
 
-def test_waves_grow_with_the_time_so_far_up_to_the_longest(monkeypatch):
+def test_waves_grow_with_the_elapsed_time_up_to_a_limit(monkeypatch):
     sizes = [paced(monkeypatch).wave(elapsed, None, None) for elapsed in (1, 20, 60, 1_000, 10_000)]
     assert sizes == [20, 50, 150, 300, 300]
 
@@ -34,13 +34,13 @@ def test_no_wave_has_more_blocks_than_are_left(monkeypatch):
     assert paced(monkeypatch).wave(1_000.0, blocks_remaining=0, seconds_remaining=None) == 0
 
 
-def test_a_wave_ends_with_the_time_left(monkeypatch):
+def test_a_wave_has_only_the_blocks_that_fit_into_the_time_left(monkeypatch):
     assert paced(monkeypatch).wave(1_000.0, blocks_remaining=None, seconds_remaining=3.0) == 30
     assert paced(monkeypatch).wave(1_000.0, blocks_remaining=None, seconds_remaining=0.0) == 0
     assert paced(monkeypatch).wave(1_000.0, blocks_remaining=None, seconds_remaining=-5.0) == 0
 
 
-def test_blocks_that_take_longer_than_a_wave_should_are_still_walked(monkeypatch):
+def test_a_wave_of_slow_blocks_has_a_block_for_each_core(monkeypatch):
     assert paced(monkeypatch, blocks_a_second=0.1).wave(0.0, None, None) == 2
 
 

@@ -21,24 +21,24 @@ def lines(reports, **asked):
     return written.getvalue().splitlines()
 
 
-def test_a_line_tells_the_rate_what_is_broken_and_the_time_left():
+def test_a_progress_line_shows_schedules_rate_findings_and_time_left():
     (line,) = lines([(1_000_000, 20.0)], schedules=4_000_000)
     assert line == "1,000,000 schedules · 5.0 million/s · 2 findings so far · 1 min 0 s left"
 
 
-def test_the_time_left_of_a_campaign_on_the_clock_is_that_of_the_clock():
+def test_a_campaign_with_a_time_limit_shows_the_time_left_until_the_limit():
     (line,) = lines([(1_000_000, 20.0)], schedules=None, seconds=28_820.0)
     assert line.endswith("8 h 0 min left")
 
 
-def test_a_night_takes_few_lines():
+def test_a_campaign_of_eight_hours_prints_fewer_than_30_lines():
     assert 10 < len(lines(((i, float(i)) for i in range(1, 28_800)), schedules=28_800)) < 30
 
 
-def test_schedules_whose_time_nobody_noted_are_told_with_the_next():
+def test_progress_without_elapsed_time_prints_no_line():
     assert lines([(1_000, 0.0)], schedules=4_000) == []
 
 
-def test_nobody_knows_when_a_campaign_will_be_stable():
+def test_a_campaign_until_stable_shows_no_time_left():
     (line,) = lines([(1_000_000, 20.0)], schedules=None, stable=1e-5)
     assert line == "1,000,000 schedules · 5.0 million/s · 2 findings so far"

@@ -39,16 +39,16 @@ def assert_same(one: Tally, other: Tally):
         np.testing.assert_array_equal(astuple(met), astuple(other_met))
 
 
-def test_a_campaign_counts_what_fuzz_counts(undisturbed, fuzzed):
+def test_a_campaign_has_the_tally_of_fuzz(undisturbed, fuzzed):
     assert_same(undisturbed.outcome.tally, fuzzed[0])
 
 
-def test_a_campaign_finds_what_fuzz_finds(undisturbed, fuzzed):
+def test_a_campaign_has_the_findings_of_fuzz(undisturbed, fuzzed):
     assert undisturbed.outcome.findings == fuzzed[1]
     assert len(fuzzed[1]) == 6
 
 
-def test_a_block_of_another_size_changes_nothing_that_is_found(spark, undisturbed, tmp_path):
+def test_the_size_of_blocks_does_not_change_the_tally(spark, undisturbed, tmp_path):
     asked = parameters(protocols=("kip-320", "hw"), block=7_000)
     campaign = start(spark, tmp_path / "c", asked)
     campaign.do_blocks(Quiet())
@@ -57,13 +57,13 @@ def test_a_block_of_another_size_changes_nothing_that_is_found(spark, undisturbe
 
 
 @pytest.mark.parametrize("partitions", [1, 5])
-def test_partitions_change_no_row(spark, undisturbed, partitions):
+def test_the_number_of_partitions_changes_no_row(spark, undisturbed, partitions):
     numbers = spark.range(0, 40, 1, partitions)
     rows = Workers(spark).map(numbers, "do_blocks", undisturbed.work.text, schema(undisturbed.work))
     assert rows.drop("worker", "memory").orderBy("first").toArrow().to_pylist() == block_rows(undisturbed.directory)
 
 
-def test_the_rows_of_blocks_add_up_to_their_tally():
+def test_the_rows_of_blocks_add_up_to_the_tally_of_a_whole_run():
     walker = engine(parameters(protocols=("kip-101", "hw")))
     tallies = [walker.walk(first, 100) for first in (0, 100, 200)]
     rows = [
@@ -74,7 +74,7 @@ def test_the_rows_of_blocks_add_up_to_their_tally():
     assert_same(sums.summed([table], walker.protocols).tally, whole)
 
 
-def test_what_workers_add_up_adds_up_to_the_same(undisturbed, spark, monkeypatch):
+def test_sums_of_the_workers_and_of_the_driver_are_equal(undisturbed, spark, monkeypatch):
     campaign = Campaign.load(spark, undisturbed.directory.uri)
     work: Any = campaign.work
     here = work.summed(campaign)
@@ -82,7 +82,7 @@ def test_what_workers_add_up_adds_up_to_the_same(undisturbed, spark, monkeypatch
     assert_same(work.summed(campaign).tally, here.tally)
 
 
-def test_a_sum_of_sums_has_each_error_once_with_the_fewest_steps_and_how_often_it_was_seen():
+def test_a_sum_of_sums_keeps_the_shortest_failure_of_each_error_and_counts_the_failures():
     def error(name, schedule, *steps):
         return MachineFailure(name, f"{name} of {schedule}", steps, schedule)
 
@@ -101,7 +101,7 @@ def test_a_sum_of_sums_has_each_error_once_with_the_fewest_steps_and_how_often_i
     }
 
 
-def test_each_finding_is_kept_as_a_case_that_replays_as_it_says(undisturbed):
+def test_each_finding_of_a_campaign_is_saved_as_a_case_that_replays_as_expected(undisturbed):
     outcome, place = undisturbed.outcome, undisturbed.directory.local / "cases"
     kept = {path.stem: load_case(path) for path in place.iterdir()}
     assert len(kept) == len(outcome.findings)
@@ -115,7 +115,7 @@ def test_each_finding_is_kept_as_a_case_that_replays_as_it_says(undisturbed):
     assert {row["case"] for row in stored} == {path.read_text() for path in place.iterdir()}
 
 
-def test_a_campaign_on_the_clock_walks_schedules_from_the_first_on(spark, tmp_path):
+def test_a_campaign_with_a_time_limit_runs_consecutive_schedules_from_the_first_on(spark, tmp_path):
     asked = parameters(schedules=None, seconds=0.5, block=100)
     campaign = start(spark, tmp_path / "c", asked)
     campaign.do_blocks(Quiet())
@@ -124,7 +124,7 @@ def test_a_campaign_on_the_clock_walks_schedules_from_the_first_on(spark, tmp_pa
     assert_same(tally, engine(asked).walk(0, tally.schedules))
 
 
-def test_a_campaign_that_finds_nothing_says_so(spark, tmp_path):
+def test_a_campaign_of_kip_320_finishes_without_findings(spark, tmp_path):
     campaign = start(spark, tmp_path / "c", parameters(protocols=("kip-320",), schedules=500))
     assert campaign.run(Quiet()).findings == []
     assert Campaign.load(spark, str(tmp_path / "c")).outcome().tally.schedules == 500

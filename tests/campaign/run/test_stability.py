@@ -12,11 +12,11 @@ pytestmark = pytest.mark.thorough
 STABLE = 0.2
 
 
-def test_rounds_are_fixed_and_half_as_long_again_each_time():
+def test_the_rounds_of_a_campaign_until_stable_grow_by_half():
     assert list(islice(parameters(schedules=None, stable=0.1).rounds(), 6)) == [2, 3, 4, 6, 9, 13]
 
 
-def test_the_last_round_ends_where_no_more_was_asked_for():
+def test_the_last_round_ends_with_the_last_requested_block():
     assert list(parameters(schedules=700, block=100, stable=0.1).rounds()) == [2, 3, 4, 6, 7]
     assert list(parameters(schedules=700, block=100).rounds()) == [7]
     assert list(parameters(schedules=None, seconds=1.0).rounds()) == [None]
@@ -29,13 +29,13 @@ def stable(spark, tmp_path_factory):
     return campaign.run(Quiet())
 
 
-def test_a_stable_campaign_has_its_interval_below_what_was_asked(stable):
+def test_a_stable_campaign_has_an_estimate_below_the_requested_bound(stable):
     assert stable.estimate.high < STABLE
     assert not stable.stopped_unstable
     assert stable.tally.schedules // 100 in set(islice(stable.parameters.rounds(), 30))
 
 
-def test_a_campaign_that_is_cut_in_two_stops_at_the_same_schedule(spark, stable, tmp_path):
+def test_an_interrupted_campaign_stops_at_the_schedule_of_an_uninterrupted_campaign(spark, stable, tmp_path):
     campaign = start(spark, tmp_path / "c", stable.parameters)
     first = iter(stable.parameters.rounds())
     with pytest.MonkeyPatch.context() as patch:
@@ -47,7 +47,7 @@ def test_a_campaign_that_is_cut_in_two_stops_at_the_same_schedule(spark, stable,
 
 
 @pytest.mark.slow
-def test_a_campaign_that_runs_out_of_schedules_says_that_it_is_not_stable(spark, tmp_path):
+def test_a_campaign_that_runs_out_of_schedules_is_reported_as_not_stable(spark, tmp_path):
     asked = parameters(schedules=300, stable=0.001, block=100)
     outcome = start(spark, tmp_path / "c", asked).run(Quiet())
     assert outcome.stopped_unstable

@@ -37,18 +37,18 @@ def silent(progress):
 
 
 @pytest.mark.thorough
-def test_what_breaks_is_found_by_the_schedule_that_is_found_in_memory(spark, tmp_path):
+def test_a_search_on_spark_finds_the_schedule_that_a_search_in_memory_finds(spark, tmp_path):
     found = SearchCampaign.start(spark, str(tmp_path / "s"), BROKEN).run(silent)
     assert found.shortest is not None
     assert numbers(found) == in_memory(BROKEN)
 
 
-def test_what_holds_has_as_many_states_and_transitions_as_in_memory(spark, tmp_path):
+def test_a_search_on_spark_counts_the_states_and_transitions_of_a_search_in_memory(spark, tmp_path):
     assert numbers(SearchCampaign.start(spark, str(tmp_path / "s"), HELD).run(silent)) == in_memory(HELD)
 
 
 @pytest.mark.slow
-def test_a_search_that_runs_dry_says_so(spark, tmp_path):
+def test_a_search_on_spark_of_all_reachable_states_is_complete(spark, tmp_path):
     wanted = asked("kip-320", records=1, epochs=0, symmetric=False)
     found = SearchCampaign.start(spark, str(tmp_path / "s"), wanted).run(silent)
     assert found.complete
@@ -57,7 +57,7 @@ def test_a_search_that_runs_dry_says_so(spark, tmp_path):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("wanted", [HELD, pytest.param(BROKEN, marks=pytest.mark.slow)], ids=["held", "broken"])
-def test_one_that_is_killed_amid_a_level_goes_on_from_the_last_whole_one(spark, tmp_path, monkeypatch, wanted):
+def test_a_search_that_is_killed_within_a_level_resumes_from_the_last_complete_level(spark, tmp_path, monkeypatch, wanted):
     directory = str(tmp_path / "s")
     note = Levels.note
 
@@ -77,7 +77,7 @@ def test_one_that_is_killed_amid_a_level_goes_on_from_the_last_whole_one(spark, 
     assert SearchCampaign.load(spark, directory).run(silent) == found
 
 
-def test_a_directory_that_holds_something_is_not_searched_into(spark, undisturbed, tmp_path):
+def test_a_search_does_not_start_in_a_directory_that_holds_a_search_or_a_campaign(spark, undisturbed, tmp_path):
     SearchCampaign.start(spark, str(tmp_path / "s"), HELD)
     with pytest.raises(CampaignError, match="already holds a search; resume with `epochfuzz explore --resume"):
         SearchCampaign.start(spark, str(tmp_path / "s"), HELD)
@@ -85,7 +85,7 @@ def test_a_directory_that_holds_something_is_not_searched_into(spark, undisturbe
         SearchCampaign.start(spark, undisturbed.directory.uri, HELD)
 
 
-def test_what_holds_no_search_or_one_of_other_rules_is_not_gone_on_with(spark, tmp_path):
+def test_a_directory_without_a_search_or_of_another_model_cannot_be_resumed(spark, tmp_path):
     with pytest.raises(CampaignError, match="holds no search; `epochfuzz explore --out"):
         SearchCampaign.load(spark, str(tmp_path / "nothing"))
     SearchCampaign.start(spark, str(tmp_path / "s"), replace(HELD, model="0" * 16))
@@ -93,13 +93,13 @@ def test_what_holds_no_search_or_one_of_other_rules_is_not_gone_on_with(spark, t
         SearchCampaign.load(spark, str(tmp_path / "s"))
 
 
-def test_a_worker_with_other_rules_ends_the_search(spark, tmp_path):
+def test_a_worker_with_another_model_ends_the_search(spark, tmp_path):
     with pytest.raises(PythonException) as failure:
         SearchCampaign.start(spark, str(tmp_path / "s"), replace(HELD, model="0" * 16)).run(silent)
     assert "needs model 0000" in sentence(str(failure.value))
 
 
-def test_the_command_prints_the_json_that_it_prints_in_memory(epochfuzz, tmp_path):
+def test_explore_prints_equal_json_on_spark_and_in_memory(epochfuzz, tmp_path):
     words = ("explore", "--protocol", "kip-320", "--property", "no-committed-loss", "--depth", 2, "--json")
     ended = epochfuzz(*words, "--out", tmp_path / "s")
     expected = epochfuzz(*words)
@@ -120,7 +120,7 @@ def test_the_command_prints_the_json_that_it_prints_in_memory(epochfuzz, tmp_pat
         ([], "give --protocol for a new search"),
     ],
 )
-def test_what_does_not_go_together_is_refused(epochfuzz, words, complaint):
+def test_explore_rejects_conflicting_or_missing_options(epochfuzz, words, complaint):
     ended = epochfuzz("explore", *words)
     assert ended.code == 2
     assert complaint in " ".join(ended.err.split())

@@ -48,7 +48,7 @@ def kill_at(running, search, levels):
     running.wait()
 
 
-def test_one_that_is_killed_three_times_ends_as_in_memory(tmp_path):
+def test_a_search_that_is_killed_three_times_has_the_results_of_a_search_in_memory(tmp_path):
     search = tmp_path / "s"
     kill_at(explore(tmp_path, *BOUNDS, "--out", search), search, 2)
     for levels in (6, 11):
@@ -56,7 +56,7 @@ def test_one_that_is_killed_three_times_ends_as_in_memory(tmp_path):
     assert ended(explore(tmp_path, "--resume", search)) == ended(explore(tmp_path, *BOUNDS))
 
 
-def test_a_cluster_of_two_workers_whose_driver_is_killed_finds_what_is_found_in_memory(tmp_path):
+def test_a_search_on_two_workers_with_a_killed_driver_has_the_results_of_a_search_in_memory(tmp_path):
     spark_class, search = SPARK / "spark-class", tmp_path / "s"
     master = ("org.apache.spark.deploy.master.Master", "--host", "127.0.0.1", "--port", "0", "--webui-port", "0")
     worker = ("org.apache.spark.deploy.worker.Worker", "--webui-port", "0", "--cores", "1", "--memory", "1g")
@@ -74,7 +74,7 @@ def test_a_cluster_of_two_workers_whose_driver_is_killed_finds_what_is_found_in_
 
 
 @pytest.mark.timeout(3_000)
-def test_one_for_which_memory_is_too_small_ends_with_a_bounded_heap(tmp_path):
+def test_a_search_that_exceeds_memory_completes_on_spark_with_a_bounded_heap(tmp_path):
     in_memory = ended(explore(tmp_path, *LARGE, "--memory", "0.1"), code=4)
     assert not in_memory["complete"]
     on_disk = ended(explore(tmp_path, *LARGE, "--out", tmp_path / "s", "--master", "local[2]", "--memory", "1"))

@@ -89,12 +89,12 @@ def run(directory, *, master="", remote="", block=5_000):
     return json.loads(ended.stdout), [findings.row(finding) for finding in found]
 
 
-def test_executors_of_their_own_find_what_fuzz_finds(tmp_path):
+def test_a_campaign_on_a_local_cluster_has_the_findings_of_fuzz(tmp_path):
     found, expected = run(tmp_path, master="local-cluster[2,1,1024]")
     assert found == expected
 
 
-def test_a_standalone_master_and_its_worker_find_what_fuzz_finds(tmp_path):
+def test_a_campaign_on_a_standalone_master_has_the_findings_of_fuzz(tmp_path):
     spark_class = SPARK / "spark-class"
     master = ("org.apache.spark.deploy.master.Master", "--host", "127.0.0.1", "--port", "0", "--webui-port", "0")
     worker = ("org.apache.spark.deploy.worker.Worker", "--webui-port", "0", "--cores", "2", "--memory", "2g")
@@ -106,7 +106,7 @@ def test_a_standalone_master_and_its_worker_find_what_fuzz_finds(tmp_path):
     assert found == expected
 
 
-def test_a_spark_connect_server_finds_what_fuzz_finds(tmp_path):
+def test_a_campaign_on_a_spark_connect_server_has_the_findings_of_fuzz(tmp_path):
     port = free_port()
     submit = [SPARK / "spark-submit", "--master", "local[2]", "--conf", f"spark.connect.grpc.binding.port={port}"]
     connect = ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal"]

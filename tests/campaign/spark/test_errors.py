@@ -39,7 +39,7 @@ org.apache.spark.SparkException: Job aborted
         ("", "Spark gives no reason"),
     ],
 )
-def test_the_innermost_reason_is_told(text, told):
+def test_the_message_of_a_spark_failure_is_its_innermost_cause(text, told):
     assert sentence(text) == told
 
 
@@ -48,19 +48,19 @@ def open_session(**where):
         pass
 
 
-def test_a_missing_java_is_named_with_the_command_that_installs_it(monkeypatch, tmp_path):
+def test_the_message_about_a_missing_java_has_the_command_that_installs_java(monkeypatch, tmp_path):
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(CampaignError, match=rf"{tmp_path}/bin/java was not found; .*apt-get install openjdk-17"):
         open_session()
 
 
 @pytest.mark.parametrize("where", [{"remote": "sc://127.0.0.1:9"}, {"master": "spark://127.0.0.1:9"}])
-def test_a_server_that_does_not_answer_is_named(where):
+def test_the_message_names_a_spark_server_that_accepts_no_connections(where):
     with pytest.raises(CampaignError, match=r"no Spark server accepts connections at 127\.0\.0\.1:9: "):
         open_session(**where)
 
 
-def test_a_master_that_does_not_understand_this_pyspark_is_named(tmp_path):
+def test_the_message_names_the_pyspark_version_that_a_master_rejects(tmp_path):
     log = tmp_path / "log"
     log.write_text(
         "ERROR StandaloneSchedulerBackend: Application has been killed. Reason: All masters are unresponsive!\n"
@@ -69,7 +69,7 @@ def test_a_master_that_does_not_understand_this_pyspark_is_named(tmp_path):
     assert f"the master rejects drivers of PySpark {pyspark.__version__}; start a master of the same version" in told
 
 
-def test_spark_writes_to_its_log_and_nothing_else(capfd):
+def test_the_output_of_spark_goes_to_its_log_and_not_to_the_terminal(capfd):
     with session._output_to(os.open(os.devnull, os.O_WRONLY)):
         os.system("echo out; echo err >&2")
     os.system("echo after")
@@ -104,7 +104,7 @@ def test_wrong_input_ends_a_command_before_spark_starts(epochfuzz, monkeypatch, 
     assert told in ended.err
 
 
-def test_a_command_that_only_the_workers_have_is_not_looked_for_on_the_driver(epochfuzz, monkeypatch, tmp_path):
+def test_the_driver_does_not_look_for_an_adapter_command_that_runs_on_remote_workers(epochfuzz, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     ended = epochfuzz("conform", "--campaign", "c", "--master", "spark://127.0.0.1:9", "--", "no-such-command")
     assert "no such command on this machine" not in ended.err

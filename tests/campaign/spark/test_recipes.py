@@ -70,7 +70,7 @@ def rows_of(directory: Path, table: str) -> list[dict[str, object]]:
 
 @pytest.mark.timeout(PATIENCE + 300)
 @pytest.mark.skipif(not all(map(is_free, PORTS)), reason="another Spark server uses the ports of the page")
-def test_every_way_to_spark_leads_to_the_same_rows_and_names_where_it_ran(tmp_path: Path) -> None:
+def test_every_spark_setup_of_the_page_writes_equal_rows_and_names_its_master(tmp_path: Path) -> None:
     printed = follow(tmp_path)
     places = [line.partition(" runs on ")[2] for line in printed.splitlines() if " runs on " in line]
     standalone = f"spark://127.0.0.1:{PORTS[0]}"

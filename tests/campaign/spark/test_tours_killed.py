@@ -38,7 +38,7 @@ def told(running: "subprocess.Popen[str]") -> dict[str, Any]:
     return {name: value for name, value in json.loads(out).items() if name not in others}
 
 
-def test_tours_on_two_workers_that_are_killed_twice_come_to_what_one_process_comes_to(tmp_path: Path) -> None:
+def test_an_exhaustive_campaign_that_is_killed_twice_has_the_results_of_a_local_run(tmp_path: Path) -> None:
     expected = told(conform(tmp_path))
     assert (expected["transitions"]["reachable"], expected["transitions"]["complete"]) == (2_700, True)
     assert expected["transitions"]["differing"] > 0

@@ -56,14 +56,14 @@ ROWS = [
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("rows", [ROWS, []])
-def test_rows_go_to_spark_3_and_come_back_as_they_were(spark, as_on_3, rows):
+def test_rows_are_unchanged_after_a_round_trip_through_spark_3(spark, as_on_3, rows):
     there = versions.from_arrow(spark, pa.Table.from_pylist(rows, NESTED))
     back = versions.to_arrow(there)
     assert back.schema == NESTED
     assert back.to_pylist() == rows
 
 
-def test_what_no_observation_counts_is_read_again(spark, as_on_3, monkeypatch, tmp_path):
+def test_counts_come_from_the_written_rows_on_spark_connect_3(spark, as_on_3, monkeypatch, tmp_path):
     monkeypatch.setattr(versions, "is_remote", lambda: True)
     path = str(tmp_path / "numbers")
     counted = versions.observed(
@@ -75,12 +75,12 @@ def test_what_no_observation_counts_is_read_again(spark, as_on_3, monkeypatch, t
     assert counted == {"sum": 10}
 
 
-def test_what_is_wrong_is_read_from_the_message_where_the_error_does_not_say_it(as_on_3):
+def test_the_error_condition_of_spark_3_is_read_from_the_message(as_on_3):
     for message in ("[PATH_NOT_FOUND] Path does not exist: c", "[PATH_NOT_FOUND]"):
         assert versions.condition(PySparkException(message)) == "PATH_NOT_FOUND"
 
 
-def test_a_spark_connect_server_of_another_major_version_is_refused_before_anything_is_asked_of_it(monkeypatch):
+def test_a_session_on_a_spark_connect_server_of_another_major_version_stops_with_an_error(monkeypatch):
     stopped: list[str] = []
     other = SimpleNamespace(version="3.5.7", stop=lambda: stopped.append("stopped"))
     builder = SimpleNamespace(remote=lambda at: SimpleNamespace(getOrCreate=lambda: other))
@@ -92,14 +92,14 @@ def test_a_spark_connect_server_of_another_major_version_is_refused_before_anyth
     assert stopped == ["stopped"]
 
 
-def test_a_spark_connect_server_that_is_too_old_is_refused_and_any_minor_version_of_ours_is_not():
+def test_a_spark_connect_server_may_have_another_minor_version_but_not_be_too_old():
     with pytest.raises(CampaignError, match=r"server is Spark 3\.4\.1; start a server of Spark 3\.5 or newer"):
         versions.require_server("3.4.1")
     versions.require_server(f"{pyspark.__version__.partition('.')[0]}.9.0-vendor-1")
 
 
 @pytest.mark.parametrize("version", ["3.5.2-amzn-1", pyspark.__version__])
-def test_a_spark_home_of_another_spark_is_named(monkeypatch, tmp_path, version):
+def test_the_message_names_a_spark_home_of_another_major_version(monkeypatch, tmp_path, version):
     (tmp_path / "jars").mkdir()
     (tmp_path / "jars" / f"spark-core_2.12-{version}.jar").touch()
     monkeypatch.setenv("SPARK_HOME", str(tmp_path))
@@ -124,7 +124,7 @@ def test_a_spark_home_of_another_spark_is_named(monkeypatch, tmp_path, version):
     ],
     ids=["run", "resume", "audit", "explore"],
 )
-def test_a_pyspark_that_is_too_old_is_one_line_and_is_not_even_imported(tmp_path, words):
+def test_commands_report_an_outdated_pyspark_in_one_line_without_importing_pyspark(tmp_path, words):
     (tmp_path / "pyspark").mkdir()
     (tmp_path / "pyspark" / "__init__.py").write_text("raise TypeError('code() argument 13 must be str, not int')\n")
     (tmp_path / "pyspark" / "version.py").write_text("__version__: str = '3.4.4'\n")
@@ -135,7 +135,7 @@ def test_a_pyspark_that_is_too_old_is_one_line_and_is_not_even_imported(tmp_path
     )
 
 
-def test_pip_installs_no_pyspark_that_is_too_old():
+def test_the_spark_extra_requires_the_oldest_supported_pyspark_or_newer():
     (wanted,) = (text for text in project_table()["optional-dependencies"]["spark"] if text.startswith("pyspark"))
     assert [str(bound) for bound in Requirement(wanted).specifier] == [f">={'.'.join(map(str, OLDEST_SPARK))}"]
 
@@ -156,7 +156,7 @@ def pyspark_3(tmp_path_factory):
     [CAMPAIGN, ("audit", LOGS / "re-elected-leader-4.3.1"), ("audit", LOGS / "unclean-3.9.2")],
     ids=["campaign", "re-elected-leader", "unclean"],
 )
-def test_what_is_found_on_spark_3_is_what_is_found_on_spark_4(pyspark_3, tmp_path, words):
+def test_commands_have_equal_findings_on_spark_3_and_spark_4(pyspark_3, tmp_path, words):
     on_3, on_4 = (
         ended(*words, "--master", "local[2]", "--out", tmp_path / name, "--json", ahead=ahead)
         for name, ahead in (("3", pyspark_3), ("4", None))

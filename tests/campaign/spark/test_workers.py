@@ -46,14 +46,14 @@ def test_a_worker_that_shares_no_files_unpacks_the_sources(tmp_path):
     assert (tmp_path / "epochfuzz").stat().st_mode & 0o777 == 0o700  # nobody else may change what workers execute
 
 
-def test_the_sources_are_the_same_zip_every_time():
+def test_the_zip_of_the_sources_is_deterministic():
     assert workers.zip_of_sources() == workers.zip_of_sources()
 
 
-def test_only_workers_that_are_children_of_the_driver_share_its_files():
+def test_only_workers_of_a_local_master_share_the_files_of_the_driver():
     assert all(map(workers.is_local, ("local", "local[2]", "local[*,4]")))
     assert not any(map(workers.is_local, ("local-cluster[2,1,1024]", "spark://host:7077", "yarn", "k8s://host", "")))
 
 
-def test_a_worker_of_other_rules_is_told_apart():
+def test_parameters_keep_a_model_digest_that_differs_from_this_model():
     assert parameters(model="0" * 16).model != model_digest()

@@ -40,7 +40,7 @@ class Dying(Quiet):
 
 
 @pytest.mark.slow
-def test_a_campaign_broken_off_amid_a_wave_is_resumed_to_the_same_end(spark, undisturbed, tmp_path):
+def test_a_campaign_that_is_interrupted_within_a_wave_resumes_to_equal_blocks_and_findings(spark, undisturbed, tmp_path):
     directory = str(tmp_path / "c")  # test_killed.py does it with SIGKILL, to processes of its own
     with pytest.raises(KeyboardInterrupt):
         start(spark, directory, undisturbed.parameters).run(Dying(waves=2))
@@ -55,7 +55,7 @@ def test_a_campaign_broken_off_amid_a_wave_is_resumed_to_the_same_end(spark, und
 
 
 @pytest.mark.thorough
-def test_what_is_missing_of_a_campaign_is_walked_again(spark, undisturbed, tmp_path):
+def test_a_resumed_campaign_runs_missing_blocks_again(spark, undisturbed, tmp_path):
     directory = copied(undisturbed, tmp_path / "c", "outcome", "findings")
     first = min(waves_written(directory))
     first.rename(first.parent / "_temporary")  # as a wave looks whose driver was killed before it was committed
@@ -65,7 +65,7 @@ def test_what_is_missing_of_a_campaign_is_walked_again(spark, undisturbed, tmp_p
     assert block_rows(campaign.directory) == block_rows(undisturbed.directory)
 
 
-def test_time_that_nobody_noted_is_taken_to_be_like_the_rest(spark, undisturbed, tmp_path):
+def test_the_duration_of_an_unrecorded_wave_is_estimated_from_the_other_waves(spark, undisturbed, tmp_path):
     directory = copied(undisturbed, tmp_path / "c")
     notes = sorted(Path(directory).glob("waves/wave=*/*.parquet"))
     noted = undisturbed.directory.read("waves", waves.SCHEMA).agg({"seconds": "sum"}).collect()[0][0]
@@ -87,22 +87,22 @@ def test_a_block_that_two_drivers_wrote_counts_once(spark, undisturbed, tmp_path
     assert Campaign.load(spark, directory).outcome().tally.schedules == 20_000
 
 
-def test_resuming_a_finished_campaign_shows_it_again(spark, undisturbed, tmp_path):
+def test_resuming_a_finished_campaign_shows_its_findings_again(spark, undisturbed, tmp_path):
     campaign = Campaign.load(spark, copied(undisturbed, tmp_path / "c"))
     assert campaign.run(Quiet()).findings == undisturbed.outcome.findings
 
 
-def test_a_directory_that_holds_a_campaign_is_not_used_for_another(spark, undisturbed):
+def test_a_campaign_does_not_start_in_a_directory_that_holds_another_campaign(spark, undisturbed):
     with pytest.raises(CampaignError, match="already holds a campaign; resume with"):
         start(spark, undisturbed.directory.uri, parameters())
 
 
-def test_a_directory_that_holds_none_cannot_be_resumed(spark, tmp_path):
+def test_a_directory_without_a_campaign_cannot_be_resumed(spark, tmp_path):
     with pytest.raises(CampaignError, match="holds no campaign"):
         Campaign.load(spark, str(tmp_path))
 
 
-def test_a_campaign_is_not_resumed_under_other_rules(spark, undisturbed, tmp_path, monkeypatch):
+def test_an_unfinished_campaign_does_not_resume_under_another_model(spark, undisturbed, tmp_path, monkeypatch):
     unfinished = Campaign.load(spark, copied(undisturbed, tmp_path / "c", "outcome"))
     monkeypatch.setattr(campaigns, "model_digest", lambda: "0" * 16)
     with pytest.raises(CampaignError, match=r"was begun with model .* this is model 0000"):
@@ -110,31 +110,31 @@ def test_a_campaign_is_not_resumed_under_other_rules(spark, undisturbed, tmp_pat
     assert Campaign.load(spark, undisturbed.directory.uri).run(Quiet()).findings == undisturbed.outcome.findings
 
 
-def test_a_worker_with_other_rules_ends_the_campaign(spark, tmp_path):
+def test_a_worker_with_another_model_ends_the_campaign(spark, tmp_path):
     campaign = start(spark, tmp_path / "c", parameters(model="0" * 16))
     with pytest.raises(PythonException) as failure:
         campaign.do_blocks(Quiet())
     assert "the campaign needs model 0000" in sentence(str(failure.value))
 
 
-def test_a_directory_that_cannot_be_written_is_named(spark, tmp_path):
+def test_the_error_names_a_directory_that_cannot_be_written(spark, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(CampaignError, match="file/c cannot be written: "):
         start(spark, tmp_path / "file" / "c", parameters())
 
 
-def test_a_file_system_that_spark_does_not_know_is_named(spark):
+def test_the_error_names_a_file_system_that_spark_does_not_know(spark):
     told = r'nowhere://c cannot be read: Spark has no connector for it \(No FileSystem for scheme "nowhere"\); add one'
     with pytest.raises(CampaignError, match=told):
         start(spark, "nowhere://c", parameters())
 
 
-def test_storage_without_its_connector_is_named(spark):
+def test_the_error_names_s3_storage_without_a_connector(spark):
     with pytest.raises(CampaignError, match="s3a://bucket/c cannot be read: Spark has no connector for it"):
         start(spark, "s3a://bucket/c", parameters())
 
 
-def test_storage_that_does_not_respond_is_named_within_seconds(spark, monkeypatch):
+def test_the_error_names_storage_that_does_not_respond_in_time(spark, monkeypatch):
     monkeypatch.setattr(stores, "_PATIENCE", 2.0)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         uri = f"hdfs://127.0.0.1:{silent.getsockname()[1]}/c"
@@ -142,13 +142,13 @@ def test_storage_that_does_not_respond_is_named_within_seconds(spark, monkeypatc
             start(spark, uri, parameters())
 
 
-def test_a_name_that_spark_would_take_for_a_pattern_is_refused(spark):
+def test_a_directory_name_that_spark_reads_as_a_pattern_is_an_error(spark):
     with pytest.raises(CampaignError, match="patterns; choose another"):
         CampaignDirectory(spark, "c[1]")
 
 
 @pytest.mark.parametrize("name", ["tonight#2", "tonight%232", "a b", "a:b", "100%", "file:x", "a\nb"])
-def test_a_path_is_a_path_whatever_characters_it_has(spark, undisturbed, tmp_path, name, monkeypatch):
+def test_a_path_with_special_characters_is_used_literally(spark, undisturbed, tmp_path, name, monkeypatch):
     monkeypatch.chdir(tmp_path)
     directory = CampaignDirectory(spark, name)
     assert directory.uri == str(directory.local) == str(tmp_path / name)
@@ -159,7 +159,7 @@ def test_a_path_is_a_path_whatever_characters_it_has(spark, undisturbed, tmp_pat
 
 
 @pytest.mark.parametrize("form", ["file:{}/a%20b#c", "file://{}/a%20b#c"])
-def test_a_url_is_what_spark_takes_it_for(spark, undisturbed, tmp_path, form):
+def test_a_file_url_keeps_its_percent_encoding_as_in_spark(spark, undisturbed, tmp_path, form):
     directory = CampaignDirectory(spark, form.format(tmp_path))
     directory.write_rows([undisturbed.work.row()], undisturbed.work.PARAMETERS, "parameters")
     write([], directory)
@@ -168,12 +168,12 @@ def test_a_url_is_what_spark_takes_it_for(spark, undisturbed, tmp_path, form):
 
 
 @pytest.mark.parametrize("uri", ["s3a://bucket/x", "hdfs:/x", "hdfs://host:1/x"])
-def test_a_directory_elsewhere_has_no_case_files(spark, uri):
+def test_a_directory_on_remote_storage_has_no_local_path(spark, uri):
     assert CampaignDirectory(spark, uri).uri == uri
     assert CampaignDirectory(spark, uri).local is None
 
 
-def test_a_campaign_keeps_its_cases_apart_from_those_of_its_neighbour(spark, undisturbed, tmp_path):
+def test_a_campaign_writes_no_case_to_a_directory_with_a_similar_name(spark, undisturbed, tmp_path):
     (tmp_path / "tonight" / "cases").mkdir(parents=True)
     (tmp_path / "tonight#2").mkdir()
     write(load_corpus([undisturbed.directory.local / "cases"]), CampaignDirectory(spark, str(tmp_path / "tonight#2")))
@@ -182,7 +182,7 @@ def test_a_campaign_keeps_its_cases_apart_from_those_of_its_neighbour(spark, und
 
 
 @pytest.mark.parametrize("is_gone", [True, False])
-def test_blocks_without_their_parameters_are_refused(spark, undisturbed, tmp_path, is_gone):
+def test_a_directory_of_blocks_without_parameters_is_an_error(spark, undisturbed, tmp_path, is_gone):
     directory = copied(undisturbed, tmp_path / "c")
     for file in (Path(directory) / "parameters").iterdir():
         file.unlink()
@@ -193,14 +193,14 @@ def test_blocks_without_their_parameters_are_refused(spark, undisturbed, tmp_pat
             begin(spark, directory)
 
 
-def test_parameters_without_a_row_are_refused_where_there_are_blocks(spark, undisturbed, tmp_path):
+def test_a_parameters_table_without_a_row_is_an_error_if_there_are_blocks(spark, undisturbed, tmp_path):
     directory = copied(undisturbed, tmp_path / "c")
     CampaignDirectory(spark, directory).write_rows([], undisturbed.work.PARAMETERS, "parameters")
     with pytest.raises(CampaignError, match="c/parameters is missing or empty"):
         Campaign.load(spark, directory)
 
 
-def test_blocks_of_another_campaign_are_refused(spark, undisturbed, tmp_path):
+def test_loading_a_campaign_with_blocks_of_another_campaign_is_an_error(spark, undisturbed, tmp_path):
     other = start(spark, tmp_path / "other", parameters(seed=8))
     directory = copied(undisturbed, tmp_path / "c", "parameters")
     shutil.copytree(tmp_path / "other" / "parameters", Path(directory) / "parameters")
@@ -230,7 +230,7 @@ def test_blocks_of_another_campaign_are_refused(spark, undisturbed, tmp_path):
         ({"version": "9.9", "colour": "red"}, "written by epochfuzz 9.9, but this is epochfuzz "),
     ],
 )
-def test_parameters_that_cannot_be_used_are_named_with_their_file(undisturbed, tmp_path, changed, complaint):
+def test_the_error_about_unusable_parameters_names_their_file_and_the_reason(undisturbed, tmp_path, changed, complaint):
     row = undisturbed.work.row() | changed
     place = tmp_path / "c" / "parameters"
     place.mkdir(parents=True)
@@ -240,7 +240,7 @@ def test_parameters_that_cannot_be_used_are_named_with_their_file(undisturbed, t
     assert complaint in str(refused.value)
 
 
-def test_a_campaign_from_before_a_parameter_was_there_can_still_be_read(spark, undisturbed, tmp_path):
+def test_a_campaign_without_newer_parameters_can_be_loaded(spark, undisturbed, tmp_path):
     row = undisturbed.work.row()
     del row["stable"], row["machine"], row["configuration"]["records_per_fetch"]
     place = tmp_path / "c" / "parameters"

@@ -50,7 +50,7 @@ def files(directory, table):
 
 
 @pytest.mark.thorough
-def test_spark_and_pyarrow_read_the_same_of_a_campaign_that_lost_a_wave_and_has_another_twice(
+def test_spark_and_pyarrow_read_equal_outcomes_with_a_lost_wave_and_a_duplicate_wave(
     spark, undisturbed, tmp_path, monkeypatch
 ):
     directory = copied(undisturbed, tmp_path / "c")
@@ -65,7 +65,7 @@ def test_spark_and_pyarrow_read_the_same_of_a_campaign_that_lost_a_wave_and_has_
     assert_same(outcome, Campaign.load(spark, directory).outcome())
 
 
-def test_an_unfinished_campaign_says_what_it_has_found_so_far(undisturbed, tmp_path):
+def test_the_status_of_an_unfinished_campaign_has_its_findings_so_far(undisturbed, tmp_path):
     directory = Path(copied(undisturbed, tmp_path / "c", "outcome", "findings"))
     status = status_of(LocalTables(directory))
     assert status.state is CampaignState.UNFINISHED
@@ -82,7 +82,7 @@ def test_an_unfinished_campaign_says_what_it_has_found_so_far(undisturbed, tmp_p
         assert status_of(LocalTables(directory)).state is CampaignState.RUNNING
 
 
-def test_a_finished_campaign_has_its_findings_from_their_table(undisturbed):
+def test_the_status_of_a_finished_campaign_has_the_shrunk_findings(undisturbed):
     status = status_of(LocalTables(undisturbed.directory.local))
     assert status.state is CampaignState.FINISHED
     assert status.seconds_remaining is None
@@ -91,14 +91,14 @@ def test_a_finished_campaign_has_its_findings_from_their_table(undisturbed):
     ]
 
 
-def test_a_campaign_of_which_nothing_is_written_but_its_parameters_has_found_nothing(spark, tmp_path):
+def test_a_campaign_with_nothing_but_parameters_has_no_schedules_and_no_findings(spark, tmp_path):
     start(spark, tmp_path / "c", parameters(schedules=None, seconds=60.0))
     status = status_of(LocalTables(tmp_path / "c"))
     assert (status.state, status.so_far.counts["schedules"], status.so_far.found) == (CampaignState.UNFINISHED, 0, ())
     assert (status.seconds, status.seconds_remaining) == (0.0, None)
 
 
-def test_a_block_that_came_out_otherwise_is_no_result_without_spark_either(undisturbed, tmp_path):
+def test_reading_a_block_with_two_different_results_without_spark_is_an_error(undisturbed, tmp_path):
     directory = copied(undisturbed, tmp_path / "c")
     for file in files(directory, "blocks"):
         rows = pq.read_table(file, partitioning=None)
@@ -110,7 +110,7 @@ def test_a_block_that_came_out_otherwise_is_no_result_without_spark_either(undis
             read(kept)
 
 
-def test_a_directory_without_a_campaign_and_one_with_foreign_blocks_are_refused(spark, undisturbed, tmp_path):
+def test_reading_a_directory_without_a_campaign_or_with_foreign_blocks_is_an_error(spark, undisturbed, tmp_path):
     with pytest.raises(CampaignError, match="holds no campaign"):
         assert LocalTables(tmp_path).work
     start(spark, tmp_path / "other", parameters(seed=8))
@@ -120,7 +120,7 @@ def test_a_directory_without_a_campaign_and_one_with_foreign_blocks_are_refused(
         assert LocalTables(Path(directory)).work
 
 
-def test_a_campaign_from_before_a_parameter_was_there_is_still_that_of_its_blocks(undisturbed, tmp_path):
+def test_blocks_of_a_campaign_without_newer_parameters_still_belong_to_the_campaign(undisturbed, tmp_path):
     directory = Path(copied(undisturbed, tmp_path / "c"))
     row = undisturbed.work.row()
     del row["stable"], row["configuration"]["records_per_fetch"]
@@ -136,7 +136,7 @@ def test_a_campaign_from_before_a_parameter_was_there_is_still_that_of_its_block
 
 
 @pytest.mark.thorough
-def test_a_damaged_wave_is_named_and_walked_again(spark, undisturbed, tmp_path):
+def test_a_damaged_wave_is_named_and_runs_again_after_its_removal(spark, undisturbed, tmp_path):
     directory = copied(undisturbed, tmp_path / "c")
     damaged = files(directory, "blocks")[0]
     flip_a_byte(damaged)
@@ -163,7 +163,7 @@ def test_a_damaged_wave_is_named_and_walked_again(spark, undisturbed, tmp_path):
     ],
 )
 @pytest.mark.parametrize("how", ["flipped", "cut"])
-def test_whatever_else_is_damaged_is_named_with_what_to_do(spark, undisturbed, tmp_path, table, remedy, how):
+def test_the_error_about_a_damaged_table_names_the_file_and_the_remedy(spark, undisturbed, tmp_path, table, remedy, how):
     directory = copied(undisturbed, tmp_path / "c")
     damaged = files(directory, table)[0]
     if how == "cut":
@@ -177,7 +177,7 @@ def test_whatever_else_is_damaged_is_named_with_what_to_do(spark, undisturbed, t
     assert remedy in str(refused.value)
 
 
-def test_a_directory_is_worked_on_by_one_process_at_a_time(tmp_path):
+def test_only_one_process_at_a_time_holds_a_campaign_directory(tmp_path):
     with held(tmp_path / "a" / "c") as temporary:
         assert temporary == tmp_path / "a" / "c" / "temporary"
         with pytest.raises(CampaignError, match="another process works on"), held(tmp_path / "a" / "c"):
@@ -186,7 +186,7 @@ def test_a_directory_is_worked_on_by_one_process_at_a_time(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_a_killed_process_left_in_the_temporary_directory_is_removed_by_the_next(tmp_path):
+def test_the_next_process_removes_the_temporary_files_of_a_killed_process(tmp_path):
     (tmp_path / "temporary" / "blockmgr").mkdir(parents=True)
     (tmp_path / "parameters").mkdir()
     with held(tmp_path) as temporary:

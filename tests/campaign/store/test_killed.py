@@ -59,7 +59,7 @@ def kill_when(running, directory, waves):
     running.wait()
 
 
-def test_a_campaign_that_is_killed_three_times_ends_as_one_that_is_not(tmp_path):
+def test_a_campaign_that_is_killed_three_times_has_the_tables_of_an_uninterrupted_campaign(tmp_path):
     whole, killed, narrow = tmp_path / "whole", tmp_path / "killed", tmp_path / "narrow"
     expected = ended(campaign("run", "--out", whole, *ASKED))
     kill_when(campaign("run", "--out", killed, *ASKED), killed, 1)

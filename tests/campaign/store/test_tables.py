@@ -36,24 +36,24 @@ def text(kind) -> str:
     return "struct" if pa.types.is_struct(kind) else str(kind)
 
 
-def test_the_page_has_every_table_that_a_campaign_writes(undisturbed):
+def test_the_page_on_tables_describes_every_table_that_a_campaign_writes(undisturbed):
     written = {path.name for path in Path(undisturbed.directory.uri).iterdir()}
     assert written == {*TABLES, "cases"}
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_a_table_has_the_columns_and_types_that_the_page_says(undisturbed, table):
+def test_a_table_has_the_columns_and_types_of_the_page(undisturbed, table):
     written = pyarrow.dataset.dataset(undisturbed.directory.path(table), partitioning="hive")
     assert [(name, kind) for name, kind, _ in ROW.findall(TABLES[table])] == list(columns(written.schema))
 
 
-def test_the_page_has_every_value_of_every_aspect_of_a_situation():
+def test_the_page_on_tables_lists_every_value_of_every_aspect_of_a_situation():
     told = {name: re.findall("`([^`]+)`", meaning) for name, _, meaning in ROW.findall(TABLES["situations"])}
     for aspect in ASPECTS[:-1]:
         assert told[aspect.name.replace(" ", "_")] == list(aspect.values)
 
 
-def test_its_examples_read_the_tables(undisturbed, capsys):
+def test_the_examples_on_the_page_read_the_tables(undisturbed, capsys):
     with_pyarrow, with_spark = (
         block.text.replace("build/tonight", undisturbed.directory.uri) for block in blocks(PAGE, "python")
     )

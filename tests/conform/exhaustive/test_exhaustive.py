@@ -25,7 +25,7 @@ def exhaust(epochfuzz: Any, *words: str, subject: tuple[str, ...] = REFERENCE) -
 
 
 @pytest.mark.thorough
-def test_a_subject_that_conforms_does_so_on_all_transitions_and_nothing_is_kept(epochfuzz: Any) -> None:
+def test_exhaustive_conform_plays_all_transitions_of_a_conforming_adapter_and_saves_nothing(epochfuzz: Any) -> None:
     ended = exhaust(epochfuzz)
     assert ended.code == 0
     assert (
@@ -47,7 +47,7 @@ def test_a_subject_that_conforms_does_so_on_all_transitions_and_nothing_is_kept(
     assert "--replicas 2 --records 1 --epochs 1 --exhaustive -- " in ended.json["reproduce"]
 
 
-def test_where_all_were_played_those_that_are_known_to_differ_are_counted() -> None:
+def test_the_summary_of_a_complete_exhaustive_run_counts_the_differing_transitions() -> None:
     bounds = Configuration(replicas=2, records=1, epochs=0)
     plan = Plan(REFERENCE, [parse_protocol("kip-320")], bounds, schedules=0, seed=0)
     played = Conformance(toured=Toured(Counts(256, 256, differing=2, behind=0), None, 0, is_complete=True))
@@ -57,14 +57,14 @@ def test_where_all_were_played_those_that_are_known_to_differ_are_counted() -> N
     )
 
 
-def test_bounds_are_small_where_none_are_given(epochfuzz: Any) -> None:
+def test_exhaustive_conform_has_small_default_bounds(epochfuzz: Any) -> None:
     ended = epochfuzz("conform", "--exhaustive", "--for", "1s", "--json", "--", *REFERENCE)
     bounds = {name: ended.json["transitions"][name] for name in ("replicas", "records", "epochs", "reachable")}
     assert bounds == {"replicas": 2, "records": 1, "epochs": 2, "reachable": 15_940}
 
 
 @pytest.mark.thorough
-def test_what_differs_is_shrunk_and_the_rest_is_played_around_it(epochfuzz: Any) -> None:
+def test_conform_shrinks_a_difference_and_plays_the_other_transitions(epochfuzz: Any) -> None:
     ended = exhaust(epochfuzz, subject=(*SUBJECT, "--defect", "shrinking-does-not-advance"))
     assert ended.code == 1
     (finding,) = ended.json["findings"]
@@ -79,7 +79,7 @@ def test_what_differs_is_shrunk_and_the_rest_is_played_around_it(epochfuzz: Any)
 
 
 @pytest.mark.thorough
-def test_findings_do_not_depend_on_the_number_of_jobs(epochfuzz: Any) -> None:
+def test_findings_of_an_exhaustive_run_do_not_depend_on_the_number_of_jobs(epochfuzz: Any) -> None:
     defect = (*SUBJECT, "--defect", "shrinking-does-not-advance")
     words = ("--epochs", "0", "--processes-for", "40", "--certify", "0")
     one, two = (exhaust(epochfuzz, *words, "--jobs", jobs, subject=defect).json for jobs in ("1", "2"))
@@ -89,7 +89,7 @@ def test_findings_do_not_depend_on_the_number_of_jobs(epochfuzz: Any) -> None:
 
 
 @pytest.mark.thorough
-def test_events_that_are_refused_are_sent_once_in_each_state(epochfuzz: Any) -> None:
+def test_option_refused_sends_each_event_that_is_not_enabled_once_per_state(epochfuzz: Any) -> None:
     ended = exhaust(epochfuzz, "--refused")
     refused = ended.json["transitions"]["refused"]
     assert refused["played"] == refused["reachable"] > N
@@ -97,7 +97,7 @@ def test_events_that_are_refused_are_sent_once_in_each_state(epochfuzz: Any) -> 
 
 
 @pytest.mark.thorough
-def test_an_event_that_is_refused_only_by_the_model_is_found_only_if_it_is_sent(epochfuzz: Any) -> None:
+def test_option_refused_detects_an_adapter_that_applies_an_event_that_is_not_enabled(epochfuzz: Any) -> None:
     assert exhaust(epochfuzz, subject=(*WRONG, "permissive")).code == 0
     ended = exhaust(epochfuzz, "--refused", subject=(*WRONG, "permissive"))
     assert ended.code == 1
@@ -106,7 +106,7 @@ def test_an_event_that_is_refused_only_by_the_model_is_found_only_if_it_is_sent(
 
 
 @pytest.mark.thorough
-def test_part_of_it_is_played_and_the_same_command_goes_on_from_there(epochfuzz: Any) -> None:
+def test_a_repeated_exhaustive_command_resumes_after_its_time_limit(epochfuzz: Any) -> None:
     played, tours = 0, 0
     for _ in range(2):
         ended = exhaust(epochfuzz, "--for", "0.1s")
@@ -125,7 +125,7 @@ def test_part_of_it_is_played_and_the_same_command_goes_on_from_there(epochfuzz:
 
 
 @pytest.mark.thorough
-def test_what_was_kept_of_another_model_or_cut_short_is_not_gone_on_with(epochfuzz: Any) -> None:
+def test_exhaustive_conform_ignores_damaged_progress_and_progress_of_another_model(epochfuzz: Any) -> None:
     exhaust(epochfuzz, "--for", "0.1s")
     (kept,) = Path("conform-cases").glob("exhaustive-*.json")
     document = json.loads(kept.read_text())
@@ -135,7 +135,7 @@ def test_what_was_kept_of_another_model_or_cut_short_is_not_gone_on_with(epochfu
 
 
 @pytest.mark.thorough
-def test_a_difference_is_told_again_by_the_run_that_goes_on(epochfuzz: Any) -> None:
+def test_a_resumed_exhaustive_run_reports_an_earlier_difference_again(epochfuzz: Any) -> None:
     defect = (*SUBJECT, "--defect", "shrinking-does-not-advance")
     for _ in range(2):
         (finding,) = exhaust(epochfuzz, "--for", "3s", subject=defect).json["findings"]
@@ -143,7 +143,7 @@ def test_a_difference_is_told_again_by_the_run_that_goes_on(epochfuzz: Any) -> N
 
 
 @pytest.mark.thorough
-def test_events_that_a_subject_lacks_are_left_out_and_counted(epochfuzz: Any) -> None:
+def test_exhaustive_conform_counts_transitions_with_unsupported_events_as_not_played(epochfuzz: Any) -> None:
     ended = exhaust(epochfuzz, subject=(*WRONG, "few"))
     assert ended.code == 0
     reachable = ended.json["transitions"]["reachable"]
@@ -152,7 +152,7 @@ def test_events_that_a_subject_lacks_are_left_out_and_counted(epochfuzz: Any) ->
 
 
 @pytest.mark.thorough
-def test_another_answer_the_second_time_is_no_difference(epochfuzz: Any) -> None:
+def test_exhaustive_conform_reports_a_changed_second_response_as_unstable(epochfuzz: Any) -> None:
     ended = exhaust(epochfuzz, subject=(*WRONG, "unstable"))
     assert ended.code == 1
     (finding,) = ended.json["findings"]
@@ -161,7 +161,7 @@ def test_another_answer_the_second_time_is_no_difference(epochfuzz: Any) -> None
 
 
 @pytest.mark.thorough
-def test_a_subject_that_dies_time_and_again_is_given_up(epochfuzz: Any) -> None:
+def test_exhaustive_conform_gives_up_after_repeated_crashes_of_the_adapter(epochfuzz: Any) -> None:
     ended = exhaust(epochfuzz, subject=(*WRONG, "dies"))
     assert ended.code == 1
     assert ended.json["given_up"]
@@ -169,7 +169,7 @@ def test_a_subject_that_dies_time_and_again_is_given_up(epochfuzz: Any) -> None:
     assert "Not all tours were played: too few replies could be checked." in ended.err
 
 
-def test_promises_are_judged_along_the_tours(epochfuzz: Any) -> None:
+def test_exhaustive_conform_checks_guarantees_with_judge_promises(epochfuzz: Any) -> None:
     ended = exhaust(epochfuzz, "--judge", "promises", "--for", "2s")
     assert ended.code == 0
     assert "no-committed-loss" in ended.json["judged"]
@@ -186,21 +186,21 @@ def test_promises_are_judged_along_the_tours(epochfuzz: Any) -> None:
         (("--exhaustive", "--for", "soon"), "--for: a duration is"),
     ],
 )
-def test_what_cannot_be_used_ends_with_2(epochfuzz: Any, words: tuple[str, ...], complaint: str) -> None:
+def test_exhaustive_conform_rejects_invalid_options_with_exit_code_2(epochfuzz: Any, words: tuple[str, ...], complaint: str) -> None:
     ended = epochfuzz("conform", *words, "--", *REFERENCE)
     assert ended.code == 2
     assert complaint in ended.err
 
 
 @pytest.mark.thorough
-def test_where_nothing_can_be_kept_that_is_an_error(epochfuzz: Any) -> None:
+def test_exhaustive_conform_stops_with_an_error_if_out_is_a_file(epochfuzz: Any) -> None:
     Path("taken").touch()
     ended = exhaust(epochfuzz, "--out", "taken")
     assert ended.code == 2
     assert "--out: taken" in ended.err
 
 
-def test_many_lines_sent_at_once_are_answered_though_no_pipe_has_room_for_them() -> None:
+def test_a_line_process_returns_all_replies_to_more_requests_than_a_pipe_holds() -> None:
     echo = "import sys\nfor line in sys.stdin: print(line.strip() * 3, flush=True)"
     process = LineProcess([sys.executable, "-c", echo])
     lines = [bytes([65 + number % 26]) * 10_000 + b"\n" for number in range(300)]

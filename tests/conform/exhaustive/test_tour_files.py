@@ -80,24 +80,24 @@ def in_order(name: str, value: Any) -> Any:
     return sorted(value) if name == "isr" else value
 
 
-def test_a_subject_that_conforms_agrees_with_every_step(tours: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_conforming_adapter_agrees_with_every_step_of_the_test_sequences(tours: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     assert differing(tours, REFERENCE) == (sum(1 for _ in steps(tours)), [])
 
 
-def test_a_cluster_of_processes_agrees_with_every_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cluster_of_processes_agrees_with_every_step_of_the_test_sequences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     few = write(small(epochs=0), tmp_path)
     assert differing(few, SUBJECT) == (sum(1 for _ in steps(few)), [])
 
 
-def test_a_subject_that_does_otherwise_is_found_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_test_sequences_detect_a_mutant_of_the_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     _, differ = differing(write(small(epochs=0), tmp_path), (*SUBJECT, "--defect", "shrinking-does-not-advance"))
     assert set(differ) == {"shrink B"}
 
 
-def test_every_transition_occurs_and_the_manifest_counts_them(epochfuzz: Any) -> None:
+def test_the_test_sequences_cover_every_transition_and_the_manifest_counts_them(epochfuzz: Any) -> None:
     ended = epochfuzz("explore", *SMALL, "--tests", "tours", "--json")
     assert ended.code == 0
     of_events = [step for step in steps(Path("tours")) if step["request"]["op"] == "event"]
@@ -114,7 +114,7 @@ def test_every_transition_occurs_and_the_manifest_counts_them(epochfuzz: Any) ->
     assert f"{len(sizes)} files, {sum(sizes.values()):,} bytes in tours" in ended.err
 
 
-def test_as_itf_every_tour_is_a_trace_whose_states_say_which_transition_leads_there(epochfuzz: Any) -> None:
+def test_each_test_sequence_is_an_itf_trace_whose_states_name_their_transitions(epochfuzz: Any) -> None:
     words = ("--protocol", "kip-320", "--records", "1", "--epochs", "0", "--tests", "tours", "--format", "itf")
     manifest = epochfuzz("explore", *words, "--json").json
     names = [file["name"] for file in manifest["files"]]
@@ -130,7 +130,7 @@ def test_as_itf_every_tour_is_a_trace_whose_states_say_which_transition_leads_th
     assert epochfuzz("explore", "--protocol", "hw", "--format", "itf").code == 2
 
 
-def test_the_epoch_of_a_replica_that_learned_nothing_since_it_restarted_is_left_out(tours: Path) -> None:
+def test_a_restarted_replica_has_no_expected_leader_epoch_until_a_metadata_update(tours: Path) -> None:
     restarted = [step for step in steps(tours) if step["request"].get("event") == "restart B"]
     assert restarted
     for step in restarted:
@@ -142,14 +142,14 @@ def test_the_epoch_of_a_replica_that_learned_nothing_since_it_restarted_is_left_
             assert "leader_epoch" in step["reply"]["observation"]["replicas"]["B"]
 
 
-def test_the_size_is_estimated_before_it_is_written(tours: Path) -> None:
+def test_explore_estimates_the_size_of_the_files_within_5_percent(tours: Path) -> None:
     size, written = small().size(ignore), json.loads((tours / "manifest.json").read_text())
     assert (size.transitions, size.tours, size.steps) == (N, written["tours"], written["steps"])
     assert size.files == len(written["files"])
     assert 0.95 < size.bytes / written["bytes"] < 1.05
 
 
-def test_a_size_of_gigabytes_comes_with_advice_and_a_small_one_does_not() -> None:
+def test_explore_advises_smaller_bounds_only_for_files_of_gigabytes() -> None:
     (_,) = to_be_written(Size(2_700, 964, 10_326, 4_000_000, 4))
     told, advice = to_be_written(Size(2_287_350, 600_000, 11_000_000, 5_200_000_000, 2_400))
     assert "2,287,350 transitions" in told
@@ -157,7 +157,7 @@ def test_a_size_of_gigabytes_comes_with_advice_and_a_small_one_does_not() -> Non
     assert "--records or --epochs" in advice
 
 
-def test_what_is_interrupted_leaves_whole_files_and_a_manifest_of_them(
+def test_an_interrupted_explore_leaves_complete_files_and_a_manifest_of_them(
     tmp_path: Path, tours: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupt(doing: str) -> None:
@@ -177,7 +177,7 @@ def test_what_is_interrupted_leaves_whole_files_and_a_manifest_of_them(
     assert {step["transition"] for step in steps(tmp_path) if "transition" in step} < set(range(N))
 
 
-def test_a_file_that_cannot_be_finished_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_explore_leaves_no_unfinished_file_after_a_write_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def replace(source: Path, target: Path) -> None:
         if target.name == "tours-0002.jsonl":
             raise OSError(errno.ENOSPC, "No space left on device")
@@ -189,7 +189,7 @@ def test_a_file_that_cannot_be_finished_is_not_there(tmp_path: Path, monkeypatch
     assert {file.name for file in tmp_path.iterdir()} == {"tours-0001.jsonl", "manifest.json"}
 
 
-def test_ctrl_c_says_what_is_whole(epochfuzz: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_explore_reports_the_complete_files_after_ctrl_c(epochfuzz: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(files: TourFiles, directory: Path, size: Size, report: Any) -> None:
         raise KeyboardInterrupt
 
@@ -199,7 +199,7 @@ def test_ctrl_c_says_what_is_whole(epochfuzz: Any, monkeypatch: pytest.MonkeyPat
     assert "interrupted; complete in tours: 0 transitions, 0 tours, 0 steps, 0 files, 0 bytes" in ended.err
 
 
-def test_a_directory_with_something_in_it_is_left_alone(epochfuzz: Any) -> None:
+def test_explore_rejects_a_directory_that_is_not_empty_and_leaves_its_files(epochfuzz: Any) -> None:
     Path("tours").mkdir()
     Path("tours/mine").write_text("mine")
     ended = epochfuzz("explore", *SMALL, "--tests", "tours")
@@ -209,7 +209,7 @@ def test_a_directory_with_something_in_it_is_left_alone(epochfuzz: Any) -> None:
 
 
 @pytest.mark.parametrize("where", ["file", "file/tours"])
-def test_what_is_no_directory_is_refused(epochfuzz: Any, where: str) -> None:
+def test_explore_rejects_a_tests_path_that_is_not_a_directory(epochfuzz: Any, where: str) -> None:
     Path("file").write_text("")
     ended = epochfuzz("explore", *SMALL, "--tests", where)
     assert ended.code == 2
@@ -217,14 +217,14 @@ def test_what_is_no_directory_is_refused(epochfuzz: Any, where: str) -> None:
     assert "Traceback" not in ended.err
 
 
-def test_options_of_a_search_are_refused(epochfuzz: Any) -> None:
+def test_explore_rejects_search_options_together_with_tests(epochfuzz: Any) -> None:
     ended = epochfuzz("explore", *SMALL, "--tests", "tours", "--depth", "3", "--no-symmetry")
     assert ended.code == 2
     assert "--depth and --symmetry can't be combined with --tests" in ended.err
 
 
 @pytest.mark.skipif(GO is None, reason="go is not installed")
-def test_the_example_in_go_does_what_the_page_says(tours: Path, tmp_path: Path) -> None:
+def test_the_go_example_of_the_page_prints_the_documented_output_and_detects_an_error(tours: Path, tmp_path: Path) -> None:
     page = named("how-to/every-transition.md")
     (example,) = blocks(page, "go")
     (promised,) = (block.text for block in blocks(page, "console") if "go run tours.go" in block.text)

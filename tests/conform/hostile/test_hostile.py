@@ -80,7 +80,7 @@ def only_fault(conformance: Conformance) -> Discrepancy:
         ("flood_a_line", DiscrepancyKind.FLOOD, "a line of more than 1,048,576 bytes"),
     ],
 )
-def test_a_subject_that_gives_no_answer_to_judge_is_a_finding(trick: str, kind: DiscrepancyKind, message: str) -> None:
+def test_an_adapter_without_a_valid_reply_is_a_finding(trick: str, kind: DiscrepancyKind, message: str) -> None:
     conformance = run(trick)
     fault = only_fault(conformance)
     assert (fault.kind, fault.field) == (kind, None)
@@ -90,47 +90,47 @@ def test_a_subject_that_gives_no_answer_to_judge_is_a_finding(trick: str, kind: 
 
 
 @pytest.mark.parametrize("trick", ["hang", "trickle"])
-def test_a_subject_that_is_late_is_a_finding_and_ends_the_run(trick: str) -> None:
+def test_a_late_adapter_is_a_finding_and_ends_the_run(trick: str) -> None:
     conformance = run(trick, patience=PATIENCE)
     fault = only_fault(conformance)
     assert (fault.kind, fault.observed) == (DiscrepancyKind.TIMEOUT, f"no answer within {PATIENCE} s")
     assert (conformance.given_up, conformance.schedules) == (True, 1)
 
 
-def test_a_subject_that_reads_nothing_is_late_however_much_it_prints() -> None:
+def test_a_request_that_the_adapter_does_not_read_times_out() -> None:
     process = LineProcess((sys.executable, "-I", "-S", "-c", NEVER_READS))
     with pytest.raises(SubjectFailed, match="no line was read within 1 s"):
         process.ask(b"x" * LONG_LINE + b"\n", 1.0)
     process.kill()
 
 
-def test_a_subject_may_print_more_than_a_pipe_holds_before_it_reads() -> None:
+def test_an_adapter_may_print_more_than_a_pipe_holds_before_it_reads() -> None:
     process = LineProcess((sys.executable, "-I", "-S", "-c", PRINTS_FIRST))
     assert process.ask(b"x" * LONG_LINE + b"\n", 30.0) == b"read"
     process.kill()
 
 
-def test_a_subject_that_closes_its_standard_output_is_taken_for_dead() -> None:
+def test_an_adapter_that_closes_its_standard_output_is_a_finding() -> None:
     assert only_fault(run("close_standard_output", "reset")).observed == "it closed its standard output"
 
 
-def test_what_a_subject_printed_before_it_died_is_kept() -> None:
+def test_a_finding_includes_the_output_of_an_adapter_that_exited() -> None:
     assert "stderr: out of luck" in only_fault(run("exit_with_words")).output
 
 
-def test_control_characters_in_what_is_kept_are_spelled_out() -> None:
+def test_a_finding_escapes_control_characters_in_the_output_of_an_adapter() -> None:
     output = only_fault(run("print_rubbish")).output
     assert "INFO starting \\x1b[31mup" in output
     assert "\x1b" not in output
 
 
-def test_a_record_whose_number_no_int_can_hold_is_one_that_no_client_produced() -> None:
+def test_a_record_with_an_oversized_number_is_an_invalid_reply() -> None:
     fault = only_fault(run("show_a_record_of_many_digits", judged_by=JudgedBy.PROMISES))
     assert (fault.kind, str(fault.observed)[:22]) == (DiscrepancyKind.GARBAGE, "a log has 'm1111111111")
     assert len(fault.sentence) < 1_000
 
 
-def test_of_fields_that_are_always_new_the_first_are_remembered() -> None:
+def test_conform_remembers_a_limited_number_of_unknown_fields() -> None:
     conformance = run("show_fields_that_are_always_new")
     assert conformance.conforms
     assert len(conformance.shown.fields) == MOST_NAMES
@@ -140,22 +140,22 @@ def test_of_fields_that_are_always_new_the_first_are_remembered() -> None:
     assert len(line) < 2_000
 
 
-def test_a_subject_may_log_to_standard_error_as_much_as_it_likes() -> None:
+def test_an_adapter_may_write_any_amount_of_log_to_standard_error() -> None:
     assert run("flood_standard_error").conforms
 
 
-def test_a_subject_that_cannot_be_reset_is_a_finding_without_events_and_ends_the_run() -> None:
+def test_an_adapter_that_exits_at_a_reset_is_a_finding_without_events_and_ends_the_run() -> None:
     conformance = run("exit_with_words", "reset")
     assert (conformance.given_up, conformance.schedules, reproducer(conformance)) == (True, 1, [])
 
 
-def test_a_subject_is_started_again_after_it_died_until_that_has_been_enough() -> None:
+def test_conform_restarts_an_adapter_that_dies_up_to_a_limit() -> None:
     conformance = run("be_killed")
     assert (conformance.given_up, conformance.nonconformities[0].seen) == (True, MOST_UNJUDGED)
 
 
 @pytest.mark.parametrize("age", range(1, 9))
-def test_a_subject_that_dies_of_the_number_of_requests_is_a_finding(age: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_adapter_that_dies_after_a_number_of_requests_is_a_finding(age: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AGE", str(age))
     conformance = run("die_of_age", "any")
     assert not conformance.conforms
@@ -166,19 +166,19 @@ def test_a_subject_that_dies_of_the_number_of_requests_is_a_finding(age: int, mo
         assert "with status 9" in one.fault.sentence
 
 
-def test_a_subject_that_dies_at_the_first_reset_is_a_finding_of_no_events(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_adapter_that_dies_at_the_first_reset_is_a_finding_without_events(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AGE", "1")
     assert reproducer(run("die_of_age", "any")) == []
 
 
-def test_a_subject_that_is_no_longer_able_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_adapter_that_rejects_a_later_reset_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AGE", "3")
     conformance = run("become_unable", "reset")
     assert (conformance.given_up, conformance.schedules) == (True, 3)
     assert only_fault(conformance).observed == "it cannot run it: no longer"
 
 
-def test_what_was_found_under_one_protocol_is_kept_where_the_next_one_is_refused() -> None:
+def test_findings_under_a_protocol_are_kept_if_the_adapter_rejects_the_next_protocol() -> None:
     script = (*HOSTILE[:-1], "-c", KNOWS_ONE_PROTOCOL)
     plan = Plan(script, [parse_protocol("kip-320"), parse_protocol("hw")], Configuration(), 3, seed=1)
     conformance = run_plan(plan, Processes())
@@ -186,7 +186,7 @@ def test_what_was_found_under_one_protocol_is_kept_where_the_next_one_is_refused
     assert str(conformance.ended_by) == "only kip-320"
 
 
-def test_what_was_found_is_kept_where_the_command_is_gone_by_the_time_it_is_shrunk(tmp_path: Path) -> None:
+def test_a_finding_whose_command_no_longer_exists_is_kept_as_unstable(tmp_path: Path) -> None:
     script = tmp_path / "subject.py"
     script.write_text(f"#!{sys.executable}\nimport os\nos.unlink({str(script)!r})\n{KNOWS_ONE_PROTOCOL}")
     script.chmod(0o700)
@@ -196,7 +196,7 @@ def test_what_was_found_is_kept_where_the_command_is_gone_by_the_time_it_is_shru
     assert "cannot run" in fault.sentence
 
 
-def test_an_answer_that_is_other_the_second_time_is_a_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reply_that_differs_in_the_second_run_is_an_unstable_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MARK", str(tmp_path / "seen"))
     fault = only_fault(run("differ_the_first_time_ever"))
     assert (fault.kind, fault.field) == (DiscrepancyKind.UNSTABLE, "controller.epoch")
@@ -204,7 +204,7 @@ def test_an_answer_that_is_other_the_second_time_is_a_finding(tmp_path: Path, mo
     assert fault.observed == "nothing is wrong"
 
 
-def test_an_answer_that_is_wrong_in_another_way_the_second_time_is_a_finding_of_its_own() -> None:
+def test_an_adapter_with_a_different_wrong_reply_in_each_process_is_an_unstable_finding() -> None:
     fault = only_fault(run("differ_by_process"))
     assert fault.kind is DiscrepancyKind.UNSTABLE
     assert str(fault.expected).startswith("controller.epoch is ")
@@ -212,7 +212,7 @@ def test_an_answer_that_is_wrong_in_another_way_the_second_time_is_a_finding_of_
     assert fault.expected != fault.observed
 
 
-def test_judged_by_promises_a_sample_is_run_twice_to_see_whether_the_subject_is_stable(
+def test_conform_runs_a_sample_twice_with_judge_promises_to_detect_unstable_adapters(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MARK", str(tmp_path / "seen"))
@@ -221,12 +221,12 @@ def test_judged_by_promises_a_sample_is_run_twice_to_see_whether_the_subject_is_
     assert (fault.expected, fault.observed) == ("controller.epoch 5", "controller.epoch 0")
 
 
-def test_no_process_is_left_of_a_subject_that_hangs_with_children_inside_and_outside_its_group(living: Living) -> None:
+def test_conform_leaves_no_process_of_a_hanging_adapter_inside_or_outside_its_process_group(living: Living) -> None:
     assert only_fault(run("hang_with_children", patience=PATIENCE)).kind is DiscrepancyKind.TIMEOUT
     assert living("") == []
 
 
-def test_no_process_is_left_of_a_subject_that_outlives_its_input(living: Living) -> None:
+def test_closing_an_adapter_ends_a_process_that_outlives_its_input(living: Living) -> None:
     subject = CommandSubject((*HOSTILE, "outlive_its_input", "event"))
     subject.reset(config_of(Configuration()), "kip-320")
     assert not subject.apply("restart A")
@@ -235,7 +235,7 @@ def test_no_process_is_left_of_a_subject_that_outlives_its_input(living: Living)
     assert living("") == []
 
 
-def test_no_process_is_left_of_a_subject_that_nobody_closed(living: Living) -> None:
+def test_an_adapter_that_is_never_closed_leaves_no_process(living: Living) -> None:
     words = [*HOSTILE, "outlive_its_input", "event"]
     script = (
         "from harness.conform.protocol.process import LineProcess\n"
@@ -246,12 +246,12 @@ def test_no_process_is_left_of_a_subject_that_nobody_closed(living: Living) -> N
     assert living("") == []
 
 
-def test_no_zombie_is_left_of_subjects_that_died() -> None:
+def test_adapters_that_die_leave_no_zombie_process() -> None:
     run("be_killed")
     assert zombies() == []
 
 
-def test_a_command_that_is_not_there_is_an_error_with_its_name() -> None:
+def test_a_missing_command_is_an_error_that_names_the_command() -> None:
     with pytest.raises(CommandError, match=r"cannot run 'no-such-command': no such file"):
         conform(("no-such-command",))
 
@@ -269,7 +269,7 @@ reference.serve(Hanging())
 
 
 @pytest.mark.slow
-def test_a_schedule_that_hangs_is_shrunk() -> None:
+def test_conform_shrinks_a_schedule_on_which_the_adapter_hangs() -> None:
     conformance = conform((sys.executable, "-c", HANGS), schedules=5, patience=2.0)
     assert only_fault(conformance).observed == "no answer within 2 s"
     assert conformance.nonconformities[0].shrunk_from > 1

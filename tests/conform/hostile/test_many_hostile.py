@@ -51,11 +51,11 @@ def run_each(epochfuzz: Any, numbers: range, living: Callable[[str], list[str]])
     assert zombies() == []
 
 
-def test_a_dozen_random_hostile_subjects(epochfuzz: Any, living: Callable[[str], list[str]]) -> None:
+def test_conform_survives_a_dozen_random_hostile_adapters(epochfuzz: Any, living: Callable[[str], list[str]]) -> None:
     run_each(epochfuzz, range(12), living)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(14_400)
-def test_a_thousand_random_hostile_subjects(epochfuzz: Any, living: Callable[[str], list[str]]) -> None:
+def test_conform_survives_a_thousand_random_hostile_adapters(epochfuzz: Any, living: Callable[[str], list[str]]) -> None:
     run_each(epochfuzz, range(1_000), living)

@@ -65,32 +65,32 @@ def offsets(replica: dict[str, Any]) -> tuple[int, int]:
     return replica["leo"], replica["hw"]
 
 
-def test_a_fetch_waits_and_its_leader_has_noted_the_offset(kafka: tuple[str, CommandSubject]) -> None:
+def test_a_leader_notes_the_offset_of_a_fetch_that_waits(kafka: tuple[str, CommandSubject]) -> None:
     for event in ("fetch B", "receive B", "drop B"):
         assert seen(kafka, WAITS, refused=event)["A"]["own"]["remote_leo"] == {"B": 1}
     seen(kafka, "produce A, fetch B", refused="expire_fetch B")
 
 
-def test_a_produce_completes_a_fetch(kafka: tuple[str, CommandSubject]) -> None:
+def test_a_produce_completes_a_waiting_fetch(kafka: tuple[str, CommandSubject]) -> None:
     replicas = seen(kafka, f"{WAITS}, produce A, receive B")
     assert offsets(replicas["B"]) == (2, 0)
     assert replicas["A"]["own"]["remote_leo"] == {"B": 1}
 
 
-def test_a_fetch_whose_time_is_over_brings_the_high_watermark_of_that_moment(
+def test_an_expired_fetch_brings_the_current_high_watermark(
     kafka: tuple[str, CommandSubject],
 ) -> None:
     assert offsets(seen(kafka, f"{WAITS}, expire_fetch B, receive B")["B"]) == (1, 0)
     assert offsets(seen(kafka, f"{RAISED}, expire_fetch B, receive B")["B"]) == (1, 1)
 
 
-def test_a_higher_high_watermark_completes_no_fetch(kafka: tuple[str, CommandSubject]) -> None:
+def test_a_higher_high_watermark_completes_no_waiting_fetch(kafka: tuple[str, CommandSubject]) -> None:
     replicas = seen(kafka, RAISED, refused="receive B")
     assert (offsets(replicas["A"]), offsets(replicas["B"])) == ((1, 1), (1, 0))
 
 
 @pytest.mark.parametrize(("release", "is_answered"), [("2.5.1", True), ("2.6.1", False)])
-def test_a_higher_high_watermark_completes_a_fetch_up_to_2_5(release: str, is_answered: bool) -> None:
+def test_a_higher_high_watermark_completes_a_waiting_fetch_in_2_5_and_not_in_2_6(release: str, is_answered: bool) -> None:
     """KAFKA-9952 (2.6.0) removed that. The model has the rule of 2.6."""
     with started(release) as (_, subject):
         subject.reset(wire.config_of(SETTINGS), f"kafka-{release}")
@@ -99,16 +99,16 @@ def test_a_higher_high_watermark_completes_a_fetch_up_to_2_5(release: str, is_an
         assert subject.observe()["replicas"]["B"]["hw"] == is_answered
 
 
-def test_a_leader_that_steps_down_rejects_a_fetch(kafka: tuple[str, CommandSubject]) -> None:
+def test_a_leader_that_steps_down_rejects_a_waiting_fetch(kafka: tuple[str, CommandSubject]) -> None:
     replicas = seen(kafka, f"{WAITS}, elect C, notify A", refused="expire_fetch B")
     assert (replicas["A"]["leader"], offsets(replicas["B"])) == ("C", (1, 0))
 
 
-def test_a_fetch_does_not_survive_the_crash_of_its_leader(kafka: tuple[str, CommandSubject]) -> None:
+def test_a_waiting_fetch_does_not_survive_the_crash_of_its_leader(kafka: tuple[str, CommandSubject]) -> None:
     seen(kafka, f"{WAITS}, crash A", refused="expire_fetch B")
 
 
-def test_a_higher_high_watermark_rejects_a_fetch_of_an_earlier_epoch(kafka: tuple[str, CommandSubject]) -> None:
+def test_a_higher_high_watermark_rejects_a_waiting_fetch_of_an_earlier_epoch(kafka: tuple[str, CommandSubject]) -> None:
     """DelayedFetch.tryComplete compares the leader epoch since KIP-320 (2.1)."""
     raised = f"{RE_ELECTED}, fetch C"
     if kafka[0] == "0.10.2.2":

@@ -38,12 +38,12 @@ def rerun_as(protocol: str, beside: str) -> Rerun:
     return rerun(CheckedSubject(Release()), M1_LOSS, parse_protocol(beside))
 
 
-def test_every_release_has_an_adapter_whose_sources_are_there() -> None:
+def test_every_release_has_an_adapter_with_existing_sources() -> None:
     for release in {*RELEASES, *(rung.release for rung in RUNGS)}:
         assert "KafkaBroker.java" in {source.name for source in build.sources(adapter(release))}
 
 
-def test_a_release_takes_of_each_file_the_newest_that_is_not_newer_than_itself() -> None:
+def test_an_adapter_uses_the_newest_version_of_each_file_that_is_not_newer_than_the_release() -> None:
     folders = {source.name: source.parts[-3] for source in build.sources(adapter("2.6.1"))}
     assert folders["KafkaBroker.java"] == "since-2.5"
     assert folders["ZooKeeper.java"] == "since-1.1"
@@ -52,24 +52,24 @@ def test_a_release_takes_of_each_file_the_newest_that_is_not_newer_than_itself()
 
 
 @pytest.mark.parametrize("release", ["2.8", "2.8.2", "2.8.1-mine"])
-def test_a_release_that_nobody_named_takes_the_adapter_of_its_first_two_numbers(release: str) -> None:
+def test_an_unlisted_release_uses_the_adapter_of_its_first_two_numbers(release: str) -> None:
     assert adapter(release) is adapter("2.8.1")
 
 
 @pytest.mark.parametrize("release", ["0.9.0", "2.4.1", "5.0.0", "latest"])
-def test_a_release_without_an_adapter_is_refused(release: str) -> None:
+def test_a_release_without_an_adapter_is_an_error(release: str) -> None:
     with pytest.raises(ReleaseError):
         adapter(release)
 
 
-def test_a_release_that_is_no_rung_is_refused() -> None:
+def test_the_release_matrix_rejects_a_release_without_a_row() -> None:
     assert [rung.name for rung in rungs_of(["2.6.1", "0.10.2.2"])] == ["0.10.2.2", "2.6.1"]
     assert rungs_of([]) == list(RUNGS)
     with pytest.raises(ReleaseError, match=r"there is no row for Kafka 2.6.9; the releases are 0\.10\.2\.2, "):
         rungs_of(["2.6.1", "2.6.9"])
 
 
-def test_what_has_to_be_installed_is_named_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_programs_are_named_with_the_command_that_installs_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda name: None)
     monkeypatch.delenv("JAVA_HOME", raising=False)
     assert missing() == [
@@ -78,7 +78,7 @@ def test_what_has_to_be_installed_is_named_with_the_command(monkeypatch: pytest.
     ]
 
 
-def test_the_ladder_ends_with_2_where_something_is_missing(
+def test_the_release_matrix_exits_with_2_if_a_program_is_missing(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(ladder, "missing", lambda: ["mvn is missing: sudo apt-get install maven"])
@@ -91,33 +91,33 @@ def test_the_ladder_ends_with_2_where_something_is_missing(
     ("kafka", "protocol", "right"),
     [("hw", "hw", True), ("kip-101", "kip-101", True), ("hw", "kip-101", False), ("kip-101", "hw", False)],
 )
-def test_a_verdict_that_is_not_the_models_is_not_as_it_should_be(kafka: str, protocol: str, right: bool) -> None:
+def test_a_verdict_is_expected_only_if_kafka_breaks_the_properties_of_the_model(kafka: str, protocol: str, right: bool) -> None:
     assert Verdict("m1-loss", Rung("2.8.1", protocol), rerun_as(kafka, protocol)).is_as_it_should_be is right
 
 
-def test_where_the_model_has_no_protocol_nothing_is_compared() -> None:
+def test_a_release_without_a_protocol_in_the_model_is_not_compared() -> None:
     verdict = Verdict("m1-loss", Rung("9.9.9", "kafka-9.9"), rerun_as("hw", "kip-320"))
     assert verdict.model is None
     assert verdict.is_as_it_should_be
 
 
-def test_a_case_that_has_no_answers_of_the_controller_changes_the_isr_in_one_event() -> None:
+def test_a_case_without_alter_partition_events_changes_the_isr_in_one_event() -> None:
     for rung in RUNGS:
         chosen = rung.protocol_for(M1_LOSS)
         assert chosen.choice("isr_change") is IsrChange.ATOMIC
         assert parse_protocol(chosen.name) == chosen
 
 
-def test_a_case_that_has_them_is_replayed_under_the_protocol_of_the_release() -> None:
+def test_a_case_with_alter_partition_events_replays_under_the_protocol_of_the_release() -> None:
     assert {rung.protocol_for(KAFKA_13091).name for rung in RUNGS} == {rung.protocol for rung in RUNGS}
 
 
-def test_a_difference_that_is_written_down_is_as_it_should_be(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_verdict_with_a_known_reason_is_expected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ladder, "reason", lambda rung, case, verdict: "because")
     assert Verdict("m1-loss", Rung("2.8.1", "kip-101"), rerun_as("hw", "kip-101")).is_as_it_should_be
 
 
-def test_what_is_written_down_is_of_releases_and_cases_that_there_are() -> None:
+def test_known_differences_name_existing_releases_and_cases() -> None:
     for difference in DIFFERENCES:
         assert set(difference.releases) <= {rung.name for rung in RUNGS}
         assert parse_schedule(difference.schedule)
@@ -126,7 +126,7 @@ def test_what_is_written_down_is_of_releases_and_cases_that_there_are() -> None:
         assert other.case in CASES
 
 
-def test_no_other_verdict_than_the_one_that_is_written_down_passes() -> None:
+def test_a_known_reason_covers_only_its_own_verdict() -> None:
     other = OTHER_VERDICTS[0]
     rung = next(rung for rung in RUNGS if rung.name in other.releases)
     assert reason(rung, other.case, other.verdict) == other.reason
@@ -143,7 +143,7 @@ def oldest() -> Iterator[CommandSubject]:
 
 
 @pytest.mark.slow
-def test_kafka_0_10_loses_the_record(oldest: CommandSubject, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kafka_0_10_loses_an_acknowledged_record(oldest: CommandSubject, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(Path(__file__).parents[3])
     found = rerun(oldest, M1_LOSS, parse_protocol("hw"))
     assert found.subject.broken[:2] == ["no-committed-loss", "no-acked-loss"]
@@ -165,7 +165,7 @@ def protocol_of(rung: Rung, difference: Difference) -> Protocol:
 @pytest.mark.parametrize(
     "difference", DIFFERENCES, ids=lambda each: f"{each.known.field}-{len(each.schedule)}-{each.releases[0]}"
 )
-def test_a_difference_that_is_written_down_is_there(difference: Difference, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_known_difference_occurs_on_its_releases(difference: Difference, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(Path(__file__).parents[3])
     events = parse_schedule(difference.schedule)
     replicas = 1 + max(map(replica_of, events))
@@ -181,7 +181,7 @@ def test_a_difference_that_is_written_down_is_there(difference: Difference, monk
 
 
 @pytest.mark.slow
-def test_all_transitions_are_played_in_parts(tmp_path: Path) -> None:
+def test_a_second_exhaustive_run_on_kafka_plays_further_transitions(tmp_path: Path) -> None:
     for lack in missing():
         pytest.skip(lack)
     words = ("-m", "tests.conform.kafka.exhaustive", "2.6.1", "--for", "1s", "--jobs", "1", "--out", str(tmp_path))

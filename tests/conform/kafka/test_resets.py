@@ -32,7 +32,7 @@ def there(monkeypatch: pytest.MonkeyPatch) -> None:
     ("release", "protocol"),
     [("1.1.1", "kafka-1.1"), ("2.6.1", "kafka-2.6.1"), ("3.4.1", "kafka-3.4.1"), ("4.3.1", "kafka-4.1")],
 )
-def test_resets_leave_no_open_file_and_no_memory_and_get_no_slower(release: str, protocol: str) -> None:
+def test_resets_of_kafka_leak_no_file_and_no_memory_and_do_not_slow_down(release: str, protocol: str) -> None:
     process = LineProcess([sys.executable, "-m", "tests.conform.kafka", release])
     try:
         process.ask(wire.reset_request(CONFIG, protocol), 120.0)

@@ -101,12 +101,12 @@ def seen_after(case: Case, words: str, protocol: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("words", ["3.9.0", "3.9.2 --kafka-version 3.9.0"])
-def test_one_jar_does_the_same_whatever_it_is_called(words: str) -> None:
+def test_the_jar_of_3_9_0_breaks_convergence_as_release_3_9_0_and_as_3_9_2(words: str) -> None:
     for protocol in ("kafka-3.9.0", "kafka-3.9.2"):
         assert replayed(OF_AN_EARLIER_EPOCH, words, protocol).subject.broken == ["convergence"]
 
 
-def test_the_repair_of_kafka_18991_is_in_3_9_2() -> None:
+def test_the_fix_of_kafka_18991_is_in_3_9_2() -> None:
     assert replayed(OF_AN_EARLIER_EPOCH, "3.9.2", "kafka-3.9.2").subject.broken == []
 
 
@@ -114,7 +114,7 @@ def test_the_repair_of_kafka_18991_is_in_3_9_2() -> None:
     ("release", "broken"),
     [("0.10.2.2", ["convergence"]), ("1.1.1", ["convergence"]), ("2.0.0", ["convergence"]), ("2.0.1", [])],
 )
-def test_an_answer_of_before_a_missed_epoch_counts_up_to_2_0_0(release: str, broken: list[str]) -> None:
+def test_a_response_from_before_a_missed_epoch_is_applied_up_to_2_0_0(release: str, broken: list[str]) -> None:
     found = replayed(OF_A_MISSED_EPOCH, release, f"kafka-{release}")
     assert found.subject.broken == found.model.broken == broken
     assert found.differs is None
@@ -139,7 +139,7 @@ def test_a_lookup_response_of_an_earlier_epoch_truncates_the_log_in_2_1_0(releas
         ("3.9.2", []),
     ],
 )
-def test_after_an_empty_response_a_fetch_has_no_last_epoch_in_3_5_1_and_3_6(release: str, log: list[Any]) -> None:
+def test_a_fetch_after_an_empty_response_has_no_last_epoch_in_3_5_1_and_3_6(release: str, log: list[Any]) -> None:
     follower = seen_after(EMPTY_RESPONSE, release, "kafka-3.5.0:isr_change=atomic")["replicas"]["A"]
     assert follower["log"] == log
 
@@ -158,7 +158,7 @@ def test_kafkas_own_controller_opens_an_epoch_when_a_leader_shrinks_the_isr_up_t
 
 
 @pytest.mark.parametrize("words", ["3.9.2", "3.9.2 --clock 100", "4.4.0", "4.4.0 --clock 100"])
-def test_a_refused_expansion_leaves_the_high_watermark_behind_however_little_time_passes(words: str) -> None:
+def test_a_rejected_isr_expansion_leaves_the_high_watermark_behind_at_any_speed_of_the_clock(words: str) -> None:
     leader = seen_after(REFUSED, words, f"kafka-{words.split()[0]}")["replicas"]["A"]
     assert (leader["isr"], leader["pending_isr"]) == (["A"], [])
     assert (leader["leo"], leader["hw"]) == (1, 0)
@@ -216,19 +216,19 @@ def test_the_high_watermark_waits_for_a_replica_outside_the_isr_until_the_lag_ti
 
 
 @pytest.mark.parametrize(("release", "log"), [("2.8.0", []), ("2.8.1", [("m0", 0)])])
-def test_a_leader_cuts_its_log_between_two_locks_of_a_fetcher_thread_in_2_8_0(release: str, log: list[Any]) -> None:
+def test_a_new_leader_truncates_its_log_between_two_locks_of_a_fetcher_thread_in_2_8_0(release: str, log: list[Any]) -> None:
     leader = seen_after(DIVERGING_TO_A_LEADER, release, "kafka-2.8.0:isr_change=atomic")["replicas"]["A"]
     assert (leader["leader"], leader["leader_epoch"], leader["log"]) == ("A", 2, log)
 
 
 @pytest.mark.parametrize("release", ["2.8.0", "2.8.1"])
-def test_an_answer_that_the_thread_has_not_had_by_then_is_dropped(release: str) -> None:
+def test_a_new_leader_drops_a_response_that_its_fetcher_thread_has_not_received(release: str) -> None:
     protocol = "kafka-2.8.0:late_answer=same_leader,isr_change=atomic"
     assert seen_after(DIVERGING_TO_A_LEADER, release, protocol)["replicas"]["A"]["log"] == [("m0", 0)]
 
 
 @pytest.mark.parametrize("release", ["3.4.1", "3.9.2", "4.3.1"])
-def test_a_kraft_broker_returns_in_steps(release: str) -> None:
+def test_a_returning_kraft_broker_registers_and_is_unfenced_as_in_the_model(release: str) -> None:
     """It learns nothing before it is registered, and is fenced until it has learned what was decided before."""
     events = parse_schedule(
         [
@@ -252,7 +252,7 @@ def test_an_unclean_election_leaves_no_eligible_leader_replicas(release: str) ->
 @pytest.mark.parametrize(
     ("repair", "choice"), [(Repair.EVERY_EPOCH, "forgotten"), (Repair.MISSED_EPOCH, "forgotten_if_missed")]
 )
-def test_a_repaired_4_3_1_keeps_what_a_re_elected_leader_loses(repair: Repair, choice: str, tmp_path: Path) -> None:
+def test_a_fixed_4_3_1_keeps_the_records_that_a_re_elected_leader_loses(repair: Repair, choice: str, tmp_path: Path) -> None:
     repaired(from_maven("4.3.1"), repair, tmp_path)
     for name in RE_ELECTED:
         both = replayed(CASES[name], f"4.3.1 --classes {tmp_path}", f"kafka-4.1:isr_change=atomic,remote_leo={choice}")
@@ -261,7 +261,7 @@ def test_a_repaired_4_3_1_keeps_what_a_re_elected_leader_loses(repair: Repair, c
 
 
 @pytest.mark.parametrize(("release", "starts_again"), [("2.8.0", False), ("2.8.1", True)])
-def test_a_fetch_below_the_log_start_ended_the_fetcher_of_a_diverging_follower_in_2_8_0(
+def test_a_fetch_below_the_log_start_ends_the_fetcher_of_a_diverging_follower_in_2_8_0(
     release: str, starts_again: bool
 ) -> None:
     assert replayed(BELOW_LOG_START, release, f"kafka-{release}").differs is None
@@ -274,7 +274,7 @@ def test_a_fetch_below_the_log_start_ended_the_fetcher_of_a_diverging_follower_i
 
 
 @pytest.mark.parametrize("release", ["4.3.1", "4.4.0"])
-def test_a_follower_that_ends_below_the_log_start_starts_again_there(release: str) -> None:
+def test_a_follower_that_ends_below_the_log_start_restarts_at_the_log_start(release: str) -> None:
     behind = [
         "produce A",
         "produce A",

@@ -14,7 +14,7 @@ def texts(page: str, language: str) -> list[str]:
     return [block.text for block in blocks(named(page), language)]
 
 
-def test_its_messages_are_those_of_the_protocol() -> None:
+def test_the_messages_of_the_page_follow_the_wire_protocol() -> None:
     reset, ready, unable, event, applied = texts("reference/wire-protocol.md", "json")
     assert json.loads(reset) == json.loads(wire.reset_request(wire.config_of(Configuration()), "kip-320"))
     assert wire.parse_reset_reply(ready.encode())["ok"]
@@ -23,7 +23,7 @@ def test_its_messages_are_those_of_the_protocol() -> None:
     assert set(wire.parse_event_reply(applied.encode())) == {"applied", "observation"}
 
 
-def test_its_python_makes_a_test_case() -> None:
+def test_the_python_example_of_the_page_makes_a_test_case() -> None:
     subject, test = texts("how-to/test-your-broker.md", "python")
     names: dict[str, Any] = {}
     exec(subject, names)

@@ -19,16 +19,16 @@ from epochfuzz.harness.conform.oracle.judge import FIELDS, meant
         ("replica", "replicas"),
     ],
 )
-def test_a_misspelt_name_stands_for_the_field_that_is_missing(unknown: str, field: str) -> None:
+def test_a_misspelt_field_suggests_the_field_of_the_protocol(unknown: str, field: str) -> None:
     assert meant(unknown, FIELDS) == field
 
 
 @pytest.mark.parametrize(
     "unknown", ["replicas.role", "replicas.state", "controller.term", "time", "replicas.remote_leo"]
 )
-def test_a_name_of_something_else_stands_for_no_field(unknown: str) -> None:
+def test_an_unrelated_field_suggests_no_field(unknown: str) -> None:
     assert meant(unknown, FIELDS) is None
 
 
-def test_a_field_that_is_shown_is_not_suggested() -> None:
+def test_a_field_that_the_adapter_shows_is_not_suggested() -> None:
     assert meant("replicas.high_watermark", FIELDS.keys() - {"replicas.hw"}) is None

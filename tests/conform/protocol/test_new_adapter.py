@@ -28,7 +28,7 @@ def test_a_starter_has_a_build_file_a_test_a_workflow_and_three_next_steps(epoch
     assert [f"  {number}. " in ended.out for number in (1, 2, 3, 4)] == [True, True, True, False]
 
 
-def test_json_has_the_files_the_commands_and_the_next_steps(epochfuzz: Any) -> None:
+def test_the_json_of_new_adapter_has_the_files_the_commands_and_the_next_steps(epochfuzz: Any) -> None:
     ended = epochfuzz("new-adapter", "--language", "rust", "--events", "crash, drop", "mine", "--json")
     assert ended.json["events"] == ["produce", "fetch", "receive", "drop", "crash"]
     assert {Path(path) for path in ended.json["files"]} == {path for path in Path("mine").rglob("*") if path.is_file()}
@@ -36,7 +36,7 @@ def test_json_has_the_files_the_commands_and_the_next_steps(epochfuzz: Any) -> N
     assert len(ended.json["next_steps"]) == 3
 
 
-def test_an_existing_file_is_never_replaced_and_nothing_else_is_written(epochfuzz: Any) -> None:
+def test_new_adapter_stops_at_an_existing_file_and_writes_nothing(epochfuzz: Any) -> None:
     Path("mine").mkdir()
     readme = Path("mine/README.md")
     readme.write_text("Mine.\n")
@@ -55,7 +55,7 @@ def test_an_existing_file_is_never_replaced_and_nothing_else_is_written(epochfuz
         (("file",), "file/.github/workflows/epochfuzz.yaml: cannot be written: Not a directory"),
     ],
 )
-def test_a_wrong_event_or_directory_is_one_message_and_exit_code_2(
+def test_new_adapter_rejects_a_wrong_event_or_directory_with_exit_code_2(
     epochfuzz: Any, words: tuple[str, ...], message: str
 ) -> None:
     Path("file").touch()
@@ -65,7 +65,7 @@ def test_a_wrong_event_or_directory_is_one_message_and_exit_code_2(
     assert [*Path().iterdir()] == [Path("file")]
 
 
-def test_all_stands_for_the_events_of_kip_320_that_need_no_setting() -> None:
+def test_events_all_selects_the_events_of_kip_320_that_need_no_setting() -> None:
     events = parse_events("all")
     assert len(events) == 12
     assert {verb.setting for verb in events} == {None}
@@ -73,7 +73,7 @@ def test_all_stands_for_the_events_of_kip_320_that_need_no_setting() -> None:
 
 
 @pytest.mark.parametrize("language", Language)
-def test_the_code_of_an_event_is_left_out_with_the_event(language: Language) -> None:
+def test_a_starter_without_an_event_has_no_code_for_the_event(language: Language) -> None:
     least, most = ("".join(Starter(language, parse_events(events)).files().values()).lower() for events in ("", "all"))
     names = ("shrink(", "elect(", "start_epoch", "startepoch", "leader_epoch")
     assert [name in least for name in names] == [False] * 5
@@ -142,7 +142,7 @@ def test_conform_names_no_next_event_if_the_adapter_has_them_all(epochfuzz: Any)
     assert ended.json["next_event"] is None
 
 
-def test_the_skill_is_printed_as_it_is_in_the_package(epochfuzz: Any) -> None:
+def test_skill_prints_the_file_of_the_package(epochfuzz: Any) -> None:
     text = (files("epochfuzz.harness.starters") / "SKILL.md").read_text(encoding="utf-8")
     assert epochfuzz("skill").out == text
     assert epochfuzz("skill", "--json").json == {"skill": text}

@@ -13,7 +13,7 @@ NODE = shutil.which("node")
 
 @pytest.mark.skipif(NODE is None and os.environ.get("CI") != "true", reason="node is not installed")
 @pytest.mark.parametrize("protocol", ["hw", "kip-320", "kafka-2.0.0"])
-def test_a_subject_in_another_language_conforms_as_far_as_it_goes(protocol: str) -> None:
+def test_an_adapter_in_node_js_conforms_with_the_events_that_it_supports(protocol: str) -> None:
     assert NODE is not None, "continuous integration needs node: sudo apt-get install nodejs"
     command = (NODE, str(Path(__file__).parents[1] / "subject.js"))
     conformance = conform(command, protocol, schedules=30, replicas=3, records_per_fetch=2)

@@ -14,7 +14,7 @@ from tests.conform.running import ROOT
 EMPTY = {"up": True, "leo": 0, "hw": 0, "log": [], "epochs": [], "leader": "A", "leader_epoch": 0}
 
 
-def test_a_reset_is_one_line_with_version_protocol_and_every_setting() -> None:
+def test_a_reset_request_is_one_line_with_version_protocol_and_every_setting() -> None:
     line = wire.reset_request(wire.config_of(Configuration(replicas=3)), "kip-320")
     assert line.count(b"\n") == 1
     request = json.loads(line)
@@ -22,7 +22,7 @@ def test_a_reset_is_one_line_with_version_protocol_and_every_setting() -> None:
     assert request["config"] == dataclasses.asdict(Configuration(replicas=3))
 
 
-def test_an_event_is_one_line_with_its_text() -> None:
+def test_an_event_request_is_one_line_with_the_text_of_the_event() -> None:
     assert json.loads(wire.event_request("fetch B")) == {"op": "event", "event": "fetch B"}
 
 
@@ -30,7 +30,7 @@ def test_the_config_of_the_protocol_has_every_setting_of_a_partition_and_no_othe
     assert set(wire.Config.__annotations__) == {field.name for field in dataclasses.fields(Configuration)}
 
 
-def test_the_answer_of_the_documentation_is_understood() -> None:
+def test_the_reply_of_the_documentation_is_valid() -> None:
     reply = wire.parse_event_reply(
         json.dumps(
             {
@@ -46,11 +46,11 @@ def test_the_answer_of_the_documentation_is_understood() -> None:
     assert reply["observation"]["controller"]["isr"] == ["A", "B"]
 
 
-def test_an_observation_may_be_left_out() -> None:
+def test_a_reply_may_leave_out_the_observation() -> None:
     assert wire.parse_event_reply(b'{"applied": false}') == {"applied": False}
 
 
-def test_a_reset_may_be_refused_with_a_reason() -> None:
+def test_an_adapter_may_reject_a_reset_with_a_reason() -> None:
     assert wire.parse_reset_reply(b'{"ok": false, "error": "no"}') == {"ok": False, "error": "no"}
 
 
@@ -71,7 +71,7 @@ def test_a_reset_may_be_refused_with_a_reason() -> None:
         (b'{"applied": true, "observation": {"controller": {"leader": "nobody"}}}', "observation.controller.leader"),
     ],
 )
-def test_a_malformed_answer_to_an_event_is_refused_with_the_place(line: bytes, complaint: str) -> None:
+def test_a_malformed_reply_to_an_event_is_an_error_that_names_the_place(line: bytes, complaint: str) -> None:
     with pytest.raises(MalformedReply) as refused:
         wire.parse_event_reply(line)
     assert complaint in str(refused.value)
@@ -85,18 +85,18 @@ def test_a_malformed_answer_to_an_event_is_refused_with_the_place(line: bytes, c
         (b'{"events": []}', "ok"),
     ],
 )
-def test_a_malformed_answer_to_a_reset_is_refused_with_the_place(line: bytes, complaint: str) -> None:
+def test_a_malformed_reply_to_a_reset_is_an_error_that_names_the_place(line: bytes, complaint: str) -> None:
     with pytest.raises(MalformedReply) as refused:
         wire.parse_reset_reply(line)
     assert complaint in str(refused.value)
 
 
-def test_an_observation_in_python_that_is_no_json_is_refused() -> None:
+def test_an_observation_in_python_that_is_not_json_is_an_error() -> None:
     with pytest.raises(MalformedReply, match="not JSON serializable"):
         wire.check_observation({"replicas": {"A": {"log": {1, 2}}}})
 
 
-def test_five_replicas_with_all_that_they_can_hold_are_far_from_too_many_values() -> None:
+def test_five_replicas_with_full_logs_stay_below_the_limit_of_values() -> None:
     full = EMPTY | {"log": [["m15", 15]] * MAX_RECORDS, "epochs": [[15, 16]] * MAX_EPOCHS}
     observation = {"replicas": dict.fromkeys("ABCDE", full), "controller": {"own": {"x" * 10_000: 1}}}
     line = json.dumps({"applied": True, "observation": observation})
@@ -104,13 +104,13 @@ def test_five_replicas_with_all_that_they_can_hold_are_far_from_too_many_values(
 
 
 @pytest.mark.parametrize("own", [{"all": [1] * 2_000}, {"all": {f"key{n}": {} for n in range(2_000)}}])
-def test_too_many_values_are_refused_wherever_they_are(own: object) -> None:
+def test_too_many_values_in_own_fields_are_an_error(own: object) -> None:
     line = json.dumps({"applied": True, "observation": {"controller": {"own": own}}})
     with pytest.raises(MalformedReply, match="more than 2,000 values"):
         wire.parse_event_reply(line.encode())
 
 
-def test_the_schema_in_the_documentation_is_that_of_the_code() -> None:
+def test_the_schema_in_the_documentation_matches_the_code() -> None:
     kept = (ROOT / "docs" / "conformance.schema.json").read_text(encoding="utf-8")
     assert kept == json.dumps(wire.schema(), indent=2) + "\n", "python -m epochfuzz.harness.lab.schemas writes it"
 

@@ -29,7 +29,7 @@ def broken(protocol: Protocol, events: bytes) -> set[str]:
     return names
 
 
-def test_clients_have_bugs_in_producers_and_consumers() -> None:
+def test_known_bugs_of_clients_are_in_producers_and_consumers() -> None:
     assert [(bug.choice, bug.breaks) for bug in known_bugs(RELEASE, CLIENTS, is_client=True)] == [
         ("idempotence=none", "no-duplicate"),
         ("idempotence=leader_only", "no-duplicate"),
@@ -40,7 +40,7 @@ def test_clients_have_bugs_in_producers_and_consumers() -> None:
 
 
 @pytest.mark.parametrize("number", range(10))
-def test_a_schedule_breaks_a_guarantee_at_its_last_event_with_the_bug_and_never_without(number: int) -> None:
+def test_a_schedule_of_a_known_bug_breaks_a_guarantee_only_with_the_bug_and_at_its_last_event(number: int) -> None:
     known = known_bugs(RELEASE, CLIENTS, is_client=True)
     bug = known[number % len(known)]
     events = bugs.schedule(RELEASE, CLIENTS, 1, number, is_client=True)
@@ -59,7 +59,7 @@ def test_schedules_of_different_seeds_and_numbers_differ() -> None:
     assert len(drawn) == 20
 
 
-def test_without_a_setting_its_bugs_break_nothing() -> None:
+def test_known_bugs_leave_out_bugs_that_need_an_unset_setting() -> None:
     names = {bug.choice for bug in known_bugs(RELEASE, settings_for_clients(Configuration()), is_client=True)}
     assert names == {"idempotence=none", "idempotence=leader_only"}  # without unclean elections no log diverges
 
@@ -73,7 +73,7 @@ def test_a_protocol_with_a_replaced_mechanism_has_known_bugs_too() -> None:
     ]
 
 
-def test_without_a_known_bug_schedules_are_random() -> None:
+def test_selection_bugs_draws_random_schedules_if_there_is_no_known_bug() -> None:
     settings = Configuration()  # without retries and consumers
     assert known_bugs(RELEASE, settings, is_client=True) == ()
     drawn, random = (
@@ -89,14 +89,14 @@ def test_a_schedule_that_breaks_the_property_without_the_bug_is_drawn_again(monk
     assert bug.schedule(Random(7)) not in (None, first)
 
 
-def test_the_command_names_the_bugs(epochfuzz: Callable[..., Ended]) -> None:
+def test_conform_names_the_bugs_of_its_schedules(epochfuzz: Callable[..., Ended]) -> None:
     words = ("--selection", "bugs", "--schedules", 3, "--seed", 1, "--", *SUBJECT)
     ended = epochfuzz("conform", "--protocol", "kip-320", *words)
     assert ended.code == 0
     assert "each schedule shows one of these bugs, if the system has it: truncation=high_watermark, " in ended.out
 
 
-def test_a_cluster_has_no_schedules_of_known_bugs(epochfuzz: Callable[..., Ended]) -> None:
+def test_cluster_fuzz_rejects_the_selection_of_known_bugs(epochfuzz: Callable[..., Ended]) -> None:
     ended = epochfuzz("cluster", "fuzz", "--for", "1s", "--selection", "bugs")
     assert (ended.code, ended.err) == (
         2,
@@ -104,7 +104,7 @@ def test_a_cluster_has_no_schedules_of_known_bugs(epochfuzz: Callable[..., Ended
     )
 
 
-def test_a_client_can_play_most_of_its_schedules() -> None:
+def test_a_client_can_play_schedules_of_known_bugs_and_no_random_schedules() -> None:
     drawn = [schedule(Selection.BUGS, RELEASE, CLIENTS, 1, number, is_client=True) for number in range(10)]
     at_random = [schedule(Selection.RANDOM, RELEASE, CLIENTS, 1, number) for number in range(10)]
     playable, by_chance = (sum(is_playable(each, RELEASE, CLIENTS) for each in events) for events in (drawn, at_random))

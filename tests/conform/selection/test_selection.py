@@ -29,7 +29,7 @@ def chosen(number: int, seed: int = 1) -> bytes:
     return schedule(Selection.COVERAGE, KIP_320, SETTINGS, seed, number)
 
 
-def test_at_random_protocols_that_register_alike_get_equal_schedules() -> None:
+def test_random_schedules_are_equal_for_protocols_with_equal_registration() -> None:
     drawn = generate.schedule(5, 3, generate.deck_for(KAFKA, SETTINGS))
     for name in ("kip-320", "kafka-3.1"):
         assert schedule(Selection.RANDOM, parse_protocol(name), SETTINGS, 5, 3) == drawn
@@ -38,7 +38,7 @@ def test_at_random_protocols_that_register_alike_get_equal_schedules() -> None:
 
 
 @pytest.mark.parametrize("selection", [Selection.COVERAGE, Selection.BUGS])
-def test_a_plan_chooses_the_same_whatever_the_size_of_its_blocks(selection: Selection) -> None:
+def test_a_plan_chooses_equal_schedules_with_any_size_of_blocks(selection: Selection) -> None:
     def trials(size: int) -> list[bytes]:
         plan = Plan(SUBJECT, [KIP_320], SETTINGS, 12, 1, processes_for=size, selection=selection)
         again = Plan.from_document(plan.document())
@@ -48,7 +48,7 @@ def test_a_plan_chooses_the_same_whatever_the_size_of_its_blocks(selection: Sele
     assert sorted(trials(5)) == sorted(trials(1)) == sorted(one_by_one)
 
 
-def test_what_comes_of_it_is_the_same_with_any_number_of_jobs() -> None:
+def test_results_of_chosen_schedules_do_not_depend_on_the_number_of_jobs() -> None:
     one, two = (
         conform(SUBJECT, schedules=6, jobs=jobs, processes_for=2, selection=Selection.COVERAGE) for jobs in (1, 2)
     )
@@ -58,7 +58,7 @@ def test_what_comes_of_it_is_the_same_with_any_number_of_jobs() -> None:
     )
 
 
-def test_chosen_schedules_meet_more_kinds_of_transitions_in_as_many_steps() -> None:
+def test_chosen_schedules_meet_more_kinds_of_transitions_than_random_schedules() -> None:
     def kinds(selection: Selection) -> int:
         counts, steps = met.Meeting().counts, 0
         for number in range(1_000):
@@ -82,7 +82,7 @@ def played_in_model(events: bytes) -> Iterator[tuple[int, Refusal, int]]:
             yield event, REFUSALS[execution.attempt(event)], int(execution.state.goals)
 
 
-def test_a_planted_mistake_is_seen_on_chosen_schedules() -> None:
+def test_chosen_schedules_detect_a_mutant_and_pass_the_unchanged_model() -> None:
     mistake = next(each for each in mistakes() if each.name == "truncates-at-leader-change-only")
     steps = steps_until_seen(mistake, Selection.COVERAGE, 0, most=20_000)
     assert steps is not None
@@ -91,14 +91,14 @@ def test_a_planted_mistake_is_seen_on_chosen_schedules() -> None:
 
 
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3))])
-def test_a_log_cut_to_its_high_watermark_loses_records_within_a_hundred_chosen_schedules(seed: int) -> None:
+def test_a_hundred_chosen_schedules_detect_truncation_to_the_high_watermark(seed: int) -> None:
     run = partial(conform, (*WRONG, "cuts"), schedules=100, seed=seed, judged_by=JudgedBy.PROMISES)
     found = {each.sighting.fault.field for each in run(selection=selection_for(JudgedBy.PROMISES)).nonconformities}
     assert {"no-committed-loss", "no-divergence"} <= found
 
 
 @pytest.mark.slow
-def test_a_mistake_that_takes_three_replicas_takes_fewer_steps_when_chosen() -> None:
+def test_chosen_schedules_detect_a_mutant_that_needs_three_replicas_in_fewer_steps() -> None:
     """The row of the table in docs/explain/coverage.md that has most to show."""
     mistake = next(each for each in mistakes() if each.name == "followers-remembered-across-epochs")
     random, coverage = (

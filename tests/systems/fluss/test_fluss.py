@@ -19,19 +19,19 @@ CASES = [case for case in load_corpus([ROOT / "corpus" / "systems"]) if case.id.
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_version_has_all_its_sources(version: str) -> None:
+def test_every_version_of_fluss_has_all_its_sources(version: str) -> None:
     names = {source.name for source in build_of(version).sources}
     assert {"Main.java", "Cluster.java", "FlussServer.java", "HeldReplicaManager.java", "HeldLeader.java"} <= names
 
 
-def test_a_file_of_a_later_version_stands_in_for_that_of_an_earlier_one() -> None:
+def test_a_fluss_version_uses_the_newest_file_that_is_not_newer_than_the_version() -> None:
     folders = {source.name: source.parts for source in build_of("0.7.0").sources}
     assert "since-0.7" in folders["HeldReplicaManager.java"]
     assert "since-0.6" in folders["Tables.java"]
 
 
 @pytest.mark.parametrize("version", ["0.5.0", "0.9", "latest"])
-def test_a_version_without_a_subject_is_refused(version: str) -> None:
+def test_a_fluss_version_without_an_adapter_is_an_error(version: str) -> None:
     with pytest.raises(VersionError, match=r"there are 0\.9\.1-incubating, 0\.7\.0, 0\.6\.0"):
         build_of(version)
 
@@ -48,7 +48,7 @@ def system(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> S
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_its_own_code_breaks_in_its_cases_what_they_say(system: System) -> None:
+def test_the_code_of_fluss_breaks_the_properties_that_its_cases_expect(system: System) -> None:
     sights = list(Replays(system).of(CASES))
     assert len(sights) == len(CASES)
     assert [complaint for sight in sights for complaint in sight.complaints] == []
@@ -57,7 +57,7 @@ def test_its_own_code_breaks_in_its_cases_what_they_say(system: System) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_idempotent_writers_lose_what_writers_without_an_id_lose(system: System) -> None:
+def test_idempotent_writers_of_fluss_break_the_properties_of_writers_without_an_id(system: System) -> None:
     broken = {}
     for options in ((), ("--writers",)):
         with CommandSubject([*system.command, *options], PATIENCE) as subject:
@@ -68,7 +68,7 @@ def test_idempotent_writers_lose_what_writers_without_an_id_lose(system: System)
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_an_acknowledgement_is_its_own(system: System) -> None:
+def test_fluss_reports_its_own_acknowledgements(system: System) -> None:
     case = next(case for case in CASES if case.id == "fluss-follower-of-a-past-epoch")
     with CommandSubject(system.command, PATIENCE) as subject:
         made = rerun(subject, case, system.protocol_for(case))
@@ -78,7 +78,7 @@ def test_an_acknowledgement_is_its_own(system: System) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_no_thread_and_no_file_is_left_by_resets(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_resets_of_fluss_leak_no_thread_and_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     for lack in SYSTEMS[0].missing():
         pytest.skip(lack)
@@ -102,5 +102,5 @@ def test_no_thread_and_no_file_is_left_by_resets(monkeypatch: pytest.MonkeyPatch
         process.kill()
 
 
-def test_known_differences_can_be_read() -> None:
+def test_the_known_differences_of_fluss_can_be_read() -> None:
     assert {each.field for each in load_known(Path(__file__).with_name("differences.yaml"))} == {"acked", "any"}

@@ -33,7 +33,7 @@ def replayed(case: Case, *words: str) -> Rerun:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("there")
-def test_each_case_loses_an_acknowledged_record_and_does_so_again() -> None:
+def test_each_liftbridge_case_loses_an_acknowledged_record_in_both_replays() -> None:
     theirs = [case for case in CASES.values() if SYSTEM.name in case.systems]
     sights = list(Replays(SYSTEM).of(theirs))
     assert len(sights) == 5
@@ -49,7 +49,7 @@ def test_each_case_loses_an_acknowledged_record_and_does_so_again() -> None:
         ("followers-forgotten", {"offsets-remembered"}),
     ],
 )
-def test_a_repair_mends_its_cases_and_no_other(repair: str, mended: set[str]) -> None:
+def test_a_fix_of_liftbridge_affects_only_its_own_cases(repair: str, mended: set[str]) -> None:
     losing = {
         name
         for name, case in CASES.items()
@@ -60,7 +60,7 @@ def test_a_repair_mends_its_cases_and_no_other(repair: str, mended: set[str]) ->
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("there")
-def test_it_leaves_no_directory() -> None:
+def test_the_liftbridge_adapter_leaves_no_directory() -> None:
     def left() -> set[Path]:
         return {*Path("/dev/shm").glob("conform-liftbridge-*")}
 
@@ -69,7 +69,7 @@ def test_it_leaves_no_directory() -> None:
     assert left() <= before
 
 
-def test_without_go_it_says_what_to_install(tmp_path: Path) -> None:
+def test_the_message_of_a_missing_go_has_the_command_that_installs_go(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tests.systems", "liftbridge"],
         cwd=ROOT,

@@ -51,20 +51,20 @@ def first_broken(version: str, case: Case) -> dict[str, int]:
     return sight.rerun.first_broken
 
 
-def test_every_case_of_its_own_is_as_it_says(version):
+def test_rocketmq_has_the_expected_results_for_its_cases(version):
     sights = list(Replays(system_of(version)).of(THEIRS))
     assert len(sights) == len(THEIRS) >= 5
     assert {sight.case.id: sight.complaints for sight in sights if sight.complaints} == {}
 
 
-def test_a_slave_that_is_cut_off_loses_what_is_acknowledged_since_5_4_0():
+def test_rocketmq_loses_acknowledged_records_after_an_early_shrink_since_5_4_0():
     case = CASES["kip-497-shrink-counted-early"]
     assert first_broken("5.3.3", case) == {}
     assert first_broken("5.4.0", case) == {"isr-complete": 2, "no-committed-loss": 4, "no-acked-loss": 4}
     assert first_broken("5.5.1", case) == {"isr-complete": 2, "no-committed-loss": 4, "no-acked-loss": 4}
 
 
-def test_two_epochs_that_begin_at_one_offset_are_taken_for_one_by_each_release(version):
+def test_each_rocketmq_release_confuses_two_epochs_that_begin_at_equal_offsets(version):
     broken = first_broken(version, CASES["rocketmq-epochs-taken-for-one"])
     assert (broken["log-matching"], broken["no-acked-loss"]) == (4, 11)
 
@@ -75,7 +75,7 @@ def play(subject: CommandSubject, *events: str, **settings: Any) -> dict[str, An
     return dict(subject.observe())
 
 
-def test_a_producer_is_answered_when_all_that_are_in_sync_have_reported(newest):
+def test_rocketmq_acknowledges_a_record_once_all_in_sync_replicas_have_reported(newest):
     before = play(newest, "produce A", "fetch B", "receive B")
     assert before["producers"]["acked"] == []
     after = play(newest, "produce A", "fetch B", "receive B", "fetch B")
@@ -83,23 +83,23 @@ def test_a_producer_is_answered_when_all_that_are_in_sync_have_reported(newest):
     assert after["replicas"]["B"]["log"] == [("m0", 0)]
 
 
-def test_a_slave_that_comes_back_is_let_in_by_the_controller(newest):
+def test_the_rocketmq_controller_adds_a_returning_slave_to_the_isr(newest):
     seen = play(newest, "shrink B", "alter A", "altered A", "fetch B", "receive B", "fetch B", "alter A")
     assert seen["controller"]["isr"] == ["A", "B"]
     assert seen["replicas"]["A"]["isr"] == ["A"]
 
 
-def test_a_master_with_too_few_replicas_in_sync_refuses(newest):
+def test_a_rocketmq_master_with_too_few_replicas_in_sync_rejects_a_record(newest):
     newest.reset(wire.config_of(Configuration(min_insync_replicas=2)), "kip-497")
     assert [newest.apply(event) for event in ("shrink B", "alter A", "altered A", "produce A")] == [True] * 3 + [False]
 
 
-def test_what_it_cannot_do_it_says(newest):
+def test_the_rocketmq_adapter_rejects_acks_1(newest):
     with pytest.raises(SubjectUnable, match="acks=all only"):
         newest.reset(wire.config_of(Configuration(acks="1")), "kip-497")
 
 
-def test_nothing_is_left_in_memory_of_a_process_that_ends():
+def test_a_rocketmq_process_that_ends_leaves_nothing_in_shared_memory():
     before = set(MEMORY.glob("conform-rocketmq-*"))
     with CommandSubject([sys.executable, "-m", "tests.systems.rocketmq"], PATIENCE) as subject:
         play(subject, "produce A", "crash B", "restart B")
@@ -107,7 +107,7 @@ def test_nothing_is_left_in_memory_of_a_process_that_ends():
     assert set(MEMORY.glob("conform-rocketmq-*")) <= before
 
 
-def test_what_a_process_that_was_killed_leaves_in_memory_goes_when_the_next_one_starts():
+def test_the_next_rocketmq_process_removes_the_shared_memory_of_a_killed_process():
     with CommandSubject([sys.executable, "-m", "tests.systems.rocketmq"], PATIENCE) as subject:
         play(subject, "produce A")
         (left,) = set(MEMORY.glob("conform-rocketmq-*"))

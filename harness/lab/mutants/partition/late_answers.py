@@ -1,4 +1,7 @@
-"""Mutants of late responses: since its request, the follower has learned of another leader or leader epoch."""
+"""Mutants of the rules for late responses.
+
+A response is late if the follower has learned of another leader or leader epoch after it sent the request.
+"""
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.partition import flight
