@@ -317,6 +317,7 @@ def test_without_a_name_all_are_listed_one_line_each(app: typer.Typer) -> None:
     assert listed == [name for kind in KINDS for name in NAMES[kind]]
 
 
+@pytest.mark.thorough
 @each_entry
 def test_every_name_can_be_explained_to_people_and_to_programs(app: typer.Typer, entry: GlossaryEntry) -> None:
     result = invoke(app, *entry.name.split(), "--json")
