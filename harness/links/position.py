@@ -84,7 +84,9 @@ class Position:
         The step stays, if both schedules agree up to there. Otherwise the step moves back to the last event that they
         share.
         """
-        shared = next((i for i, (a, b) in enumerate(zip(self.events, branch, strict=False)) if a != b), len(branch))
+        pairs = zip(self.events, branch, strict=False)
+        shorter = min(len(self.events), len(branch))
+        shared = next((i for i, (a, b) in enumerate(pairs) if a != b), shorter)
         return self._on(branch, min(shared, self.step))
 
     def without_branch(self, branch: bytes) -> "Position":
@@ -151,7 +153,7 @@ def _step(texts: list[str], length: int) -> int:
     if not texts:
         return length
     if not (texts[0].isascii() and texts[0].isdigit() and len(texts[0]) <= 4 and int(texts[0]) <= length + 1):
-        raise BadPosition(f"step must be a whole number from 0 to {length}; got {texts[0]!r}")
+        raise BadPosition(f"step must be a whole number from 0 to {length + 1}; got {texts[0]!r}")
     return int(texts[0])
 
 

@@ -1,4 +1,4 @@
-"""For tests of campaigns: one that ran undisturbed, and the command on the session that all share."""
+"""Fixtures for tests of campaigns: an undisturbed campaign, and the command on the shared Spark session."""
 
 import shutil
 from contextlib import contextmanager
@@ -29,25 +29,25 @@ def parameters(*, protocols=("hw",), seed=7, schedules=20_000, **others):
 
 
 def block_rows(directory):
-    """The rows of the table of blocks, as they are on disk."""
+    """Return the rows of the table of blocks, as they are on disk."""
     written = [row for part in LocalTables(directory.local).tables("blocks") for row in part.to_pylist()]
     rows = [{key: row[key] for key in row if key not in ("worker", "memory")} for row in written if not row["again"]]
     return sorted(rows, key=lambda row: row["first"])
 
 
 def start(spark, directory, asked):
-    """A new campaign of walks, or of machines."""
+    """Start a campaign of random runs or of state machines."""
     return Campaign.start(spark, str(directory), work_of(asked.row()))
 
 
 def copied(undisturbed, directory, *left_out):
-    """The directory of the campaign that ran undisturbed, but for some tables of it."""
+    """Copy the directory of the undisturbed campaign without the tables `left_out`. Returns the copy."""
     shutil.copytree(undisturbed.directory.uri, directory, ignore=shutil.ignore_patterns("cases", *left_out))
     return str(directory)
 
 
 def engine(asked):
-    """What runs the schedules of parameters."""
+    """Return the engine that runs the schedules of a campaign with these parameters."""
     work: Any = work_of(asked.row())
     return work.engine
 

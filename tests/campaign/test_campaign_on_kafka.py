@@ -1,4 +1,4 @@
-"""The real thing: a campaign whose workers have Kafka clusters. It takes Java, Maven, the extra and minutes."""
+"""Campaigns on real Kafka clusters. The tests need Java, Maven, the extra `cluster` and several minutes."""
 
 import json
 import os
@@ -40,8 +40,8 @@ def campaign(*words: object, **environment: str) -> "subprocess.Popen[str]":
     )
 
 
-def of_kafka(directory: Path) -> list[str]:
-    """The processes of clusters whose rooms are in a campaign's directory."""
+def kafka_processes(directory: Path) -> list[str]:
+    """Return the ids of the Kafka processes that work in a campaign's directory."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
@@ -68,16 +68,16 @@ def test_a_killed_campaign_resumes_with_equal_schedules_and_leaves_no_kafka_proc
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     out, err = campaign("run", "--out", whole, *ASKED).communicate()
     assert json.loads(out)["schedules"] == len(played(whole)) == 2, err
-    assert of_kafka(whole) == []
+    assert kafka_processes(whole) == []
     running = campaign("run", "--out", killed, *ASKED)
-    wait(lambda: len(of_kafka(killed)) == 4)
+    wait(lambda: len(kafka_processes(killed)) == 4)
     running.send_signal(signal.SIGKILL)
     running.wait()
-    wait(lambda: not of_kafka(killed))
+    wait(lambda: not kafka_processes(killed))
     out, err = campaign("resume", killed, "--master", "local[1]").communicate()
     assert json.loads(out)["schedules"] == 2, err
     assert played(killed) == played(whole)
-    assert of_kafka(killed) == []
+    assert kafka_processes(killed) == []
 
 
 def test_a_worker_without_maven_ends_the_campaign_with_the_install_command(tmp_path: Path) -> None:

@@ -44,12 +44,12 @@ pytestmark = pytest.mark.thorough
 LOSING = "produce A"
 ASKED = ClusterParameters("4.3.1", "kafka-4.3.1", 3, 28, schedules=5, block=2)
 BLOCKS = [0, 1, 2]
-DRAWN = 4  # in the place of a hundred, which take a second
-ONE_AT_A_TIME = threading.Lock()  # as a worker does tasks; two waves are asked for at once
+DRAWN = 4  # instead of 100, which take a second
+ONE_AT_A_TIME = threading.Lock()  # like a worker, although the campaign requests two waves at once
 
 
 class Player:
-    """Loses a record in every schedule that has one event; `breaks` has it break down instead."""
+    """Lose a record in every schedule with the event LOSING. If `breaks` is set, raise a ClusterError instead."""
 
     open: ClassVar[list["Player"]] = []
     played: ClassVar[list[tuple[str, ...]]] = []
@@ -80,7 +80,7 @@ class Player:
 
 
 def run_here(self, numbers, task, argument, schema):
-    """Run a task as workers.Workers has Spark's workers do."""
+    """Run a task in this process, in place of workers.Workers.map."""
     module, _, name = task.rpartition(":")
     function = getattr(importlib.import_module(module or worker.__name__), name)
     with ONE_AT_A_TIME:
@@ -106,7 +106,7 @@ def faked(monkeypatch):
 
 @pytest.fixture(scope="module")
 def finished(spark, tmp_path_factory):
-    """A campaign that ran undisturbed: its directory, and what it has shown."""
+    """The directory and the results of an undisturbed campaign."""
     directory = tmp_path_factory.mktemp("clusters") / "finished"
     with pytest.MonkeyPatch.context() as patch:
         fake(patch)
@@ -118,7 +118,7 @@ def begin(spark, directory, asked: ClusterParameters = ASKED) -> Campaign[Cluste
 
 
 def played(directory: Path) -> dict[int, list[tuple[int, list[str]]]]:
-    """By block, the numbers of the schedules that were played, and their events."""
+    """Return the numbers and the events of the played schedules, by block."""
     rows = plays.each_once(LocalTables(directory))
     return {row["number"]: [(each["schedule"], each["events"]) for each in row["played"]] for row in rows}
 
@@ -251,10 +251,10 @@ def test_the_error_names_the_program_that_a_worker_lacks(monkeypatch):
     monkeypatch.setattr(tools, "tool", missing)
     with pytest.raises(ClusterError) as failed:
         Clusters(ASKED).get_ready()
-    told = "a worker cannot start Kafka: setpriv is missing; run `sudo apt-get install maven`"
-    assert str(failed.value) == told
+    message = "a worker cannot start Kafka: setpriv is missing; run `sudo apt-get install maven`"
+    assert str(failed.value) == message
     name = f"{ClusterError.__module__}.{ClusterError.__name__}"
-    assert sentence(f"Traceback (most recent call last):\n  File x\n{name}: {failed.value}\n") == told
+    assert sentence(f"Traceback (most recent call last):\n  File x\n{name}: {failed.value}\n") == message
 
 
 def test_a_cluster_campaign_does_not_start_without_the_cluster_extra_on_the_driver(spark, tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""`epochfuzz campaign`: JSON, exit codes, mistakes, and what is shown."""
+"""`epochfuzz campaign`: JSON, exit codes, error messages and printed results."""
 
 import io
 import json
@@ -58,7 +58,7 @@ WALK = ("--protocol", "hw", "--schedules", "2000", "--seed", "7")
 
 @pytest.fixture(scope="module")
 def walked(spark, tmp_path_factory):
-    """A campaign that the command ran: its directory, exit code, and what was printed."""
+    """Run a campaign with the command. Returns its directory, exit code and output."""
     place = tmp_path_factory.mktemp("walked") / "c"
     out, err = io.StringIO(), io.StringIO()
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
@@ -86,9 +86,9 @@ def test_the_json_of_a_campaign_has_the_fields_and_findings_of_fuzz(epochfuzz, w
     assert fuzz.keys() <= campaign.keys()
     for key in ("seed", "schedules", "events", "goals", "reproduce"):
         assert campaign[key] == fuzz[key], key
-    told = ("protocol", "property", "length", "certified_minimal", "seen")
+    fields = ("protocol", "property", "length", "certified_minimal", "seen")
     for one, other in zip(campaign["findings"], fuzz["findings"], strict=True):
-        assert [one[key] for key in told] == [other[key] for key in told]
+        assert [one[key] for key in fields] == [other[key] for key in fields]
     assert campaign["events_per_second"] > 0
 
 
@@ -135,7 +135,7 @@ def test_campaign_stops_at_bad_arguments_with_exit_code_2_and_a_message(epochfuz
     assert "Traceback" not in err
 
 
-@pytest.mark.slow  # it takes a Java of its own
+@pytest.mark.slow  # the command starts a JVM
 def test_campaign_reports_an_invalid_master_in_two_lines_that_name_the_log():
     out, err = (bad := process("run", "--out", "c", "--master", "nonsense")).communicate(timeout=120)
     assert (bad.returncode, out) == (2, "")
@@ -160,7 +160,7 @@ def test_control_c_and_sigterm_end_a_campaign_that_can_be_resumed(epochfuzz, tmp
     assert f"not finished; resume with: epochfuzz campaign resume {tmp_path / 'c'}" in err
     assert "Traceback" not in err
     while is_alive(running.pid) and time.monotonic() < deadline:
-        time.sleep(0.05)  # Java has yet to notice that the driver is gone
+        time.sleep(0.05)  # the JVM ends a moment after the driver
     assert not is_alive(running.pid)
     assert list((tmp_path / "elsewhere").iterdir()) == []
     assert not (tmp_path / "c" / "temporary").exists()

@@ -1,4 +1,4 @@
-"""A campaign of conformance: the command runs on Spark's workers, and what comes of it is kept."""
+"""A conformance campaign runs an adapter on Spark's workers and keeps the results."""
 
 import shutil
 import sys
@@ -68,7 +68,7 @@ def finished(spark, tmp_path_factory):
     return directory, campaign(spark, directory, DEFECTIVE).run(Quiet())
 
 
-# Does what the model does, but for the second process of it: that one dies at the first event.
+# An adapter that follows the model in its first process. Every later process exits after its first reply.
 FICKLE = f"""
 import os, sys
 sys.path.insert(0, {str(ROOT)!r})
@@ -117,7 +117,7 @@ def test_a_killed_conformance_campaign_resumes_and_repeats_no_finished_block(spa
     copied = tmp_path / "c"
     shutil.copytree(directory, copied, ignore=shutil.ignore_patterns("outcome", "findings"))
     first, *others = sorted(copied.glob("blocks/wave=*"))
-    for wave in others:  # as after a kill: the wave that is written is all there, and no other
+    for wave in others:  # as after a kill: only the first wave is on disk
         shutil.rmtree(wave)
     begun = kept(copied)
     assert begun

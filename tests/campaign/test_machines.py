@@ -1,4 +1,4 @@
-"""Hypothesis state machines as the engine of a campaign: that of replication, and those of users."""
+"""Campaigns run Hypothesis state machines: the replication machine and machines of users."""
 
 import sys
 
@@ -62,7 +62,7 @@ def machines():
 
 @pytest.fixture(scope="module")
 def tally(machines):
-    return machines.walk(1, 1)  # judges isr-complete, which breaks soonest
+    return machines.walk(1, 1)  # checks isr-complete, which breaks after the fewest events
 
 
 def test_a_run_of_the_replication_machine_breaks_hw_and_not_kip_320(machines, tally):

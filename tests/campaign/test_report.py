@@ -1,4 +1,4 @@
-"""`epochfuzz campaign report`: at once and without Spark, of one campaign at any time, and of several through time."""
+"""`epochfuzz campaign report` shows a campaign at any time, and compares several campaigns, without Spark."""
 
 import json
 import re
@@ -17,7 +17,7 @@ from tests.campaign.conftest import Quiet, copied, parameters, start
 
 @pytest.fixture
 def report(epochfuzz, monkeypatch):
-    """Runs `epochfuzz campaign report` where nothing can start Spark."""
+    """Runs `epochfuzz campaign report`, and fails if the command starts Spark."""
 
     def refuse(*where):
         raise AssertionError("Spark was started")
@@ -28,7 +28,7 @@ def report(epochfuzz, monkeypatch):
 
 @pytest.fixture(scope="module")
 def earlier(spark, tmp_path_factory):
-    """A campaign about less, of another seed, which has found less, and is not finished."""
+    """An unfinished campaign with another seed, fewer protocols and fewer findings."""
     asked = parameters(seed=1, schedules=40, block=20)
     campaign = start(spark, tmp_path_factory.mktemp("earlier") / "c", asked)
     campaign.do_blocks(Quiet())

@@ -1,4 +1,4 @@
-"""A campaign of tours: every transition within bounds, shared out, comes to what it comes to in one process."""
+"""An exhaustive campaign plays every transition within bounds on Spark, with the results of a local run."""
 
 import os
 import shutil
@@ -35,8 +35,8 @@ def exhaust(epochfuzz: Any, *words: str, subject: tuple[str, ...] = DEFECTIVE) -
     return ended
 
 
-def told(ended: Any) -> dict[str, Any]:
-    """What a run says in JSON, but for times and how it was called."""
+def results(ended: Any) -> dict[str, Any]:
+    """Return the JSON of a run without times and the command line."""
     others = ("seconds", "steps_per_second", "reproduce")
     return {name: value for name, value in ended.json.items() if name not in others}
 
@@ -57,7 +57,7 @@ def campaign(spark, directory, work: Tours) -> Campaign[Conformance]:
 
 
 def played(directory) -> dict[int, Any]:
-    """What is kept of each block but of where it was played."""
+    """Return the row of each block without the worker and the wave that played the block."""
     others = ("worker", "memory", "wave")
     rows = (
         row for part in LocalTables(Path(directory)).tables("blocks") for row in part.to_pylist() if not row["again"]
@@ -67,7 +67,7 @@ def played(directory) -> dict[int, Any]:
 
 @pytest.fixture(scope="module")
 def finished(spark, tmp_path_factory):
-    """The directory of a campaign that ran undisturbed, and what it showed."""
+    """The directory and the results of an undisturbed campaign."""
     directory = tmp_path_factory.mktemp("tours") / "finished"
     return directory, campaign(spark, directory, tours(*DEFECTIVE)).run(Quiet())
 
@@ -76,10 +76,10 @@ def test_an_exhaustive_campaign_has_the_results_of_a_local_run_and_shows_them_ag
     here = exhaust(epochfuzz)
     there = exhaust(epochfuzz, "--campaign", "c")
     assert here.json["transitions"]["differing"] > 0
-    assert told(there) == told(here)
+    assert results(there) == results(here)
     assert here.json["findings"][0]["events"] == ["produce A", "shrink B"]
     assert f"--exhaustive --campaign c -- {DEFECTIVE[0]}" in there.json["reproduce"]
-    assert told(exhaust(epochfuzz, "--campaign", "c")) == told(here)
+    assert results(exhaust(epochfuzz, "--campaign", "c")) == results(here)
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Campaigns on a Spark session of the user's leave it open, and have the results of the command."""
+"""Campaigns on a user's Spark session leave the session open and have the results of the command."""
 
 import os
 import re
@@ -95,7 +95,9 @@ def test_spark_defaults_conf_names_the_master_if_the_user_gives_none(
     ],
     ids=["campaign", "conform", "explore", "audit"],
 )
-def test_a_command_under_spark_submit_runs_on_the_master_of_spark_submit(tmp_path: Path, words: list[str], printed: str) -> None:
+def test_a_command_under_spark_submit_runs_on_the_master_of_spark_submit(
+    tmp_path: Path, words: list[str], printed: str
+) -> None:
     file = subprocess.run(
         [sys.executable, "-c", "import epochfuzz.submit; print(epochfuzz.submit.__file__)"],
         stdout=subprocess.PIPE,
@@ -116,9 +118,11 @@ def test_a_command_under_spark_submit_runs_on_the_master_of_spark_submit(tmp_pat
 
 @pytest.mark.slow
 def test_spark_rejects_cluster_mode_of_a_standalone_master_as_the_page_says(tmp_path: Path) -> None:
-    (told,) = re.findall(r"`(Cluster deploy mode [^`]*)`", named("how-to/spark-cluster.md").read_text(encoding="utf-8"))
+    (documented,) = re.findall(
+        r"`(Cluster deploy mode [^`]*)`", named("how-to/spark-cluster.md").read_text(encoding="utf-8")
+    )
     submit = [str(Path(sys.executable).with_name("spark-submit")), "--master", "spark://127.0.0.1:7077"]
     words = ["--deploy-mode", "cluster", str(ROOT / "src" / "epochfuzz" / "submit.py"), "campaign", "run", "--out", "c"]
     ended = subprocess.run([*submit, *words], cwd=tmp_path, capture_output=True, text=True, timeout=900, check=False)
     assert ended.returncode == 1
-    assert told in ended.stdout + ended.stderr
+    assert documented in ended.stdout + ended.stderr

@@ -1,4 +1,4 @@
-"""The cases that epochfuzz brings with it are named by their ids, wherever one stands."""
+"""Bundled cases: commands load them by id in any directory."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def test_a_case_is_named_by_its_id_in_a_directory_that_has_none_of_the_files() -> None:
+def test_a_bundled_case_loads_by_its_id_in_any_directory() -> None:
     case = load_case("m1-loss")
     assert (case.id, case.path) == ("m1-loss", Path("m1-loss"))
     assert [each.id for each in load_corpus(["m1-loss", "kafka-7415-undefined-epoch"])] == [
@@ -22,7 +22,7 @@ def test_a_case_is_named_by_its_id_in_a_directory_that_has_none_of_the_files() -
     ]
 
 
-def test_a_file_of_that_name_comes_first(tmp_path: Path) -> None:
+def test_a_file_takes_precedence_over_a_bundled_case_of_that_name(tmp_path: Path) -> None:
     (tmp_path / "m1-loss").write_text("schema: 1\nid: mine\nwhy: It is mine.\nevents: [produce A]\n", encoding="utf-8")
     assert load_case("m1-loss").id == "mine"
 
@@ -39,13 +39,13 @@ def test_a_file_of_that_name_comes_first(tmp_path: Path) -> None:
         ("m1-loss.yaml", "m1-loss.yaml: the file does not exist; check the path"),
     ],
 )
-def test_a_name_of_neither_a_file_nor_a_case_is_refused(path: str, said: str) -> None:
+def test_loading_an_unknown_file_or_case_id_is_an_error(path: str, said: str) -> None:
     with pytest.raises(CaseError) as caught:
         load_case(path)
     assert str(caught.value) == said
 
 
-def test_a_case_that_epochfuzz_brings_is_replayed_and_not_rewritten(epochfuzz, tmp_path: Path) -> None:
+def test_replay_runs_a_bundled_case_but_does_not_rewrite_it(epochfuzz, tmp_path: Path) -> None:
     assert epochfuzz("replay", "m1-loss", "--protocol", "kip-101").code == 0
     refused = epochfuzz("replay", "m1-loss", "--rewrite")
     assert refused.code == 2

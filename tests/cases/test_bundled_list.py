@@ -11,7 +11,7 @@ def listed(epochfuzz, *words):
     return [case["id"] for case in epochfuzz("cases", *words, "--json").json["cases"]]
 
 
-def test_every_bundled_case_is_listed_with_its_first_sentence(epochfuzz):
+def test_cases_lists_every_bundled_case_with_its_first_sentence(epochfuzz):
     ended = epochfuzz("cases")
     assert ended.code == 0
     rows = [line for line in ended.out.splitlines() if line.startswith("│")]
@@ -32,13 +32,13 @@ def test_every_bundled_case_is_listed_with_its_first_sentence(epochfuzz):
     ],
     ids=lambda words: " ".join(words) if isinstance(words, list) else "",
 )
-def test_a_search_finds_ids_descriptions_protocols_and_synonyms(epochfuzz, words, found, others):
+def test_cases_finds_words_in_ids_descriptions_protocols_and_synonyms(epochfuzz, words, found, others):
     shown = set(listed(epochfuzz, *words))
     assert found <= shown
     assert not others & shown
 
 
-def test_a_search_without_result_is_a_message(epochfuzz):
+def test_cases_reports_a_word_that_no_case_mentions(epochfuzz):
     ended = epochfuzz("cases", "xyzzy", "--json")
     assert (ended.code, ended.out) == (2, "")
     assert ended.err == "epochfuzz: no case mentions 'xyzzy'; `epochfuzz cases` lists all cases\n"
@@ -46,16 +46,16 @@ def test_a_search_without_result_is_a_message(epochfuzz):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("case", bundled_cases(), ids=lambda case: case.id)
-def test_explain_tells_the_story_of_each_case_and_how_to_see_it(epochfuzz, case):
+def test_explain_describes_each_case_and_names_the_command_that_replays_it(epochfuzz, case):
     ended = epochfuzz("explain", case.id.upper(), "--json")
     assert ended.code == 0
-    told = " ".join(ended.err.split())
-    assert " ".join(case.why.split()) in told
-    assert f"epochfuzz replay {case.id} --trace" in told
+    text = " ".join(ended.err.split())
+    assert " ".join(case.why.split()) in text
+    assert f"epochfuzz replay {case.id} --trace" in text
     assert ended.json["kind"] == "case"
     for name, expected in (*case.expect.items(), *case.systems.items()):
-        assert f"{name} breaks {', '.join(expected.broken) or 'nothing'}" in told
+        assert f"{name} breaks {', '.join(expected.broken) or 'nothing'}" in text
 
 
-def test_a_misspelt_id_is_corrected_and_completed(epochfuzz):
+def test_explain_suggests_a_case_for_a_misspelt_id(epochfuzz):
     assert "did you mean 'm1-loss'?" in epochfuzz("explain", "m1-los").err

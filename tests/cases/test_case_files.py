@@ -1,4 +1,4 @@
-"""Case files: what is read from them, what is refused and how it is said, and how they are written."""
+"""Case files: reading, error messages and writing."""
 
 import contextlib
 from collections.abc import Callable
@@ -65,7 +65,7 @@ def refusal(path: Path) -> str:
     return message
 
 
-def test_a_case_has_what_its_file_says(write: Write) -> None:
+def test_load_case_reads_every_key_of_a_case_file(write: Write) -> None:
     path = write(CASE)
     assert load_case(path) == Case(
         id="a-case",
@@ -111,7 +111,7 @@ def test_a_case_has_what_its_file_says(write: Write) -> None:
     assert load_case(path).path == path
 
 
-def test_a_case_needs_no_more_than_schema_id_why_and_events(write: Write) -> None:
+def test_a_case_requires_only_schema_id_why_and_events(write: Write) -> None:
     case = load_case(write("{schema: 1, id: x, why: because, events: [produce A]}"))
     assert case == Case("x", "because", Configuration(), parse_schedule(["produce A"]))
     assert case.protocols == []
@@ -122,8 +122,8 @@ def test_acks_may_be_a_number_or_a_word(write: Write, written: str, acks: str) -
     assert load_case(write(CASE.replace("acks: 1", f"acks: {written}"))).settings.acks == acks
 
 
-# What is replaced in CASE, by what, and what is said of which line.
-MISTAKES: list[tuple[str, str, int, str]] = [
+# A text in CASE, its replacement, the line of the error, and a part of the message.
+ERRORS: list[tuple[str, str, int, str]] = [
     # the whole
     ("schema: 1", "schema: 2", 1, "schema must be 1, the only one this version reads; got '2'"),
     ("schema: 1", "schema: true", 1, "schema must be 1"),
@@ -215,8 +215,10 @@ MISTAKES: list[tuple[str, str, int, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "line", "says"), MISTAKES, ids=[says for *_, says in MISTAKES])
-def test_what_is_wrong_in_a_case_is_named_with_its_line(write: Write, old: str, new: str, line: int, says: str) -> None:
+@pytest.mark.parametrize(("old", "new", "line", "says"), ERRORS, ids=[says for *_, says in ERRORS])
+def test_the_message_for_an_error_in_a_case_file_names_the_line(
+    write: Write, old: str, new: str, line: int, says: str
+) -> None:
     assert CASE.count(old) >= 1
     path = write(CASE.replace(old, new, 1))
     message = refusal(path)
@@ -224,21 +226,21 @@ def test_what_is_wrong_in_a_case_is_named_with_its_line(write: Write, old: str, 
     assert says in message
 
 
-def test_a_setting_on_a_line_of_its_own_is_blamed_there(write: Write) -> None:
+def test_the_error_for_a_setting_on_its_own_line_names_that_line(write: Write) -> None:
     path = write("schema: 1\nid: x\nwhy: y\nconfig:\n  replicas: 2\n  records: 99\nevents: [produce A]\n")
     assert refusal(path) == f"{path}:6: records must be from 1 to 15; got 99"
 
 
 @pytest.mark.parametrize("content", ["", "\n\n", "# a comment\n"])
-def test_an_empty_file_is_named_as_such(write: Write, content: str) -> None:
+def test_the_error_for_an_empty_file_says_that_the_file_is_empty(write: Write, content: str) -> None:
     assert refusal(write(content)).endswith(":1: the file is empty; a case has at least schema, id, why and events")
 
 
-def test_a_file_that_is_no_mapping_is_refused(write: Write) -> None:
+def test_a_case_file_that_is_not_a_mapping_is_an_error(write: Write) -> None:
     assert ":1: the case must be a mapping, 'key: value'; got a list" in refusal(write("- produce A"))
 
 
-def test_a_file_that_is_not_utf_8_names_the_line_of_the_first_wrong_byte(write: Write) -> None:
+def test_the_error_for_a_file_that_is_not_utf_8_names_the_line_of_the_first_wrong_byte(write: Write) -> None:
     assert ":2: the file is not UTF-8 text; save it as UTF-8" in refusal(write(b"schema: 1\nid: \xff\n"))
 
 
@@ -246,16 +248,16 @@ def test_a_file_over_one_mebibyte_is_not_read(write: Write) -> None:
     assert "over 1 MiB" in refusal(write("# " + "x" * (1 << 20)))
 
 
-def test_a_bomb_of_aliases_is_refused_at_its_first_anchor(write: Write) -> None:
+def test_a_yaml_alias_bomb_is_an_error_at_its_first_anchor(write: Write) -> None:
     bomb = "a: &a [x, x, x]\nb: &b [*a, *a, *a]\nc: &c [*b, *b, *b]\nevents: [*c, *c, *c]\n"
     assert ":1: anchors and aliases are not allowed" in refusal(write(bomb))
 
 
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
+def test_the_error_for_a_missing_file_names_the_file(tmp_path: Path) -> None:
     assert refusal(tmp_path / "none.yaml") == f"{tmp_path}/none.yaml: the file does not exist; check the path"
 
 
-def test_a_path_that_no_file_can_have_is_a_missing_file() -> None:
+def test_a_path_that_no_file_can_have_is_an_error() -> None:
     assert "the file does not exist" in refusal(Path("a\0b"))
     assert "cannot be read" in refusal(Path("x" * 5000))
 
@@ -264,7 +266,7 @@ def test_a_directory_is_not_a_case(tmp_path: Path) -> None:
     assert refusal(tmp_path) == f"{tmp_path}: this is a directory; name a case file"
 
 
-def test_a_file_that_may_not_be_read_says_so(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_for_an_unreadable_file_says_permission_denied(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     def denied(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
@@ -279,9 +281,7 @@ def test_a_long_value_does_not_flood_the_message(write: Write) -> None:
 
 @unhurried
 @given(content=st.binary(max_size=100))
-def test_no_bytes_whatever_raise_anything_but_a_case_error(
-    tmp_path_factory: pytest.TempPathFactory, content: bytes
-) -> None:
+def test_arbitrary_bytes_raise_only_a_case_error(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     path = tmp_path_factory.getbasetemp() / "bytes.yaml"
     path.write_bytes(content)
     refusal(path)
@@ -289,7 +289,7 @@ def test_no_bytes_whatever_raise_anything_but_a_case_error(
 
 @unhurried
 @given(at=st.integers(0, len(CASE)), cut=st.integers(0, 12), put=st.text("{}[]:-,&*!|>'\"%@#? \n\t0aé\\", max_size=6))
-def test_no_edit_of_a_case_raises_anything_but_a_case_error(
+def test_an_edited_case_loads_or_raises_a_case_error(
     tmp_path_factory: pytest.TempPathFactory, at: int, cut: int, put: str
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "edited.yaml"
@@ -298,7 +298,7 @@ def test_no_edit_of_a_case_raises_anything_but_a_case_error(
         load_case(path)
 
 
-def test_a_case_is_written_in_the_layout_people_write() -> None:
+def test_dump_case_writes_the_layout_of_handwritten_cases() -> None:
     case = Case(
         id="m1-loss",
         why="m1 is lost. " * 12 + "The end.",
@@ -425,7 +425,7 @@ def cases(draw: st.DrawFn) -> Case:
 
 @unhurried
 @given(case=cases())
-def test_a_written_case_is_read_back_as_it_was(tmp_path_factory: pytest.TempPathFactory, case: Case) -> None:
+def test_loading_a_written_case_returns_an_equal_case(tmp_path_factory: pytest.TempPathFactory, case: Case) -> None:
     path = tmp_path_factory.getbasetemp() / "written.yaml"
     path.write_text(dump_case(case), encoding="utf-8")
     read = load_case(path)
@@ -433,7 +433,7 @@ def test_a_written_case_is_read_back_as_it_was(tmp_path_factory: pytest.TempPath
     assert dump_case(read) == dump_case(case)
 
 
-def test_cases_are_found_below_directories_in_order(tmp_path: Path) -> None:
+def test_find_cases_searches_directories_recursively_in_order(tmp_path: Path) -> None:
     for name in ("b/one.yaml", "a.yaml", "b/c/two.yaml", "b/notes.txt", "z.yaml"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("", encoding="utf-8")
@@ -441,12 +441,12 @@ def test_cases_are_found_below_directories_in_order(tmp_path: Path) -> None:
     assert [str(path.relative_to(tmp_path)) for path in found] == ["z.yaml", "a.yaml", "b/c/two.yaml", "b/one.yaml"]
 
 
-def test_a_directory_without_cases_is_refused(tmp_path: Path) -> None:
+def test_a_directory_without_cases_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(CaseError, match="there is no case file"):
         find_cases([tmp_path])
 
 
-def test_a_file_at_fault_hides_no_other_file(tmp_path: Path) -> None:
+def test_load_corpus_reports_every_invalid_file_and_loads_the_others(tmp_path: Path) -> None:
     for name, text in (("a.yaml", "schema: 2"), ("b.yaml", CASE), ("c\x1b.yaml", "\x1b"), ("d.yaml", CASE)):
         (tmp_path / name).write_text(text, encoding="utf-8")
     with pytest.raises(CorpusError) as caught:
@@ -456,14 +456,14 @@ def test_a_file_at_fault_hides_no_other_file(tmp_path: Path) -> None:
     assert [case.path for case in caught.value.cases] == [tmp_path / "b.yaml"]
 
 
-def test_a_why_that_is_not_printable_is_spelled_out_when_it_is_written(tmp_path: Path) -> None:
+def test_dump_case_escapes_unprintable_characters_of_why(tmp_path: Path) -> None:
     path = tmp_path / "written.yaml"
     case = Case("a-case", "it said \x1b[31mred\u202e", Configuration(), parse_schedule(["produce A"]))
     path.write_text(dump_case(case), encoding="utf-8")
     assert load_case(path).why == "it said \\x1b[31mred\\u202e"
 
 
-def test_an_id_that_two_files_have_names_both(tmp_path: Path) -> None:
+def test_the_error_for_a_duplicate_id_names_both_files(tmp_path: Path) -> None:
     for name in ("first.yaml", "second.yaml"):
         (tmp_path / name).write_text(CASE, encoding="utf-8")
     with pytest.raises(CaseError) as caught:

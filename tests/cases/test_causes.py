@@ -1,4 +1,4 @@
-"""Causes: which choices of a protocol a schedule needs to break what it breaks, and what is known of them."""
+"""Causes: the choices of a protocol that a schedule needs to break a property, and their documentation."""
 
 import json
 from pathlib import Path
@@ -34,35 +34,35 @@ SHORTEST_LOSS = "produce A, fetch B, receive B, fetch B, crash B, restart B, ele
 DIVERGING_FETCH = "produce A, elect B, notify A, notify B, produce B, fetch A, elect A, notify A"
 
 
-def test_each_smallest_set_of_choices_that_heals_a_schedule_is_a_cause():
+def test_each_smallest_set_of_choices_whose_replacement_fixes_a_schedule_is_a_cause():
     assert names("hw", SHORTEST_LOSS) == [["truncation=high_watermark"], ["registration=resume"]]
     assert names("kafka-2.8.0", DIVERGING_FETCH) == [["diverging_fetch=counted"]]
 
 
-def test_where_no_choice_alone_heals_it_the_cause_is_two_together():
-    asks_for_ever = "produce A, elect B, notify B, produce B, elect A, catch_up A, produce A"
-    assert names("kip-101", asks_for_ever, "convergence") == [["truncation=leader_epoch", "epoch_cache=original"]]
+def test_a_cause_has_two_choices_if_replacing_a_single_choice_does_not_fix_the_schedule():
+    asks_forever = "produce A, elect B, notify B, produce B, elect A, catch_up A, produce A"
+    assert names("kip-101", asks_forever, "convergence") == [["truncation=leader_epoch", "epoch_cache=original"]]
 
 
-def test_a_fault_that_was_asked_for_is_a_cause_of_what_gives_way_to_it():
+def test_an_enabled_fault_is_a_cause_of_the_violations_that_it_permits():
     lost = "produce A, shrink B, crash A, elect B, notify B"
     assert names("kip-320", lost, unclean_leader_election=True)[0] == ["unclean_leader_election=true"]
     unflushed = "produce A, shrink B, power_loss A, restart A, elect A, notify A"
     assert why("kip-320", unflushed, power_loss=True).status is CauseStatus.KNOWN
 
 
-def test_a_mistake_that_no_choice_stands_for_has_no_cause_and_is_new():
-    defect, proof = next((each, proofs()[each.name]) for each in PROTOCOL_DEFECTS if each.name in proofs())
-    found = causes(proof.shortest, defect.broken_protocol, proof.settings, proof.property)
+def test_a_violation_by_a_mutant_that_is_not_a_choice_has_no_cause_and_is_new():
+    mutant, proof = next((each, proofs()[each.name]) for each in PROTOCOL_DEFECTS if each.name in proofs())
+    found = causes(proof.shortest, mutant.broken_protocol, proof.settings, proof.property)
     assert (found.sets, found.status, found.reason) == ((), CauseStatus.NEW, None)
 
 
-def test_choices_that_are_as_good_as_others_are_causes_where_they_do_not_go_together():
+def test_an_alternative_choice_is_a_cause_if_it_conflicts_with_another_choice():
     refused = "produce A, shrink B, alter A, resend A, alter A, altered A"
     assert names("kip-595:isr_duplicate=refused", refused, "isr-change-ends") == [["isr_duplicate=refused"]]
 
 
-def test_status_is_that_of_what_explains_it_best():
+def test_the_status_of_a_violation_is_the_status_of_its_best_known_cause():
     assert why("hw", SHORTEST_LOSS).status is CauseStatus.KNOWN
     case = load_case(ROOT / "corpus" / "history" / "re-elected-leader.yaml")
     found = causes(case.events, parse_protocol("kafka-3.7"), case.settings, LOSS)
@@ -70,7 +70,7 @@ def test_status_is_that_of_what_explains_it_best():
     assert [[each.text for each in together] for together in found.sets] == [["remote_leo=kept"]]
 
 
-def test_nothing_is_expected_of_a_protocol_that_is_put_together():
+def test_reason_explains_named_protocols_but_no_combination_of_choices():
     schedule = parse_schedule(SHORTEST_LOSS.split(", "))
     settings = Configuration()
     assert reason(schedule, parse_protocol("hw"), settings, LOSS)
@@ -80,7 +80,7 @@ def test_nothing_is_expected_of_a_protocol_that_is_put_together():
     assert causes(schedule, mixed, settings, LOSS).status is CauseStatus.KNOWN
 
 
-def test_a_loss_to_a_power_failure_is_known_unless_it_is_promised_not_to_happen():
+def test_power_loss_permits_a_lost_record_unless_the_protocol_guarantees_against_it():
     settings = Configuration(power_loss=True)
     assert gives_way_to(LOSS, parse_protocol("kip-320"), settings) == ["power_loss"]
     assert gives_way_to(LOSS, parse_protocol("kip-966"), settings) == []
@@ -88,27 +88,27 @@ def test_a_loss_to_a_power_failure_is_known_unless_it_is_promised_not_to_happen(
 
 
 @pytest.mark.thorough
-def test_every_choice_that_breaks_a_case_of_the_corpus_says_who_tells_of_it():
-    invented = "controller_writes=unconditional"  # no Kafka wrote like that
-    untold = []
+def test_every_violation_in_the_corpus_has_a_documented_cause():
+    invented = "controller_writes=unconditional"  # no release of Kafka writes this way
+    undocumented = []
     for case in load_corpus([ROOT / "corpus"]):
         for name, expected in case.expect.items():
             for broken in expected.broken:
                 found = causes(case.events, parse_protocol(name), case.settings, broken)
                 if found.status is CauseStatus.NEW and invented not in name:
-                    untold.append(f"{case.id}, {name}: {broken}")
-    assert not untold
+                    undocumented.append(f"{case.id}, {name}: {broken}")
+    assert not undocumented
 
 
-def test_a_page_that_suspects_something_is_there():
-    told = {each for choices in MECHANISMS.values() for choice in choices for each in choice.told_by}
-    pages = {each for each in told if each.endswith(".md")}
+def test_every_page_that_documents_a_choice_exists():
+    sources = {each for choices in MECHANISMS.values() for choice in choices for each in choice.told_by}
+    pages = {each for each in sources if each.endswith(".md")}
     assert pages
     assert [page for page in pages if not (ROOT / page).exists()] == []
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
-def test_a_sound_choice_is_told_of_by_nobody(mechanism):
+def test_a_sound_choice_has_no_documented_flaw(mechanism):
     assert all(not choice.told_by for choice in sound_choices(mechanism))
 
 
@@ -118,12 +118,12 @@ def test_choices_of_different_mechanisms_are_never_equal():
     assert all(int(choice) == choice and choice == int(choice) for choice in choices)
 
 
-def test_a_property_that_yields_to_a_fault_names_one_that_there_is():
+def test_properties_yield_only_to_existing_faults():
     faults = {fault for each in properties.PROPERTIES for fault in each.yields_to}
     assert faults == {"unclean_leader_election", "power_loss", "lost_directory"}
 
 
-def test_replay_shows_causes_and_has_them_in_its_json():
+def test_replay_shows_causes_in_its_output_and_in_its_json():
     case = ROOT / "corpus" / "history" / "re-elected-leader.yaml"
     shown = epochfuzz("replay", case, "--protocol", "kafka-3.7", "--json")
     verdict = json.loads(shown.stdout)["cases"][0]["protocols"]["kafka-3.7"]
@@ -133,7 +133,7 @@ def test_replay_shows_causes_and_has_them_in_its_json():
     assert "suspected: remote_leo=kept (docs/findings/re-elected-leader.md)" in shown.stderr
 
 
-def test_shrink_says_why_what_it_shrinks_is_broken():
+def test_shrink_shows_the_causes_of_the_violation():
     shrunk = epochfuzz("shrink", ROOT / "corpus" / "documents" / "m1-loss.yaml", "--protocol", "hw", "--json")
     document = json.loads(shrunk.stdout)
     assert (document["status"], document["page"]) == ("known", None)

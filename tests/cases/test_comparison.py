@@ -1,4 +1,4 @@
-"""What a run found beside the corpus, and how a finding becomes a case of it."""
+"""Comparison of findings with the corpus, and the command `corpus add`."""
 
 import json
 from dataclasses import replace
@@ -18,8 +18,8 @@ from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 pytestmark = pytest.mark.thorough
 
 
-class Nobody:
-    """Whom findings are shown to."""
+class NoDisplay:
+    """A display that ignores the findings."""
 
     def doing(self, what):
         pass
@@ -48,7 +48,7 @@ def case(**changes):
 def found():
     walker = Walker([HW], Configuration(), seed=7)
     broken = fuzz.breaches([HW], Configuration(), walker.walk(0, 3_000))
-    return fuzz.findings(walker, broken, Nobody()).findings
+    return fuzz.findings(walker, broken, NoDisplay()).findings
 
 
 def compare(found, *corpus):
@@ -59,7 +59,7 @@ def test_a_finding_that_no_case_shows_is_not_in_the_corpus(found):
     assert set(compare(found).known) == {None}
 
 
-def test_a_finding_is_in_the_corpus_as_a_case_with_the_same_events(found):
+def test_a_finding_matches_a_case_with_equal_events(found):
     known = dict(zip((finding.property for finding in found), compare(found, case()).known, strict=True))
     assert known["no-committed-loss"] == known["no-acked-loss"] == "m1"
     assert known["no-divergence"] is None
@@ -68,18 +68,18 @@ def test_a_finding_is_in_the_corpus_as_a_case_with_the_same_events(found):
     assert "hw breaks no-divergence: not in the corpus" in said
 
 
-def test_a_case_with_independent_events_in_another_order_is_the_same(found):
+def test_a_finding_matches_a_case_with_independent_events_in_another_order(found):
     other = parse_schedule([*LOSS[:6], "elect B", "notify B", "notify B"])
     assert compare(found, case(events=other)).known[0] == "m1"
 
 
-def test_a_case_of_another_configuration_shows_nothing_of_this_one(found):
+def test_a_finding_matches_a_case_with_other_bounds_but_not_with_more_replicas(found):
     elsewhere = case(settings=Configuration(replicas=3))
     assert compare(found, elsewhere) == compare(found)
     assert compare(found, case(settings=Configuration(records=4))).known[0] == "m1"
 
 
-def test_what_a_case_expects_and_nobody_saw_is_named(found):
+def test_the_comparison_lists_expected_violations_that_the_run_did_not_find(found):
     rare = case(expect={"hw": Expectation(("log-matching",), 9), "kip-101": Expectation(("no-divergence",), 9)})
     assert compare(found, rare).no_longer_seen == (Unseen("m1", "hw", "log-matching"),)
     assert compare(found, case()).no_longer_seen == ()
@@ -98,7 +98,7 @@ def offered(tmp_path):
     return path
 
 
-def test_a_case_is_shown_and_kept_under_found(epochfuzz, offered, tmp_path):
+def test_corpus_add_shows_a_case_and_saves_it_in_corpus_found(epochfuzz, offered, tmp_path):
     code, out, _ = epochfuzz("corpus", "add", offered, "--yes")
     assert code == 0
     assert "m0 is lost" in out
@@ -106,20 +106,20 @@ def test_a_case_is_shown_and_kept_under_found(epochfuzz, offered, tmp_path):
     assert load_case(tmp_path / "corpus" / "found" / "m1.yaml") == case()
 
 
-def test_a_case_that_is_not_confirmed_is_not_kept(epochfuzz, offered, monkeypatch, tmp_path):
+def test_corpus_add_saves_no_case_without_confirmation(epochfuzz, offered, monkeypatch, tmp_path):
     monkeypatch.setattr("typer.confirm", lambda *texts, **options: False)
     assert epochfuzz("corpus", "add", offered)[0] == 0
     assert not (tmp_path / "corpus").exists()
 
 
-def test_a_case_that_the_corpus_has_is_not_kept_twice(epochfuzz, offered):
+def test_corpus_add_does_not_save_a_case_twice(epochfuzz, offered):
     epochfuzz("corpus", "add", offered, "--yes")
     code, out, _ = epochfuzz("corpus", "add", offered, "--yes")
     assert code == 0
     assert "m1: already kept as corpus/found/m1.yaml" in out
 
 
-def test_as_json_it_says_what_was_added_and_what_was_known(epochfuzz, offered):
+def test_corpus_add_lists_added_and_known_cases_in_its_json(epochfuzz, offered):
     for document in (
         {"added": ["corpus/found/m1.yaml"], "known": {}},
         {"added": [], "known": {"m1": "corpus/found/m1.yaml"}},
@@ -127,14 +127,14 @@ def test_as_json_it_says_what_was_added_and_what_was_known(epochfuzz, offered):
         assert json.loads(epochfuzz("corpus", "add", offered, "--yes", "--json")[1]) == document
 
 
-def test_another_case_of_that_name_gets_a_name_of_its_own(epochfuzz, offered):
+def test_corpus_add_renames_a_different_case_with_an_existing_name(epochfuzz, offered):
     epochfuzz("corpus", "add", offered, "--yes")
     offered.write_text(dump_case(case(events=parse_schedule(["produce A"]), expect={})))
     assert "added corpus/found/m1-2.yaml" in epochfuzz("corpus", "add", offered, "--yes")[1]
     assert [each.id for each in load_corpus(["corpus"])] == ["m1-2", "m1"]
 
 
-def test_a_file_that_is_no_case_is_named_with_its_line(epochfuzz, offered):
+def test_corpus_add_names_the_line_of_the_error_in_an_invalid_case(epochfuzz, offered):
     offered.write_text("schema: 1\nid: NO\nwhy: x\nevents: []\n")
     code, _, err = epochfuzz("corpus", "add", offered)
     assert code == 2

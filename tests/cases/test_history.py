@@ -1,4 +1,4 @@
-"""Kafka's history: each replication bug found by the tool where its fix is missing, and gone where it is present."""
+"""Kafka's history: epochfuzz finds each replication bug without its fix, and not with the fix."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -31,7 +31,7 @@ JIRAS = {
 KIPS = {"497", "841", "903", "966"}
 NEWEST = "kip-966"
 
-# By case, a protocol that has the fix; the one that the case was found in lacks it.
+# For each case a protocol with the fix. The protocol that the case was found in lacks the fix.
 FIXED_IN = {
     "high-watermark-above-the-log": "kafka-2.6.0",
     "kafka-10706-divergence-without-end": "kip-595",
@@ -74,21 +74,21 @@ FIXED_IN = {
     "re-elected-leader-in-kraft": "kip-966",
     "reverted-expansion": "kip-966",
 }
-# What breaks with the fix as well, for it is nobody's bug: the power took what had not been flushed, or an unclean
-# election was allowed.
+# Properties that break with the fix as well, without a bug: a power failure lost records that had not been flushed, or
+# an unclean election was allowed.
 LEFT_OVER = {
     "high-watermark-above-the-log": ("no-committed-loss", "no-acked-loss"),
     "kafka-3919-power-outage": ("no-committed-loss", "isr-complete"),
 }
-NOBODYS_BUG = {
+WITHOUT_BUG = {
     "acks-1-leader-change",
     "min-insync-replicas-1-power-loss",
     "not-enough-replicas-after-append",
     "unclean-election-loss",
 }
-# The protocols in which a leader changes the ISR by itself, so that `shrink` is all that it takes.
+# The protocols in which a leader changes the ISR without a request, so `shrink` is enough.
 BY_WRITE = {name for name, each in NAMED.items() if each.choice("isr_change") == IsrChange.ATOMIC}
-# Bugs that the project knows of no JIRA for.
+# Bugs without a JIRA issue that we know of.
 WITHOUT_JIRA = {
     "high-watermark-above-the-log",
     "re-elected-leader",
@@ -103,7 +103,7 @@ WITHOUT_END = {
 }
 WENT_BACK = "kafka-2334-high-watermark-goes-back"
 HALTS = "kafka-7414-out-of-range-halts"
-# What no property forbids, and a goal counts.
+# Behaviour that no property forbids and a goal counts.
 GOALS = {WENT_BACK: Goal.HIGH_WATERMARK_WENT_BACK, HALTS: Goal.HALTED_OUT_OF_RANGE}
 
 MEMORY = 2 * GIBIBYTE
@@ -133,12 +133,12 @@ def wanted(case: Case) -> int:
 
 
 def breaks(case: Case) -> Callable[[state.State], bool]:
-    """By the state alone, so that it is not for `convergence`, which is judged on a copy after healing."""
+    """Check the state alone. Not for `convergence`, which is checked after all faults have stopped."""
     return lambda p: bool(properties.broken_now(p) & wanted(case))
 
 
 def run_of_origin(case: Case) -> Iterator[Execution]:
-    """The schedule that the case came from, after each event of it that is enabled."""
+    """Yield the run of the schedule that the case came from, after each enabled event."""
     origin = provenance(case)
     schedule = Walker([found_in(case)], case.settings, origin["seed"]).schedule(origin["schedule"])
     execution = Execution(found_in(case), case.settings)
@@ -148,7 +148,7 @@ def run_of_origin(case: Case) -> Iterator[Execution]:
 
 
 def length_until(reached: Callable[[state.State], bool], case: Case) -> int | None:
-    """How many events of the schedule that the case came from are enabled until a state is reached, None for never."""
+    """Return the number of enabled events up to a state in the schedule of a case, or None without such a state."""
     return next((length for length, run in enumerate(run_of_origin(case), 1) if reached(run.state)), None)
 
 
@@ -157,7 +157,7 @@ CERTIFIED = [
     for case in HISTORY.values()
     if provenance(case)["certified_minimal"] and "spares" not in provenance(case)
 ]
-# Another bug is shorter: these are the shortest schedules to break a protocol while those with the fix hold.
+# Another bug has a shorter schedule. These are the shortest schedules under which protocols with the fix hold.
 HOLDING = [name for name, case in HISTORY.items() if "spares" in provenance(case)]
 
 
@@ -165,40 +165,40 @@ def test_every_replication_bug_of_kafkas_history_has_a_case() -> None:
     named = {jira for jira in JIRAS for case in HISTORY.values() if case.id.startswith(f"kafka-{jira}-")}
     assert named == JIRAS
     assert {kip for kip in KIPS for case in HISTORY.values() if case.id.startswith(f"kip-{kip}-")} == KIPS
-    assert set(HISTORY) == {*FIXED_IN, *NOBODYS_BUG, *GOALS}
+    assert set(HISTORY) == {*FIXED_IN, *WITHOUT_BUG, *GOALS}
 
 
-@pytest.mark.parametrize("name", sorted(HISTORY.keys() - NOBODYS_BUG - WITHOUT_JIRA))
-def test_the_story_of_a_bug_names_its_jira(name: str) -> None:
+@pytest.mark.parametrize("name", sorted(HISTORY.keys() - WITHOUT_BUG - WITHOUT_JIRA))
+def test_the_description_of_a_bug_names_its_jira_issue_or_kip(name: str) -> None:
     assert "-".join(name.split("-")[:2]).upper() in HISTORY[name].why
 
 
 @pytest.mark.parametrize("name", FIXED_IN)
-def test_a_bug_shows_without_its_fix_and_is_gone_with_it(name: str) -> None:
+def test_a_bug_breaks_its_property_without_the_fix_but_not_with_the_fix(name: str) -> None:
     case = HISTORY[name]
     assert provenance(case)["property"] in case.expect[found_in(case).name].broken
     assert case.expect[FIXED_IN[name]].broken == LEFT_OVER.get(name, ())
 
 
 @pytest.mark.parametrize("name", FIXED_IN)
-def test_the_newest_generation_has_every_fix(name: str) -> None:
+def test_the_newest_reference_design_has_every_fix(name: str) -> None:
     assert HISTORY[name].expect[NEWEST].broken == ()
 
 
-@pytest.mark.parametrize("name", sorted({*FIXED_IN, *NOBODYS_BUG} - WITHOUT_END))
+@pytest.mark.parametrize("name", sorted({*FIXED_IN, *WITHOUT_BUG} - WITHOUT_END))
 def test_the_random_schedule_that_a_case_came_from_breaks_its_property(name: str) -> None:
     case = HISTORY[name]
     assert length_until(breaks(case), case) == provenance(case)["shrunk_from"]
     assert len(case.events) <= provenance(case)["shrunk_from"]
 
 
-# A search side by side that takes ten seconds and more.
+# Joint searches that take ten seconds or more.
 SEARCHED_LONG = {"kafka-6361-fast-leader-fail-over", "kafka-7415-undefined-epoch"}
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("case", CERTIFIED)
-def test_no_shorter_schedule_breaks_the_property_where_the_case_says_so(case: Case) -> None:
+def test_no_schedule_is_shorter_than_a_case_that_claims_to_be_shortest(case: Case) -> None:
     certificate = certify(case.events, found_in(case), case.settings, wanted(case), MEMORY)
     assert certificate == Reproducer(case.events, True, len(case.events))
 
@@ -206,7 +206,7 @@ def test_no_shorter_schedule_breaks_the_property_where_the_case_says_so(case: Ca
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.slow] if name in SEARCHED_LONG else []) for name in HOLDING]
 )
-def test_no_shorter_schedule_breaks_the_protocol_and_spares_those_with_the_fix(name: str) -> None:
+def test_no_shorter_schedule_breaks_the_protocol_and_holds_under_protocols_with_the_fix(name: str) -> None:
     case = HISTORY[name]
     holding = [parse_protocol(protocol) for protocol in provenance(case)["spares"]]
     result = explore(found_in(case), case.settings, wanted(case), memory=MEMORY, holding=holding)
@@ -215,9 +215,11 @@ def test_no_shorter_schedule_breaks_the_protocol_and_spares_those_with_the_fix(n
     assert provenance(case)["certified_minimal"]
 
 
-@pytest.mark.parametrize("name", sorted(NOBODYS_BUG))
+@pytest.mark.parametrize("name", sorted(WITHOUT_BUG))
 @pytest.mark.parametrize("generation", [name for name in GENERATIONS if name in BY_WRITE])
-def test_a_loss_that_is_nobodys_bug_is_permitted_or_known_under_every_generation(name: str, generation: str) -> None:
+def test_a_loss_without_a_bug_is_permitted_or_explained_under_every_reference_design(
+    name: str, generation: str
+) -> None:
     case = HISTORY[name]
     expected = case.expect[generation]
     assert provenance(case)["property"] in (*expected.broken, *(expected.permitted or ()))
@@ -225,13 +227,13 @@ def test_a_loss_that_is_nobodys_bug_is_permitted_or_known_under_every_generation
     assert all(reason(case.events, protocol, case.settings, broken) for broken in expected.broken)
 
 
-def test_acks_1_permits_the_loss_of_what_only_the_leader_had() -> None:
+def test_acks_1_permits_the_loss_of_a_record_that_only_the_leader_had() -> None:
     case = HISTORY["acks-1-leader-change"]
     assert {(e.broken, e.permitted) for e in case.expect.values()} == {((), ("no-acked-loss",))}
 
 
 @pytest.mark.parametrize("generation", GENERATIONS)
-def test_a_high_watermark_that_goes_back_is_a_goal_and_breaks_nothing(generation: str) -> None:
+def test_a_high_watermark_that_goes_back_meets_a_goal_and_breaks_no_property(generation: str) -> None:
     case = HISTORY[WENT_BACK]
     run = replay(case.events, parse_protocol(generation), case.settings)
     final = run.steps[-1].state
@@ -241,7 +243,7 @@ def test_a_high_watermark_that_goes_back_is_a_goal_and_breaks_nothing(generation
 
 
 @pytest.mark.parametrize("name", GOALS)
-def test_the_random_schedule_that_met_a_goal_is_on_record(name: str) -> None:
+def test_the_recorded_random_schedule_of_a_case_meets_its_goal(name: str) -> None:
     case = HISTORY[name]
     assert length_until(lambda p: bool(p.goals & GOALS[name]), case) == provenance(case)["shrunk_from"]
 
@@ -255,7 +257,7 @@ def test_a_follower_out_of_range_halts_until_kafka_7414(protocol: str, halts: bo
 
 
 @pytest.mark.parametrize("name", sorted(WITHOUT_END))
-def test_the_random_schedule_that_made_a_follower_ask_without_end_is_on_record(name: str) -> None:
+def test_the_recorded_random_schedule_of_an_endless_case_breaks_a_property_at_its_end(name: str) -> None:
     case = HISTORY[name]
     *_, final = enumerate(run_of_origin(case), 1)
     length, execution = final
@@ -267,7 +269,7 @@ def test_the_random_schedule_that_made_a_follower_ask_without_end_is_on_record(n
 ANSWERS_OF_AN_EARLIER_EPOCH = {
     name for name, each in RELEASES.items() if each.choice("truncation") == Truncation.ON_FETCH
 } - {"kafka-3.9.1", "kafka-4.1"}
-RELEASES_BY_THE_STORY = {
+AFFECTED_RELEASES = {
     "high-watermark-above-the-log": {
         "kafka-0.10.2",
         "kafka-2.0.1",
@@ -318,12 +320,12 @@ RELEASES_BY_THE_STORY = {
 }
 
 
-@pytest.mark.parametrize("name", RELEASES_BY_THE_STORY)
-def test_a_flaw_shows_in_the_releases_that_had_it_and_in_no_other(name: str) -> None:
+@pytest.mark.parametrize("name", AFFECTED_RELEASES)
+def test_a_case_breaks_its_property_in_exactly_the_affected_releases(name: str) -> None:
     case = HISTORY[name]
     runs = {release: replay(case.events, RELEASES[release], case.settings) for release in RELEASES}
     broken = {release for release, run in runs.items() if provenance(case)["property"] in run.broken}
-    assert broken == RELEASES_BY_THE_STORY[name]
+    assert broken == AFFECTED_RELEASES[name]
 
 
 EVENTS = {
@@ -356,18 +358,18 @@ EVENTS = {
 
 
 @pytest.mark.parametrize("name", EVENTS)
-def test_the_schedule_of_a_story_is_the_one_that_it_tells(name: str) -> None:
+def test_a_case_has_the_schedule_of_its_description(name: str) -> None:
     assert ", ".join(schedule_texts(HISTORY[name].events)) == EVENTS[name]
 
 
-def test_a_re_elected_leader_has_an_incomplete_isr_before_it_loses_anything() -> None:
+def test_a_re_elected_leader_has_an_incomplete_isr_before_a_record_is_lost() -> None:
     case = HISTORY["re-elected-leader"]
     first_broken = replay(case.events, RELEASES["kafka-2.6.1"], case.settings).first_broken
     assert first_broken == {"isr-complete": 12, "no-committed-loss": 14, "no-acked-loss": 14}
 
 
 @pytest.mark.parametrize("protocol", sorted(BY_WRITE))
-def test_a_record_is_exposed_but_not_acked_where_its_isr_fell_below_the_minimum(protocol: str) -> None:
+def test_a_record_is_exposed_but_not_acknowledged_if_the_isr_fell_below_the_minimum(protocol: str) -> None:
     case = HISTORY["not-enough-replicas-after-append"]
     run = replay(case.events, parse_protocol(protocol), case.settings)
     assert (run.steps[1].state.exposed, run.steps[1].state.acked) == (1, 0)

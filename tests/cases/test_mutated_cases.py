@@ -1,6 +1,6 @@
-"""Case files with anything done to them: each is read, or refused with its name and line, and never with a traceback.
+"""Mutated case files: each loads, or raises an error with its name and line, but never a traceback.
 
-A mutation is drawn from a number, so that one that fails can be made again.
+A number determines each mutation, so that a failure can be reproduced.
 """
 
 import random
@@ -17,7 +17,7 @@ from epochfuzz.harness.cases.verdict import judge
 
 CASES = [path.read_bytes() for path in find_cases([Path(__file__).parents[2] / "corpus"])]
 
-# What may be written anywhere: values of other types, syntax of YAML, what Unicode and numbers have of a trap.
+# Words to insert: values of other types, YAML syntax, and troublesome Unicode and numbers.
 WORDS = [
     *(b"null ~ yes .inf .nan 1e999 0x1F 017 -1 1_000 1:30 2026-01-01 !!python/object:os.system <<".split()),
     *(b"[] {} [[]] {a: b} 'x \" | > --- ... # : - ? & * ! % @ ` , ]".split(b" ")),
@@ -64,7 +64,7 @@ def indent_a_line(text: bytearray, draw: random.Random) -> None:
 
 
 def graft(text: bytearray, draw: random.Random) -> None:
-    """Some lines of another case."""
+    """Insert some lines of another case."""
     lines = draw.choice(CASES).splitlines(keepends=True)
     first = draw.randrange(len(lines))
     own = bytes(text).splitlines(keepends=True)
@@ -79,7 +79,7 @@ MUTATIONS: list[Callable[[bytearray, random.Random], None]] = [
 
 
 def mutated(number: int) -> bytes:
-    """A case file with one to four things done to it, by number."""
+    """Return a case file with one to four mutations, which the number determines."""
     draw = random.Random(number)
     text = bytearray(draw.choice(CASES))
     for _ in range(draw.choice((1, 1, 2, 4))):
@@ -89,7 +89,7 @@ def mutated(number: int) -> bytes:
 
 
 def is_read(path: Path) -> bool:
-    """Whether a file is read as a case, which can then be replayed and written again; otherwise it is refused."""
+    """Return whether a file loads as a case, which can then be replayed and written again."""
     try:
         case = load_case(path)
     except CaseError as error:
@@ -107,7 +107,7 @@ def load_case_from(text: str, path: Path) -> object:
     return load_case(path)
 
 
-def assert_each_is_read_or_refused(numbers: range, place: Path) -> None:
+def assert_each_loads_or_raises_a_case_error(numbers: range, place: Path) -> None:
     path, read = place / "case.yaml", 0
     for number in numbers:
         path.write_bytes(mutated(number))
@@ -118,17 +118,17 @@ def assert_each_is_read_or_refused(numbers: range, place: Path) -> None:
     assert 0.02 < read / len(numbers) < 0.9, "mutations are too mild, or too wild, to say much"
 
 
-def test_two_hundred_mutations_are_read_or_refused(tmp_path: Path) -> None:
-    assert_each_is_read_or_refused(range(200), tmp_path)
+def test_200_mutated_case_files_load_or_raise_a_case_error(tmp_path: Path) -> None:
+    assert_each_loads_or_raises_a_case_error(range(200), tmp_path)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(3_600)
-def test_ten_thousand_mutations_are_read_or_refused(tmp_path: Path) -> None:
-    assert_each_is_read_or_refused(range(10_000), tmp_path)
+def test_10000_mutated_case_files_load_or_raise_a_case_error(tmp_path: Path) -> None:
+    assert_each_loads_or_raises_a_case_error(range(10_000), tmp_path)
 
 
-def test_a_file_that_is_larger_than_any_case_is_refused(tmp_path: Path) -> None:
+def test_a_case_file_over_the_size_limit_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "case.yaml"
     path.write_bytes(CASES[0] + b"#" * MAX_BYTES)
     assert not is_read(path)

@@ -1,4 +1,4 @@
-"""Verdicts: when a replay is as a case expects, and how a difference is said."""
+"""Verdicts: whether a replay meets the expectations of a case, and the messages about differences."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -45,7 +45,7 @@ def state_mismatches(after: int, observation: dict[str, Any]) -> tuple[str, ...]
         Expectation(ALL_BROKEN, permitted=()),
     ],
 )
-def test_what_breaks_besides_the_named_properties_is_no_mismatch(expected: Expectation) -> None:
+def test_a_broken_property_that_the_case_does_not_name_is_not_a_mismatch(expected: Expectation) -> None:
     assert mismatches(expected) == ()
 
 
@@ -56,7 +56,9 @@ def test_a_named_property_that_holds_is_a_mismatch() -> None:
 
 
 @pytest.mark.parametrize(("name", "expected", "came"), [("no-committed-loss", 8, 9), ("isr-complete", 9, 8)])
-def test_a_break_sooner_or_later_than_expected_is_a_mismatch(name: str, expected: int, came: int) -> None:
+def test_a_property_that_breaks_earlier_or_later_than_expected_is_a_mismatch(
+    name: str, expected: int, came: int
+) -> None:
     (mismatch,) = mismatches(Expectation((name,), at=expected))
     assert mismatch == (
         f"the first break was expected after event {expected} (notify B), but came after event {came} (notify B)"
@@ -64,11 +66,11 @@ def test_a_break_sooner_or_later_than_expected_is_a_mismatch(name: str, expected
 
 
 @pytest.mark.parametrize(("broken", "at"), [(("isr-complete",), 8), (ALL_BROKEN, 9), ((), 9), (("no-divergence",), 9)])
-def test_a_verdict_dates_the_break_that_was_expected(broken: tuple[str, ...], at: int) -> None:
+def test_a_verdict_gives_the_event_that_breaks_the_expected_properties(broken: tuple[str, ...], at: int) -> None:
     assert judge(replace(SHORTEST_LOSS, expect={"hw": Expectation(broken)})).verdicts["hw"].at == at
 
 
-def test_an_empty_expectation_demands_that_nothing_breaks() -> None:
+def test_an_empty_expectation_requires_that_no_property_breaks() -> None:
     assert mismatches(Expectation(())) == (
         "nothing was expected to break, but no-committed-loss broke after event 9 (notify B)",
         "nothing was expected to break, but no-acked-loss broke after event 9 (notify B)",
@@ -76,29 +78,29 @@ def test_an_empty_expectation_demands_that_nothing_breaks() -> None:
     )
 
 
-def test_a_permitted_loss_is_no_break() -> None:
+def test_a_permitted_loss_does_not_count_as_a_broken_property() -> None:
     (mismatch,) = mismatches(Expectation(("no-acked-loss",)), UNANSWERED)
     assert mismatch == "no-acked-loss was expected to break, but is only permitted to"
 
 
-def test_permitted_properties_are_compared_exactly_where_they_are_given() -> None:
+def test_a_case_that_lists_permitted_violations_must_list_all_of_them() -> None:
     assert mismatches(Expectation(("no-committed-loss",), permitted=("no-acked-loss",)), UNANSWERED) == ()
     (mismatch,) = mismatches(Expectation(("no-committed-loss",), permitted=()), UNANSWERED)
     assert mismatch == "the permitted violations should be [], but are [no-acked-loss]"
 
 
-def test_a_state_compares_only_what_it_says() -> None:
+def test_a_checked_state_compares_only_the_fields_that_it_lists() -> None:
     assert state_mismatches(4, {"replicas": {"A": {"hw": 1}, "B": {"hw": 0, "log": [["m0", 0]]}}}) == ()
 
 
-def test_a_state_that_differs_names_event_replica_and_field() -> None:
+def test_the_mismatch_of_a_checked_state_names_the_event_the_replica_and_the_field() -> None:
     assert state_mismatches(3, {"replicas": {"B": {"log": [["m1", 2]], "leo": 1, "hw": 1}}}) == (
         "after event 3 (receive B), log of B was expected to be [m1@2], but is [m0@0]",
         "after event 3 (receive B), hw of B was expected to be 1, but is 0",
     )
 
 
-def test_a_state_after_event_0_is_the_start() -> None:
+def test_a_checked_state_after_event_0_is_the_initial_state() -> None:
     assert state_mismatches(0, {"controller": {"leader": "B", "isr": ["A", "B"]}}) == (
         "at the start, leader of controller was expected to be B, but is A",
     )
@@ -111,7 +113,7 @@ def test_a_protocol_without_expectation_has_a_verdict_and_no_mismatch() -> None:
     assert judged.verdicts["kip-320:fencing=none"].run.broken == []
 
 
-def test_protocols_are_those_that_the_case_speaks_of_unless_others_are_named() -> None:
+def test_judge_checks_the_protocols_of_the_case_unless_the_caller_names_others() -> None:
     case = replace(
         SHORTEST_LOSS,
         expect={"hw": Expectation(ALL_BROKEN)},
@@ -122,12 +124,12 @@ def test_protocols_are_those_that_the_case_speaks_of_unless_others_are_named() -
     assert list(judge(case, ["kip-279"]).verdicts) == ["kip-279"]
 
 
-def test_an_unknown_protocol_is_refused() -> None:
+def test_an_unknown_protocol_is_an_error() -> None:
     with pytest.raises(ProtocolError, match="unknown protocol"):
         judge(SHORTEST_LOSS, ["kip-102"])
 
 
-def test_another_fingerprint_is_a_drift_and_not_a_mismatch() -> None:
+def test_a_different_fingerprint_is_a_drift_and_not_a_mismatch() -> None:
     fingerprint = judge(SHORTEST_LOSS, ["hw"]).verdicts["hw"].run.fingerprint
     same = judge(replace(SHORTEST_LOSS, provenance={"fingerprint": {"hw": fingerprint}}))
     assert same.as_expected
@@ -139,13 +141,13 @@ def test_another_fingerprint_is_a_drift_and_not_a_mismatch() -> None:
     assert other.verdicts["hw"].drift == f"the run's fingerprint is {fingerprint}, but {'0' * 16} was recorded"
 
 
-def test_a_mismatch_alone_is_no_drift() -> None:
+def test_a_mismatch_with_an_unchanged_fingerprint_is_not_a_drift() -> None:
     judged = judge(replace(SHORTEST_LOSS, expect={"hw": Expectation(())}))
     assert not judged.as_expected
     assert not judged.drifted
 
 
-def test_a_rewritten_case_says_what_replay_gives() -> None:
+def test_a_rewritten_case_has_the_results_of_replay() -> None:
     case = replace(
         UNANSWERED,
         expect={"hw": Expectation(("no-divergence",), at=1), "kip-101": Expectation(("convergence",), permitted=())},
@@ -165,7 +167,7 @@ def test_a_rewritten_case_says_what_replay_gives() -> None:
     assert rewritten(after) == after
 
 
-def test_at_is_the_first_break_of_a_property_that_does_not_only_warn() -> None:
+def test_at_is_the_first_event_that_breaks_a_property_other_than_a_warning() -> None:
     case = load_case(Path(__file__).parents[2] / "corpus" / "documents" / "m1-loss.yaml")
     verdict = judge(case, ["hw"]).verdicts["hw"]
     first_broken = verdict.run.first_broken

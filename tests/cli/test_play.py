@@ -57,6 +57,12 @@ def test_an_address_is_read_back_as_the_position_that_it_is_of(there: Position, 
     assert parsed(there.query()) == there
 
 
+def test_a_branch_that_continues_the_schedule_opens_at_the_last_common_event() -> None:
+    shorter = where("produce A, fetch B", "hw")
+    longer = parse_schedule(["produce A", "fetch B", "receive B"])
+    assert shorter.at(3).along(longer).step == 2
+
+
 @pytest.mark.parametrize(
     ("query", "said"),
     [
@@ -65,7 +71,7 @@ def test_an_address_is_read_back_as_the_position_that_it_is_of(there: Position, 
         ("replicas=7", "replicas must be from 2 to 5; got 7"),
         ("power_loss=maybe", "power_loss must be true or false; got 'maybe'"),
         ("acks=2", "acks must be 0, 1 or all; got '2'"),
-        ("events=produce+A&step=3", "step must be a whole number from 0 to 1; got '3'"),
+        ("events=produce+A&step=3", "step must be a whole number from 0 to 2; got '3'"),
         ("replica=3", "unknown key 'replica' in the address; did you mean 'replicas'?"),
         ("replicas=2&replicas=3", "replicas comes twice"),
         ("events=" + ",".join(["produce+A"] * 501), "501 events are too many to draw"),

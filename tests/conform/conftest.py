@@ -1,4 +1,4 @@
-"""Fixtures for tests that start subjects."""
+"""Fixtures for tests that start adapters."""
 
 import os
 import uuid
@@ -13,9 +13,9 @@ from tests.conform.running import ROOT
 
 @pytest.fixture
 def living(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[str]]:
-    """The command lines that have a text in them of living processes that this test has started, children included.
+    """Return a function that lists the command lines, with a given text, of all live processes of this test.
 
-    They are known by an entry in their environment, so that other tests may run at the same time.
+    The function recognizes the processes by a variable in their environment, so other tests may run at the same time.
     """
     name, value = "CONFORM_TEST", uuid.uuid4().hex
     monkeypatch.setenv(name, value)
@@ -37,7 +37,7 @@ def living(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[str]]:
 
 @pytest.fixture
 def epochfuzz(epochfuzz: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
-    """Runs `epochfuzz` in an empty directory from which the subjects of these tests can be started."""
+    """Runs `epochfuzz` in an empty directory from which the adapters of these tests can be started."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), str(ROOT / "src")]))
     return epochfuzz

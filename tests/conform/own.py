@@ -1,6 +1,6 @@
-"""The model with fields of its own, as a command: `python -m tests.conform.own STARTS [WRONG]`.
+"""The model with additional fields, as an adapter: `python -m tests.conform.own STARTS [WRONG]`.
 
-It notes its start in the file STARTS. With any WRONG its high watermarks are wrong.
+The adapter appends a line to the file STARTS when it starts. With any argument WRONG its high watermarks are wrong.
 """
 
 import sys

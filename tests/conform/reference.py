@@ -1,4 +1,4 @@
-"""The model itself as a subject: what conforms by construction. As a command: `python -m tests.conform.reference`."""
+"""The model as an adapter, which conforms by construction. As a command: `python -m tests.conform.reference`."""
 
 import json
 import sys
@@ -12,10 +12,10 @@ from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 
 class Reference:
-    """The model as a subject in Python."""
+    """The model as an adapter in Python."""
 
     def reset(self, config: dict[str, Any], protocol: str) -> list[str] | None:
-        bounds = {"records": MAX_RECORDS, "epochs": MAX_EPOCHS}  # a subject has none of a run's
+        bounds = {"records": MAX_RECORDS, "epochs": MAX_EPOCHS}  # an adapter has no bounds
         self.execution = Execution(parse_protocol(protocol), Configuration(**(config | bounds)))
         return None
 

@@ -1,4 +1,4 @@
-"""Running subjects from tests."""
+"""Run adapters from tests."""
 
 import os
 import sys
@@ -31,19 +31,19 @@ def conform(
     jobs: int = 1,
     **arguments: Any,
 ) -> Conformance:
-    """Run drawn schedules on a command; `arguments` are fields of Plan, or settings of the partition."""
+    """Run random schedules on an adapter. `arguments` are fields of Plan or settings of the partition."""
     of_plan = {key: arguments.pop(key) for key in list(arguments) if key in Plan.__dataclass_fields__}
     plan = Plan(command, [parse_protocol(protocol)], Configuration(**arguments), schedules, seed, **of_plan)
     return run(plan, Processes(jobs))
 
 
 def reproducer(conformance: Conformance) -> list[str]:
-    """The events of the first nonconformity."""
+    """Return the events of the first nonconformity."""
     return schedule_texts(conformance.nonconformities[0].sighting.sent)
 
 
 def failures(test: Any, examples: int = 30) -> list[str]:
-    """What the test case reports, with Hypothesis's account of the steps."""
+    """Run a test case. Returns the text of each failure, with Hypothesis's steps."""
     test.settings = hypothesis_settings(test.settings, max_examples=examples, derandomize=True, database=None)
     result = unittest.TestResult()
     unittest.defaultTestLoader.loadTestsFromTestCase(test).run(result)
@@ -52,7 +52,7 @@ def failures(test: Any, examples: int = 30) -> list[str]:
 
 
 def zombies() -> list[str]:
-    """The children of this process that are dead and were not waited for, as /proc lists them."""
+    """Return the zombie children of this process, as /proc lists them."""
     found = []
     for file in Path("/proc").glob("[0-9]*/stat"):
         try:

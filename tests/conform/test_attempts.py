@@ -1,4 +1,4 @@
-"""Shrinking a schedule by running it: what is found, and when it stops."""
+"""Shrinking runs parts of a schedule: its results, and its limits."""
 
 from itertools import pairwise
 
@@ -21,7 +21,7 @@ def minimal(
     enabled: object = lambda schedule: schedule,
     seconds: float = attempts.MOST_SECONDS,
 ) -> list[str]:
-    """What remains of events of which `fails`, a predicate on event texts, holds."""
+    """Shrink events that `fails`, a predicate on event texts, holds for. Returns the remaining events."""
 
     def attempt(schedule: bytes) -> ConformanceFailure | None:
         return ConformanceFailure(FAULT, schedule) if fails(schedule_texts(schedule)) else None  # type: ignore[operator]
@@ -71,7 +71,7 @@ def test_shrinking_replaces_a_detour_with_a_single_event() -> None:
 
 def test_shrinking_drops_events_that_a_replacement_disables() -> None:
     def enabled(schedule: bytes) -> bytes:
-        """Once B has expired, A is leader and knows it: nothing more to learn."""
+        """After `expire B`, A is the leader and has nothing to learn, so the events of the detour are not enabled."""
         events = schedule_texts(schedule)
         idle = set(DETOUR) if events[0] == "expire B" else set()
         return parse_schedule([event for event in events if event not in idle])
@@ -97,7 +97,9 @@ def test_shrinking_runs_no_schedule_twice() -> None:
     assert len(run) == len(set(run))
 
 
-def test_shrinking_stops_after_a_number_of_attempts_with_the_best_schedule_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shrinking_stops_after_a_number_of_attempts_with_the_best_schedule_so_far(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(attempts, "MOST_ATTEMPTS", 5)
     shrunk = minimal(LONG, in_order("crash B"))
     assert 1 < len(shrunk) < len(LONG)

@@ -1,4 +1,4 @@
-"""`epochfuzz conform`: what it prints, its JSON, its exit codes, and what it leaves behind."""
+"""`epochfuzz conform`: its output, its JSON, its exit codes, its saved files and its processes."""
 
 import os
 import re
@@ -35,10 +35,8 @@ def test_conform_exits_with_0_for_a_conforming_adapter_and_prints_the_size_of_th
 
 
 @pytest.mark.thorough
-def test_the_reproduce_line_names_all_options_of_a_run(
-    epochfuzz: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(attempts, "MOST_ATTEMPTS", 0)  # what is found is of no interest
+def test_the_reproduce_line_names_all_options_of_a_run(epochfuzz: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attempts, "MOST_ATTEMPTS", 0)  # the findings don't matter here
     case = str(ROOT / "corpus" / "documents" / "m1-loss.yaml")
     words = ["--protocol", "kip-101", "--replicas", "3", "--power-loss", "--judge", "promises", "--max-failures", "2"]
     words += ["--processes-for", "9"]
@@ -197,7 +195,9 @@ def test_conform_shows_own_fields_of_an_adapter_and_does_not_compare_them(epochf
     assert "│ replicas.A.own.flushed" in differing.out
 
 
-def test_conform_does_not_claim_to_keep_a_campaign_in_a_rejected_directory(epochfuzz: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_conform_does_not_claim_to_keep_a_campaign_in_a_rejected_directory(
+    epochfuzz: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(*arguments: object) -> None:
         raise BadInput("c: another campaign is in this directory")
 
@@ -377,7 +377,9 @@ def test_conform_shows_findings_seed_and_how_to_continue_after_ctrl_c(
     assert re.search(rf"{said}to continue, and to shrink all failures: epochfuzz conform .* --seed 2 -- ", ended.out)
 
 
-def test_conform_loses_no_failure_if_ctrl_c_interrupts_shrinking(epochfuzz: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_conform_loses_no_failure_if_ctrl_c_interrupts_shrinking(
+    epochfuzz: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def interrupted(*arguments: Any) -> None:
         raise KeyboardInterrupt
 
@@ -412,7 +414,7 @@ def test_conform_leaves_no_process_after_a_signal(
     assert "Traceback" not in errors
     deadline = time.monotonic() + 30
     while living() and number == signal.SIGKILL and time.monotonic() < deadline:
-        time.sleep(0.1)  # workers have to find out by themselves
+        time.sleep(0.1)  # the workers notice the death of their parent after a moment
     assert living() == []
 
 

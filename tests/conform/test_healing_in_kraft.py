@@ -1,4 +1,4 @@
-"""Healing by events in KRaft: a broker that has restarted is registered, learns what was decided, and is unfenced."""
+"""After all faults have stopped in KRaft, a restarted broker registers, learns all updates, and is unfenced."""
 
 from types import SimpleNamespace
 from typing import Any, cast
@@ -18,13 +18,16 @@ from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 
 class ModelAsSubject:
-    """The model, for what is sent to a subject."""
+    """The model as an adapter."""
 
     def __init__(self, execution: Execution) -> None:
         self._execution = execution
+        self.applied: list[str] = []
 
     def apply(self, event: str) -> bool:
-        return self._execution.apply(parse_event(event))
+        is_applied = self._execution.apply(parse_event(event))
+        self.applied += [event] if is_applied else []
+        return is_applied
 
     def observe(self) -> dict[str, Any]:
         return comparable(self._execution.state)
@@ -40,7 +43,9 @@ def test_after_all_faults_stop_every_broker_is_unfenced_and_knows_the_leader(pro
     for event in schedule.split(", "):
         execution.apply(parse_event(event))
     setting = SimpleNamespace(settings=settings, alphabet=execution.alphabet)
-    healing.heal(cast(Any, ModelAsSubject(execution)), cast(Any, setting), VERBS)
+    subject = ModelAsSubject(execution)
+    healed = healing.heal(cast(Any, subject), cast(Any, setting), VERBS)
+    assert list(healed.events) == subject.applied
     p = execution.state
     leader = p.decided_leader[p.controller_epoch]
     assert (p.fenced, [p.known_leader[r] for r in range(2)]) == (0, [leader, leader])

@@ -1,4 +1,4 @@
-"""Known differences: what such a file has, and what it excuses."""
+"""Known differences: the format of the file, and the differences that it covers."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -45,11 +45,11 @@ def test_a_goal_limits_a_known_difference_to_schedules_that_reach_the_goal() -> 
     after_an_unclean_election = replace(RECOVERED, met=("log truncated",))
     kafka = parse_protocol("kafka-2.0.1")
     assert not after_an_unclean_election.covers(DIFFERENCE, SENT, kafka, TWO)
-    cut = parse_schedule([
+    followed = parse_schedule([
         "produce A", "expire B", "elect A", "notify B", "fetch B", "receive B", "fetch B", "receive B",
     ])  # fmt: skip
-    assert Execution(kafka, TWO, cut).state.goals & Goal.LOG_TRUNCATED == 0
-    assert not after_an_unclean_election.covers(DIFFERENCE, cut + SENT, kafka, TWO)
+    assert Execution(kafka, TWO, followed).state.goals & Goal.LOG_TRUNCATED == 0
+    assert not after_an_unclean_election.covers(DIFFERENCE, followed + SENT, kafka, TWO)
     lost = parse_schedule(["produce B", "elect B", "produce A", "notify B", "notify A", "fetch A", "receive A"])
     assert Execution(kafka, TWO, lost).state.goals & Goal.LOG_TRUNCATED
     assert after_an_unclean_election.covers(DIFFERENCE, lost + SENT, kafka, TWO)

@@ -1,4 +1,4 @@
-"""Lock-step: a subject is held against the model field by field."""
+"""Lockstep compares an adapter with the model, field by field."""
 
 from collections.abc import Callable
 from typing import Any
@@ -23,7 +23,7 @@ Change = Callable[[dict[str, Any]], Any]
 
 
 class Changed(Reference):
-    """The model, shown as `change` changes it."""
+    """The model with changed observations: `change` changes them."""
 
     def __init__(self, change: Change, verbs: list[str] | None = None) -> None:
         self.change = change
@@ -94,7 +94,7 @@ def test_a_difference_names_the_field_and_the_expected_value(path: tuple[str, ..
     assert sighting.fault.kind is DiscrepancyKind.DIFFERENCE
     assert sighting.fault.field == ".".join(path)
     assert sighting.fault.observed != sighting.fault.expected
-    assert expected["replicas"]["B"]["hw"] == 1  # or the schedule would show nothing
+    assert expected["replicas"]["B"]["hw"] == 1  # otherwise the schedule could not show a wrong HW
 
 
 def without_epochs(observation: dict[str, Any]) -> None:
@@ -109,7 +109,7 @@ def test_a_difference_of_the_state_after_the_reset_is_found_before_any_event() -
 
 
 class Silent(CheckedSubject):
-    """Shows nothing before the first event, as a command does whose reply to a reset has no observation."""
+    """Show nothing before the first event, like a command whose reply to a reset has no observation."""
 
     def reset(self, config: dict[str, Any], protocol: str) -> list[str]:
         self.is_reset = True
@@ -219,12 +219,14 @@ def test_lockstep_sends_only_the_first_event_per_state_that_is_not_enabled() -> 
     assert subject.received == ["receive B", "produce A", "restart A"]
 
 
-def told(*records: str) -> Change:
+def acknowledged(*records: str) -> Change:
     return lambda observation: observation.update(producers={"acked": list(records)})
 
 
 def test_acknowledgements_are_compared_if_the_adapter_shows_them() -> None:
     replicated = [*REPLICATED[:4]]
-    assert [each.fault.field for each in run(Changed(told()), replicated).sightings] == ["producers.acked"]
-    assert [each.fault.field for each in run(Changed(told("m0")), replicated[:1]).sightings] == ["producers.acked"]
-    assert run(Changed(told()), replicated[:3]).sightings == []
+    assert [each.fault.field for each in run(Changed(acknowledged()), replicated).sightings] == ["producers.acked"]
+    assert [each.fault.field for each in run(Changed(acknowledged("m0")), replicated[:1]).sightings] == [
+        "producers.acked"
+    ]
+    assert run(Changed(acknowledged()), replicated[:3]).sightings == []

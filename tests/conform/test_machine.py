@@ -1,4 +1,4 @@
-"""Conformance in pytest: the test case that conformance_test makes."""
+"""Conformance in pytest: conformance_test returns a test case."""
 
 from pathlib import Path
 from typing import Any, ClassVar
@@ -18,7 +18,7 @@ from tests.conform.running import SUBJECT, failures
 
 
 class Ahead(Reference):
-    """Shows the log end offset of B one too high, once B has anything."""
+    """Show the log end offset of B one too high, once B has a record."""
 
     def observe(self) -> dict[str, Any]:
         observation = super().observe()
@@ -27,7 +27,7 @@ class Ahead(Reference):
 
 
 class Unfenced(Reference):
-    """A leader at another epoch is said to answer, as it did before KIP-320."""
+    """Apply a fetch from a leader with another epoch, as before KIP-320."""
 
     def apply(self, event: str) -> bool:
         verb, name = event.split()
@@ -38,14 +38,14 @@ class Unfenced(Reference):
 
 
 class Wordy(Reference):
-    """Answers with something other than a truth value."""
+    """Return a string instead of a bool from apply()."""
 
     def apply(self, event: str) -> bool:
         return "yes"  # type: ignore[return-value]
 
 
 class OnlyReplicates(Reference):
-    """Has some events, and fails on others."""
+    """Support three events, and fail at any other event."""
 
     def reset(self, config: dict[str, Any], protocol: str) -> list[str]:
         super().reset(config, protocol)
@@ -64,8 +64,8 @@ def test_conformance_test_passes_for_the_model() -> None:
 def test_conformance_test_fails_with_the_differing_field_and_the_shortest_schedule() -> None:
     (report,) = failures(conformance_test(Ahead))
     assert "Difference: difference: replicas.B.leo is 2, and 1 in the model" in report
-    # Two schedules are shortest. Hypothesis also draws constants of the modules that happen to be loaded, and so which
-    # of them it ends at depends on the tests that ran before.
+    # There are two shortest schedules. Hypothesis also draws constants of the loaded modules, so the reported schedule
+    # depends on the tests that ran before.
     shortest = ("produce A, fetch B, receive B", "elect B, notify B, produce B")
     assert any(f"after {schedule}\n" in report for schedule in shortest)
 
@@ -147,7 +147,7 @@ def test_conformance_test_fails_for_an_adapter_without_events() -> None:
 
 
 class Differs(Reference):
-    """Shows the LEO of B one too high once B has a record."""
+    """Show the LEO of B one too high once the model has a record in B."""
 
     def observe(self) -> dict[str, Any]:
         observation = super().observe()

@@ -1,4 +1,4 @@
-"""Promises only: the properties, judged on what is observed."""
+"""`--judge promises` checks the properties on observations, without a comparison with the model."""
 
 from typing import Any
 
@@ -154,9 +154,7 @@ def test_a_violation_that_the_configuration_permits_is_not_reported() -> None:
 
 def test_every_property_that_random_schedules_break_is_checked() -> None:
     breakable = {each.name for each in PROPERTIES if each.seen_in} - {"hw-within-log", "log-matching"}
-    breakable -= {
-        "consumer-no-skip"
-    }  # which is rare in drawn schedules; a case of the corpus has it, see test_rerun.py
+    breakable -= {"consumer-no-skip"}  # rare in random schedules; test_rerun.py replays a case
     found: set[str] = set()
     for number in range(200):
         settings = Configuration(replicas=3, unclean_leader_election=True, retries=number % 2 == 1)
@@ -168,24 +166,24 @@ def test_every_property_that_random_schedules_break_is_checked() -> None:
     assert found >= breakable
 
 
-class Telling(Reference):
-    """The model, whose producers are told when their record is appended, whatever the ISR has."""
+class AcknowledgesEarly(Reference):
+    """The model, but the leader acknowledges each record when it appends the record, regardless of the ISR."""
 
     def __init__(self) -> None:
-        self.told: list[str] = []
+        self.acked: list[str] = []
 
     def apply(self, event: str) -> bool:
         applied = super().apply(event)
         if applied and event.startswith("produce"):
-            self.told.append(f"m{len(self.told)}")
+            self.acked.append(f"m{len(self.acked)}")
         return applied
 
     def observe(self) -> dict[str, Any]:
-        return {**super().observe(), "producers": {"acked": list(self.told)}}
+        return {**super().observe(), "producers": {"acked": list(self.acked)}}
 
 
 def test_acknowledgements_that_the_adapter_shows_are_trusted() -> None:
     early = parse_schedule(["produce A", "elect B", "notify B"])
     assert run(early, "kip-320", Configuration()).sightings == []
-    told = run(early, "kip-320", Configuration(), Telling())
-    assert [(str(each.fault.field), len(each.sent)) for each in told.sightings] == [("no-acked-loss", 3)]
+    acknowledged = run(early, "kip-320", Configuration(), AcknowledgesEarly())
+    assert [(str(each.fault.field), len(each.sent)) for each in acknowledged.sightings] == [("no-acked-loss", 3)]

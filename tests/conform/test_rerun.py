@@ -1,4 +1,4 @@
-"""`epochfuzz replay --subject`: cases replayed by a subject, beside the model."""
+"""`epochfuzz replay --subject` replays cases on an adapter and compares the verdicts with the model."""
 
 import shlex
 from pathlib import Path
@@ -15,18 +15,22 @@ from tests.conform.reference import Reference
 from tests.conform.running import HOSTILE, REFERENCE, ROOT, SUBJECT
 
 CORPUS = ROOT / "corpus"
-READ_WITHIN_AN_EVENT = "kafka-14704-high-watermark-before-the-cut"  # of which nothing is to be seen after the event
+READ_WITHIN_AN_EVENT = "kafka-14704-high-watermark-before-the-cut"  # an observation after the event cannot show this
 M1_LOSS = str(CORPUS / "documents" / "m1-loss.yaml")
 
 
-def telling(case: Case) -> list[str]:
-    """Of the protocols with one verdict on a case, the first."""
+def protocols_by_verdict(case: Case) -> list[str]:
+    """Return the first protocol for each verdict on a case."""
     return list({tuple(case.expect[name].broken): name for name in reversed(case.protocols)}.values())
 
 
 def test_the_model_as_an_adapter_has_the_verdicts_of_the_model_on_the_whole_corpus() -> None:
     subject = CheckedSubject(Reference())
-    reruns = [rerun(subject, case, parse_protocol(name)) for case in load_corpus([CORPUS]) for name in telling(case)]
+    reruns = [
+        rerun(subject, case, parse_protocol(name))
+        for case in load_corpus([CORPUS])
+        for name in protocols_by_verdict(case)
+    ]
     assert any(each.model.broken for each in reruns)
     assert [each.case.id for each in reruns if each.differs] == []
     assert {each.case.id for each in reruns if not each.agrees} == {READ_WITHIN_AN_EVENT}
@@ -82,7 +86,9 @@ def test_replay_exits_with_4_and_names_a_case_with_unsupported_events(epochfuzz:
         (("--trace", "--subject", shlex.join(REFERENCE)), "--subject can't be combined with"),
     ],
 )
-def test_replay_rejects_invalid_subject_options_with_exit_code_2(epochfuzz: Any, words: tuple[str, ...], complaint: str) -> None:
+def test_replay_rejects_invalid_subject_options_with_exit_code_2(
+    epochfuzz: Any, words: tuple[str, ...], complaint: str
+) -> None:
     ended = epochfuzz("replay", M1_LOSS, *words)
     assert ended.code == 2
     assert complaint in ended.err

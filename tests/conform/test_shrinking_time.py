@@ -1,4 +1,4 @@
-"""The time to shrink goes to the worst failure first, and a slow adapter has more of it."""
+"""The most severe failure is shrunk first, and a slow adapter gets more time."""
 
 from typing import Any
 
@@ -19,14 +19,14 @@ SETTINGS = Configuration(replicas=3)
 
 
 def failed(property_: str, length: int) -> FailedTrial:
-    """A trial that broke a guarantee after so many events, all of them `produce A`."""
+    """Return a trial that broke a guarantee after this number of events, all of them `produce A`."""
     events = bytes(length)
     fault = Discrepancy(DiscrepancyKind.PROMISE, property_, None, None)
     return FailedTrial(Trial(events, SETTINGS, number=1), ConformanceFailure(fault, events))
 
 
 class Recorded(Processes):
-    """Processes that have run 100 schedules in `seconds`, with some failures, and record what is shrunk."""
+    """Processes that have run 100 schedules in `seconds` and return the failures `found`."""
 
     def __init__(self, found: list[FailedTrial], seconds: float, shrinking: float | None, for_slow: int) -> None:
         super().__init__(shrinking=shrinking, for_slow=for_slow)

@@ -1,4 +1,4 @@
-"""The real subject: it conforms, its files are Kafka's, and each planted defect is found on a short schedule."""
+"""The cluster of processes conforms, its files have Kafka's formats, and conform detects each of its mutants."""
 
 import ast
 import os
@@ -27,7 +27,7 @@ EVERY_FAULT = {
     "records_per_fetch": 2,
 }
 
-# What is found of each defect, under kip-320 unless another protocol is named: the schedule, and what differs.
+# The finding for each mutant: a schedule and the differing field, under kip-320 unless another protocol is named.
 SHORTEST: dict[str, tuple[dict[str, Any], list[str], str]] = {
     "followers-do-not-checkpoint": (
         {},
@@ -157,7 +157,9 @@ def test_the_cluster_conforms_on_two_thousand_schedules(protocol: str) -> None:
     assert conform(SUBJECT, protocol, schedules=2_000, jobs=2, replicas=3, **EVERY_FAULT).nonconformities == []
 
 
-def test_the_cluster_leaves_no_process_and_no_file(living: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cluster_leaves_no_process_and_no_file(
+    living: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     conform(SUBJECT, schedules=1)
     assert living() == []
@@ -177,7 +179,7 @@ def test_the_cluster_shares_no_code_with_the_model() -> None:
 
 
 class TestFiles:
-    """What is on disk is what Kafka would have there."""
+    """The files on disk have Kafka's formats."""
 
     @pytest.fixture
     def cluster(self) -> Any:

@@ -1,4 +1,4 @@
-"""The model with something wrong, as a command: `python -m tests.conform.wrong HOW`."""
+"""Mutants of the model as adapters: `python -m tests.conform.wrong HOW`."""
 
 import os
 import sys
@@ -8,7 +8,7 @@ from tests.conform.reference import Reference, serve
 
 
 class Dies(Reference):
-    """It ends at a crash after which nobody is up."""
+    """Exit at a crash after which no replica is up."""
 
     def apply(self, event: str) -> bool:
         applied = super().apply(event)
@@ -18,7 +18,7 @@ class Dies(Reference):
 
 
 class Unstable(Reference):
-    """The first process of it that is started shows one HW too many, once; a file tells the others."""
+    """Show a wrong HW once, in the first process. A file shows the other processes that this has happened."""
 
     def observe(self) -> dict[str, Any]:
         observation = super().observe()
@@ -30,14 +30,14 @@ class Unstable(Reference):
 
 
 class Permissive(Reference):
-    """It lets B lead although B leads."""
+    """Apply `elect B` although B is the leader."""
 
     def apply(self, event: str) -> bool:
         return super().apply(event) or event == "elect B"
 
 
 class Cuts(Reference):
-    """It truncates its log to its high watermark when it starts to follow, whatever protocol it is asked for."""
+    """Truncate the log of a new follower to its high watermark, under every protocol."""
 
     def reset(self, config: dict[str, Any], protocol: str) -> list[str] | None:
         return super().reset(config, f"{protocol}:truncation=high_watermark")

@@ -1,4 +1,4 @@
-"""What the toy log can reach, found out in the plainest way: no keys, no kernels, no symmetry."""
+"""The reachable states of the toy log, from a plain search without keys, kernels and symmetry."""
 
 from functools import cache
 from itertools import permutations
@@ -25,7 +25,7 @@ def values(p: Any) -> Values:
 
 @cache
 def reached(protocol: Any, settings: Any = SETTINGS) -> dict[Values, tuple[bytes, Execution]]:
-    """Every state, with the first of the shortest schedules that lead there."""
+    """Return every state, with the first of the shortest schedules that reach it."""
     start = Execution(protocol, settings)
     found = {values(start.state): (b"", start)}
     level = [(b"", start)]
@@ -42,6 +42,6 @@ def reached(protocol: Any, settings: Any = SETTINGS) -> dict[Values, tuple[bytes
 
 
 def classes(protocol: Any) -> set[frozenset[Values]]:
-    """The states, those together that differ in names only."""
+    """Return the classes of states that differ only in replica names."""
     names = list(permutations(range(SETTINGS.replicas)))
     return {frozenset(values(renamed(here.state, each)) for each in names) for _, here in reached(protocol).values()}

@@ -1,4 +1,4 @@
-"""Choosing on the toy log: schedules that meet more for their steps than random ones, whoever asks for which."""
+"""Chosen schedules on the toy log: they meet more states for their steps than random schedules."""
 
 from typing import Any
 
@@ -29,25 +29,25 @@ def states(schedule: bytes) -> list[tuple[Any, ...]]:
     return seen
 
 
-def test_a_schedule_depends_on_seed_and_number_alone() -> None:
+def test_a_chosen_schedule_depends_only_on_its_seed_and_number() -> None:
     in_order = [chooser().schedule(number) for number in range(5)]
     backwards = chooser()
     assert [backwards.schedule(number) for number in reversed(range(5))] == in_order[::-1]
     assert chooser(8).schedule(4) != in_order[4]
 
 
-def test_a_group_begins_without_what_the_one_before_has_met() -> None:
-    later, anew = chooser(), chooser()
+def test_a_group_of_schedules_does_not_depend_on_earlier_groups() -> None:
+    later, fresh = chooser(), chooser()
     assert later.schedule(0)
     assert later.met
     met = later.met
-    assert later.schedule(GROUP) == anew.schedule(GROUP)
-    assert later.met == anew.met
+    assert later.schedule(GROUP) == fresh.schedule(GROUP)
+    assert later.met == fresh.met
     assert later.schedule(0) == chooser().schedule(0)
     assert later.met == met
 
 
-def test_chosen_schedules_meet_more_than_random_ones_of_as_many_steps() -> None:
+def test_chosen_schedules_meet_more_states_than_random_schedules_with_as_many_steps() -> None:
     choosing, deck = chooser(refused=False), generate.deck_for(LOG, ROOMY, [PATIENT])
     chosen = [state for number in range(20) for state in states(choosing.schedule(number))]
     drawn: list[Any] = []
@@ -59,7 +59,7 @@ def test_chosen_schedules_meet_more_than_random_ones_of_as_many_steps() -> None:
     assert len(set(chosen)) > len(set(drawn[: len(chosen)]))
 
 
-def test_events_that_are_refused_are_few_and_none_where_they_are_not_wanted() -> None:
+def test_chosen_schedules_have_few_events_that_are_not_enabled_or_none_on_request() -> None:
     with_some, without = chooser(unsent=(IS_FULL,)), chooser(refused=False)
     some = [refusal for number in range(10) for refusal in refusals(with_some.schedule(number))]
     steps = sum(len(with_some.schedule(number)) for number in range(10))
@@ -69,7 +69,7 @@ def test_events_that_are_refused_are_few_and_none_where_they_are_not_wanted() ->
     assert not any(refusals(without.schedule(number)) for number in range(10))
 
 
-def test_limits_are_kept() -> None:
+def test_chosen_schedules_keep_their_limits() -> None:
     append, copy, elect = range(3)
     few = chooser(steps=6, refused=False, verbs=(append, elect), slow=(elect,), most_slow=1)
     for number in range(10):

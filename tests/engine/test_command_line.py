@@ -1,4 +1,4 @@
-"""`--model module:NAME`: a model of one's own is walked, searched, shrunk and replayed; mistakes in it are said."""
+"""`--model module:NAME`: the commands run your own model, and report errors in it."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -30,7 +30,7 @@ def case(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_search_shows_a_shortest_schedule_field_by_field(epochfuzz: Run) -> None:
+def test_explore_shows_the_shortest_schedule_field_by_field(epochfuzz: Run) -> None:
     ended = epochfuzz("explore", *TOY, "--protocol", "eager")
     assert (ended.code, ended.err) == (1, "")
     lines = [" ".join(line.split()) for line in ended.out.splitlines()]
@@ -44,7 +44,7 @@ def test_a_search_shows_a_shortest_schedule_field_by_field(epochfuzz: Run) -> No
     ]
 
 
-def test_settings_of_the_model_that_are_options_can_be_given_and_others_are_said_to_be_none(epochfuzz: Run) -> None:
+def test_explore_accepts_settings_of_the_model_and_rejects_unknown_settings(epochfuzz: Run) -> None:
     found = epochfuzz("explore", *TOY, "--protocol", "patient", "--replicas", 2, "--records", 1, "--json").json
     assert found["configuration"] == {"replicas": 2, "records": 1, "elections": 2}
     assert (found["complete"], found["broken"]) == (True, False)
@@ -53,7 +53,7 @@ def test_settings_of_the_model_that_are_options_can_be_given_and_others_are_said
     assert "unknown setting 'epochs'; the settings are replicas, records, elections" in refused.err
 
 
-def test_a_walk_finds_what_a_search_finds_and_says_who_broke_nothing(epochfuzz: Run) -> None:
+def test_fuzz_finds_the_shortest_schedule_and_names_the_protocol_that_broke_nothing(epochfuzz: Run) -> None:
     words = ("--protocol", "eager", "--protocol", "patient", "--schedules", 500, "--seed", 7)
     ended = epochfuzz("fuzz", *TOY, *words)
     assert (ended.code, ended.err) == (1, "")
@@ -64,7 +64,7 @@ def test_a_walk_finds_what_a_search_finds_and_says_who_broke_nothing(epochfuzz: 
     assert not found["certified_minimal"]
 
 
-def test_a_case_is_shrunk_to_one_that_replays_as_it_says(epochfuzz: Run, case: Path) -> None:
+def test_shrink_writes_a_case_that_replays_as_expected(epochfuzz: Run, case: Path) -> None:
     shrunk = epochfuzz("shrink", case, *TOY, "--protocol", "eager", "--certify", "all")
     assert (shrunk.code, "certified minimal" in shrunk.err) == (0, True)
     case.write_text(shrunk.out, encoding="utf-8")
@@ -75,7 +75,7 @@ def test_a_case_is_shrunk_to_one_that_replays_as_it_says(epochfuzz: Run, case: P
     ]
 
 
-def test_a_replay_is_held_against_what_the_case_expects(epochfuzz: Run, case: Path) -> None:
+def test_replay_compares_a_run_with_the_expectations_of_the_case(epochfuzz: Run, case: Path) -> None:
     assert epochfuzz("replay", case, *TOY).code == 0
     traced = epochfuzz("replay", case, *TOY, "--protocol", "stubborn", "--trace")
     assert traced.code == 0
@@ -95,7 +95,7 @@ def test_a_replay_is_held_against_what_the_case_expects(epochfuzz: Run, case: Pa
         ("no-loss", "no-gain"),
     ],
 )
-def test_a_mistake_in_a_case_is_said_with_its_line(epochfuzz: Run, case: Path, was: str, said: str) -> None:
+def test_replay_reports_an_error_in_a_case_with_its_line(epochfuzz: Run, case: Path, was: str, said: str) -> None:
     case.write_text(CASE.replace(was, said), encoding="utf-8")
     ended = epochfuzz("replay", case, *TOY)
     assert (ended.code, ended.out) == (2, "")
@@ -115,7 +115,7 @@ def test_a_mistake_in_a_case_is_said_with_its_line(epochfuzz: Run, case: Path, w
         ("own_5:GOL", "from tests.engine.toy import LOG", "own_5 has no model 'GOL'; its models are LOG"),
     ],
 )
-def test_a_model_that_there_is_not_is_bad_input_in_one_line(
+def test_explore_reports_a_model_that_cannot_be_loaded_in_one_line(
     epochfuzz: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str, text: str, said: str
 ) -> None:
     (tmp_path / f"{model.partition(':')[0]}.py").write_text(text, encoding="utf-8") if text else None
@@ -154,7 +154,7 @@ COUNTER = simple_model(
         ("unbounded", "p.counted += 1", "counted is 4, and declared to be from 0 to 3"),
     ],
 )
-def test_a_rule_that_cannot_be_run_is_bad_input_that_says_why(
+def test_explore_reports_why_a_rule_cannot_run(
     epochfuzz: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, rule: str, said: str
 ) -> None:
     (tmp_path / f"{name}.py").write_text(OWN.format(rule=rule), encoding="utf-8")
@@ -177,13 +177,15 @@ def test_a_rule_that_cannot_be_run_is_bad_input_that_says_why(
         (("fuzz", "--protocol", "eager", "--schedules", 1, "--for", "1s"), "give only one"),
     ],
 )
-def test_what_says_nothing_to_the_model_is_refused(epochfuzz: Run, words: tuple[object, ...], said: str) -> None:
+def test_commands_reject_options_that_are_invalid_for_the_model(
+    epochfuzz: Run, words: tuple[object, ...], said: str
+) -> None:
     ended = epochfuzz(*words, *TOY)
     assert (ended.code, ended.out) == (2, "")
     assert said in ended.err
 
 
-def test_kafkas_own_model_comes_through_the_same_door(epochfuzz: Run) -> None:
+def test_explore_with_model_gives_equal_results_for_kafkas_own_model(epochfuzz: Run) -> None:
     words = ("--protocol", "hw", "--records", 1, "--epochs", 2, "--json")
     through, known = (
         epochfuzz("explore", "--model", "epochfuzz.model.kafka.kafka_model:KAFKA", *words),
@@ -193,6 +195,6 @@ def test_kafkas_own_model_comes_through_the_same_door(epochfuzz: Run) -> None:
     assert [through.json[name] for name in same] == [known.json[name] for name in same]
 
 
-def test_texts_of_events_are_read_back() -> None:
+def test_parsing_the_texts_of_events_returns_the_events() -> None:
     every = LOG.settings.alphabet()
     assert bytes(map(LOG.events.parse, LOG.events.texts(every))) == every

@@ -1,4 +1,4 @@
-"""The engine runs any model: neither it nor the core imports Kafka's, or what in the harness knows of Kafka."""
+"""The engine runs any model: neither the engine nor the core imports Kafka's model or other code about Kafka."""
 
 import ast
 import subprocess
@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PARTS = ROOT / "harness" / "documents" / "parts.py"  # of JSON documents, which say of a search how far it came
+PARTS = ROOT / "harness" / "documents" / "parts.py"  # parts of JSON documents, such as the progress of a search
 FILES = [PARTS, *sorted(each for folder in ("harness/engine", "model/core") for each in (ROOT / folder).rglob("*.py"))]
 
-# What else of the project they may know.
+# The modules of the project that the engine and the core may import.
 OWN = (
     "epochfuzz.model.core",
     "epochfuzz.harness.engine",
@@ -24,7 +24,7 @@ OWN = (
 
 
 def imported(file: Path) -> set[str]:
-    """The modules that a file imports, and what it imports from them, wherever it does."""
+    """Return the modules that a file imports, and the names that it imports from them."""
     nodes = list(ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
     names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     return names | {
@@ -47,7 +47,7 @@ print(*(name for name in sys.modules if name.startswith("epochfuzz.model.kafka")
 """
 
 
-def test_nothing_of_kafka_is_loaded_where_the_engine_is() -> None:
+def test_importing_the_engine_loads_no_module_of_kafkas_model() -> None:
     modules = [f"epochfuzz.{file.relative_to(ROOT).with_suffix('')}".replace("/", ".") for file in FILES]
     command = [sys.executable, "-c", LOADED, *(name.removesuffix(".__init__") for name in modules)]
     printed = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=300, check=True).stdout

@@ -1,4 +1,4 @@
-"""Keys of the toy log's states: no two states have one, but for those that differ in names where that is asked for."""
+"""Keys of the toy log's states: different states have different keys, except renamed states under symmetry."""
 
 from itertools import permutations
 from typing import Any
@@ -23,7 +23,7 @@ def key(p: Any, layout: packing.Layout) -> np.ndarray:
     return packed
 
 
-def test_a_state_is_what_is_unpacked_from_its_key() -> None:
+def test_unpacking_a_key_restores_the_state() -> None:
     layout = packing.layout_for([START])
     for _, here in reached(EAGER).values():
         record = START.to_record().reshape(1)
@@ -32,13 +32,13 @@ def test_a_state_is_what_is_unpacked_from_its_key() -> None:
         assert values(type(START).from_record(record[0])) == values(here.state)
 
 
-def test_a_key_takes_the_bits_that_the_bounds_allow() -> None:
+def test_a_key_has_only_the_bits_that_the_bounds_need() -> None:
     layout = packing.layout_for([START])
     assert sum(element.bits for element in layout.elements) == 3 * 2 + 2 + 2 + 2  # lengths, leader, promised, held
     assert (layout.words, layout.halves) == (1, 1)
 
 
-def test_a_value_beyond_its_bounds_is_noticed() -> None:
+def test_a_value_beyond_its_bounds_raises_an_error() -> None:
     layout, p = packing.layout_for([START]), START.copy()
     p.promised = 4
     with pytest.raises(packing.DoesNotFit, match="promised is 4, and declared to be from 0 to 2"):
@@ -46,7 +46,7 @@ def test_a_value_beyond_its_bounds_is_noticed() -> None:
 
 
 @pytest.mark.parametrize("symmetric", [True, False])
-def test_compiled_keys_are_equal_for_equal_states_and_for_renamed_ones_where_that_is_asked_for(symmetric: bool) -> None:
+def test_compiled_keys_distinguish_all_states_except_renamed_states_under_symmetry(symmetric: bool) -> None:
     expansion = Expansion(LOG, [START], symmetric, jobs=1)
     keys = {
         values(here.state): expansion.put([here.state], expansion.canonical).tobytes()
@@ -55,7 +55,7 @@ def test_compiled_keys_are_equal_for_equal_states_and_for_renamed_ones_where_tha
     assert len(set(keys.values())) == len(classes(EAGER) if symmetric else keys)
 
 
-def test_rules_do_to_renamed_replicas_what_they_do_to_replicas() -> None:
+def test_a_renaming_of_replicas_commutes_with_the_rules_of_the_toy_log() -> None:
     for names in permutations(range(SETTINGS.replicas)):
         for _, here in reached(PATIENT).values():
             other = here.copy()
@@ -67,7 +67,7 @@ def test_rules_do_to_renamed_replicas_what_they_do_to_replicas() -> None:
                 assert values(renamed(after.state, names)) == values(other_after.state)
 
 
-def test_a_rule_answers_interpreted_as_it_is_written() -> None:
+def test_an_interpreted_rule_returns_the_result_of_the_written_rule() -> None:
     for _, here in reached(PATIENT).values():
         for r in range(SETTINGS.replicas):
             assert here.copy().attempt(2 << 3 | r) == elect(here.state.copy(), r)

@@ -1,4 +1,4 @@
-"""Linking a model's rules, and kernels for a model: what is constant is worked out, and each model has its own."""
+"""Linking of rules and kernels: constants are evaluated, and each model has its own kernels."""
 
 import ast
 
@@ -19,7 +19,7 @@ def linked(model: Model | None, *roots: Rule, **constants: int) -> dict[str, str
     return {each.name: ast.unparse(each.node) for each in specializer.specialize(roots, constants, model=model)}
 
 
-def test_what_a_protocol_chooses_is_worked_out_in_its_rules() -> None:
+def test_linking_evaluates_the_constants_of_a_protocol_in_its_rules() -> None:
     texts = [linked(LOG, promise, **protocol.numbers())["tests_engine_toy_promise"] for protocol in (EAGER, PATIENT)]
     assert ["for r in range" in text for text in texts] == [False, True]
     assert not any("waits" in text for text in texts)
@@ -31,7 +31,7 @@ def test_a_step_calls_the_rules_of_its_model_and_no_others() -> None:
     assert not any("kafka" in name for name in names)
 
 
-def test_a_kernel_is_linked_for_a_model_each_time_for_another_and_never_for_none() -> None:
+def test_a_kernel_is_linked_for_each_model_separately_and_never_without_a_model() -> None:
     for model, there, elsewhere in ((LOG, "tests_engine_toy", "model_kafka"), (KAFKA, "model_kafka", "tests_engine")):
         names = linked(model, walk_block)
         assert any(name.startswith(there) for name in names)
@@ -52,7 +52,7 @@ def one_of(*verbs: Rule) -> Model:
     )
 
 
-def test_the_version_of_the_rules_is_another_for_each_model_also_of_models_in_one_file() -> None:
+def test_each_model_has_its_own_digest_even_if_models_share_a_file() -> None:
     models = (LOG, KAFKA, one_of(append), one_of(append, copy), one_of(append, elect), None)
     assert len({digest_of(each) for each in models}) == len(models)
     assert digest_of(one_of(append)) == digest_of(one_of(append))
@@ -67,7 +67,7 @@ def test_the_version_of_the_rules_is_another_for_each_model_also_of_models_in_on
         ({"protocols": {"one": {"waits": 0}, "other": {"cuts": 0}}}, "all protocols choose the same constants"),
     ],
 )
-def test_declarations_that_do_not_go_together_are_an_error(wrong: dict[str, object], said: str) -> None:
+def test_inconsistent_declarations_of_a_model_are_an_error(wrong: dict[str, object], said: str) -> None:
     declared = {
         "fields": LOG.table.variables[:-1],
         "verbs": [Verb(append)],
@@ -80,7 +80,7 @@ def test_declarations_that_do_not_go_together_are_an_error(wrong: dict[str, obje
         simple_model("wrong", **declared | wrong)  # type: ignore[arg-type]
 
 
-def test_settings_and_names_that_there_are_not_are_errors() -> None:
+def test_unknown_protocols_settings_and_events_are_errors() -> None:
     with pytest.raises(ModelError, match="unknown protocol 'lazy'; the protocols are eager, patient, stubborn"):
         LOG.protocol("lazy")
     with pytest.raises(ModelError, match="unknown setting 'epochs'; the settings are replicas, records, elections"):

@@ -1,4 +1,4 @@
-"""An event is a byte with a replica in its low three bits: there is room for 32 verbs, and the last is as the first."""
+"""An event is a byte with the replica in its low three bits, so a model has up to 32 verbs, and all of them work."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def idle(p: State, r: int) -> int:
 
 
 def log_of(verbs: int) -> Model:
-    """The toy log, with so many verbs of which its own are the last."""
+    """Return the toy log with a number of verbs, of which the last three are its own."""
     return simple_model(
         f"log of {verbs}",
         fields=(
@@ -51,12 +51,12 @@ FULL = log_of(MOST_VERBS)
 EAGER = FULL.protocol("eager")
 
 
-def test_its_last_event_is_the_last_there_is() -> None:
+def test_the_last_event_of_a_model_with_32_verbs_is_255() -> None:
     assert FULL.events.parse("elect H") == 255
     assert FULL.events.text(255) == "elect H"
 
 
-def test_a_search_visits_what_it_visits_with_three_verbs_and_finds_the_same() -> None:
+def test_a_search_with_32_verbs_visits_as_many_states_as_a_search_with_three_verbs() -> None:
     few, many = (explore(each, SETTINGS, LOSS, symmetric=False) for each in (PATIENT, FULL.protocol("patient")))
     assert (many.states, many.transitions, many.complete) == (few.states, few.transitions, True)
     shortest = explore(EAGER, FULL.settings, LOSS).shortest
@@ -64,16 +64,16 @@ def test_a_search_visits_what_it_visits_with_three_verbs_and_finds_the_same() ->
     assert FULL.events.texts(shortest) == ["append A", "elect B"]
 
 
-def test_a_walk_counts_what_the_last_verbs_do_and_shrinking_leaves_what_is_needed() -> None:
+def test_random_runs_and_shrinking_work_with_the_last_verbs() -> None:
     walker = Walker([EAGER], FULL.settings, 1)
     tally = walker.walk(0, 200)
     assert 0 < tally.seen[0, 0] <= 200
     kinds = np.flatnonzero(tally.failures[0, 0])
-    assert {*kinds.tolist()} <= {29, 30, 31}  # the verb after which it was broken first
+    assert {*kinds.tolist()} <= {29, 30, 31}  # the verb of the event that first broke the property
     failing = walker.schedule(tally.candidates(0, 0)[0].schedule)
     assert FULL.events.texts(shrink(failing, EAGER, FULL.settings, LOSS)) == ["append A", "elect B"]
 
 
-def test_a_verb_more_is_refused() -> None:
+def test_a_model_with_33_verbs_is_an_error() -> None:
     with pytest.raises(ModelError, match="a model has at most 32 verbs; got 33"):
         log_of(MOST_VERBS + 1)

@@ -1,4 +1,4 @@
-"""Exhaustive search of the toy log: what it visits is what there is, and what it finds is the first of the shortest."""
+"""Exhaustive search of the toy log: it visits every state, and finds the first of the shortest schedules."""
 
 from dataclasses import replace
 from typing import Any
@@ -25,18 +25,18 @@ def test_a_search_visits_every_state_once(protocol: Any) -> None:
     transitions = sum(here.copy().apply(event) for _, here in every.values() for event in here.alphabet())
     depth = max(len(schedule) for schedule, _ in every.values())
     assert (found.states, found.transitions, found.complete) == (len(every), transitions, True)
-    assert found.depth == depth + 1  # where nothing new was found
+    assert found.depth == depth + 1  # the last level has no new state
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_with_symmetry_it_visits_one_state_of_each_class(protocol: Any) -> None:
+def test_a_search_with_symmetry_visits_one_state_of_each_class(protocol: Any) -> None:
     found = explore(protocol, SETTINGS, 0)
     assert (found.states, found.complete, found.symmetry) == (len(classes(protocol)), True, 6)
     assert found.states < len(reached(protocol)) / 2
 
 
 @pytest.mark.parametrize(("protocol", "wanted"), [(EAGER, LOSS), (STUBBORN, AGREEMENT), (PATIENT, LOSS)])
-def test_what_it_finds_is_the_first_of_the_shortest_schedules(protocol: Any, wanted: int) -> None:
+def test_a_search_finds_the_first_of_the_shortest_schedules(protocol: Any, wanted: int) -> None:
     broken = [schedule for schedule, here in reached(protocol).values() if here.breaks(wanted)]
     shortest = min(broken, key=lambda schedule: (len(schedule), schedule), default=None)
     for symmetric in (True, False):
@@ -45,7 +45,7 @@ def test_what_it_finds_is_the_first_of_the_shortest_schedules(protocol: Any, wan
     assert uncompiled_search.shortest(protocol, SETTINGS, wanted, small, lambda: True) == shortest
 
 
-def test_it_is_the_same_on_any_number_of_threads_and_at_any_depth() -> None:
+def test_a_search_gives_equal_results_on_threads_and_grows_with_its_depth() -> None:
     whole = explore(PATIENT, SETTINGS, LOSS, jobs=1)
     assert explore(PATIENT, SETTINGS, LOSS, jobs=3) == whole
     depths = [explore(PATIENT, SETTINGS, LOSS, depth).states for depth in range(1, whole.depth + 1)]
@@ -53,12 +53,12 @@ def test_it_is_the_same_on_any_number_of_threads_and_at_any_depth() -> None:
     assert depths[-1] <= whole.states
 
 
-def test_one_search_answers_for_several_properties_as_one_for_each() -> None:
+def test_a_joint_search_stops_at_a_separate_depth_for_each_property() -> None:
     both = explore_each(PATIENT, SETTINGS, {LOSS: 5, AGREEMENT: 3})
     assert [(each.depth, each.shortest) for each in (both[LOSS], both[AGREEMENT])] == [(5, None), (3, None)]
 
 
-def test_a_schedule_after_which_another_protocol_holds_breaks_the_one_alone() -> None:
+def test_a_search_with_a_holding_protocol_finds_a_schedule_that_breaks_only_the_other() -> None:
     found = explore(EAGER, SETTINGS, LOSS, holding=[PATIENT]).shortest
     assert found is not None
     assert Execution(EAGER, SETTINGS, found).breaks(LOSS)
@@ -66,18 +66,18 @@ def test_a_schedule_after_which_another_protocol_holds_breaks_the_one_alone() ->
     assert explore(EAGER, SETTINGS, LOSS, holding=[EAGER]).shortest is None
 
 
-def test_it_goes_on_from_where_a_schedule_leads() -> None:
+def test_a_search_continues_after_a_given_schedule() -> None:
     assert explore(EAGER, SETTINGS, LOSS, after=events("append A")).shortest == events("elect B")
 
 
-def test_where_memory_ends_it_what_was_covered_is_said() -> None:
+def test_a_search_that_runs_out_of_memory_reports_the_depth_that_it_covered() -> None:
     large = SETTINGS.changed_to({"replicas": 4, "records": 9, "elections": 9})
     found = explore(PATIENT, large, LOSS, memory=1 << 16)
     assert (found.memory_exhausted, found.complete) == (True, False)
     assert explore(PATIENT, large, LOSS, depth=found.depth).states <= found.states
 
 
-def test_a_value_that_its_key_has_no_room_for_is_named_and_ends_the_search() -> None:
+def test_a_value_that_does_not_fit_its_key_ends_the_search_with_an_error() -> None:
     cramped = simple_model(
         "cramped",
         fields=(
@@ -96,13 +96,13 @@ def test_a_value_that_its_key_has_no_room_for_is_named_and_ends_the_search() -> 
         explore(cramped.protocol("patient"), cramped.settings, LOSS)
 
 
-def test_what_replay_does_not_show_is_not_believed() -> None:
+def test_confirm_rejects_a_schedule_that_breaks_nothing_in_replay() -> None:
     confirm([EAGER], SETTINGS, LOSS, events("append A", "elect B"))
     with pytest.raises(NotConfirmed, match="append A, elect B"):
         confirm([PATIENT], SETTINGS, LOSS, events("append A", "elect B"))
 
 
-def test_the_states_kept_are_as_many_as_memory_has_room_for() -> None:
+def test_memory_limits_the_number_of_visited_states() -> None:
     visited = Visited(halves=3, memory=1 << 20)
     assert visited.limit * 64 <= (1 << 20) / Visited.bytes_per_state(3)
     assert visited.size == 0

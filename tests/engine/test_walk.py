@@ -1,4 +1,4 @@
-"""Walks of the toy log: what is counted is what running the same schedules one event at a time shows."""
+"""Random runs of the toy log: their counts equal those of interpreted runs, one event at a time."""
 
 from collections import Counter
 from typing import Any
@@ -33,7 +33,7 @@ def same(one: Tally, other: Tally) -> bool:
     )
 
 
-def test_a_tally_is_what_running_the_schedules_interpreted_comes_to(walker: Walker[Any, Any]) -> None:
+def test_a_tally_equals_the_counts_of_an_interpreted_run(walker: Walker[Any, Any]) -> None:
     tally = walker.walk(0, SCHEDULES)
     for index, protocol in enumerate(PROTOCOLS):
         applied, broken, met = 0, np.zeros((SCHEDULES, 2), bool), Counter[int]()
@@ -53,7 +53,7 @@ def test_a_tally_is_what_running_the_schedules_interpreted_comes_to(walker: Walk
     assert tally.seen[2, 1] > tally.seen[0, 1] == 0
 
 
-def test_blocks_and_threads_come_to_the_same(walker: Walker[Any, Any]) -> None:
+def test_blocks_and_threads_do_not_change_the_tally(walker: Walker[Any, Any]) -> None:
     whole = walker.walk(0, SCHEDULES)
     merged = Tally.empty(LOG, len(PROTOCOLS))
     for first in reversed(range(0, SCHEDULES, 20)):
@@ -62,7 +62,7 @@ def test_blocks_and_threads_come_to_the_same(walker: Walker[Any, Any]) -> None:
     assert same(walking.walk(walker, SCHEDULES, None, jobs=2).tally, whole)
 
 
-def test_the_failures_kept_break_what_they_are_kept_for_in_so_many_events(walker: Walker[Any, Any]) -> None:
+def test_each_kept_failure_breaks_its_property_in_the_recorded_number_of_events(walker: Walker[Any, Any]) -> None:
     tally = walker.walk(0, SCHEDULES)
     kept = tally.candidates(0, 0)
     assert kept
@@ -75,11 +75,11 @@ def test_the_failures_kept_break_what_they_are_kept_for_in_so_many_events(walker
         assert applied == failure.length
 
 
-def test_a_deck_has_every_event_as_often_as_it_is_dealt_and_dead_verbs_are_left_out() -> None:
+def test_a_deck_has_each_event_as_often_as_declared_and_no_events_of_dead_verbs() -> None:
     deck = generate.deck_for(LOG, SETTINGS, [EAGER])
     dealt = np.bincount(deck.cards & 0xFF, minlength=24).reshape(3, 8)[:, : SETTINGS.replicas]
     assert dealt.tolist() == [[2] * 3, [3] * 3, [1] * 3]
-    assert (deck.optional, deck.dead.size) == (0b110, 0)  # all but what is vital
+    assert (deck.optional, deck.dead.size) == (0b110, 0)  # all verbs but the vital verb
     assert {event >> 3 for event in generate.schedule(1, 0, deck._replace(dead=generate.dead_events(LOG, {2})))} == {
         0,
         1,
@@ -87,14 +87,14 @@ def test_a_deck_has_every_event_as_often_as_it_is_dealt_and_dead_verbs_are_left_
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_what_a_hunt_finds_breaks_the_protocol(strategy: str) -> None:
+def test_a_hunt_finds_a_schedule_that_breaks_the_protocol(strategy: str) -> None:
     found = Hunter(STUBBORN, ROOMY, AGREEMENT).first(strategy, seed=1, most=1000)
     assert found is not None
     assert Execution(STUBBORN, ROOMY, found[1]).breaks(AGREEMENT)
     assert Hunter(PATIENT, ROOMY, LOSS | AGREEMENT).first(strategy, seed=1, most=200) is None
 
 
-def test_after_all_was_met_nothing_new_is_likely(walker: Walker[Any, Any]) -> None:
+def test_the_estimate_of_something_new_falls_as_situations_are_met(walker: Walker[Any, Any]) -> None:
     few, many = (estimate.something_new(walker.walk(0, schedules)) for schedules in (1, SCHEDULES))
     assert few.probability == 1.0
     assert many.probability < 0.2
@@ -103,10 +103,10 @@ def test_after_all_was_met_nothing_new_is_likely(walker: Walker[Any, Any]) -> No
     )
 
 
-def test_one_protocol_is_told_from_another_by_a_shortest_schedule() -> None:
-    told = distinguish(EAGER, PATIENT, SETTINGS, LOSS, seed=1)
-    assert told.schedule is not None
-    assert told.certified_minimal
+def test_distinguish_finds_a_shortest_schedule_that_separates_two_protocols() -> None:
+    found = distinguish(EAGER, PATIENT, SETTINGS, LOSS, seed=1)
+    assert found.schedule is not None
+    assert found.certified_minimal
     shortest = min(len(schedule) for schedule, here in reached(EAGER).values() if here.breaks(LOSS))
-    assert len(told.schedule) >= shortest
+    assert len(found.schedule) >= shortest
     assert distinguish(PATIENT, EAGER, SETTINGS, LOSS, seed=1).complete

@@ -74,7 +74,7 @@ class _Killed(Exception):
 
 
 def killed_after(reports: int) -> Callable[[Tally, float], None]:
-    """A report that ends the run as a kill would, at a report of that number."""
+    """Return a report function that raises _Killed after this number of reports."""
     left = reports
 
     def report(tally: Tally, elapsed: float) -> None:

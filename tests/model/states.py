@@ -1,4 +1,4 @@
-"""States after a schedule, and the elements of a state, as the declarations of the fields describe them."""
+"""States after a schedule, and access to the elements of a state by its declared fields."""
 
 from random import Random
 from typing import Any
@@ -12,7 +12,7 @@ from epochfuzz.model.kafka.vocabulary.state import Partition
 
 
 def after(protocol: str, schedule: str, **settings: object) -> Execution:
-    """The model after a schedule, of which every event is enabled."""
+    """Return the model after a schedule of which every event is enabled."""
     execution = Execution(parse_protocol(protocol), Configuration(**settings))  # type: ignore[arg-type]
     for event in schedule.split(", "):
         assert execution.apply(parse_event(event)), event
@@ -33,18 +33,18 @@ def element(p: Partition, field: Field, index: tuple[int, ...]) -> int:
 
 
 def may_differ(p: Partition, field: Field) -> bool:
-    """Whether there is more than one value that a field may have."""
+    """Return whether a field can have more than one value."""
     least, greatest = field.bounds(p)
     return least < greatest and any(True for _ in field.indices(p))
 
 
 def has_changed(p: Partition, field: Field) -> bool:
-    """Whether an element of a field has another value than in the state in which every schedule begins."""
+    """Return whether an element of a field differs from its initial value."""
     return any(element(p, field, index) != field.start for index in field.indices(p))
 
 
 def with_another_value(p: Partition, field: Field, draw: Random) -> Partition:
-    """The same state but for one element of a field, which has some other value that it may have."""
+    """Return a copy of the state in which one element of the field has another allowed value."""
     index = draw.choice(list(field.indices(p)))
     least, greatest = field.bounds(p)
     value = draw.randint(least, greatest - 1)

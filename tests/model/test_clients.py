@@ -1,4 +1,4 @@
-"""Clients: requests that wait at a leader, records that are sent again, and a consumer that keeps its place."""
+"""Clients: produce requests that wait at a leader, retries, and the position of a consumer."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ CLIENT_FIELDS = {
 
 
 def after(protocol: str, schedule: str, **settings: Any) -> Execution:
-    """The model after a schedule, of which every event is enabled."""
+    """Return the model after a schedule of which every event is enabled."""
     execution = Execution(parse_protocol(protocol), Configuration(**settings))
     for event in filter(None, schedule.split(", ")):
         assert execution.apply(parse_event(event)), why_not(execution.state, parse_event(event))
@@ -35,17 +35,17 @@ def after(protocol: str, schedule: str, **settings: Any) -> Execution:
 
 
 def producing(schedule: str, idempotence: str = "sequence", **settings: Any) -> Partition:
-    """The state after a schedule with a producer that sends again."""
+    """Return the state after a schedule with a producer that retries."""
     return after(f"kip-320:idempotence={idempotence}", schedule, retries=True, **settings).state
 
 
 def consuming(schedule: str, position: str = "offset_and_epoch", **settings: Any) -> Partition:
-    """The state after a schedule with a consumer."""
+    """Return the state after a schedule with a consumer."""
     return after(f"kip-320:consumer_position={position}", schedule, consumer=True, **settings).state
 
 
 def refused(p: Partition, event: str) -> str:
-    """Why an event is not enabled."""
+    """Return why an event is not enabled."""
     return why_not(p, parse_event(event))
 
 
@@ -58,11 +58,11 @@ def run(protocol: str, schedule: str, **settings: Any) -> Run:
     return replay(parse_schedule(schedule.split(", ")), parse_protocol(protocol), execution.settings)
 
 
-# Without the settings.
+# Without the settings for clients.
 
 
 @pytest.mark.parametrize("protocol", NAMED.values(), ids=NAMED)
-def test_without_retries_and_consumer_no_key_has_a_field_of_theirs_and_no_alphabet_a_verb(protocol):
+def test_keys_and_alphabets_have_no_client_fields_and_verbs_without_retries_and_consumer(protocol):
     settings = Configuration()
     start = state.initial(protocol, settings)
     assert not [field.name for field in state.VARIABLES if field.name in CLIENT_FIELDS and field.read(start)]
@@ -70,14 +70,14 @@ def test_without_retries_and_consumer_no_key_has_a_field_of_theirs_and_no_alphab
     assert not verbs & {Verb.RETRY, Verb.CONSUME, Verb.REFRESH}
 
 
-def test_without_them_an_observation_says_nothing_of_clients():
+def test_an_observation_shows_no_clients_without_retries_and_consumer():
     p = Execution(GENERATIONS["kip-320"], Configuration()).state
     shown = observe(p)
     assert "consumer" not in shown
     assert "waiting" not in shown["replicas"]["A"]
 
 
-def test_with_them_it_says_who_waits_and_where_the_consumer_is():
+def test_an_observation_shows_waiting_requests_and_the_consumers_position():
     schedule = "produce A, fetch B, receive B, fetch B, consume A, produce A"
     shown = observe(after("kip-320", schedule, retries=True, consumer=True).state)
     assert shown["consumer"] == {"position": 1, "leader_epoch": 0, "delivered": ["m0"]}
@@ -87,13 +87,13 @@ def test_with_them_it_says_who_waits_and_where_the_consumer_is():
 @pytest.mark.parametrize(
     ("event", "setting"), [("retry A", "retries"), ("consume A", "consumer"), ("refresh A", "consumer")]
 )
-def test_without_its_setting_an_event_says_which_one_it_is(event, setting):
+def test_the_reason_for_a_client_event_that_is_not_enabled_names_its_setting(event, setting):
     p = Execution(GENERATIONS["kip-320"], Configuration()).state
     assert refused(p, event) == f"{setting} is off in the configuration"
 
 
 @pytest.mark.parametrize(("mechanism", "setting"), [("idempotence", "retries"), ("consumer_position", "consumer")])
-def test_a_mechanism_of_clients_is_ablated_only_where_there_are_such_clients(mechanism, setting):
+def test_ablation_includes_a_client_mechanism_only_if_its_setting_is_on(mechanism, setting):
     kip_320 = GENERATIONS["kip-320"]
 
     def ablated(settings: Configuration) -> bool:
@@ -104,7 +104,7 @@ def test_a_mechanism_of_clients_is_ablated_only_where_there_are_such_clients(mec
     assert not applies(mechanism, Execution(kip_320, Configuration()).state)
 
 
-def test_sequence_numbers_came_with_0_11_and_epochs_of_consumers_with_2_3():
+def test_releases_have_sequence_numbers_since_0_11_and_consumer_epochs_since_2_3():
     had = {name: (p.choice("idempotence").text, p.choice("consumer_position").text) for name, p in NAMED.items()}
     assert had["kafka-0.10.2"] == ("none", "offset")
     assert had["kafka-1.1"] == had["kafka-2.1.1"] == ("sequence", "offset")
@@ -113,37 +113,37 @@ def test_sequence_numbers_came_with_0_11_and_epochs_of_consumers_with_2_3():
     assert {p.choice("pending_produce").text for p in NAMED.values()} == {"failed"}
 
 
-# Requests that wait.
+# Produce requests that wait.
 
 
-def test_a_request_waits_until_the_high_watermark_is_past_its_record():
+def test_a_produce_request_waits_until_the_high_watermark_passes_its_record():
     assert producing("produce A").waiting[A] == M0
     p = producing("produce A, fetch B, receive B, fetch B")
     assert (p.waiting[A], p.acked) == (0, M0)
 
 
-def test_a_request_fails_when_its_leader_learns_that_it_is_one_no_more():
+def test_a_produce_request_fails_when_its_leader_learns_of_the_next_leader():
     assert producing("produce A, elect B").waiting[A] == M0
     p = producing("produce A, elect B, notify A")
     assert (p.waiting[A], p.acked) == (0, 0)
 
 
-def test_a_request_outlives_an_epoch_of_others_that_its_leader_never_learns_of():
+def test_a_produce_request_survives_an_epoch_that_its_leader_never_learns_of():
     p = producing("produce A, elect B, elect A, catch_up A")
     assert p.waiting[A] == M0
 
 
-def test_a_request_dies_with_the_process():
+def test_a_produce_request_ends_when_its_broker_crashes():
     assert producing("produce A, crash A").waiting[A] == 0
 
 
-def test_a_request_ends_in_an_error_where_the_isr_is_too_small_by_then_and_may_be_sent_again():
+def test_a_produce_request_fails_and_its_retry_is_rejected_if_the_isr_is_too_small():
     p = producing("produce A, shrink B", min_insync_replicas=2)
     assert (p.waiting[A], p.acked, p.seen_end) == (0, 0, 1)
     assert refused(p, "retry A").startswith("NOT_ENOUGH_REPLICAS")
 
 
-def test_a_request_that_is_kept_is_answered_by_another_record_at_its_offset():
+def test_a_kept_produce_request_is_acknowledged_by_another_record_at_its_offset():
     schedule = "produce A, elect B, notify A, notify B, fetch A, receive A, crash B, elect A, notify A, produce A"
     kept = run("kip-320:pending_produce=kept", schedule)
     assert kept.first_broken == {"no-acked-loss": 10}
@@ -151,8 +151,8 @@ def test_a_request_that_is_kept_is_answered_by_another_record_at_its_offset():
     assert "m1 is committed and acknowledged; m0 is acknowledged; m0 is lost" in kept.scenes[-1].sentence
 
 
-def test_a_request_that_is_kept_is_answered_without_any_crash_too():
-    # The list of the design, of 13 events. Where the ISR may shrink, or fail over, 10 are enough.
+def test_a_kept_produce_request_loses_an_acknowledged_record_without_a_crash():
+    # This schedule of the design document has 13 events. If the ISR may shrink, 10 events are enough.
     schedule = (
         "produce A, elect B, notify A, notify B, produce B, "
         "fetch A, receive A, fetch A, receive A, fetch A, receive A, elect A, notify A"
@@ -161,27 +161,27 @@ def test_a_request_that_is_kept_is_answered_without_any_crash_too():
     assert run("kip-320", schedule).first_broken == {}
 
 
-def test_a_request_that_waits_at_a_follower_for_ever_is_unanswered():
+def test_a_kept_produce_request_at_a_follower_breaks_answered():
     assert run("kip-320:pending_produce=kept", "produce A, elect B").broken == ["answered"]
     assert run("kip-320", "produce A, elect B", retries=True).broken == []
 
 
-def test_healing_goes_on_until_those_who_wait_are_answered():
-    # Logs and high watermarks are equal already, and m0 is not committed.
+def test_waiting_produce_requests_get_responses_after_all_faults_have_stopped():
+    # Logs and high watermarks are already equal, but m0 is not committed.
     assert after("kip-320", "produce A, fetch B, receive B", retries=True).broken_at_end() == 0
 
 
-# Records that are sent again.
+# Retries.
 
 
-def test_the_oldest_of_the_last_two_records_without_an_answer_is_sent_again():
+def test_retry_sends_the_oldest_unacknowledged_of_the_last_two_records():
     p = producing("produce A, produce A, elect B, notify B, retry B")
     assert records(p, B) == ["m0"]
-    assert p.waiting[A] == M1  # nobody listens any more to what A would say of m0
+    assert p.waiting[A] == M1  # the producer no longer waits for A's response for m0
     assert p.waiting[B] == M0
 
 
-def test_no_third_record_is_sent_before_the_first_is_answered():
+def test_a_producer_sends_no_third_record_before_the_response_for_the_first():
     p = producing("produce A, produce A")
     assert refused(p, "produce A") == (
         "the producer has no answer yet for one of its last two records, and starts no third"
@@ -189,31 +189,31 @@ def test_no_third_record_is_sent_before_the_first_is_answered():
 
 
 @pytest.mark.parametrize("acks", ["0", "1"])
-def test_whoever_waits_for_no_follower_sends_nothing_again(acks):
+def test_a_producer_with_acks_0_or_1_retries_no_record(acks):
     p = producing("produce A", acks=acks)
     assert refused(p, "retry A") == "the producer has an answer for each of its last two records"
 
 
-def test_without_idempotence_a_record_that_is_sent_again_is_appended_again():
+def test_a_leader_without_idempotence_appends_a_retried_record_again():
     assert records(producing("produce A, retry A", "none"), A) == ["m0", "m0"]
 
 
-def test_a_leader_recognises_what_it_copied_as_a_follower():
+def test_a_leader_recognises_a_retry_of_a_record_that_it_copied_as_a_follower():
     p = producing("produce A, fetch B, receive B, crash A, elect B, notify B, retry B")
     assert (records(p, B), p.acked) == (["m0"], M0)
 
 
-def test_a_leader_that_lacks_the_record_appends_it_anew():
+def test_a_leader_that_lacks_a_retried_record_appends_it():
     p = producing("produce A, elect B, notify B, retry B")
     assert (records(p, B), p.waiting[B]) == (["m0"], M0)
 
 
-def test_a_leader_that_lacks_the_record_before_refuses_a_new_one():
+def test_a_leader_that_lacks_the_previous_record_rejects_the_next_record():
     p = producing("produce A, elect B, notify B")
     assert refused(p, "produce B") == "B does not have the record before: OUT_OF_ORDER_SEQUENCE_NUMBER"
 
 
-def test_a_duplicate_waits_as_the_first_request_did():
+def test_a_duplicate_produce_request_waits_like_the_first_request():
     p = producing("produce A, fetch B, receive B, elect B, notify B, retry B")
     assert (p.waiting[B], p.acked) == (M0, 0)
 
@@ -223,7 +223,7 @@ def test_no_log_has_more_records_than_the_bound():
     assert refused(p, "retry A") == "A's log is full: the bound of 2 records is reached"
 
 
-def test_an_acknowledged_record_may_be_anywhere_in_the_log_and_an_exposed_one_has_its_offset():
+def test_an_acknowledged_record_may_be_anywhere_in_the_log_but_an_exposed_record_may_not():
     sound = after(
         "kip-320:idempotence=none", "produce A, elect B, notify B, produce B, retry B, shrink A", retries=True
     )
@@ -235,8 +235,8 @@ def test_an_acknowledged_record_may_be_anywhere_in_the_log_and_an_exposed_one_ha
     ]
 
 
-def test_two_records_that_could_be_read_at_one_offset_are_a_loss_whoever_leads_later():
-    # A shows m0 at offset 0, and B, elected uncleanly, m1; then whoever leads lacks one of them.
+def test_two_readable_records_at_one_offset_break_no_committed_loss():
+    # A shows m0 at offset 0, and B shows m1 there after an unclean election. Each later leader lacks one of the two.
     schedule = "produce A, shrink B, crash A, elect B, notify B, produce B"
     execution = after("kip-320:idempotence=none", schedule, retries=True, unclean_leader_election=True)
     assert execution.state.seen_otherwise == 1
@@ -245,7 +245,7 @@ def test_two_records_that_could_be_read_at_one_offset_are_a_loss_whoever_leads_l
     assert properties.names(execution.broken()) == ["no-committed-loss"]
 
 
-MISTAKES_OF_PRODUCERS = [
+FLAWED_CHOICES = [
     ("none", "no-duplicate", "produce A, fetch B, receive B, retry A, fetch B, receive B, fetch B"),
     ("none", "no-duplicate", "produce A, retry A, shrink B"),
     ("none", "no-reorder", "produce A, crash A, elect B, notify B, produce B, retry B"),
@@ -260,14 +260,14 @@ MISTAKES_OF_PRODUCERS = [
 ]
 
 
-@pytest.mark.parametrize(("choice", "broken", "schedule"), MISTAKES_OF_PRODUCERS)
-def test_a_mistake_about_duplicates_breaks_the_promise_by_its_last_event(choice, broken, schedule):
+@pytest.mark.parametrize(("choice", "broken", "schedule"), FLAWED_CHOICES)
+def test_a_flawed_idempotence_choice_breaks_its_property_at_the_last_event(choice, broken, schedule):
     found = run(f"kip-320:idempotence={choice}", schedule, retries=True)
     assert found.first_broken == {broken: len(found.steps)}
 
 
-@pytest.mark.parametrize("schedule", dict.fromkeys(schedule for _, _, schedule in MISTAKES_OF_PRODUCERS))
-def test_with_sequence_numbers_the_same_events_break_nothing(schedule):
+@pytest.mark.parametrize("schedule", dict.fromkeys(schedule for _, _, schedule in FLAWED_CHOICES))
+def test_sequence_numbers_hold_every_property_under_the_schedules_of_flawed_choices(schedule):
     settings = Configuration(retries=True)
     assert replay(parse_schedule(schedule.split(", ")), GENERATIONS["kip-320"], settings).first_broken == {}
 
@@ -281,24 +281,24 @@ def test_a_consumer_reads_up_to_the_high_watermark_and_no_further():
     assert refused(p, "consume A") == "A has nothing below its HW for the consumer, at position 1"
 
 
-def test_a_consumer_is_refused_by_a_leader_of_another_epoch_until_it_has_refreshed():
+def test_a_new_leader_rejects_a_consumer_that_has_not_refreshed_its_metadata():
     p = consuming("elect B, notify B")
     assert refused(p, "consume B").endswith("rejects the consumer, at epoch 0: FENCED_LEADER_EPOCH")
     assert refused(p, "refresh A") == "the consumer knows epoch 0 already"
 
 
-def test_a_consumer_that_is_ahead_of_a_zombie_is_refused_by_it():
+def test_a_stale_leader_rejects_a_consumer_of_a_later_epoch():
     p = consuming("elect B, notify B, refresh B")
     assert refused(p, "consume A").endswith("rejects the consumer, at epoch 1: UNKNOWN_LEADER_EPOCH")
 
 
-def test_a_consumer_that_knows_an_offset_only_reads_from_any_leader():
+def test_a_consumer_without_an_epoch_reads_from_any_leader():
     schedule = "elect B, notify B, produce B, shrink A"
     assert consuming(f"{schedule}, consume B", "offset").position == 1
     assert refused(consuming(schedule), "consume B").endswith("FENCED_LEADER_EPOCH")
 
 
-def test_a_consumer_reads_on_where_the_new_leader_has_what_it_read():
+def test_a_consumer_keeps_its_position_if_the_new_leader_has_the_records_already_read():
     p = consuming("produce A, fetch B, receive B, fetch B, consume A, elect B, notify B, refresh B")
     assert (p.position, p.consumer_epoch) == (1, 1)
 
@@ -306,17 +306,17 @@ def test_a_consumer_reads_on_where_the_new_leader_has_what_it_read():
 UNCLEAN = "produce A, shrink B, consume A, crash A, elect B, notify B"
 
 
-def test_a_consumer_is_told_of_a_truncation_and_goes_back():
+def test_a_consumer_detects_a_truncation_and_moves_back():
     p = consuming(f"{UNCLEAN}, refresh B", unclean_leader_election=True)
     assert (p.position, p.position_epoch, p.delivered) == (0, NONE, M0)
 
 
-def test_an_offset_out_of_range_is_reset_to_the_end_of_the_log():
+def test_a_consumer_resets_an_offset_out_of_range_to_the_end_of_the_log():
     p = consuming(f"{UNCLEAN}, refresh B", "offset", unclean_leader_election=True)
     assert p.position == 0
 
 
-def test_a_consumer_with_an_offset_alone_passes_over_a_record():
+def test_a_consumer_that_keeps_only_an_offset_skips_a_record():
     schedule = f"{UNCLEAN}, produce B, refresh B"
     found = run("kip-320:consumer_position=offset", schedule, consumer=True, unclean_leader_election=True)
     assert found.first_broken["consumer-no-skip"] == len(found.steps) == 8
@@ -324,8 +324,8 @@ def test_a_consumer_with_an_offset_alone_passes_over_a_record():
     assert "consumer-no-skip" not in run("kip-320", schedule, consumer=True, unclean_leader_election=True).first_broken
 
 
-def test_a_consumer_that_compares_end_offsets_alone_passes_over_a_record_that_is_older_than_what_it_read():
-    # A has epoch 0 up to offset 1; the consumer is at offset 1, and has read m1 of epoch 1, which A never had.
+def test_a_consumer_that_compares_only_end_offsets_skips_a_record_of_an_older_epoch():
+    # A has epoch 0 up to offset 1. The consumer is at offset 1 and has read m1 of epoch 1, which A never had.
     schedule = (
         "produce A, elect B, notify B, produce B, shrink A, refresh B, consume B, "
         "crash B, elect A, catch_up A, refresh A"
@@ -339,7 +339,7 @@ def test_a_consumer_that_compares_end_offsets_alone_passes_over_a_record_that_is
     assert "that is a truncation, which it reports, and it goes back to offset 0" in sound.scenes[-1].sentence
 
 
-def test_a_follower_serves_a_consumer_once_its_leader_has_seen_it_there():
+def test_a_follower_serves_a_consumer_after_its_own_fetch_from_the_consumers_position():
     settings: dict[str, Any] = {"follower_reads": True}
     p = consuming("produce A, fetch B, receive B, fetch B", **settings)
     assert refused(p, "consume B") == "B has nothing below its HW for the consumer, at position 0"
@@ -349,7 +349,7 @@ def test_a_follower_serves_a_consumer_once_its_leader_has_seen_it_there():
     )
 
 
-def test_without_follower_reads_a_follower_serves_nobody():
+def test_a_follower_serves_no_consumer_without_follower_reads():
     assert refused(consuming("produce A"), "consume B") == "B does not lead"
 
 
@@ -360,7 +360,7 @@ UNCLEAN_CONSUMER = {"consumer": True, "unclean_leader_election": True}
 
 
 def searched(protocol: str, names: list[str], records: int = 2, **settings: Any) -> int | None:
-    """The length of a shortest schedule at two replicas and two epoch changes, None where there is none."""
+    """Return the length of a shortest schedule with two replicas and two epoch changes, or None without a schedule."""
     bounded = Configuration(records=records, epochs=2, **settings)
     found = explore(parse_protocol(protocol), bounded, properties.set_of(names))
     assert found.complete or found.broken
@@ -383,12 +383,12 @@ def searched(protocol: str, names: list[str], records: int = 2, **settings: Any)
         ("kip-966:consumer_position=offset", "consumer-no-skip", {"consumer": True, "power_loss": True}, 14),
     ],
 )
-def test_complete_search_finds_a_mistake_in_so_many_events(protocol, broken, settings, length):
+def test_exhaustive_search_finds_each_flawed_client_choice_at_its_shortest_length(protocol, broken, settings, length):
     assert searched(protocol, [broken], **settings) == length
 
 
 @pytest.mark.thorough
-def test_complete_search_finds_nothing_where_all_choices_are_sound():
+def test_exhaustive_search_finds_no_broken_property_if_all_client_choices_are_sound():
     assert searched("kip-320", [*properties.NAMES], **BOTH) is None
     assert searched("kip-320", [*properties.NAMES], min_insync_replicas=2, **BOTH) is None
     assert searched("kip-966:isr_change=atomic", [*properties.NAMES], retries=True) is None
@@ -396,12 +396,12 @@ def test_complete_search_finds_nothing_where_all_choices_are_sound():
 
 
 @pytest.mark.parametrize("follower_reads", [False, True])
-def test_complete_search_finds_no_record_that_a_consumer_passes_over_whoever_is_elected(follower_reads):
+def test_exhaustive_search_finds_no_skipped_record_under_unclean_elections(follower_reads):
     settings = {"follower_reads": follower_reads, **UNCLEAN_CONSUMER}
     assert searched("kip-320", ["consumer-no-skip"], **settings) is None
 
 
-def test_every_sound_choice_is_the_last_of_its_mechanism():
+def test_kip_966_has_the_last_choice_of_each_client_mechanism():
     kip_966 = GENERATIONS["kip-966"]
     for mechanism in ("pending_produce", "idempotence", "consumer_position"):
         assert kip_966.choice(mechanism) is list(MECHANISMS[mechanism])[-1]

@@ -1,4 +1,4 @@
-"""Two controllers: what the old one may still do after a fail-over, and what comes of it (the protocol's M5)."""
+"""Two controllers: events of the deposed controller after a failover, and the properties that they break."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ SPLIT_OF_TWO = "failover A, expire B, notify A, produce A, rival_elect B, rival_
 
 
 def after(protocol: str, schedule: str, **settings: Any) -> Execution:
-    """The model with two controllers after a schedule, of which every event is enabled."""
+    """Return the model with two controllers after a schedule of which every event is enabled."""
     execution = Execution(parse_protocol(protocol), Configuration(**({"controllers": 2} | settings)))
     for event in filter(None, schedule.split(", ")):
         assert execution.apply(parse_event(event)), event
@@ -50,16 +50,16 @@ def refusal(event: str, protocol: str, schedule: str, **settings: Any) -> int:
 
 
 def searched(protocol: str, *names: str, **settings: Any) -> tuple[bool, list[str] | None]:
-    """Search exhaustively: whether every state was visited, a shortest schedule that breaks one of some properties."""
+    """Search exhaustively. Returns whether every state was visited, and a shortest schedule that breaks a property."""
     wanted = properties.set_of(names or properties.NAMES)
     found = explore(parse_protocol(protocol), Configuration(controllers=2, **settings), wanted)
     return found.complete, None if found.shortest is None else schedule_texts(found.shortest)
 
 
-# What is off costs nothing.
+# One controller.
 
 
-def test_with_one_controller_there_is_no_verb_and_no_field_of_a_second():
+def test_a_configuration_with_one_controller_has_no_failover_and_rival_events():
     settings = Configuration()
     assert not {"failover", "rival_elect", "rival_notify"} & {verb_of(event).text for event in settings.alphabet()}
     p = Execution(parse_protocol(UNCHECKED), settings).state
@@ -79,17 +79,17 @@ def test_with_one_controller_there_is_no_verb_and_no_field_of_a_second():
         (UNCHECKED, {"failover", "rival_elect", "rival_notify"}),
     ],
 )
-def test_the_alphabet_has_what_the_old_controller_can_do(protocol, verbs):
+def test_the_alphabet_contains_only_the_rival_events_that_the_protocol_allows(protocol, verbs):
     events = possible_events(state(protocol, ""))
     assert {verb_of(event).text for event in events} & {"failover", "rival_elect", "rival_notify"} == verbs
 
 
-def test_a_fail_over_is_written_with_the_first_replica_alone():
+def test_failover_is_written_with_replica_a_only():
     assert [event for event in alphabet(3) if verb_of(event) is Verb.FAILOVER] == [parse_event("failover A")]
     assert refusal("failover B", "kip-320", "") == Refusal.IS_OF_THE_CONTROLLER
 
 
-def test_mechanisms_of_two_controllers_are_ablated_where_there_are_two():
+def test_ablation_includes_controller_writes_only_if_there_are_two_controllers():
     def ablated(**settings: Any) -> set[str]:
         variants = ablations(GENERATIONS["kip-320"], Configuration(**settings))
         return {name.partition("=")[0] for each in variants for name in each.name.partition(":")[2].split(",")}
@@ -98,23 +98,23 @@ def test_mechanisms_of_two_controllers_are_ablated_where_there_are_two():
     assert "controller_writes" not in ablated()
 
 
-# What the old controller may do.
+# Events of the deposed controller.
 
 
-def test_there_is_one_fail_over():
+def test_a_second_failover_is_not_enabled():
     assert refusal("failover A", "kip-320", "failover A") == Refusal.HAS_FAILED_OVER
 
 
-def test_without_a_fail_over_there_is_no_old_controller():
+def test_rival_elect_is_not_enabled_before_a_failover():
     assert refusal("rival_elect B", UNCHECKED, "") == Refusal.HAS_NOT_FAILED_OVER
 
 
 @pytest.mark.parametrize("generation", GENERATIONS)
-def test_a_write_that_checks_the_controller_epoch_fails(generation):
+def test_a_deposed_controllers_write_fails_if_it_checks_the_controller_epoch(generation):
     assert refusal("rival_elect B", generation, "failover A") == Refusal.CONTROLLER_MOVED
 
 
-def test_the_old_controller_decides_once_and_among_those_that_it_knows_in_the_isr():
+def test_a_deposed_controller_elects_once_and_only_from_the_isr_that_it_knows():
     assert refusal("rival_elect A", UNCHECKED, "failover A") == Refusal.IS_RIVAL_LEADER
     assert refusal("rival_elect B", UNCHECKED, "failover A, crash B") == Refusal.IS_DOWN
     assert refusal("rival_elect B", UNCHECKED, "produce A, shrink B, failover A") == Refusal.NOT_IN_RIVAL_ISR
@@ -122,7 +122,7 @@ def test_the_old_controller_decides_once_and_among_those_that_it_knows_in_the_is
     assert refusal("rival_elect B", UNCHECKED, "failover A", epochs=0) == Refusal.EPOCHS_BOUND
 
 
-def test_it_goes_by_the_isr_of_before_the_fail_over():
+def test_a_deposed_controller_uses_the_isr_from_before_the_failover():
     p = state(UNCHECKED, "produce A, failover A, shrink B, rival_elect B, rival_notify B")
     assert (p.isr[B], p.decided_isr[0]) == (0b11, 0b01)
 
@@ -132,28 +132,28 @@ def test_a_conditional_write_fails_once_the_partition_has_changed(since):
     assert refusal("rival_elect B", VERSIONED, f"failover A, {since}") == Refusal.BAD_VERSION
 
 
-def test_a_conditional_write_that_succeeds_is_a_decision_like_any_other():
+def test_a_conditional_write_that_succeeds_is_an_ordinary_leader_and_isr_update():
     p = state(VERSIONED, "failover A, rival_elect B, notify B")
     assert (p.controller_epoch, p.decided_leader[1], true_leader(p)) == (1, B, B)
     assert refusal("rival_notify B", VERSIONED, "failover A, rival_elect B") == Refusal.DOES_NOT_HAPPEN
 
 
-def test_an_unconditional_write_is_not_seen_by_the_new_controller():
+def test_the_new_controller_does_not_see_an_unconditional_write():
     p = state(UNCHECKED, "failover A, rival_elect B, rival_notify B")
     assert (p.controller_epoch, true_leader(p), p.known_leader[B], p.known_epoch[B]) == (0, A, B, 1)
     shown = observe(p)["controller"]
     assert (shown["leader"], shown["epoch"], shown["rival_leader"], shown["rival_epoch"]) == ("A", 0, "B", 1)
 
 
-def test_what_a_rival_decides_is_shown_only_where_it_can():
+def test_an_observation_has_rival_fields_only_if_the_protocol_allows_rival_elections():
     assert "rival_leader" not in observe(state("kip-320", "failover A"))["controller"]
     assert observe(state(UNCHECKED, "failover A"))["controller"]["rival_epoch"] is None
 
 
-# What replicas make of it.
+# Replicas that receive its requests.
 
 
-def test_a_replica_takes_no_decision_of_an_epoch_that_it_knows():
+def test_a_replica_ignores_a_rival_update_of_an_epoch_that_it_knows():
     assert refusal("rival_notify B", UNCHECKED, "failover A, elect B, rival_elect B, notify B") in (
         Refusal.STALE_CONTROLLER_EPOCH,
         Refusal.KNOWS_LATER_EPOCH,
@@ -164,23 +164,23 @@ def test_a_replica_takes_no_decision_of_an_epoch_that_it_knows():
     )
 
 
-def test_a_replica_that_has_heard_from_the_new_controller_refuses_the_old_one_until_it_restarts():
+def test_until_a_restart_a_replica_that_met_the_new_controller_rejects_the_deposed_controller():
     heard = "failover A, elect B, rival_elect B, notify B"
     assert refusal("rival_notify B", UNCHECKED, heard) == Refusal.STALE_CONTROLLER_EPOCH
     assert state(UNCHECKED, heard).met == 0b10
     assert state(UNCHECKED, f"{heard}, crash B").met == 0
 
 
-def test_what_was_decided_before_the_fail_over_tells_nobody_of_the_new_controller():
+def test_an_update_from_before_the_failover_does_not_reveal_the_new_controller():
     assert state(UNCHECKED, "elect B, failover A, notify B").met == 0
 
 
-def test_a_decision_of_the_old_controller_tells_nobody_of_the_new_one():
+def test_an_update_of_the_deposed_controller_does_not_reveal_the_new_controller():
     assert state(VERSIONED, "failover A, rival_elect B, notify B").met == 0
     assert state(VERSIONED, "failover A, rival_elect B, notify B, elect A, notify B").met == 0b10
 
 
-# What comes of it.
+# Broken properties.
 
 
 @pytest.mark.parametrize("schedule", [SPLIT_BRAIN, SPLIT_OF_TWO])
@@ -195,17 +195,19 @@ def test_two_leaders_of_one_epoch_write_different_records_at_one_offset(schedule
 
 
 @pytest.mark.parametrize("fencing", ["epoch", "none"])
-def test_leader_epochs_of_partitions_do_not_tell_two_leaders_of_one_epoch_apart(fencing):
-    # The follower of one leader fetches from the other: both are of epoch 1, and no fence can tell.
+def test_leader_epoch_fencing_does_not_distinguish_two_leaders_of_one_epoch(fencing):
+    # A follower of one leader fetches from the other leader. Both lead epoch 1, so fencing does not reject the fetch.
     protocol = f"{UNCHECKED},fencing={fencing}"
     execution = after(protocol, f"{SPLIT_BRAIN}, notify A, fetch A, receive A", replicas=3)
     assert BY_NAME["log-matching"].is_broken(execution.state)
     assert execution.apply(parse_event("fetch A"))
 
 
-@pytest.mark.parametrize("cure", ["versioned", "controller_epoch"])
-def test_a_write_that_checks_anything_is_the_cure(cure):
-    execution = Execution(parse_protocol(f"kip-320:controller_writes={cure}"), Configuration(replicas=3, controllers=2))
+@pytest.mark.parametrize("check", ["versioned", "controller_epoch"])
+def test_a_checked_controller_write_prevents_the_split_brain(check):
+    execution = Execution(
+        parse_protocol(f"kip-320:controller_writes={check}"), Configuration(replicas=3, controllers=2)
+    )
     for event in parse_schedule(SPLIT_BRAIN.split(", ")):
         execution.apply(event)
     assert not execution.broken()
@@ -217,25 +219,25 @@ def test_unconditional_writes_break_log_matching_in_seven_events():
 
 
 @pytest.mark.thorough
-def test_two_replicas_suffice_where_fencing_a_follower_opens_an_epoch():
-    """Without that both controllers could elect B only, and nobody disagrees: kip-903, in which it opens none."""
+def test_two_replicas_break_log_matching_only_if_fencing_a_follower_opens_an_epoch():
+    """In kip-903, fencing a follower opens no epoch. Both controllers can elect only B, so they do not disagree."""
     assert searched(UNCHECKED, "log-matching", records=2, epochs=2) == (False, SPLIT_OF_TWO.split(", "))
     kept = "kip-903:controller_writes=unconditional,isr_change=atomic"
     assert searched(kept, "log-matching", records=2, epochs=2) == (True, None)
 
 
 @pytest.mark.parametrize("requests", ["any", "controller_epoch"])
-def test_conditional_writes_break_nothing_whatever_requests_replicas_obey(requests):
+def test_conditional_writes_hold_every_property_under_each_rule_for_controller_requests(requests):
     assert searched(f"{VERSIONED},controller_requests={requests}", records=1, epochs=2) == (True, None)
 
 
-def test_releases_have_what_kafka_had():
+def test_releases_up_to_2_0_1_have_versioned_controller_writes():
     writes = {name: release.choice("controller_writes").text for name, release in RELEASES.items()}
     versioned = [name for name, choice in writes.items() if choice == "versioned"]
     assert versioned == ["kafka-0.10.2", "kafka-1.1", "kafka-2.0.0", "kafka-2.0.1"]
     assert {choice for name, choice in writes.items() if name not in versioned} == {"controller_epoch"}
 
 
-def test_without_a_rival_the_state_has_none():
+def test_rival_fields_keep_their_initial_values_if_the_protocol_allows_no_rival():
     p = state("kip-320", "failover A")
     assert (p.rival_epoch, p.rival_leader, p.rival_isr, p.met) == (0, NONE, 0, 0)

@@ -1,4 +1,4 @@
-"""What is declared takes part: every property is judged, and every verb is dealt."""
+"""The model checks every declared property, and random schedules deal every declared verb."""
 
 from dataclasses import replace
 from functools import partial
@@ -43,9 +43,9 @@ PROTOCOLS = [*GENERATIONS.values(), parse_protocol("kip-320:stable_offset=high_w
 WITHOUT_CONTROLLER_EPOCH = parse_protocol("kip-320:controller_writes=unconditional")
 
 
-def anything(draw: Random) -> Execution:
-    """A partition that schedules lead to, with one value that may be of some other state: so it may break anything."""
-    # A client with all there is has its records held up by one thing or another: some of it is left out.
+def some_execution(draw: Random) -> Execution:
+    """Return a state that a random schedule reaches, with one field changed, so that any property may break."""
+    # With every client setting on, records rarely make progress. So each state has only some of these settings.
     some: dict[str, Any] = {setting: draw.random() < 0.5 for setting in ("power_loss", "lost_directory", *_CLIENTS)}
     settings = replace(EVERY_FAULT, **some)
     protocol = draw.choice(PROTOCOLS)
@@ -57,12 +57,12 @@ def anything(draw: Random) -> Execution:
     return execution
 
 
-def judged(execution: Execution) -> list[str]:
-    """The properties that are found broken, were this the end of a schedule."""
+def reported(execution: Execution) -> list[str]:
+    """Return the properties that the model reports as broken, if the schedule ends here."""
     return properties.names(execution.broken() | execution.broken_at_end())
 
 
-# Healing ends every fetch that waits, so that no state breaks this one: only wrong rules do.
+# After all faults have stopped, every waiting fetch ends. So only wrong rules break this property, and no state.
 NEVER_BROKEN = {"fetch-answered"}
 SEEDS = {"no-reorder": 10, "consumer-no-skip": 8, "lso-advances": 12}
 
@@ -71,15 +71,15 @@ SEEDS = {"no-reorder": 10, "consumer-no-skip": 8, "lso-advances": 12}
 @pytest.mark.parametrize(
     "broken", [pytest.param(each, id=each.name) for each in PROPERTIES if each.name not in NEVER_BROKEN]
 )
-def test_a_property_is_judged_where_a_state_breaks_it(broken: Property) -> None:
-    draw = Random(f"{broken.name}{SEEDS.get(broken.name, 2)}")  # any would do; with these every property breaks soon
+def test_the_model_reports_each_property_that_a_state_breaks(broken: Property) -> None:
+    draw = Random(f"{broken.name}{SEEDS.get(broken.name, 2)}")  # any seed works; these break every property soon
     for _ in range(20_000):
-        execution = anything(draw)
+        execution = some_execution(draw)
         p = execution.state.copy()
         if broken.at_end:
             healing.heal(p)
         if broken.is_broken(p):
-            assert broken.name in judged(execution), f"{broken.name} is declared, but not judged"
+            assert broken.name in reported(execution), f"{broken.name} is declared, but not checked"
             return
     pytest.fail(f"no state was found that breaks {broken.name}")
 
@@ -89,8 +89,8 @@ def test_the_default_configuration_permits_no_property_to_break() -> None:
 
 
 @pytest.mark.parametrize("verb", [pytest.param(verb, id=verb.text) for verb in Verb])
-def test_a_verb_is_dealt_and_drawn(verb: Verb) -> None:
-    # A transaction is aborted where another producer begins a new epoch. Late requests and retention need no retries.
+def test_random_schedules_deal_and_draw_every_verb(verb: Verb) -> None:
+    # A transaction excludes `bump` and `trim`. Late requests and retention exclude retries.
     settings = replace(
         EVERY_FAULT,
         transactions=verb not in (Verb.BUMP, Verb.TRIM),

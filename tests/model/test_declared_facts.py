@@ -1,4 +1,4 @@
-"""Facts of verbs and properties stand in their declarations: whatever depends on one follows from it."""
+"""A verb or a property needs only its declaration: all other code follows from the declaration."""
 
 import os
 import shutil
@@ -42,7 +42,7 @@ def reappoint(p: State, r: int) -> int:
     return APPLIED
 '''
 
-JUDGEMENT = '''def written(p: State) -> bool:
+PREDICATE = '''def written(p: State) -> bool:
     """A record is in the log of one of two replicas."""
     return p.leo[0] + p.leo[1] > 0
 
@@ -62,12 +62,12 @@ PROPERTY = """    Property(
 
 @pytest.fixture(scope="module")
 def with_one_more(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the project that declares one verb and one property more."""
+    """Return a copy of the project that declares a further verb and a further property."""
     copy = tmp_path_factory.mktemp("copy")
     for folder in ("model", "harness", "strategies", "src"):
         shutil.copytree(ROOT / folder, copy / folder, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
     declare(copy / "model" / "kafka" / "vocabulary" / "events.py", VERB, before="\n    @property\n    def text(self)")
-    declare(copy / "model" / "kafka" / "contract" / "properties.py", JUDGEMENT, before="def unanswered(")
+    declare(copy / "model" / "kafka" / "contract" / "properties.py", PREDICATE, before="def unanswered(")
     declare(copy / "model" / "kafka" / "contract" / "properties.py", PROPERTY, before=")\nNAMES =")
     with (copy / "model" / "kafka" / "controller" / "controller.py").open("a") as rules:
         rules.write(RULE)
@@ -81,7 +81,7 @@ def declare(file: Path, text: str, before: str) -> None:
 
 
 @pytest.mark.thorough
-def test_everything_follows_from_the_declarations_of_one_verb_and_one_property_more(with_one_more: Path) -> None:
+def test_a_new_verb_and_a_new_property_need_only_their_declarations(with_one_more: Path) -> None:
     ended = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--no-header", "--noconftest", str(CHECKS)],
         env=os.environ | {"PYTHONPATH": str(with_one_more / "src"), "NUMBA_DISABLE_JIT": "1"},
@@ -94,8 +94,8 @@ def test_everything_follows_from_the_declarations_of_one_verb_and_one_property_m
     assert ended.returncode == 0, ended.stdout
 
 
-def test_a_verb_that_opens_a_leader_epoch_says_so_under_the_constants_that_allow_it() -> None:
-    """Seen in random schedules of all protocols: nothing opens one undeclared, and nothing is declared in vain."""
+def test_exactly_the_verbs_that_open_a_leader_epoch_declare_opens_epoch() -> None:
+    """Compare the declarations with the epochs that random schedules of all protocols open."""
     undeclared: set[str] = set()
     seen: set[Verb] = set()
     for settings in (Configuration(epochs=4), Configuration(epochs=4, controllers=2)):
@@ -110,7 +110,7 @@ def test_a_verb_that_opens_a_leader_epoch_says_so_under_the_constants_that_allow
 
 
 def opening(protocol: Protocol, settings: Configuration) -> Iterator[tuple[int, bool]]:
-    """Events that opened a leader epoch, and whether their verb says that they may."""
+    """Yield each event that opened a leader epoch, and whether its verb declares that the event may."""
     deck = generate.deck_for(KAFKA, settings, [protocol])
     for number in range(60):
         execution = Execution(protocol, settings)

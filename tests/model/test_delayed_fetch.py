@@ -1,4 +1,4 @@
-"""Delayed fetches: a fetch that finds no records waits at its leader, until a record comes or its wait is over."""
+"""Delayed fetches: a fetch without records waits at its leader until a record arrives or the wait expires."""
 
 from typing import Any
 
@@ -16,12 +16,12 @@ from tests.views.narrating import last_sentence
 
 A, B, C = range(3)
 
-# B has m0, A knows that, and B's fetch waits for more.
+# B has m0, A knows this, and B's fetch waits for the next record.
 WAITS = "produce A, fetch B, receive B, fetch B"
 
 
 def after(protocol: str, schedule: str, **settings: Any) -> Execution:
-    """The model with delayed_fetch after a schedule, of which every event is enabled."""
+    """Return the model with delayed_fetch after a schedule of which every event is enabled."""
     execution = Execution(parse_protocol(protocol), Configuration(delayed_fetch=True, **settings))
     for event in filter(None, schedule.split(", ")):
         assert execution.apply(parse_event(event)), event
@@ -40,7 +40,7 @@ def in_flight(p: Partition) -> tuple[int, int, int]:
     return p.flight[B], p.flight_count[B], p.flight_offset[B]
 
 
-def test_with_the_setting_off_a_fetch_without_records_is_answered_at_once() -> None:
+def test_without_delayed_fetch_the_leader_responds_at_once_to_a_fetch_without_records() -> None:
     assert "expire_fetch" not in {verb_of(event).text for event in Configuration().alphabet()}
     plain = Execution(parse_protocol("kip-320"), Configuration())
     assert all(plain.apply(parse_event(event)) for event in WAITS.split(", "))
@@ -49,31 +49,31 @@ def test_with_the_setting_off_a_fetch_without_records_is_answered_at_once() -> N
 
 
 @pytest.mark.parametrize("protocol", NAMED)
-def test_a_fetch_waits_and_the_leader_has_noted_its_offset(protocol: str) -> None:
+def test_a_leader_notes_the_offset_of_a_fetch_that_waits(protocol: str) -> None:
     p = state(protocol, WAITS)
     assert (p.flight[B], p.remote_leos[A, B], p.high_watermark[A]) == (Flight.WAITING, 1, 1)
 
 
-def test_while_a_fetch_waits_there_is_nothing_to_receive_and_no_other_fetch() -> None:
+def test_fetch_receive_and_drop_are_not_enabled_while_a_fetch_waits() -> None:
     assert {refusal(f"{verb} B", WAITS) for verb in ("fetch", "receive", "drop")} == {Refusal.FETCH_WAITS}
     assert refusal("expire_fetch B", "produce A, fetch B") == Refusal.NO_FETCH_WAITS
 
 
-def test_a_produce_completes_a_fetch_which_does_not_show_the_leader_that_its_follower_has_the_record() -> None:
+def test_a_produce_completes_a_waiting_fetch_without_advancing_the_followers_noted_offset() -> None:
     p = state("kip-320", f"{WAITS}, produce A")
     assert in_flight(p) == (Flight.RECORDS, 1, 1)
     assert (p.remote_leos[A, B], p.high_watermark[A]) == (1, 1)
 
 
 @pytest.mark.parametrize(("release", "high_watermark"), [("kafka-2.1", 1), ("kafka-2.2", 2)])
-def test_up_to_2_1_the_fetch_is_answered_before_the_produce_raises_the_high_watermark(
+def test_up_to_2_1_a_waiting_fetch_completes_before_the_produce_raises_the_high_watermark(
     release: str, high_watermark: int
 ) -> None:
     alone = "produce A, shrink B, fetch B, receive B, fetch B, produce A"
     assert in_flight(state(release, alone)) == (Flight.RECORDS, 1, high_watermark)
 
 
-def test_a_fetch_whose_wait_is_over_brings_the_high_watermark_of_that_moment() -> None:
+def test_an_expired_fetch_brings_the_high_watermark_at_its_expiry() -> None:
     waits = "produce A, fetch B, receive B, fetch B, fetch C, receive C, fetch C"
     assert in_flight(state("kip-320", f"{waits}, expire_fetch B", replicas=3)) == (Flight.RECORDS, 0, 1)
     early = "produce A, fetch B, receive B, fetch B, expire_fetch B"
@@ -81,18 +81,18 @@ def test_a_fetch_whose_wait_is_over_brings_the_high_watermark_of_that_moment() -
 
 
 def test_a_higher_high_watermark_alone_completes_no_fetch_of_a_follower() -> None:
-    """It rises with the fetch of C. In the releases 2.4 and 2.5 it did, until KAFKA-9952."""
+    """C's fetch raises the high watermark. In 2.4 and 2.5, this completed B's fetch (fixed by KAFKA-9952)."""
     raised = f"{WAITS}, fetch C, receive C, fetch C"
     p = state("kip-320", raised, replicas=3)
     assert (p.high_watermark[A], p.flight[B]) == (1, Flight.WAITING)
 
 
 @pytest.mark.parametrize("ends", ["elect B, notify A", "crash A"])
-def test_a_leader_that_steps_down_or_dies_rejects_the_fetches_that_wait(ends: str) -> None:
+def test_waiting_fetches_end_without_records_when_their_leader_steps_down_or_crashes(ends: str) -> None:
     assert in_flight(state("kip-320", f"{WAITS}, {ends}")) == (Flight.NOTHING, 0, 0)
 
 
-def test_a_fetch_of_an_earlier_epoch_is_rejected_when_it_would_be_answered() -> None:
+def test_fencing_rejects_a_waiting_fetch_of_an_earlier_epoch_when_the_fetch_completes() -> None:
     again = f"{WAITS}, elect C, elect A, catch_up A"
     assert state("kip-320", again, replicas=3).flight[B] == Flight.WAITING
     for end in ("produce A", "expire_fetch B"):
@@ -107,12 +107,12 @@ def test_a_higher_high_watermark_rejects_a_fetch_of_an_earlier_epoch() -> None:
         assert (raised.high_watermark[A], raised.flight[B]) == (1, flight)
 
 
-def test_a_follower_that_learns_a_decision_waits_no_longer() -> None:
+def test_a_leader_and_isr_update_ends_the_wait_of_a_followers_fetch() -> None:
     p = state("kip-320", f"{WAITS}, elect B, notify B")
     assert (p.flight[B], p.flight_epoch[B], p.flight_leader[B]) == (Flight.NOTHING, 0, NONE)
 
 
-def test_the_marker_of_a_transaction_completes_a_fetch() -> None:
+def test_a_transaction_marker_completes_a_waiting_fetch() -> None:
     p = state("kip-320", "produce A, shrink B, fetch B, receive B, fetch B, commit A", transactions=True)
     assert in_flight(p) == (Flight.RECORDS, 1, 2)
 
@@ -124,7 +124,7 @@ def test_no_fetch_waits_once_all_faults_have_stopped(protocol: str) -> None:
         assert "fetch-answered" not in properties.names(after(protocol, schedule).broken_at_end()), schedule
 
 
-def test_a_timeline_says_that_a_fetch_waits_and_what_ends_its_wait() -> None:
+def test_a_timeline_shows_a_waiting_fetch_and_the_end_of_its_wait() -> None:
     waits = "B's fetch from offset 1 shows A that B has everything below it; A has no records from offset 1 on, so B's"
     assert last_sentence(WAITS, "kip-320", delayed_fetch=True).startswith(f"{waits} fetch waits there;")
     produced = "A appends m1 at offset 1 in epoch 0; B's fetch, which waited, is answered with m1, HW 1."

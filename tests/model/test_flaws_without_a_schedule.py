@@ -27,7 +27,7 @@ FENCED = [name for name, each in RELEASES.items() if each.choice("fencing") is F
 
 
 def states(protocol: str) -> Iterator[Partition]:
-    """The states of random schedules with 3 replicas."""
+    """Yield the states of random schedules with 3 replicas."""
     draws = random.Random(protocol)
     settings = Configuration(replicas=3)
     for _ in range(SCHEDULES):
@@ -54,7 +54,7 @@ def test_no_alter_isr_response_brings_the_zk_version_that_the_leader_knows(proto
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("protocol", FENCED)
-def test_no_fetch_response_carries_a_later_epoch_than_that_of_its_follower(protocol: str) -> None:
+def test_no_fetch_response_carries_a_record_of_a_later_epoch_than_its_follower_knows(protocol: str) -> None:
     """KAFKA-18723 needs a response that the leader sends after it has truncated and appended as a follower."""
     carried = 0
     for p in states(protocol):

@@ -1,4 +1,4 @@
-"""The lag time: a leader's high watermark waits for a replica outside the ISR that was caught up within it."""
+"""The lag time: a leader's high watermark waits for a replica outside the ISR that was caught up within this time."""
 
 from typing import Any
 
@@ -16,13 +16,13 @@ from tests.views.narrating import last_sentence
 
 A, B, C = range(3)
 
-# B leaves the ISR, comes back to within one fetch of the leader, and its next record finds the high watermark waiting.
+# B leaves the ISR and catches up to within one fetch of the leader. With the leader's next record, the HW waits.
 RETURNS = "produce A, lapse A, shrink B, fetch B, receive B, produce A, fetch B"
 WAITS = f"{RETURNS}, produce A"
 
 
 def after(protocol: str, schedule: str, **settings: Any) -> Execution:
-    """The model with lag_time after a schedule, of which every event is enabled."""
+    """Return the model with lag_time after a schedule of which every event is enabled."""
     execution = Execution(parse_protocol(protocol), Configuration(lag_time=True, **settings))
     for event in filter(None, schedule.split(", ")):
         assert execution.apply(parse_event(event)), event
@@ -30,7 +30,7 @@ def after(protocol: str, schedule: str, **settings: Any) -> Execution:
 
 
 def in_one_event(protocol: str) -> str:
-    """The protocol with changes of the ISR in one event."""
+    """Return the name of the protocol with changes of the ISR in one event."""
     return f"{protocol}:isr_change=atomic"
 
 
@@ -43,7 +43,7 @@ def refusal(event: str, protocol: str, schedule: str, **settings: Any) -> int:
     return step(execution.state, parse_event(event))
 
 
-def test_with_the_setting_off_the_alphabet_has_no_lapse_and_no_state_holds_anything_of_it() -> None:
+def test_without_lag_time_the_alphabet_has_no_lapse_and_no_lag_time_field_is_read() -> None:
     assert "lapse" not in {verb_of(event).text for event in Configuration().alphabet()}
     plain = Execution(parse_protocol("kafka-4.1"), Configuration())
     assert step(plain.state, parse_event("lapse A")) == Refusal.LAG_TIME_OFF
@@ -52,7 +52,7 @@ def test_with_the_setting_off_the_alphabet_has_no_lapse_and_no_state_holds_anyth
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_the_high_watermark_waits_for_a_follower_that_has_just_caught_up_until_the_lag_time_passes(
+def test_the_high_watermark_waits_for_a_caught_up_follower_until_the_lag_time_passes(
     release: str,
 ) -> None:
     protocol = in_one_event(release)
@@ -61,7 +61,7 @@ def test_the_high_watermark_waits_for_a_follower_that_has_just_caught_up_until_t
     assert high_watermark(protocol, f"{WAITS}, lapse A, produce A") == 4
 
 
-def test_the_high_watermark_waits_until_the_follower_has_joined() -> None:
+def test_the_high_watermark_waits_until_the_follower_has_joined_the_isr() -> None:
     joins = f"{WAITS}, receive B, fetch B, expand B"
     p = after("kip-320", joins).state
     assert (p.isr[A], p.high_watermark[A], p.leo[A]) == (0b11, 2, 3)
@@ -73,15 +73,13 @@ def test_a_member_that_was_caught_up_within_the_lag_time_stays_in_the_isr() -> N
     assert refusal("shrink B", "kip-320", "produce A, fetch B, lapse A, receive B, fetch B") == Refusal.DOES_NOT_LAG
 
 
-def test_a_fetch_counts_from_the_leaders_log_end_offset_at_the_last_fetch_if_the_lag_time_has_not_passed_since() -> (
-    None
-):
+def test_a_fetch_from_the_previous_log_end_makes_a_follower_caught_up_within_the_lag_time() -> None:
     fetched = "produce A, lapse A, fetch B, receive B, produce A"
     assert after("kip-320", f"{fetched}, fetch B").state.caught_up[A] == 1 << B
     assert after("kip-320", f"{fetched}, lapse A, fetch B").state.caught_up[A] == 0
 
 
-def test_only_a_leader_has_a_lag_time_and_a_stale_leader_has_one_of_its_own() -> None:
+def test_leaders_and_stale_leaders_have_their_own_lag_time_and_followers_have_none() -> None:
     assert refusal("lapse B", "kip-320", "") == Refusal.DOES_NOT_LEAD
     assert refusal("lapse A", "kip-320", "crash A") == Refusal.IS_DOWN
     p = after("kip-320", "elect B, notify B, lapse A").state
@@ -89,7 +87,7 @@ def test_only_a_leader_has_a_lag_time_and_a_stale_leader_has_one_of_its_own() ->
 
 
 def test_up_to_2_3_a_leader_evaluates_its_high_watermark_at_every_fetch() -> None:
-    """C is in the ISR and has all records; the high watermark waits for B, until the lag time passes."""
+    """C is in the ISR and has all records. The high watermark waits for B until the lag time passes."""
     waits = (
         "produce A, fetch C, receive C, lapse A, fetch C, shrink B, fetch B, receive B, receive C, produce A, "
         "fetch C, receive C, fetch C, receive C, fetch B, produce A, fetch C, receive C, fetch C, receive C, lapse A"
@@ -109,14 +107,14 @@ def test_since_3_6_the_high_watermark_waits_for_no_replica_that_its_leader_knows
 
 
 def test_a_replica_outside_the_isr_has_to_fetch_again_from_a_re_elected_leader_since_3_3() -> None:
-    """Until 3.2 the election counts as its last fetch: a fetch from what the leader had then makes it caught up."""
+    """Up to 3.2, the election counts as the last fetch, so a fetch from the log end at the election suffices."""
     gone = "produce A, lapse A, fetch B, receive B, shrink B, elect C, elect A, catch_up A, catch_up B, produce A"
     older = after(in_one_event("kafka-3.1"), f"{gone}, fetch B", replicas=3).state
     newer = after(in_one_event("kafka-3.3"), f"{gone}, fetch B", replicas=3).state
     assert (older.caught_up[A] >> B & 1, newer.caught_up[A] >> B & 1) == (1, 0)
 
 
-def test_hw_due_is_broken_once_the_lag_time_has_passed_and_nothing_evaluates_the_high_watermark() -> None:
+def test_a_passed_lag_time_breaks_hw_due_until_the_leader_evaluates_its_high_watermark() -> None:
     request = WAITS.replace("shrink B", "shrink B, alter A, altered A")
     waiting = after("kafka-3.9.1", request)
     assert properties.names(waiting.broken()) == []
@@ -125,7 +123,7 @@ def test_hw_due_is_broken_once_the_lag_time_has_passed_and_nothing_evaluates_the
     assert properties.names(after("kafka-3.9.1", f"{request}, lapse A, produce A").broken()) == []
 
 
-def test_a_timeline_says_for_whom_the_high_watermark_waits_and_when_the_lag_time_passes() -> None:
+def test_a_timeline_shows_why_the_high_watermark_waits_and_when_the_lag_time_passes() -> None:
     waits = (
         "A appends m2 at offset 2 in epoch 0; A's HW stays at 2 and waits for B, caught up within the lag time though "
         "outside the ISR."

@@ -1,38 +1,38 @@
-"""The leader epoch cache, with the situations of Kafka's own LeaderEpochFileCacheTest."""
+"""The leader epoch cache, in the situations of Kafka's own LeaderEpochFileCacheTest."""
 
 import pytest
 
 from epochfuzz.model.kafka.storage.leader_epoch_cache import MAX_OFFSET, UNDEFINED, CheckpointError, LeaderEpochCache
 
 
-def test_a_document_s_checkpoint_says_where_each_epoch_ended():
+def test_a_checkpoint_gives_the_end_offset_of_each_epoch():
     cache = LeaderEpochCache.from_checkpoint("0\n3\n0 0\n1 300\n2 500\n")
     assert [cache.end_offset_for(epoch, 800) for epoch in range(3)] == [(0, 300), (1, 500), (2, 800)]
     assert [cache.end_offset_for_kip_101(epoch, 800) for epoch in range(3)] == [300, 500, 800]
 
 
-def test_an_epoch_ends_where_the_next_one_starts():
+def test_an_epoch_ends_where_the_next_epoch_starts():
     assert LeaderEpochCache([(0, 0), (1, 120)]).end_offset_for(0, 150) == (0, 120)
 
 
 @pytest.mark.parametrize("rule", ["original", "kafka-7415"])
-def test_an_empty_cache_and_an_undefined_epoch_have_no_end(rule):
+def test_a_lookup_in_an_empty_cache_or_of_an_undefined_epoch_returns_undefined(rule):
     assert LeaderEpochCache(rule=rule).end_offset_for(0, 5) == UNDEFINED
     assert LeaderEpochCache([(0, 0)], rule).end_offset_for(-1, 5) == UNDEFINED
     assert LeaderEpochCache([(0, 0)], rule).end_offset_for_kip_101(-1, 5) == -1
 
 
-def test_a_missing_epoch_is_answered_with_the_largest_below_it():
+def test_a_lookup_of_a_missing_epoch_returns_the_largest_epoch_below():
     cache = LeaderEpochCache([(0, 10), (2, 13), (4, 17)])
     assert [cache.end_offset_for(epoch, 20) for epoch in (1, 2, 3)] == [(0, 13), (2, 17), (2, 17)]
 
 
-def test_an_epoch_above_the_latest_is_undefined():
+def test_a_lookup_above_the_latest_epoch_returns_undefined():
     assert LeaderEpochCache([(2, 100)]).end_offset_for(3, 150) == UNDEFINED
     assert LeaderEpochCache([(2, 100)], "original").end_offset_for_kip_101(3, 150) == -1
 
 
-def test_an_epoch_below_the_first_ends_at_its_start_since_kafka_7415():
+def test_since_kafka_7415_an_epoch_below_the_first_ends_at_the_start_of_the_first():
     entries = [(5, 11), (6, 12), (7, 13)]
     assert LeaderEpochCache(entries).end_offset_for(4, 14) == (4, 11)
     assert LeaderEpochCache(entries, "original").end_offset_for(4, 14) == UNDEFINED
@@ -40,14 +40,14 @@ def test_an_epoch_below_the_first_ends_at_its_start_since_kafka_7415():
 
 
 @pytest.mark.parametrize("rule", ["original", "kafka-7415"])
-def test_an_epoch_keeps_the_offset_it_was_first_assigned(rule):
+def test_the_cache_keeps_the_first_offset_assigned_to_an_epoch(rule):
     cache = LeaderEpochCache([(2, 6)], rule)
     cache.assign(2, 7)
     assert cache.entries == [(2, 6)]
 
 
 @pytest.mark.parametrize(("entry", "kept"), [((1, 20), [(2, 9)]), ((3, 8), [(2, 9)]), ((3, 9), [(2, 9), (3, 9)])])
-def test_the_original_cache_ignores_what_goes_backwards(entry, kept):
+def test_the_original_cache_ignores_an_entry_that_goes_backwards(entry, kept):
     cache = LeaderEpochCache([(2, 9)], "original")
     cache.assign(*entry)
     assert cache.entries == kept
@@ -63,14 +63,14 @@ def test_the_original_cache_ignores_what_goes_backwards(entry, kept):
         ((8, 14), [(5, 11), (6, 12), (7, 13), (8, 14)]),
     ],
 )
-def test_since_kafka_7415_a_new_entry_removes_those_not_below_it(entry, kept):
+def test_since_kafka_7415_a_new_entry_removes_all_entries_that_are_not_below_it(entry, kept):
     cache = LeaderEpochCache([(5, 11), (6, 12), (7, 13)])
     cache.assign(*entry)
     assert cache.entries == kept
 
 
 @pytest.mark.parametrize(("end", "kept"), [(-1, 3), (12, 3), (11, 2), (9, 2), (8, 1), (6, 0), (0, 0)])
-def test_truncation_from_the_end_removes_what_starts_at_or_beyond_it(end, kept):
+def test_truncation_from_the_end_removes_epochs_that_start_at_or_beyond_the_end(end, kept):
     cache = LeaderEpochCache([(2, 6), (3, 8), (4, 11)])
     cache.truncate_from_end(end)
     assert cache.entries == [(2, 6), (3, 8), (4, 11)][:kept]
@@ -87,20 +87,20 @@ def test_truncation_from_the_end_removes_what_starts_at_or_beyond_it(end, kept):
         (15, [(4, 15)]),
     ],
 )
-def test_retention_moves_the_first_epoch_to_the_new_start(start, kept):
+def test_retention_moves_the_first_epoch_to_the_new_log_start(start, kept):
     cache = LeaderEpochCache([(2, 6), (3, 8), (4, 11)])
     cache.truncate_from_start(start)
     assert cache.entries == kept
 
 
-def test_offsets_reach_the_largest_that_kafka_has():
+def test_the_cache_supports_the_largest_offset_of_kafka():
     cache = LeaderEpochCache([(0, 0), (1, MAX_OFFSET)])
     assert cache.end_offset_for(0, MAX_OFFSET) == (0, MAX_OFFSET)
     assert LeaderEpochCache.from_checkpoint(cache.to_checkpoint()).entries == cache.entries
 
 
 @pytest.mark.parametrize(("epoch", "offset"), [(-1, 0), (0, -1), (2**31, 0), (0, 2**63)])
-def test_what_kafka_has_no_room_for_is_refused(epoch, offset):
+def test_assign_rejects_epochs_and_offsets_out_of_kafkas_range(epoch, offset):
     with pytest.raises(ValueError, match="is a number from 0 to"):
         LeaderEpochCache().assign(epoch, offset)
 
@@ -122,6 +122,6 @@ def test_what_kafka_has_no_room_for_is_refused(epoch, offset):
         ("0\n2\n0 5\n1 4\n", "line 4: epochs and offsets go up"),
     ],
 )
-def test_a_malformed_checkpoint_is_refused_with_its_line(text, message):
+def test_the_error_for_a_malformed_checkpoint_names_the_line(text, message):
     with pytest.raises(CheckpointError, match=message):
         LeaderEpochCache.from_checkpoint(text)

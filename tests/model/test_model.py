@@ -1,4 +1,4 @@
-"""What holds of the model under any protocol and configuration, whatever happens."""
+"""Invariants of the model under every protocol, configuration and schedule."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -27,7 +27,7 @@ ON_DISK = ("log_record", "log_epoch", "standing", "leo", "checkpointed", "flushe
 
 
 class History(NamedTuple):
-    """A schedule, and what it runs under."""
+    """A schedule, with its protocol and its configuration."""
 
     protocol: Protocol
     settings: Configuration
@@ -41,7 +41,7 @@ def histories(draw: st.DrawFn) -> History:
 
 
 def run(history: History) -> Iterator[tuple[bool, Partition]]:
-    """The partition after each event, and whether the event was enabled."""
+    """Yield, for each event, whether the event was enabled and the partition after it."""
     execution = Execution(history.protocol, history.settings)
     for event in history.schedule:
         yield execution.apply(event), execution.state
@@ -55,17 +55,17 @@ def end_of(history: History) -> Partition:
 
 
 def cache_entries(p: Partition, r: int) -> list[tuple[int, int]]:
-    """A replica's leader epoch cache: (epoch, start offset), the oldest first."""
+    """Return a replica's leader epoch cache as (epoch, start offset), oldest first."""
     return [(p.cache_epoch[r, i], p.cache_start[r, i]) for i in range(p.cache_size[r])]
 
 
 def fields(p: Partition, but: tuple[str, ...] = ()) -> dict[str, Any]:
-    """All that a state is; partitions have no equality of their own."""
+    """Return every field of a state by name. Partitions define no equality."""
     return {field.name: getattr(p.copy(), field.name) for field in TABLE.fields if field.name not in but}
 
 
 @given(history=histories(), data=st.data())
-def test_deleting_an_event_leaves_a_schedule(history: History, data: st.DataObject) -> None:
+def test_a_schedule_still_runs_without_any_of_its_events(history: History, data: st.DataObject) -> None:
     gone = data.draw(st.integers(0, len(history.schedule)))
     shorter = history._replace(schedule=history.schedule[:gone] + history.schedule[gone + 1 :])
     assert {type(applied) for applied, _ in run(shorter)} <= {bool}
@@ -81,13 +81,13 @@ def test_an_event_that_is_not_enabled_changes_nothing(history: History) -> None:
 
 
 @given(history=histories())
-def test_a_state_is_the_same_after_the_way_to_a_record_and_back(history: History) -> None:
+def test_a_state_survives_conversion_to_a_record_and_back(history: History) -> None:
     p = end_of(history)
     assert fields(Partition.from_record(p.to_record())) == fields(p)
 
 
 @given(history=histories())
-def test_a_high_watermark_is_never_beyond_the_log_unless_cuts_leave_a_follower_as_it_is(history: History) -> None:
+def test_a_high_watermark_is_within_the_log_unless_a_followers_truncation_may_keep_it(history: History) -> None:
     kept = history.protocol.choice("high_watermark_truncation") == HighWatermarkTruncation.KEPT
     for _, p in run(history):
         for r in range(p.replicas):
@@ -96,7 +96,7 @@ def test_a_high_watermark_is_never_beyond_the_log_unless_cuts_leave_a_follower_a
 
 
 @given(history=histories())
-def test_a_record_stands_where_it_was_first_appended_and_nowhere_else(history: History) -> None:
+def test_standing_has_exactly_the_records_at_the_offset_of_their_first_append(history: History) -> None:
     for _, p in run(history):
         at_home = [
             sum(
@@ -110,14 +110,14 @@ def test_a_record_stands_where_it_was_first_appended_and_nowhere_else(history: H
 
 
 @given(history=histories())
-def test_a_log_has_nothing_at_or_beyond_its_end(history: History) -> None:
+def test_a_log_has_no_record_at_or_beyond_its_end(history: History) -> None:
     for _, p in run(history):
         for word in (p.log_record, p.log_epoch):
             assert all(word[r] == log.prefix(word[r], p.leo[r]) for r in range(p.replicas))
 
 
 @given(history=histories())
-def test_a_leader_epoch_cache_goes_up_and_stays_within_the_log(history: History) -> None:
+def test_the_entries_of_a_leader_epoch_cache_increase_and_stay_within_the_log(history: History) -> None:
     for _, p in run(history):
         for r in range(p.replicas):
             size = p.cache_size[r]
@@ -136,16 +136,16 @@ def test_a_crash_and_a_restart_keep_the_disk(history: History, data: st.DataObje
     step(p, encode(Verb.RESTART, r))
     entries = [entry for entry in cache_entries(p, r) if entry[1] < p.leo[r]]
     disk = {name: getattr(p, name)[r] for name in ON_DISK}
-    promised = (p.checkpointed if p.asynchronous_checkpoint else p.high_watermark)[r]
+    kept = (p.checkpointed if p.asynchronous_checkpoint else p.high_watermark)[r]
     assert step(p, encode(Verb.CRASH, r)) == APPLIED
     assert step(p, encode(Verb.RESTART, r)) == APPLIED
     assert {name: getattr(p, name)[r] for name in ON_DISK} == disk
     assert cache_entries(p, r) == entries
-    assert p.high_watermark[r] == min(promised, p.leo[r])
+    assert p.high_watermark[r] == min(kept, p.leo[r])
 
 
 @given(history=histories())
-def test_a_promise_is_never_forgotten(history: History) -> None:
+def test_no_event_removes_a_record_from_exposed_or_acked(history: History) -> None:
     exposed = acked = 0
     for _, p in run(history):
         assert exposed & ~p.exposed == 0
@@ -154,17 +154,17 @@ def test_a_promise_is_never_forgotten(history: History) -> None:
 
 
 @given(history=histories())
-def test_what_breaks_a_property_can_be_said_exactly_where_it_is_broken(history: History) -> None:
+def test_a_property_lists_violations_exactly_if_it_is_broken(history: History) -> None:
     for _, p in run(history):
         for each in PROPERTIES:
-            judged = p.copy()
+            checked = p.copy()
             if each.at_end:
-                healing.heal(judged)
-            assert bool(list(each.violations(judged))) == each.is_broken(judged), each.name
-            assert each.applies(p) or not each.is_broken(judged), f"{each.name} is broken where it does not apply"
+                healing.heal(checked)
+            assert bool(list(each.violations(checked))) == each.is_broken(checked), each.name
+            assert each.applies(p) or not each.is_broken(checked), f"{each.name} is broken where it does not apply"
 
 
-def test_nothing_is_told_of_a_promise_that_too_many_lossy_failures_have_made_void() -> None:
+def test_too_many_lossy_failures_void_the_guarantee_against_lost_records() -> None:
     p = initial(GENERATIONS["kip-966"], Configuration(power_loss=True))
     p.exposed = p.acked = 1
     lost = [each for each in PROPERTIES if each.name in ("no-committed-loss", "no-acked-loss")]

@@ -11,7 +11,7 @@ RETURNS = "crash B, restart B, expire B, register B, notify B"
 
 
 @pytest.mark.parametrize("protocol", IN_KRAFT)
-def test_a_kraft_controller_registers_no_new_process_while_the_session_of_the_old_one_is_valid(protocol):
+def test_a_kraft_controller_registers_no_new_process_before_the_old_session_has_ended(protocol):
     assert not is_enabled("register B", protocol, "crash B, restart B")
     assert is_enabled("register B", protocol, "crash B, restart B, expire B")
     assert is_enabled("register B", protocol, "expire B, crash B, restart B")
@@ -19,7 +19,7 @@ def test_a_kraft_controller_registers_no_new_process_while_the_session_of_the_ol
 
 
 @pytest.mark.parametrize("protocol", IN_KRAFT)
-def test_a_broker_learns_nothing_before_it_is_registered(protocol):
+def test_a_broker_learns_no_metadata_before_it_is_registered(protocol):
     unregistered = "crash B, restart B, expire B"
     assert not is_enabled("notify B", protocol, unregistered)
     assert not is_enabled("unfence B", protocol, unregistered)
@@ -40,12 +40,12 @@ def test_a_new_process_is_fenced_until_it_has_read_the_metadata_log(protocol):
 
 
 @pytest.mark.parametrize("protocol", ["kafka-3.1", "kip-320", "kafka-2.1.1", "kip-841:registration=resume"])
-def test_on_zookeeper_a_broker_registers_as_it_starts(protocol):
+def test_under_zookeeper_a_broker_registers_when_it_starts(protocol):
     assert not is_enabled("register B", protocol, "crash B, restart B")
     assert is_enabled("notify B", protocol, "crash B, restart B")
 
 
-def test_healing_registers_a_broker_that_is_not_registered():
+def test_an_unregistered_broker_is_registered_after_all_faults_have_stopped():
     execution = after("kip-966", "produce A, crash B, restart B")
     healing.heal(execution.state)
     assert (execution.state.fenced, execution.state.leo[B], execution.state.known_leader[B]) == (0, 1, A)

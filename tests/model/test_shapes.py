@@ -1,4 +1,4 @@
-"""Shapes: whatever the replicas are called, and however far a partition has come, the like of a state is known."""
+"""Shapes of replicas: independent of replica names and of the number of records that all replicas have."""
 
 from itertools import permutations
 
@@ -37,7 +37,7 @@ def shapes(p: Partition) -> list[int]:
 
 
 @pytest.mark.parametrize("protocol", ["kip-320", "kafka-2.8.1", "kafka-4.1"])
-def test_a_shape_has_no_names_and_fits(protocol: str) -> None:
+def test_a_shape_is_independent_of_replica_names_and_fits_in_62_bits(protocol: str) -> None:
     execution = Execution(parse_protocol(protocol), SETTINGS)
     for event in schedule(Selection.RANDOM, parse_protocol(protocol), SETTINGS, 1, 2):
         if execution.apply(event):
@@ -48,14 +48,14 @@ def test_a_shape_has_no_names_and_fits(protocol: str) -> None:
             assert all(0 <= each < 1 << 62 for each in shapes(p))
 
 
-def test_one_more_record_that_everybody_has_makes_no_other_shapes() -> None:
+def test_a_record_that_all_replicas_have_does_not_change_shapes() -> None:
     assert shapes(after(*REPLICATED)) == shapes(after(*REPLICATED, *REPLICATED))
     assert shapes(after(*REPLICATED)) != shapes(after(*REPLICATED[:-1]))
 
 
-def test_what_a_replica_is_beside_the_others_is_in_its_shape() -> None:
+def test_a_shape_shows_how_a_replica_differs_from_the_others() -> None:
     state, behind = after(*REPLICATED), after(*REPLICATED, "produce A")
     led_by_b = after(*REPLICATED, "elect B")
     assert shape(state, 1) != shape(behind, 1)
     assert shape(state, 1) != shape(led_by_b, 1)
-    assert shape(led_by_b, 0) != shape(led_by_b, 2)  # which does not take itself for the leader
+    assert shape(led_by_b, 0) != shape(led_by_b, 2)  # C does not consider itself the leader

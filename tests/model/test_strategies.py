@@ -1,4 +1,4 @@
-"""What the strategies draw, and what a scout brings home."""
+"""The Hypothesis strategies, and the schedules that a scout finds."""
 
 import random
 from collections import Counter
@@ -23,7 +23,11 @@ from epochfuzz.strategies.machine import LASTING, replication_machine
 from epochfuzz.strategies.schedules import lively_schedules, schedules, simplest_first
 
 HW = parse_protocol("hw")
-SHRUNK_BY_EVERY_COMMIT = {"truncation", "fencing", "remote_leo"}  # a second each; all of them are slow
+SHRUNK_BY_EVERY_COMMIT = {
+    "truncation",
+    "fencing",
+    "remote_leo",
+}  # each takes a second; all mechanisms together are slow
 
 
 @given(st.data())
@@ -34,7 +38,7 @@ def test_schedules_hold_only_events_that_the_configuration_can_enable(data: st.D
 
 
 @given(configurations())
-def test_the_simplest_events_are_those_of_progress(settings: Configuration) -> None:
+def test_simplest_first_lists_progress_events_before_all_others(settings: Configuration) -> None:
     alphabet = simplest_first(settings)
     assert sorted(alphabet) == sorted(settings.alphabet())
     disturbs = [verb_of(event) not in PROGRESS for event in alphabet]
@@ -54,17 +58,17 @@ def test_schedules_shrink_to_the_events_that_matter() -> None:
 
 
 @given(configurations())
-def test_a_configuration_is_what_it_has_changed(settings: Configuration) -> None:
+def test_a_configuration_equals_the_defaults_with_its_changed_settings(settings: Configuration) -> None:
     assert Configuration(**settings.changed()) == settings
 
 
 @given(protocols())
-def test_a_protocol_is_what_its_name_says(protocol: Protocol) -> None:
+def test_parsing_the_name_of_a_protocol_returns_the_protocol(protocol: Protocol) -> None:
     assert parse_protocol(protocol.name) == protocol
 
 
 @pytest.mark.thorough
-def test_every_mechanism_is_switched_sooner_or_later() -> None:
+def test_the_protocol_strategy_switches_every_mechanism() -> None:
     switched: set[str] = set()
 
     @hypothesis_settings(max_examples=1_000, database=None)
@@ -80,13 +84,13 @@ def test_every_mechanism_is_switched_sooner_or_later() -> None:
     "mechanism",
     [pytest.param(each, marks=[] if each in SHRUNK_BY_EVERY_COMMIT else [pytest.mark.slow]) for each in MECHANISMS],
 )
-def test_a_protocol_that_switches_a_mechanism_shrinks_to_one_of_the_first_generation(mechanism: str) -> None:
+def test_a_protocol_that_switches_a_mechanism_shrinks_to_the_first_reference_design(mechanism: str) -> None:
     quietly = hypothesis_settings(max_examples=2_000, database=None)
     found = find(protocols(), lambda protocol: f"{mechanism}=" in protocol.name, settings=quietly)
     assert found.name.startswith(next(iter(GENERATIONS)))
 
 
-def test_every_property_has_a_class_of_its_own_for_every_protocol() -> None:
+def test_every_property_has_its_own_failure_class_for_every_protocol() -> None:
     assert tuple(FAILURES) == NAMES
     classes = {failure_class(protocol, name) for protocol in GENERATIONS.values() for name in FAILURES}
     assert len(classes) == len(GENERATIONS) * len(FAILURES)
@@ -95,7 +99,7 @@ def test_every_property_has_a_class_of_its_own_for_every_protocol() -> None:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("wanted", ["no-committed-loss", "no-divergence", "convergence"])
-def test_a_scout_brings_home_a_schedule_that_breaks_the_wanted_property_at_its_end(wanted: str) -> None:
+def test_a_scout_returns_a_schedule_that_breaks_the_wanted_property_at_its_end(wanted: str) -> None:
     judged = ("no-committed-loss", "no-divergence") if wanted in LASTING else (wanted,)
     scout = scouting.Scout(HW, Configuration(), judged, (wanted,), schedules=5_000, disturbances=6)
     way = scouting.find(scout, 1, 50)
@@ -107,14 +111,14 @@ def test_a_scout_brings_home_a_schedule_that_breaks_the_wanted_property_at_its_e
     assert first_broken(execution, set_of([wanted])) == wanted
 
 
-def test_what_a_scout_brings_home_breaks_nothing_without_any_event_of_it() -> None:
+def test_a_scouts_schedule_breaks_nothing_if_any_event_is_removed() -> None:
     scout = scouting.Scout(HW, Configuration(), ("isr-complete",), ("isr-complete",), schedules=5_000, disturbances=6)
     way = scouting.find(scout, 1, 50)
     for i in range(len(way)):
         assert first_broken(Execution(HW, scout.settings, way[:i] + way[i + 1 :]), set_of(scout.judged)) is None
 
 
-def test_where_nothing_breaks_a_scout_returns_a_schedule_with_the_length_of_an_example() -> None:
+def test_a_scout_returns_a_schedule_of_example_length_if_nothing_breaks() -> None:
     kip_320 = parse_protocol("kip-320")
     scout = scouting.Scout(kip_320, Configuration(), LASTING, LASTING, schedules=20, disturbances=6)
     execution = Execution(kip_320, scout.settings)
@@ -143,7 +147,7 @@ def test_every_verb_has_a_share_of_balanced_schedules(protocol: str, settings: C
 
 
 @pytest.mark.thorough
-def test_a_balanced_schedule_does_not_end_in_crashes_and_restarts_once_leader_epochs_are_used_up() -> None:
+def test_a_balanced_schedule_has_few_crashes_and_restarts_after_leader_epochs_are_used_up() -> None:
     few = Configuration(epochs=3, records=3)
     counts: Counter[Verb] = Counter()
     for seed in range(20):
@@ -153,26 +157,28 @@ def test_a_balanced_schedule_does_not_end_in_crashes_and_restarts_once_leader_ep
     assert counts[Verb.CRASH] + counts[Verb.RESTART] < counts.total() / 5  # two thirds before
 
 
-def test_a_balanced_schedule_ends_where_no_verb_is_enabled_any_more() -> None:
+def test_a_balanced_schedule_ends_if_no_verb_is_enabled() -> None:
     execution = Execution(parse_protocol("kip-320"), Configuration())
     assert balanced(random.Random(1), execution, b"", 50) == b""
     restart = bytes([encode(Verb.RESTART, 0)])
-    assert set(balanced(random.Random(1), execution, restart, 50)) == {*restart}  # tried in vain, and not forever
+    assert set(balanced(random.Random(1), execution, restart, 50)) == {
+        *restart
+    }  # the event is not enabled, and the attempts end
 
 
 @pytest.mark.thorough
 @given(st.data())
-def test_something_can_happen_as_long_as_the_leader_epoch_may_change_so_a_machine_has_rules(
+def test_an_event_is_enabled_in_every_state_below_the_bound_on_leader_epochs(
     data: st.DataObject,
 ) -> None:
     settings, protocol = data.draw(configurations()), data.draw(protocols())
     execution = Execution(protocol, settings, data.draw(lively_schedules(protocol, settings)))
-    # A broker that returns is taken for failed first (KIP-380): past the bound on epochs, one that led cannot.
+    # A restart counts as a failure first (KIP-380). At the bound on epochs, a broker that led cannot restart.
     at_bound = execution.state.controller_epoch == settings.epochs
     assert at_bound or any(execution.copy().apply(event) for event in execution.alphabet())
 
 
-def test_a_failure_names_protocol_property_and_events() -> None:
+def test_a_failure_names_its_protocol_property_and_events() -> None:
     broken = failure_class(HW, "no-divergence")(HW, "no-divergence", ["produce A", "fetch B"])
     assert str(broken) == "hw broke no-divergence after 2 events: produce A, fetch B"
     assert (broken.protocol, broken.property, broken.events) == (HW, "no-divergence", ["produce A", "fetch B"])
@@ -188,12 +194,12 @@ def test_a_failure_names_protocol_property_and_events() -> None:
         ({"judged": ["no-acked-loss"], "settings": Configuration(acks="1")}, "at least one property"),
     ],
 )
-def test_a_machine_that_could_judge_nothing_is_refused(choices: dict[str, object], message: str) -> None:
+def test_a_machine_rejects_properties_that_it_cannot_check(choices: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         replication_machine("hw", **choices)  # type: ignore[arg-type]
 
 
-def test_the_profile_of_continuous_integration_draws_the_same_every_time() -> None:
+def test_only_the_ci_profile_is_derandomized_and_profiles_grow_from_dev_to_nightly() -> None:
     profiles.register()
     drawn = {name: hypothesis_settings.get_profile(name) for name in ("dev", "ci", "nightly")}
     assert [name for name, profile in drawn.items() if profile.derandomize] == ["ci"]

@@ -1,4 +1,4 @@
-"""Transactions: what logs have of them, the last stable offset, and who may read what (the protocol's M8)."""
+"""Transactions: markers in logs, the last stable offset, and the records that consumers may read."""
 
 from typing import Any
 
@@ -20,11 +20,11 @@ from epochfuzz.model.kafka.vocabulary.state import Partition, Transaction
 A, B = range(2)
 REPLICATED = "produce A, fetch B, receive B, fetch B"
 OPEN_RECORD_READ = "produce A, shrink B"
-ZOMBIE_MARKS = f"{REPLICATED}, elect B, notify B, shrink A, abort B, produce B, commit A"
+STALE_LEADER_MARKS = f"{REPLICATED}, elect B, notify B, shrink A, abort B, produce B, commit A"
 
 
 def after(schedule: str, protocol: str = "kip-320", **settings: Any) -> Execution:
-    """The model with transactions after a schedule, of which every event is enabled."""
+    """Return the model with transactions after a schedule of which every event is enabled."""
     execution = Execution(parse_protocol(protocol), Configuration(transactions=True, **settings))
     for event in filter(None, schedule.split(", ")):
         assert execution.apply(parse_event(event)), event
@@ -44,16 +44,16 @@ def log_of(p: Partition, name: str) -> list[str]:
 
 
 def searched(protocol: str, *names: str, **settings: Any) -> tuple[bool, list[str] | None]:
-    """Search exhaustively: whether every state was visited, a shortest schedule that breaks one of some properties."""
+    """Search exhaustively. Returns whether every state was visited, and a shortest schedule that breaks a property."""
     wanted = properties.set_of(names or properties.NAMES)
     found = explore(parse_protocol(protocol), Configuration(transactions=True, **settings), wanted)
     return found.complete, None if found.shortest is None else schedule_texts(found.shortest)
 
 
-# What is off costs nothing.
+# Without transactions.
 
 
-def test_without_transactions_there_is_no_verb_of_them_and_every_record_is_a_clients():
+def test_alphabets_and_logs_have_no_transaction_verbs_and_markers_without_transactions():
     settings = Configuration()
     assert not {"commit", "abort"} & {verb_of(event).text for event in settings.alphabet()}
     execution = Execution(parse_protocol("kip-320"), settings)
@@ -67,32 +67,32 @@ def test_without_transactions_there_is_no_verb_of_them_and_every_record_is_a_cli
 # Transactions and their markers.
 
 
-def test_a_record_opens_a_transaction_and_others_join_it():
+def test_the_first_record_opens_a_transaction_and_later_records_join_it():
     p = state("produce A, produce A")
     assert (p.transaction, p.transaction_records) == (Transaction.OPEN, 0b11)
 
 
-def test_a_transaction_is_committed_only_when_all_of_it_is_acknowledged():
+def test_commit_is_enabled_only_if_all_records_of_the_transaction_are_acknowledged():
     assert refusal("commit A", "produce A") == Refusal.IS_NOT_ACKNOWLEDGED
     assert refusal("commit A", f"{REPLICATED}, produce A") == Refusal.IS_NOT_ACKNOWLEDGED
     p = state(f"{REPLICATED}, commit A")
     assert (p.transaction, p.committed_records, log_of(p, "A")) == (Transaction.COMMITTING, 0b1, ["m0", "COMMIT"])
 
 
-def test_a_transaction_is_aborted_at_any_time():
+def test_abort_is_enabled_before_the_records_of_the_transaction_are_acknowledged():
     p = state("produce A, abort A")
     assert (p.transaction, p.committed_records, log_of(p, "A")) == (Transaction.ABORTING, 0, ["m0", "ABORT"])
 
 
-def test_without_a_transaction_there_is_nothing_to_end():
+def test_abort_is_not_enabled_without_a_transaction():
     assert refusal("abort A", "") == Refusal.NO_TRANSACTION
 
 
-def test_what_is_decided_stays_decided():
+def test_commit_is_not_enabled_after_an_abort():
     assert refusal("commit A", "produce A, abort A") == Refusal.IS_DECIDED_OTHERWISE
 
 
-def test_the_decision_is_the_coordinators_whoever_is_to_write_the_marker():
+def test_the_coordinator_decides_an_abort_even_if_the_replica_cannot_write_the_marker():
     p = state("produce A, abort B")
     assert (p.transaction, log_of(p, "A")) == (Transaction.ABORTING, ["m0"])
     assert log_of(state("produce A, abort B, abort A"), "A") == ["m0", "ABORT"]
@@ -106,27 +106,27 @@ def test_the_next_transaction_waits_until_the_marker_is_replicated():
     assert (p.transaction, p.transaction_records, log_of(p, "A")) == (Transaction.OPEN, 0b10, ["m0", "COMMIT", "m1"])
 
 
-def test_the_marker_is_written_again_to_the_next_leader_that_lacks_it():
+def test_the_coordinator_writes_the_marker_again_to_a_new_leader_that_lacks_the_marker():
     moved = f"{REPLICATED}, commit A, elect B, notify B"
     p = state(f"{moved}, commit B")
     assert (log_of(p, "A"), log_of(p, "B")) == (["m0", "COMMIT"], ["m0", "COMMIT"])
     assert refusal("commit B", f"{moved}, commit B") == Refusal.NOTHING_TO_MARK
 
 
-def test_a_transaction_of_which_nothing_is_left_is_over():
-    # A has m0 alone, and B leads: A drops it, and then there is nothing to mark anywhere.
+def test_a_transaction_ends_when_no_log_has_its_records():
+    # Only A has m0, and B leads. When A truncates m0, no log has a record to mark.
     left = "produce A, elect B, notify B, abort B"
     assert refusal("abort B", left) == Refusal.NOTHING_TO_MARK
     p = state(f"{left}, notify A, fetch A, receive A, abort B")
     assert (p.transaction, p.transaction_records) == (Transaction.NONE, 0)
 
 
-def test_markers_are_never_promised_to_anybody():
+def test_markers_count_as_neither_exposed_nor_acknowledged():
     p = state("produce A, shrink B, commit A")
     assert (p.high_watermark[A], p.exposed, p.acked, p.standing[A]) == (2, 0b1, 0b1, 0b1)
 
 
-def test_a_log_has_room_for_a_marker_behind_its_records():
+def test_a_log_keeps_room_for_a_marker_after_its_records():
     settings = Configuration(transactions=True)
     assert settings.numbers()["records"] == MAX_TRANSACTIONAL_RECORDS
     full = ", ".join(["shrink B" if i == 1 else "produce A" for i in range(MAX_TRANSACTIONAL_RECORDS + 1)])
@@ -136,12 +136,12 @@ def test_a_log_has_room_for_a_marker_behind_its_records():
     assert refusal("produce A", aborted) == Refusal.NO_ROOM_FOR_A_MARKER
 
 
-def test_a_cut_takes_the_marker_with_it_and_the_transaction_is_open_again_in_that_log():
+def test_truncating_a_marker_reopens_the_transaction_in_that_log():
     p = state("produce A, fetch B, receive B, abort A, elect B, notify B, notify A, fetch A, receive A")
     assert (log_of(p, "A"), transactions.is_open(p, A)) == (["m0"], True)
 
 
-def test_healing_writes_no_marker_of_an_epoch_that_no_record_can_have():
+def test_no_marker_is_written_beyond_the_last_epoch_after_all_faults_have_stopped():
     settings = Configuration(replicas=3, transactions=True, power_loss=True)
     elections = [f"elect {name}" for name in "BABABCABABCABC"]
     execution = Execution(parse_protocol("kip-966"), settings)
@@ -152,7 +152,7 @@ def test_healing_writes_no_marker_of_an_epoch_that_no_record_can_have():
     assert broken == 0
 
 
-def test_healing_delivers_the_marker_of_what_is_decided():
+def test_the_marker_of_a_decided_abort_is_delivered_after_all_faults_have_stopped():
     execution = after("produce A, fetch B, receive B, abort B, elect B, notify B")
     assert not execution.broken_at_end()
     healed = execution.copy()
@@ -184,30 +184,32 @@ def test_records_of_aborted_transactions_are_not_delivered():
     assert (p.high_watermark[A], transactions.delivered(p, A)) == (4, 0b10)
 
 
-def test_followers_serve_read_committed_consumers_where_consumers_may_read_from_them():
+def test_read_committed_covers_followers_only_with_follower_reads():
     protocol = "kip-320:stable_offset=high_watermark"
     schedule = f"{REPLICATED}, receive B, crash A"
     assert not BY_NAME["read-committed"].is_broken(state(schedule, protocol))
     assert BY_NAME["read-committed"].is_broken(state(schedule, protocol, follower_reads=True))
 
 
-# What breaks, and what does not.
+# Broken and sound choices.
 
 
-def test_a_zombie_that_gets_the_next_transactions_marker_shows_an_aborted_record_unless_it_waits_for_replication():
-    """The marker of m1 goes to A, which does not know yet that m0 is aborted, and follows on m0 there."""
+def test_a_stale_leader_shows_an_aborted_record_unless_markers_wait_for_replication():
+    """m1's marker goes to A, which does not know yet that m0 is aborted. There the marker follows m0."""
     for protocol, broken in (("kip-320:stable_offset=first_open", True), ("kip-320", False)):
-        p = state(ZOMBIE_MARKS, protocol)
+        p = state(STALE_LEADER_MARKS, protocol)
         assert log_of(p, "A") == ["m0", "COMMIT"]
         assert BY_NAME["read-committed"].is_broken(p) == broken
 
 
-@pytest.mark.parametrize(("choice", "shortest"), [("high_watermark", OPEN_RECORD_READ), ("first_open", ZOMBIE_MARKS)])
-def test_the_shortest_schedule_that_shows_a_record_that_is_not_committed(choice, shortest):
+@pytest.mark.parametrize(
+    ("choice", "shortest"), [("high_watermark", OPEN_RECORD_READ), ("first_open", STALE_LEADER_MARKS)]
+)
+def test_search_finds_the_shortest_schedule_that_shows_an_uncommitted_record(choice, shortest):
     found = searched(f"kip-320:stable_offset={choice}", "read-committed", records=2, epochs=1)
     assert found == (False, shortest.split(", "))
 
 
-def test_nothing_breaks_where_markers_have_to_be_replicated():
+def test_no_property_breaks_if_markers_must_be_replicated():
     assert searched("kip-320", "read-committed", records=2, epochs=2) == (True, None)
     assert searched("kip-320", records=1, epochs=2) == (True, None)

@@ -1,7 +1,7 @@
-"""What the project makes of a verb and a property that it does not have, run in a copy of it that declares both.
+"""The behaviour of a new verb and a new property, in a copy of the project that declares both.
 
-test_declared_facts.py makes the copy. Nothing here is written for either name: what is asked follows from what their
-declarations say.
+test_declared_facts.py makes the copy. No other code of the copy mentions the new verb or the new property: all
+behaviour that these tests check follows from the two declarations.
 """
 
 import json
@@ -42,7 +42,7 @@ EVENT = parse_event(f"{VERB.text} A")
 WRITTEN = parse_schedule(["produce A"])
 
 
-def test_the_verb_is_in_the_alphabet_and_is_drawn_by_the_walk_and_by_strategies():
+def test_random_runs_and_strategies_draw_the_new_verb():
     assert EVENT in SETTINGS.alphabet()
     deck = generate.deck_for(KAFKA, SETTINGS, [PROTOCOL])
     assert any(EVENT in generate.schedule(1, number, deck) for number in range(20))
@@ -50,19 +50,19 @@ def test_the_verb_is_in_the_alphabet_and_is_drawn_by_the_walk_and_by_strategies(
     assert hasattr(replication_machine("kip-320", settings=SETTINGS), VERB.text)
 
 
-def test_its_step_is_told_in_the_words_of_its_declaration():
+def test_a_timeline_and_explain_use_the_declared_meaning_of_the_new_verb():
     run = replay([EVENT], PROTOCOL, SETTINGS)
     assert VERB.meaning in run.scenes[1].sentence
     assert VERB.meaning.rstrip() in explain.find(VERB.text).means.lower()
 
 
-def test_subjects_may_name_it_and_its_schema_says_so():
+def test_the_wire_protocol_and_its_schema_accept_the_new_verb():
     wire.check_verbs([VERB.text])
     assert VERB.text in json.dumps(wire.schema())
 
 
 @pytest.mark.parametrize("judge", [LockStep, Promises])
-def test_it_is_not_sent_beyond_the_bound_on_epochs_which_it_raises(judge):
+def test_conform_does_not_send_the_new_verb_beyond_the_bound_on_epochs(judge):
     judging = judge(PROTOCOL, SETTINGS)
     model = Execution(PROTOCOL, SETTINGS)
     for _ in range(SETTINGS.epochs):
@@ -74,8 +74,8 @@ def test_it_is_not_sent_beyond_the_bound_on_epochs_which_it_raises(judge):
     assert not judging.advance(EVENT)
 
 
-class Remembering:
-    """A subject that shows a healthy partition, and remembers what it is sent."""
+class RecordingAdapter:
+    """An adapter that shows a healthy partition and records the events that it receives."""
 
     def __init__(self):
         self.model = Execution(PROTOCOL, SETTINGS)
@@ -89,17 +89,17 @@ class Remembering:
         return comparable(self.model.state)
 
 
-def test_healing_sends_it_when_its_declaration_says():
+def test_conform_sends_the_new_verb_after_all_faults_have_stopped():
     class Setting:
         settings = SETTINGS
         alphabet = SETTINGS.alphabet
 
-    subject = Remembering()
+    subject = RecordingAdapter()
     heal(cast(Any, subject), cast(Any, Setting), ["notify", "restart", VERB.text])
     assert subject.sent[:4] == ["restart A", "restart B", f"{VERB.text} A", f"{VERB.text} B"]
 
 
-def test_the_property_is_judged_by_replay_walk_complete_search_and_state_machines():
+def test_replay_random_runs_search_and_state_machines_check_the_new_property():
     assert replay(WRITTEN, PROTOCOL, SETTINGS).first_broken == {PROPERTY.name: 1}
     tally = Walker([PROTOCOL], SETTINGS, 1).walk(0, 20)
     assert np.asarray(tally.failures)[0, PROPERTY.number].sum() > 0
@@ -108,12 +108,12 @@ def test_the_property_is_judged_by_replay_walk_complete_search_and_state_machine
     assert set(properties.NAMES) == {name for judged in _JUDGED for name in judged}
 
 
-def test_it_gives_way_as_its_declaration_says():
+def test_the_declared_setting_permits_a_violation_of_the_new_property():
     assert PROPERTY.name in properties.permitted(Configuration(acks="1"))
     assert PROPERTY.name not in properties.permitted(Configuration())
 
 
-def test_a_case_may_expect_it(tmp_path: Path):
+def test_a_case_may_expect_a_violation_of_the_new_property(tmp_path: Path):
     file = tmp_path / "written.yaml"
     file.write_text(
         f"schema: 1\nid: written\nwhy: a record is written\nevents: [produce A]\n"
@@ -122,7 +122,7 @@ def test_a_case_may_expect_it(tmp_path: Path):
     assert load_case(file).expect["kip-320"].broken == (PROPERTY.name,)
 
 
-def test_conform_says_whether_it_could_be_judged_and_for_want_of_which_fields():
+def test_conform_reports_whether_it_checks_the_new_property_and_which_fields_are_missing():
     plan = Plan(("none",), [PROTOCOL], SETTINGS, 1, 1, judged_by=JudgedBy.PROMISES)
     seen = Conformance()
     assert report.not_judged(seen, plan)[PROPERTY.name] == list(PROPERTY.seen_in)
@@ -130,7 +130,7 @@ def test_conform_says_whether_it_could_be_judged_and_for_want_of_which_fields():
     assert PROPERTY.name in report.judged(seen, plan)
 
 
-def test_promises_judge_it_on_what_is_shown():
+def test_promises_check_the_new_property_on_the_shown_state():
     judging = Promises(PROTOCOL, SETTINGS)
     (event,) = WRITTEN
     assert judging.advance(event)
@@ -138,11 +138,11 @@ def test_promises_judge_it_on_what_is_shown():
     assert PROPERTY.name in [fault.field for fault in judging.judge(event, True, shown)]
 
 
-def test_no_release_is_said_to_keep_it_before_it_was_surveyed():
+def test_the_release_table_shows_the_new_property_as_unknown_before_a_survey():
     for name, verdicts in releases.surveyed().items():
         assert releases.cell(name, verdicts, PROPERTY.name) == "?", name
         assert PROPERTY.name not in releases.holding(name, verdicts), name
 
 
-def test_the_verbs_number_is_one_byte_with_its_replica():
+def test_decoding_the_event_of_the_new_verb_returns_the_verb():
     assert verb_of(EVENT) is VERB

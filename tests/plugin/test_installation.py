@@ -1,6 +1,4 @@
-"""The wheel: it claims one name, works in a project whose own packages are called as epochfuzz's folders are, and needs
-no more than it says.
-"""
+"""The wheel claims one name, works next to packages with the names of our folders, and works without extras."""
 
 import importlib.metadata
 import os
@@ -56,13 +54,13 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def ended(*words: object, python: object = sys.executable, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    """How a Python ended, for which nothing is installed but what is installed."""
+    """Run a Python that imports only installed packages."""
     command = [str(python), *map(str, words)]
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd, env=clean_environment())
 
 
 def clean_environment() -> dict[str, str]:
-    """The environment without what leads Python elsewhere than to what is installed."""
+    """Return the environment without PYTHONPATH."""
     return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
 
 
@@ -74,7 +72,7 @@ def run(*words: object, python: object = sys.executable, cwd: Path = ROOT) -> st
 
 @pytest.fixture(scope="module")
 def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A Python that has the wheel installed, and all that it depends on where this Python has it."""
+    """A Python with the wheel installed, and with the packages of this Python."""
     environment = tmp_path_factory.mktemp("environment")
     run("-m", "venv", "--without-pip", environment)
     (packages,) = environment.glob("lib/python*/site-packages")
@@ -85,7 +83,7 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def bare_python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A Python that has the wheel and what it depends on, without any extra: as `pip install epochfuzz` gives it."""
+    """A Python with the wheel and its dependencies, without extras, as after `pip install epochfuzz`."""
     environment = tmp_path_factory.mktemp("bare")
     run("-m", "venv", "--without-pip", environment)
     (packages,) = environment.glob("lib/python*/site-packages")
@@ -222,7 +220,7 @@ def test_the_ci_workflow_of_the_page_runs_as_written(wheel: Path, bare_python: P
     subject.chmod(0o755)
     environment = clean_environment() | {
         "PATH": f"{bare_python.parent}{os.pathsep}{os.environ['PATH']}",
-        # What pip would get from the index is there already, and what takes ten minutes is to take seconds.
+        # The packages are installed already, and fewer schedules take seconds instead of ten minutes.
         "PIP_NO_INDEX": "1",
         "PIP_NO_DEPS": "1",
         "PIP_FORCE_REINSTALL": "1",
@@ -238,7 +236,7 @@ def test_the_ci_workflow_of_the_page_runs_as_written(wheel: Path, bare_python: P
 
 
 def test_editors_and_type_checkers_find_a_development_installation() -> None:
-    """An installation for development is a directory on the path, and not an import hook that only Python knows."""
+    """An installation for development adds a directory to the path. It uses no import hook, which only Python knows."""
     places = [
         Path(line)
         for file in Path(sysconfig.get_path("purelib")).glob("*epochfuzz*.pth")

@@ -1,4 +1,4 @@
-"""What the failure of a state machine or a conformance test shows besides Hypothesis's steps, and what it leaves."""
+"""A failing state machine or conformance test shows a timeline and a case in addition to Hypothesis's steps."""
 
 import os
 import re
@@ -81,13 +81,13 @@ def run_suite(directory: Path, *arguments: str) -> str:
 
 
 def sections(report: str) -> dict[str, str]:
-    """The text of each of epochfuzz's sections in the report of a failure, by its title."""
+    """Return the text of each section of epochfuzz in the report of a failure, by its title."""
     parts = re.split(r"^-+ epochfuzz: (.+?) -+$", report, flags=re.MULTILINE)
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
 class Ran:
-    """A run of the suite in which cases were saved."""
+    """A run of the suite that saved cases."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory

@@ -1,4 +1,4 @@
-"""The names that Hypothesis does not promise: where they are used, and what happens if a version lacks them."""
+"""epochfuzz uses private names of Hypothesis in a single file, and works with versions that lack the names."""
 
 import re
 from pathlib import Path
@@ -22,7 +22,9 @@ def test_only_private_hypothesis_py_uses_private_names_of_hypothesis() -> None:
     assert using == {"private_hypothesis.py"}
 
 
-def test_simplest_returns_the_schedule_unchanged_if_hypothesis_lacks_choices_to_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_simplest_returns_the_schedule_unchanged_if_hypothesis_lacks_choices_to_bytes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     assert simplest(b"\2\1", [1, 2], lambda schedule: 2 in schedule, 50) == b"\2"
     monkeypatch.delattr(database, "choices_to_bytes")
     assert private_hypothesis.saved_form([True]) is None

@@ -1,4 +1,4 @@
-"""`import epochfuzz`: what a test suite needs, and no more than it asks for."""
+"""`import epochfuzz` has the names for a test suite, and imports a module only when a name needs the module."""
 
 import ast
 import re
@@ -31,15 +31,15 @@ def test_each_public_name_has_a_docstring_and_is_on_the_pytest_page(name: str) -
 
 def test_the_imports_for_type_checkers_match_the_lazy_imports() -> None:
     tree = ast.parse((ROOT / "src" / "epochfuzz" / "__init__.py").read_text(encoding="utf-8"))
-    told = {
+    imports = {
         alias.name: str(node.module).removeprefix("epochfuzz.")
         for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom) and str(node.module).startswith("epochfuzz.")
         for alias in node.names
     }
-    told.pop("epochfuzz_version")
-    assert told == epochfuzz._HOMES
-    assert sorted(told) == NAMES == sorted(NAMES)
+    imports.pop("epochfuzz_version")
+    assert imports == epochfuzz._HOMES
+    assert sorted(imports) == NAMES == sorted(NAMES)
 
 
 def test_dir_of_epochfuzz_lists_the_public_names_and_no_other_name_exists() -> None:

@@ -1,4 +1,4 @@
-"""The pytest plugin: which files become tests, what a failure shows, and what the plugin costs."""
+"""The pytest plugin: the files that it collects, its failure reports, and its cost."""
 
 import importlib.metadata
 import os
@@ -34,13 +34,13 @@ expect:
 provenance: {seed: 7, schedule: 12}
 """
 
-# What importing or running the plugin must not load before there is a use for it.
+# Packages that the plugin must not import before a test needs them.
 HEAVY = {"hypothesis", "numba", "pyspark", "rich"}
 
 
 @pytest.fixture(autouse=True)
 def not_in_continuous_integration(monkeypatch: pytest.MonkeyPatch) -> None:
-    """There pytest repeats each failure in full in its summary."""
+    """In continuous integration, pytest repeats each failure in full in its summary."""
     monkeypatch.delenv("CI", raising=False)
 
 
@@ -64,7 +64,7 @@ def run(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
 
 
 def run_elsewhere(directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """pytest in a process of its own, which finds the packages but has no configuration of ours."""
+    """Run pytest in a separate process that finds our packages, but not the configuration of this repository."""
     paths = filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths), "PYTEST_ADDOPTS": "", "NO_COLOR": "1"}
     return subprocess.run(
@@ -189,7 +189,7 @@ SUBJECT = (
 
 
 def with_subject(project: pytest.Pytester, other: dict[str, str]) -> None:
-    """The project, with a subject that runs another protocol in place of some."""
+    """Add an adapter to the project. The adapter runs the protocol `other[name]` in place of `name`."""
     write(project, "subject.py", SUBJECT.replace("OTHER", repr(other)))
     write(project, "run", f"#!/bin/sh\nexec {sys.executable} {project.path}/subject.py\n").chmod(0o755)
     project.makeini("[pytest]\nepochfuzz_corpus = corpus\nepochfuzz_subject = ./run --now\n")
@@ -266,7 +266,7 @@ def test_a_failing_case_shows_sentences_and_a_timeline_without_a_traceback(proje
         ("no-committed-loss], at: 9", "no-divergence]", 10),
         ("provenance", "states: [{after: 5, protocol: hw, A: {hw: 0}}]\nprovenance", 5),
     ],
-    ids=["broke at all", "broke later", "did not break then", "did not break", "another state"],
+    ids=["unexpected violation", "violation too late", "no violation at the event", "no violation", "another state"],
 )
 def test_the_timeline_of_a_failing_case_ends_at_the_first_unexpected_step(
     project: pytest.Pytester, part: str, replacement: str, last_step: int

@@ -1,4 +1,4 @@
-"""The failures that Hypothesis saves: each test has its own, and a passing test deletes none of another."""
+"""Hypothesis saves the failures of each test separately, and a passing test deletes no failure of another test."""
 
 import os
 import subprocess
@@ -44,7 +44,7 @@ TestMachineFails, TestMachinePasses = (machine(most).TestCase for most in (2, 99
 
 def pytest_on(directory: Path, name: str, profile: str) -> int:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--hypothesis-profile={profile}"]
-    outside_ci = {name: value for name, value in os.environ.items() if name != "CI"}  # there nothing is saved
+    outside_ci = {name: value for name, value in os.environ.items() if name != "CI"}  # in CI Hypothesis saves nothing
     return subprocess.run([*command, f"test_suite.py::{name}"], cwd=directory, env=outside_ci, check=False).returncode
 
 

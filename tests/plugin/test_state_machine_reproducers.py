@@ -1,4 +1,4 @@
-"""What the state machines find in the profile `ci`, and how short it is."""
+"""The state machines find known bugs in the profile `ci`, with short reproducers."""
 
 import pytest
 from hypothesis import HealthCheck, Phase
@@ -39,12 +39,12 @@ DIVERGENCE = [
     "receive B",
 ]
 
-# All that a schedule can break without faults but `no-acked-loss`, which breaks with `no-committed-loss`.
+# All properties except `no-acked-loss`, which breaks with `no-committed-loss`.
 ALL = [name for name in NAMES if name != "no-acked-loss"]
 
 
 def failures(machine: type[ReplicationMachine], examples: int = 100) -> list[PropertyBroken]:
-    """What a machine reports in the profile `ci`."""
+    """Return the broken properties that a machine reports in the profile `ci`."""
     ci = hypothesis_settings(
         hypothesis_settings.get_profile("ci"), max_examples=examples, suppress_health_check=list(HealthCheck)
     )
@@ -58,8 +58,10 @@ def failures(machine: type[ReplicationMachine], examples: int = 100) -> list[Pro
 
 
 def tidied(broken: PropertyBroken) -> list[str]:
-    """The reproducer with independent events in the simplest order: that Hypothesis finds a shortest is no accident,
-    but which of the orders of its events that break the property is."""
+    """Return the reproducer with its events in the simplest order that breaks the property.
+
+    Hypothesis reliably finds a shortest reproducer, but the order of its independent events is accidental.
+    """
     settings = Configuration()
     order = simplest_first(settings).index
 
@@ -107,7 +109,7 @@ def test_kip_101_holds_with_a_single_election_and_hw_does_not() -> None:
 @pytest.mark.slow
 def test_a_divergence_under_kip_101_breaks_nothing_under_kip_320() -> None:
     (broken,) = failures(replication_machine("kip-101", judged=["no-divergence"]))
-    assert len(broken.events) >= 12  # the shortest that exhaustive search knows
+    assert len(broken.events) >= 12  # exhaustive search has found no shorter schedule
     assert replay(parse_schedule(broken.events), parse_protocol("kip-320"), Configuration()).broken == []
 
 

@@ -1,4 +1,4 @@
-"""State machines as people write them: on top of the replication machine, with rules and invariants of their own."""
+"""State machines of users extend the replication machine with rules and invariants."""
 
 import re
 import time
@@ -21,14 +21,14 @@ Machine: Any = replication_machine("kip-320", scouted=20)
 
 
 def steps_to_failure(machine: Any, failure: type[Exception] = AssertionError, examples: int = 100) -> list[str]:
-    """The steps by which Hypothesis tells how a machine fails in profile `ci`, without the invariants that hold."""
+    """Return Hypothesis's steps to the failure of a machine in profile `ci`, without the invariants that hold."""
     ci = hypothesis_settings(
         hypothesis_settings.get_profile("ci"), max_examples=examples, suppress_health_check=list(HealthCheck)
     )
     with pytest.raises(failure) as failed:
         run_state_machine_as_test(machine, settings=ci)
-    told = [line.strip() for note in failed.value.__notes__ for line in note.splitlines()]
-    steps = [line for line in told if "state." in line]
+    lines = [line.strip() for note in failed.value.__notes__ for line in note.splitlines()]
+    steps = [line for line in lines if "state." in line]
     return [step for step in steps if step not in ("state.holds()", "state.teardown()")]
 
 
@@ -61,7 +61,7 @@ def test_a_users_invariant_fails_within_seconds_and_few_steps() -> None:
 
     started = time.thread_time()
     steps = steps_to_failure(Short)
-    assert time.thread_time() - started < 30  # 2 s where nothing else runs; it was 58 s
+    assert time.thread_time() - started < 30  # 2 s on an idle machine; 58 s in an earlier version
     # A shortest failure has four steps: elect B, notify B, and two of produce B. Without an election there are six.
     assert 4 <= len(steps) <= 6
 
@@ -83,7 +83,7 @@ def test_a_failure_has_a_users_rule_only_as_often_as_necessary() -> None:
 
     steps = steps_to_failure(Counting)
     assert steps.count("state.own()") == 3
-    assert len(steps) == 6  # B receives a record, or is elected and takes one; either takes three events
+    assert len(steps) == 6  # B receives a record, or is elected and appends a record. Both take three events
 
 
 def test_rules_of_users_get_a_fair_share_of_the_steps() -> None:
@@ -129,7 +129,7 @@ def test_a_users_rule_can_use_bundles_and_replace_the_rule_of_a_verb() -> None:
 
 
 class Forgetful:
-    """A log of one's own, of each replica how many records it was sent; a restart forgets one."""
+    """A user's log. It counts the records that each replica received, and a restart loses a record."""
 
     def __init__(self) -> None:
         self.records = {"A": 0, "B": 0}
@@ -139,7 +139,7 @@ class Forgetful:
 
 
 def test_the_happened_hook_drives_a_users_object_along_with_the_model() -> None:
-    class Beside(Machine):  # type: ignore[misc]
+    class Driving(Machine):  # type: ignore[misc]
         def __init__(self) -> None:
             super().__init__()
             self.mine = Forgetful()
@@ -151,7 +151,7 @@ def test_the_happened_hook_drives_a_users_object_along_with_the_model() -> None:
         def holds(self) -> None:
             assert self.mine.records["A"] >= self.histories[0].count("produce A")
 
-    assert sorted(steps_to_failure(Beside)) == ["state.crash(replica='A')", "state.restart(replica='A')"]
+    assert sorted(steps_to_failure(Driving)) == ["state.crash(replica='A')", "state.restart(replica='A')"]
 
 
 def test_each_step_of_a_machine_with_several_protocols_applies_an_event() -> None:
@@ -174,11 +174,11 @@ def test_each_step_of_a_machine_with_several_protocols_applies_an_event() -> Non
 def test_a_passing_machine_takes_less_than_a_minute_with_the_default_settings_of_hypothesis() -> None:
     started = time.thread_time()
     passes(replication_machine("kip-320"), hypothesis_settings.get_profile("default").max_examples)
-    assert time.thread_time() - started < 60  # 5 s where nothing else runs; it was 120 s
+    assert time.thread_time() - started < 60  # 5 s on an idle machine; 120 s in an earlier version
 
 
 def drawn_rules(machine: Any, examples: int = 10) -> tuple[int, int]:
-    """How many rules EventMachine drew in a run of a machine, and how many events happened."""
+    """Return how many rules EventMachine drew in a run of a machine, and how many events happened."""
     drawn = happened = 0
 
     class Counting(machine):  # type: ignore[misc]
@@ -196,7 +196,7 @@ def drawn_rules(machine: Any, examples: int = 10) -> tuple[int, int]:
 
 
 def test_this_version_of_hypothesis_lets_a_machine_draw_its_own_rules() -> None:
-    """Where this fails, Hypothesis draws rules in another way than EventMachine knows: see private_hypothesis.py."""
+    """If this fails, Hypothesis no longer draws rules in the way that private_hypothesis.py needs."""
     drawn, happened = drawn_rules(Machine)
     assert drawn >= happened > 300
 

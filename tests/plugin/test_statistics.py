@@ -1,4 +1,4 @@
-"""What Hypothesis's statistics show of a state machine and of a conformance test."""
+"""Hypothesis's statistics show the goals and verbs of a state machine and of a conformance test."""
 
 import os
 import re
@@ -34,7 +34,7 @@ TestPromises = conformance_test(Reference, judge="promises")
 
 @pytest.fixture(scope="module")
 def statistics(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, float]]:
-    """The share of examples in percent, by test and event."""
+    """The percentage of examples, by test and event."""
     directory = tmp_path_factory.mktemp("suite")
     (directory / "test_suite.py").write_text(SUITE, encoding="utf-8")
     (directory / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
@@ -99,4 +99,4 @@ def test_every_verb_has_at_least_a_hundredth_of_the_steps_of_a_passing_machine()
     possible = {verb_of(event).text for event in Counting.alphabet}
     assert set(counts) == possible
     assert min(counts.values()) >= counts.total() / 100, counts
-    assert counts["crash"] + counts["restart"] < counts.total() / 4  # 38 % before
+    assert counts["crash"] + counts["restart"] < counts.total() / 4  # 38 % in an earlier version

@@ -1,4 +1,4 @@
-"""The functions for plain tests: a schedule replayed from text, and a shortest one that breaks a property."""
+"""The functions for plain tests: run_schedule replays a schedule, and minimal finds a shortest violation."""
 
 import doctest
 import subprocess

@@ -1,4 +1,4 @@
-"""One form for schedules that are the same but for names and the order of independent events."""
+"""Canonical form: one form for schedules that differ only in names and the order of independent events."""
 
 import pytest
 from hypothesis import given
@@ -23,16 +23,16 @@ def renamed(events, old, new):
     return [" ".join((verb, swap.get(replica, replica))) for verb, replica in map(str.split, events)]
 
 
-def test_a_schedule_in_canonical_form_stays_as_it_is():
+def test_a_schedule_in_canonical_form_stays_unchanged():
     assert form(LOSS) == LOSS
 
 
-def test_independent_events_come_in_the_simplest_order():
+def test_the_canonical_form_puts_independent_events_in_the_simplest_order():
     late = [*LOSS[:4], "crash B", "restart B", "elect B", "notify B", "notify B"]
     assert form(late) == LOSS
 
 
-def test_a_follower_by_another_name_is_the_same():
+def test_renaming_followers_does_not_change_the_canonical_form():
     three = Configuration(replicas=3)
     shrunk_isr = ["produce A", "fetch B", "shrink C", *LOSS[2:]]
     assert form(renamed(shrunk_isr, "B", "C"), three) == form(shrunk_isr, three)
@@ -46,8 +46,8 @@ def test_the_leader_of_the_first_epoch_keeps_its_name():
 
 @pytest.mark.thorough
 @given(st.data())
-def test_whatever_the_order_of_independent_events_the_form_is_the_same(data):
-    """Swap neighbours wherever that keeps the loss as it is, as often as Hypothesis likes."""
+def test_the_order_of_independent_events_does_not_change_the_canonical_form(data):
+    """Swap neighbouring events at random if the swap keeps the canonical form."""
     schedule = list(LOSS)
     for _ in range(data.draw(st.integers(0, 10))):
         place = data.draw(st.integers(0, len(schedule) - 2))

@@ -1,4 +1,4 @@
-"""Certificates: what is short is proven at once, the rest says how far, and neither time nor Ctrl-C loses anything."""
+"""Certificates: proofs that no schedule is shorter, unfinished proofs, and interruption by time or Ctrl-C."""
 
 from itertools import chain
 
@@ -29,7 +29,7 @@ NO_END = Deadline(None)
 
 
 def broken(protocol, settings=TWO):
-    """What a walk breaks under a protocol."""
+    """Return a walker, and the properties that its random run breaks under a protocol."""
     walker = Walker([protocol], settings, seed=3)
     return walker, findings.breaches([protocol], settings, walker.walk(0, 5_000))
 
@@ -43,7 +43,7 @@ def claims(protocol, settings=TWO):
 
 
 class Noted:
-    """Notes what is shown; `at` a doing, somebody presses Ctrl-C."""
+    """A display that records findings. It simulates Ctrl-C when an activity starts with the text `at`."""
 
     def __init__(self, at=None):
         self.shown: list[dict[str, Reproducer]] = []
@@ -59,7 +59,7 @@ class Noted:
 
 @pytest.fixture
 def noted_interruption(monkeypatch):
-    """Has whoever is shown findings know the interruption that ends them."""
+    """Return a factory for `Noted` displays that can interrupt the run."""
 
     def noted(at):
         shown = Noted(at)
@@ -75,7 +75,7 @@ def noted_interruption(monkeypatch):
     return noted
 
 
-def test_the_minimal_reproducer_is_the_same_whatever_it_was_found_in():
+def test_the_shortest_reproducer_does_not_depend_on_the_failing_schedule():
     walker = Walker([HW], TWO, seed=3)
     for failure in walker.walk(0, 20_000).candidates(0, named("no-committed-loss").number)[:4]:
         found = certificates.reproduce(walker.schedule(failure.schedule), HW, TWO, NO_COMMITTED_LOSS)
@@ -84,7 +84,7 @@ def test_the_minimal_reproducer_is_the_same_whatever_it_was_found_in():
 
 
 @pytest.mark.parametrize("protocol", [HW, KIP_101], ids=lambda each: each.name)
-def test_one_search_for_several_properties_says_what_one_for_each_says(protocol):
+def test_a_joint_search_for_several_properties_proves_as_much_as_separate_searches(protocol):
     together, alone = claims(protocol, SMALL), claims(protocol, SMALL)
     prove_all(together, NO_END, 256 << 20)
     for claim in alone:
@@ -93,7 +93,7 @@ def test_one_search_for_several_properties_says_what_one_for_each_says(protocol)
     assert len(together) >= 4
 
 
-def test_what_search_cannot_reach_says_below_which_length_there_is_nothing():
+def test_an_unfinished_proof_reports_the_length_below_which_no_schedule_exists():
     (claim,) = (each for each in claims(KIP_101) if each.wanted == NO_DIVERGENCE)
     prove_all([claim], NO_END, TOO_LITTLE)
     found = claim.reproducer
@@ -103,7 +103,7 @@ def test_what_search_cannot_reach_says_below_which_length_there_is_nothing():
     assert breaking_prefix(found.schedule, KIP_101, TWO, NO_DIVERGENCE) == found.schedule
 
 
-def test_a_proof_within_small_bounds_says_which_until_there_is_one_without():
+def test_a_proof_within_small_bounds_names_the_bounds_until_the_full_proof_exists():
     claim = Claim(HW, TWO, NO_COMMITTED_LOSS, parse_schedule(LOST))
     claim.searched(Bounds(1, 2), 9)
     claim.searched(Bounds(15, 14), 6)
@@ -117,13 +117,13 @@ def test_a_proof_within_small_bounds_says_which_until_there_is_one_without():
     assert claim.searches == []
 
 
-def test_a_proof_within_bounds_that_the_schedule_does_not_keep_to_says_nothing_of_it():
+def test_a_proof_within_bounds_that_the_schedule_exceeds_does_not_count():
     claim = Claim(HW, TWO, NO_COMMITTED_LOSS, parse_schedule([*LOST, "produce B"]))
     claim.searched(Bounds(1, 3), 10)
     assert claim.reproducer.within is None
 
 
-def test_the_bounds_that_are_searched_are_all_small_ones_and_none_beyond_the_configuration():
+def test_a_proof_searches_small_bounds_and_none_beyond_the_configuration():
     for records, epochs in ((1, 1), (1, 3), (2, 1), (3, 3)):
         claim = Claim(HW, Configuration(records=records, epochs=epochs), NO_COMMITTED_LOSS, parse_schedule(LOST))
         searched = claim.searches
@@ -134,7 +134,7 @@ def test_the_bounds_that_are_searched_are_all_small_ones_and_none_beyond_the_con
 
 
 @pytest.mark.thorough
-def test_a_search_that_is_late_keeps_what_it_knew_and_no_other_from_its_time(monkeypatch):
+def test_a_proof_past_its_time_keeps_its_result_and_leaves_time_for_other_proofs(monkeypatch):
     clock = iter(range(10_000))
     monkeypatch.setattr("epochfuzz.harness.engine.runtime.deadline.time.monotonic", lambda: next(clock) / 100)
     all_ = claims(KIP_101)
@@ -143,7 +143,7 @@ def test_a_search_that_is_late_keeps_what_it_knew_and_no_other_from_its_time(mon
     assert {claim.reproducer.certified_minimal for claim in all_} == {True, False}
 
 
-def test_findings_are_shown_as_soon_as_they_are_shrunk_and_get_better():
+def test_findings_appear_as_soon_as_they_are_shrunk_and_then_improve():
     walker, breaches = broken(HW)
     shown = Noted()
     found = findings.findings(walker, breaches, shown)
@@ -156,7 +156,7 @@ def test_findings_are_shown_as_soon_as_they_are_shrunk_and_get_better():
 
 
 @pytest.mark.thorough
-def test_a_budget_of_nothing_proves_nothing_and_finds_the_same(monkeypatch):
+def test_a_proof_budget_of_0_proves_nothing_and_keeps_all_findings(monkeypatch):
     walker, breaches = broken(HW)
     proven = findings.findings(walker, breaches, Noted())
     monkeypatch.setattr(explore, "explored", None)
@@ -167,7 +167,7 @@ def test_a_budget_of_nothing_proves_nothing_and_finds_the_same(monkeypatch):
     assert {each.reproducer.searched for each in unproven.findings} == {0}
 
 
-def test_ctrl_c_while_findings_are_certified_keeps_all_of_them(noted_interruption):
+def test_ctrl_c_during_proofs_keeps_all_findings(noted_interruption):
     walker, breaches = broken(HW)
     found = findings.findings(walker, breaches, noted_interruption("certifying"))
     assert found.interrupted
@@ -175,7 +175,7 @@ def test_ctrl_c_while_findings_are_certified_keeps_all_of_them(noted_interruptio
     assert [each.property for each in found.findings] == [each.property for each in breaches]
 
 
-def test_ctrl_c_while_findings_are_shrunk_keeps_those_that_are_and_names_the_rest(noted_interruption):
+def test_ctrl_c_during_shrinking_keeps_shrunk_findings_and_names_the_rest(noted_interruption):
     walker, breaches = broken(HW)
     found = findings.findings(walker, breaches, noted_interruption(f"shrinking {breaches[1].property}"))
     assert found.interrupted

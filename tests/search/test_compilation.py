@@ -1,4 +1,4 @@
-"""Compilation: where what is compiled is kept, and what happens where it cannot be."""
+"""Compilation: the cache of compiled code, and runs without a writable cache."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from epochfuzz.model.core import specializer
 
 ROOT = Path(__file__).parents[2]
 
-# Readers and writers are the same to root: refused here is what a read-only directory refuses to others.
+# root may write to a read-only directory. So this script raises the errors that other users get there.
 READ_ONLY = """
 import sys, tempfile
 
@@ -44,7 +44,7 @@ def run(code, cache):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("how", ["read-only", "no directory"])
-def test_what_cannot_be_kept_is_compiled_each_time_and_one_line_says_so(how, tmp_path):
+def test_code_is_compiled_each_time_with_a_warning_if_the_cache_is_not_writable(how, tmp_path):
     cache = tmp_path if how == "read-only" else "/proc/cache"
     code = READ_ONLY if how == "read-only" else "from epochfuzz.harness.engine.runtime import compilation\n"
     ended = run(code + STAND_IN, cache)
@@ -53,7 +53,7 @@ def test_what_cannot_be_kept_is_compiled_each_time_and_one_line_says_so(how, tmp
     assert "XDG_CACHE_HOME" in ended.stderr
 
 
-def test_what_can_be_kept_is(tmp_path):
+def test_compiled_code_is_cached_if_the_cache_is_writable(tmp_path):
     ended = run("from epochfuzz.harness.engine.runtime import compilation\n" + STAND_IN, tmp_path)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "2\n", "")
     assert [file.suffix for file in tmp_path.rglob("kernels*.nbi")] == [".nbi"]
@@ -61,7 +61,7 @@ def test_what_can_be_kept_is(tmp_path):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("was_there", [False, True])
-def test_nobody_else_may_change_compiled_code_whatever_the_umask_is(was_there, tmp_path):
+def test_only_the_owner_can_access_the_cache_under_any_umask(was_there, tmp_path):
     cache = tmp_path / "epochfuzz"
     if was_there:
         cache.mkdir()
@@ -85,7 +85,7 @@ print(json.dumps([model_digest(), [each.name for each in specializer.specialize(
 
 
 def digest_and_names(copy):
-    """The version of the rules of a copy of the project, and the names of all that are linked there."""
+    """Return the digest of the rules in a copy of the project, and the names of its linked rules."""
     environment = os.environ | {"PYTHONPATH": str(copy / "src")}
     printed = subprocess.run(
         [sys.executable, "-c", LINKED], env=environment, stdout=subprocess.PIPE, text=True, timeout=300, check=True
@@ -95,7 +95,7 @@ def digest_and_names(copy):
 
 
 @pytest.mark.thorough
-def test_a_rule_that_is_moved_into_a_folder_is_another_kernel_and_so_is_one_that_is_changed_there(tmp_path):
+def test_moving_or_editing_a_rule_changes_the_digest_of_the_model(tmp_path):
     for folder in ("model", "harness", "strategies", "src"):
         shutil.copytree(ROOT / folder, tmp_path / folder, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
     digest, names = digest_and_names(tmp_path)
@@ -104,7 +104,7 @@ def test_a_rule_that_is_moved_into_a_folder_is_another_kernel_and_so_is_one_that
     (folder / "__init__.py").touch()
     left = tmp_path / "model" / "kafka" / "storage" / "idempotence.py"
     left.rename(folder / "idempotence.py")
-    # Whoever imports it finds it where it was.
+    # Importers still find the module at its former place.
     left.write_text("from epochfuzz.model.kafka.more.idempotence import *\n")
     moved, names_then = digest_and_names(tmp_path)
     assert moved != digest
@@ -115,7 +115,7 @@ def test_a_rule_that_is_moved_into_a_folder_is_another_kernel_and_so_is_one_that
     assert digest_and_names(tmp_path)[0] != moved
 
 
-def test_the_kernels_that_show_that_all_is_compiled_are_kernels():
+def test_the_warmed_kernels_are_expand_and_walk_block():
     assert {kernel for _, kernel in WARMED.values()} == {
         specializer.flat_name(kernel) for kernel in (expand, walk_block)
     }

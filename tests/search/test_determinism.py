@@ -1,4 +1,4 @@
-"""The same schedule gives the same run: in every process, under every hash seed, compiled or interpreted."""
+"""A schedule gives equal runs in every process, under every hash seed, compiled or interpreted."""
 
 import json
 import os
@@ -19,12 +19,12 @@ LOSS = parse_schedule(
     ["produce A", "fetch B", "receive B", "fetch B", "crash B", "restart B", "elect B", "notify B", "notify B"]
 )
 
-# Written down once; a change means that a rule of the model, or what can be observed of it, has changed.
+# Recorded once. A difference means that a rule of the model or its observation has changed.
 FINGERPRINTS = {
     "hw": "3bf50ec8b0df5530",
     "kip-101": "1b0fd87458ada9c3",
     "kip-279": "1b0fd87458ada9c3",
-    "kip-320": "8266cc34b4714de5",  # `restart B` ends B's session first (KIP-380), and B cannot be elected any more
+    "kip-320": "8266cc34b4714de5",  # `restart B` ends B's session first (KIP-380), so B can no longer be elected
     "kip-497": "31e3c42b1f3a246f",
     "kip-595": "31e3c42b1f3a246f",
     "kip-841": "647c62b3c57dfdb3",  # B starts, but the controller registers it only after its former session
@@ -47,18 +47,18 @@ FUZZ = [
 
 
 @pytest.mark.parametrize("name", GENERATIONS)
-def test_the_fingerprint_of_a_run_is_written_down(name):
+def test_a_run_has_the_recorded_fingerprint(name):
     assert replay(LOSS, GENERATIONS[name], Configuration()).fingerprint == FINGERPRINTS[name]
 
 
-def test_another_event_gives_another_fingerprint():
+def test_each_event_changes_the_fingerprint():
     protocol = GENERATIONS["hw"]
     prints = {replay(LOSS[:end], protocol, Configuration()).fingerprint for end in range(len(LOSS) + 1)}
     assert len(prints) == len(LOSS) + 1
 
 
 @pytest.mark.thorough
-def test_processes_with_other_hash_seeds_find_the_same():
+def test_the_results_of_fuzz_do_not_depend_on_the_hash_seed():
     found = []
     for hash_seed in ("0", "4242"):
         environment = os.environ | {"PYTHONHASHSEED": hash_seed}
@@ -73,7 +73,7 @@ def test_processes_with_other_hash_seeds_find_the_same():
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", ["hw", "kip-101", "kip-279"])
-def test_what_compiled_search_found_interpreted_replay_confirms(name):
+def test_interpreted_replay_confirms_schedules_that_compiled_search_found(name):
     for property_ in ("no-committed-loss", "no-divergence", "isr-complete", "convergence"):
         wanted = properties.named(property_).bit
         shortest = explore(GENERATIONS[name], Configuration(records=3, epochs=3), wanted).shortest
@@ -81,7 +81,7 @@ def test_what_compiled_search_found_interpreted_replay_confirms(name):
         assert replay(shortest, GENERATIONS[name], Configuration()).first_broken[property_] == len(shortest)
 
 
-def test_a_state_is_the_same_compiled_and_interpreted():
+def test_the_final_state_of_a_run_survives_conversion_to_a_record_and_back():
     p = replay(LOSS, GENERATIONS["kip-320"], Configuration()).steps[-1].state
     again = state.Partition.from_record(p.to_record())
     assert all(getattr(p, field.name) == getattr(again, field.name) for field in state.TABLE.fields)

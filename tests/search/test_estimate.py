@@ -1,4 +1,4 @@
-"""How likely it is that one more schedule shows something new."""
+"""The estimated probability that a further schedule shows something new."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 
 def met(**schedules):
-    """A tally of ten schedules: which of them met each situation."""
+    """Return a tally of ten schedules, from the schedules that met each situation."""
     tally = Tally.empty(KAFKA, 1)
     tally.schedules = 10
     counted = [(len(numbers), min(numbers)) for numbers in schedules.values()]
@@ -21,13 +21,13 @@ def met(**schedules):
     return tally
 
 
-def test_the_estimate_is_the_share_of_schedules_that_alone_have_shown_something():
+def test_the_estimate_is_the_share_of_schedules_that_alone_met_a_situation():
     tally = met(a=[0, 1, 2], b=[3], c=[3], d=[7], e=[8, 9])
     assert estimate.something_new(tally).alone == 2
     assert estimate.something_new(tally).probability == 0.2
 
 
-def test_a_kind_of_failure_seen_once_counts_as_a_situation_does():
+def test_a_kind_of_failure_seen_once_counts_like_a_situation():
     tally = met(a=[0, 1])
     tally.failures[0, 0, 5] = 1
     tally.shortest[0, 0, 5, 0] = 12, 4
@@ -36,20 +36,20 @@ def test_a_kind_of_failure_seen_once_counts_as_a_situation_does():
     assert estimate.something_new(tally).alone == 1
 
 
-def test_the_interval_is_the_exact_one_of_a_proportion():
-    # Clopper and Pearson's for 2 of 10, as tables have it.
+def test_the_interval_of_the_estimate_is_the_clopper_pearson_interval():
+    # The interval of Clopper and Pearson for 2 of 10, from published tables.
     known = estimate.something_new(met(a=[0], b=[1]))
     assert (known.low, known.high) == (pytest.approx(0.0252, abs=5e-5), pytest.approx(0.5561, abs=5e-5))
     none = estimate.something_new(met(a=[0, 1]))
     assert (none.low, none.high) == (0.0, pytest.approx(0.3085, abs=5e-5))
 
 
-def test_before_anything_is_walked_anything_is_new():
+def test_the_estimate_is_1_before_the_first_schedule():
     assert estimate.something_new(Tally.empty(KAFKA, 1)).probability == 1.0
 
 
 @pytest.mark.thorough
-def test_the_estimate_foretells_how_often_something_new_comes():
+def test_the_estimate_predicts_how_often_schedules_show_something_new():
     walker = Walker([parse_protocol("kip-101")], Configuration(), seed=11)
     tally = walker.walk(0, 2_000)
     foretold = estimate.something_new(tally)
@@ -65,7 +65,7 @@ def test_the_estimate_foretells_how_often_something_new_comes():
     assert foretold.low <= seen.high
 
 
-def test_the_discovery_curve_counts_what_was_met_so_far():
+def test_the_discovery_curve_counts_the_situations_met_so_far():
     curve = estimate.discovery_curve(met(a=[0, 1], b=[3], c=[9]))
     so_far = [1, 1, 1, 2, 2, 2, 2, 2, 2, 3]
     assert [(point.schedules, point.situations) for point in curve] == list(enumerate(so_far, start=1))

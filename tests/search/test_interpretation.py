@@ -1,4 +1,4 @@
-"""With NUMBA_DISABLE_JIT kernels run as Python, and come to the same."""
+"""With NUMBA_DISABLE_JIT, kernels run as Python and give equal results."""
 
 import json
 import os
@@ -10,7 +10,7 @@ import pytest
 
 from epochfuzz.harness.engine.runtime.numba_disabled import interpreted
 
-# What a few schedules and a small search come to.
+# Prints the results of a few schedules and a small search.
 SCRIPT = """
 import json
 from epochfuzz.harness.engine.explore.explore import explore
@@ -40,7 +40,7 @@ def printed(command, **environment):
 
 
 @pytest.mark.thorough
-def test_walks_and_searches_come_to_the_same():
+def test_random_runs_and_searches_give_equal_results_without_compilation():
     compiled = printed(["-c", SCRIPT])
     interpreted_ = printed(["-c", SCRIPT], NUMBA_DISABLE_JIT="1")
     assert json.loads(interpreted_.stdout) == json.loads(compiled.stdout)
@@ -48,7 +48,7 @@ def test_walks_and_searches_come_to_the_same():
 
 
 @pytest.mark.slow
-def test_fuzz_finds_the_same():
+def test_fuzz_gives_equal_results_without_compilation():
     fuzz = ["-m", "epochfuzz", "fuzz", "--protocol", "hw", "--schedules", "40", "--seed", "7", "--json"]
     compiled, interpreted_ = printed(fuzz), printed(fuzz, NUMBA_DISABLE_JIT="1")
     assert interpreted_.returncode == compiled.returncode
@@ -58,7 +58,7 @@ def test_fuzz_finds_the_same():
         assert found[key] == expected[key], key
 
 
-def test_numbers_of_narrow_arrays_do_not_wrap_and_what_is_written_is_in_the_array():
+def test_interpreted_kernels_compute_without_overflow_and_write_to_their_arrays():
     @interpreted
     def kernel(narrow, pair):
         first, _ = pair
@@ -73,7 +73,7 @@ def test_numbers_of_narrow_arrays_do_not_wrap_and_what_is_written_is_in_the_arra
 
 
 @pytest.mark.thorough
-def test_without_numba_a_finding_is_shown_and_its_proof_ends_in_time():
+def test_fuzz_without_compilation_shows_findings_and_ends_proofs_in_time():
     words = [
         "-m",
         "epochfuzz",

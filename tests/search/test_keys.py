@@ -1,7 +1,7 @@
-"""The key of a search is proven: it has all that any rule reads of a state, and nothing in it can be mistaken.
+"""The key of a search has every field that a rule reads, with enough bits.
 
-A field that is missing from the key, or that has a bit too few, makes two states one, and then a search says of what it
-never saw that it does not exist. So whatever is declared of a field is held here against what the rules do.
+If a field is missing from the key or has too few bits, two states have one key, and the search misses states. So these
+tests compare the declaration of each field with the behaviour of the rules.
 """
 
 from collections.abc import Iterator
@@ -45,7 +45,7 @@ UNREAD_SOMEWHERE = [field for field in VARIABLES if field.read is not always_rea
 
 @st.composite
 def executions(draw: st.DrawFn) -> Execution:
-    """A partition that something has happened to, under any protocol and configuration."""
+    """Draw the state after a schedule under any protocol and configuration."""
     protocol: Protocol = draw(protocols())
     settings = draw(configurations(max_replicas=3))
     execution = Execution(protocol, settings, draw(lively_schedules(protocol, settings, max_size=60)))
@@ -54,7 +54,7 @@ def executions(draw: st.DrawFn) -> Execution:
 
 
 def key(p: Partition, layout: packing.Layout) -> npt.NDArray[np.int64]:
-    """The key of a state, by the parts of the kernel, run as they are written."""
+    """Return the key of a state, from the interpreted parts of the kernel."""
     record = p.to_record().reshape(1)
     packed = np.zeros(layout.words, np.int64)
     for kind, table in ((np.int8, layout.bytes_table), (np.int64, layout.words_table)):
@@ -63,7 +63,7 @@ def key(p: Partition, layout: packing.Layout) -> npt.NDArray[np.int64]:
 
 
 def unpacked(p: Partition, layout: packing.Layout) -> Partition:
-    """What comes out of the key of a state, where nothing was before but what does not change."""
+    """Return the state that unpacking its key gives, with all variables set to 0 before."""
     packed, record = key(p, layout), p.to_record().reshape(1)
     for field in VARIABLES:
         record[field.name] = 0
@@ -73,7 +73,7 @@ def unpacked(p: Partition, layout: packing.Layout) -> Partition:
 
 
 class Outcome:
-    """What is broken in a state, and what each event makes of it."""
+    """The broken properties of a state, and the state after each event."""
 
     def __init__(self, execution: Execution) -> None:
         self.execution = execution
@@ -81,7 +81,7 @@ class Outcome:
 
     @cached_property
     def after(self) -> list[tuple[bool, Partition]]:
-        """For each event whether it is enabled, and the state after it."""
+        """For each event, whether the event is enabled and the state after it."""
         return list(self.events())
 
     def events(self) -> Iterator[tuple[bool, Partition]]:
@@ -90,9 +90,9 @@ class Outcome:
             yield after.apply(event), after.state
 
     def is_distinguishable(self, field: Field, draw: Random) -> bool:
-        """Whether another value of a field makes an event or a property come out otherwise.
+        """Return whether another value of a field changes the result of an event or a property.
 
-        A rule may fail where the value is one that cannot be; then it has read it.
+        A rule may fail if the value is impossible. Then the rule has read the field.
         """
         other = self.execution.copy()
         other.state = with_another_value(other.state, field, draw)
@@ -102,9 +102,9 @@ class Outcome:
             return True
 
     def differs_from(self, other: "Outcome", field: Field) -> bool:
-        """Whether the outcome of a state that differs in a field does so in anything else that something reads.
+        """Return whether two outcomes differ in a field that is read, other than the field itself.
 
-        What is not read may depend on one another.
+        Fields that are not read may depend on each other, so they are not compared.
         """
         values = attrgetter(*(each.name for each in VARIABLES if each.read(self.execution.state) and each is not field))
         return self.broken != other.broken or any(
@@ -115,7 +115,7 @@ class Outcome:
 
 @pytest.mark.thorough
 @given(executions())
-def test_what_is_packed_is_unpacked(execution: Execution) -> None:
+def test_unpacking_a_key_restores_every_field_that_is_read(execution: Execution) -> None:
     p = execution.state
     back = unpacked(p, packing.layout_for([p]))
     for field in VARIABLES:
@@ -126,7 +126,9 @@ def test_what_is_packed_is_unpacked(execution: Execution) -> None:
 
 @pytest.mark.thorough
 @given(executions(), st.randoms(use_true_random=False))
-def test_another_value_is_another_key_unless_nothing_reads_it(execution: Execution, draw: Random) -> None:
+def test_another_value_of_a_field_changes_the_key_exactly_if_the_field_is_read(
+    execution: Execution, draw: Random
+) -> None:
     p = execution.state
     layout = packing.layout_for([p])
     own = key(p, layout).tolist()
@@ -137,10 +139,10 @@ def test_another_value_is_another_key_unless_nothing_reads_it(execution: Executi
 
 @pytest.mark.thorough
 @given(executions(), st.randoms(use_true_random=False))
-def test_what_is_left_out_of_keys_makes_no_difference(execution: Execution, draw: Random) -> None:
+def test_a_field_left_out_of_keys_makes_no_difference(execution: Execution, draw: Random) -> None:
     outcome = Outcome(execution)
     for field in filter(partial(may_differ, execution.state), UNREAD_SOMEWHERE):
-        # A rule may read a field that always has its first value under a protocol: another value is impossible then.
+        # A rule may read a field that always has its initial value under a protocol. Then another value is impossible.
         if not field.read(execution.state) and has_changed(execution.state, field):
             assert not outcome.is_distinguishable(field, draw), field.name
 
@@ -155,11 +157,11 @@ def test_the_epoch_cache_is_in_the_key_if_only_consumers_ask_for_the_end_of_an_e
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("field", [pytest.param(field, id=field.name) for field in VARIABLES if field.name != "goals"])
-def test_a_field_that_is_left_out_of_keys_though_it_is_read_is_noticed(field: Field) -> None:
-    """Were the field declared unread, the test above would find a state in which another value makes a difference."""
-    draw = Random(f"{field.name}{SEEDS.get(field.name, 3)}")  # any would do; with these a difference shows soon
+def test_the_rules_depend_on_every_field_that_is_declared_as_read(field: Field) -> None:
+    """If such a field were declared as unread, the test above would find a state with a difference."""
+    draw = Random(f"{field.name}{SEEDS.get(field.name, 3)}")  # any seed works; these show a difference soon
     protocols = [*NAMED.values(), parse_protocol("kip-320:idempotence=kept_at_truncation")]
-    alone = field.name == "unread_isr"  # among other faults a difference is too rare
+    alone = field.name == "unread_isr"  # with other faults, a difference is too rare
     retention = field.name in ("log_start", "flight_log_start", "fetcher_failed", "deleted")
     for seed in range(20_000):
         protocol = draw.choice(protocols)
@@ -191,7 +193,7 @@ def test_a_field_that_is_left_out_of_keys_though_it_is_read_is_noticed(field: Fi
 
 @pytest.mark.thorough
 @given(executions())
-def test_every_value_is_within_what_is_declared_of_its_field(execution: Execution) -> None:
+def test_every_value_is_within_the_declared_bounds_of_its_field(execution: Execution) -> None:
     packing.layout_for([execution.state]).check(execution.state)
 
 
@@ -225,7 +227,7 @@ TIGHT = (
 
 
 def narrower(field: Field, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have a field declared with one bit less than it has."""
+    """Declare a field with one bit less."""
     bounds = Field.bounds
 
     def with_one_bit_less(self: Field, p: Partition) -> tuple[int, int]:
@@ -237,7 +239,7 @@ def narrower(field: Field, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def searched(field: Field) -> Iterator[Exploration]:
-    """The searches of TIGHT whose keys have the field."""
+    """Yield the results of the searches in TIGHT whose keys have the field."""
     for name, settings in TIGHT:
         protocol = parse_protocol(name)
         if field.read(state.initial(protocol, settings)):
@@ -246,13 +248,13 @@ def searched(field: Field) -> Iterator[Exploration]:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("field", [pytest.param(field, id=field.name) for field in VARIABLES if field.name != "goals"])
-def test_a_search_notices_a_field_that_has_a_bit_too_few(field: Field, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_detects_a_field_with_one_bit_too_few(field: Field, monkeypatch: pytest.MonkeyPatch) -> None:
     narrower(field, monkeypatch)
     with pytest.raises(packing.DoesNotFit, match=rf"^{field.name}\b"):
         list(searched(field))
 
 
-def test_fields_of_all_protocols_that_are_searched_side_by_side_are_in_the_key() -> None:
+def test_the_key_of_a_joint_search_has_the_fields_of_all_its_protocols() -> None:
     starts = [state.initial(GENERATIONS[name], Configuration()) for name in ("hw", "kip-320")]
     for order in (starts, starts[::-1]):
         named = {each.field.name for each in packing.layout_for(order).elements}

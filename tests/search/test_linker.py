@@ -1,4 +1,4 @@
-"""The linked rules are the rules as they are written: the same answers, states and judgements under any protocol."""
+"""Linked rules give the results, states and broken properties of the written rules, under any protocol."""
 
 from dataclasses import replace
 from operator import attrgetter
@@ -24,10 +24,10 @@ AS_WRITTEN = specializer.Rules(step, properties.broken_now, properties.broken_at
 
 
 def course(rules: specializer.Rules, start: Partition, schedule: bytes) -> list[object]:
-    """After each event its answer, the state and what is broken; then what is broken at the end, with all healed."""
+    """Return the result, state and broken properties of each event, and those after all faults have stopped."""
     p = start.copy()
-    told: list[object] = [(rules.step(p, event), VALUES(p.copy()), rules.broken_now(p)) for event in schedule]
-    return [*told, rules.broken_at_end(p), VALUES(p)]
+    seen: list[object] = [(rules.step(p, event), VALUES(p.copy()), rules.broken_now(p)) for event in schedule]
+    return [*seen, rules.broken_at_end(p), VALUES(p)]
 
 
 def check(protocol: Protocol, configuration: Configuration, schedule: bytes) -> None:
@@ -51,14 +51,14 @@ FAULTS: dict[str, Any] = {
 
 
 @st.composite
-def anything(draw: st.DrawFn) -> tuple[Protocol, Configuration, bytes]:
-    """Any protocol, any configuration, and a schedule of it."""
+def any_schedule(draw: st.DrawFn) -> tuple[Protocol, Configuration, bytes]:
+    """Draw a protocol, a configuration and a schedule."""
     configuration = draw(configurations())
     protocol = draw(protocols())
     return protocol, configuration, draw(lively_schedules(protocol, configuration))
 
 
-def test_linked_rules_do_what_the_rules_say_under_every_named_protocol() -> None:
+def test_linked_rules_give_the_results_of_the_written_rules_under_every_named_protocol() -> None:
     plain = Configuration(epochs=3)
     for each in (plain, *(replace(plain, **{fault: value}) for fault, value in FAULTS.items())):
         for protocol in NAMED.values():
@@ -67,9 +67,9 @@ def test_linked_rules_do_what_the_rules_say_under_every_named_protocol() -> None
 
 
 @pytest.mark.thorough
-@given(anything())
+@given(any_schedule())
 @settings(max_examples=100)
-def test_linked_rules_do_what_the_rules_say_under_any_protocol_and_configuration(
+def test_linked_rules_give_the_results_of_the_written_rules_under_any_configuration(
     drawn: tuple[Protocol, Configuration, bytes],
 ) -> None:
     check(*drawn)

@@ -1,4 +1,4 @@
-"""Situations: what they say, and which of them a walk has not reached."""
+"""Situations: their descriptions, and the reachable situations that a random run has not met."""
 
 from epochfuzz.harness.campaign.walks.coverage import in_words
 from epochfuzz.harness.engine.walk.walk import Walker
@@ -14,7 +14,7 @@ HW = parse_protocol("hw")
 
 
 def situation_after(*events, protocol=HW):
-    """The situation of the last of some events, in words."""
+    """Return the situation of the last event, in words."""
     execution = Execution(protocol, Configuration(replicas=3))
     *schedule, last = parse_schedule(events)
     assert all(map(execution.apply, schedule))
@@ -23,7 +23,7 @@ def situation_after(*events, protocol=HW):
     return situations.describe(situations.situation(execution.state, last, before))
 
 
-def test_a_cut_to_a_high_watermark_that_trails_is_shown_as_such():
+def test_a_situation_describes_a_truncation_to_a_trailing_high_watermark():
     lost = situation_after("produce A", "fetch B", "receive B", "crash B", "restart B", "notify B")
     assert lost["event"] == "notify"
     assert lost["role"] == "leaderless replica"
@@ -33,23 +33,23 @@ def test_a_cut_to_a_high_watermark_that_trails_is_shown_as_such():
     assert lost["log"] == "shorter than the leader's"
 
 
-def test_a_write_to_a_zombie_is_shown_as_such():
-    zombie = situation_after("elect B", "elect C", "produce A")
-    assert (zombie["role"], zombie["decision"]) == ("zombie", "an older one, or none")
-    assert zombie["log end offset"] == "LEO advances"
+def test_a_situation_describes_a_write_to_a_stale_leader():
+    stale = situation_after("elect B", "elect C", "produce A")
+    assert (stale["role"], stale["decision"]) == ("zombie", "an older one, or none")
+    assert stale["log end offset"] == "LEO advances"
 
 
-def test_an_election_is_met_by_what_was_known_before_it():
+def test_the_situation_of_an_election_shows_the_update_known_before_the_election():
     assert situation_after("elect B")["decision"] == "the current one"
 
 
-def test_a_dead_replica_is_no_leaderless_one():
+def test_a_situation_distinguishes_a_dead_replica_from_a_leaderless_replica():
     assert situation_after("crash C", "restart C")["role"] == "dead replica"
     leaderless = situation_after("expire A", "notify C", "crash C", protocol=parse_protocol("hw:leaderless=obeyed"))
     assert leaderless["role"] == "leaderless replica"
 
 
-def test_a_situation_fits_its_bits():
+def test_the_aspects_of_a_situation_fill_its_bits_without_gaps():
     top = situations.ASPECTS[-1]
     assert len(top.values) << top.shift == situations.SITUATIONS
     ends = [aspect.shift + aspect.bits for aspect in situations.ASPECTS[:-1]]
@@ -57,7 +57,7 @@ def test_a_situation_fits_its_bits():
     assert situations.kind_of(situations.SITUATIONS - 1) == situations.KINDS - 1
 
 
-def test_what_small_bounds_reach_and_a_short_walk_did_not_is_shown():
+def test_a_longer_random_run_leaves_fewer_reachable_situations_unmet():
     within = reachable(HW, Configuration(replicas=3))
     assert within.complete
     few = set(Walker([HW], Configuration(replicas=3), 1).walk(0, 50).met[0].situations.tolist())
@@ -65,7 +65,7 @@ def test_what_small_bounds_reach_and_a_short_walk_did_not_is_shown():
     assert len(within.situations - few) > len(within.situations - many)
 
 
-def test_a_situation_is_shown_in_a_line():
+def test_in_words_describes_a_situation_in_one_line():
     execution = Execution(HW, Configuration())
     (event,) = parse_schedule(["crash A"])
     before = situations.before(execution.state, 0)

@@ -1,4 +1,4 @@
-"""Replicas are interchangeable: searches rely on it, so every protocol is held to it, event by event."""
+"""Replicas are interchangeable: searches rely on this, so these tests check every protocol event by event."""
 
 from collections.abc import Iterator
 from itertools import permutations
@@ -48,7 +48,7 @@ def settings_of(draw: Random) -> Configuration:
 
 
 def executions(protocol: Protocol, how_many: int) -> Iterator[tuple[Execution, tuple[int, ...]]]:
-    """States that schedules lead to, each with other names for its replicas."""
+    """Yield states that random schedules reach, each with new names for its replicas."""
     draw = Random(protocol.name)
     for number in range(how_many):
         settings = settings_of(draw)
@@ -75,19 +75,19 @@ def check_replicas_are_alike(protocol: Protocol, how_many: int) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("protocol", [pytest.param(each, id=each.name) for each in NAMED.values()])
-def test_what_an_event_does_it_does_to_renamed_replicas(protocol: Protocol) -> None:
+def test_a_renaming_of_replicas_commutes_with_events_under_each_named_protocol(protocol: Protocol) -> None:
     check_replicas_are_alike(protocol, 15)
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(30))
-def test_it_does_so_whatever_mechanisms_a_protocol_has(seed: int) -> None:
+def test_a_renaming_of_replicas_commutes_with_events_under_any_mechanisms(seed: int) -> None:
     draw = Random(seed)
     choices = tuple(draw.randrange(len(choices)) for choices in MECHANISMS.values())
     check_replicas_are_alike(Protocol(f"protocol {seed}", choices), 2)
 
 
-def test_a_mistake_that_treats_replicas_unlike_is_noticed_and_defects_are_searched_without_symmetry() -> None:
+def test_an_asymmetric_mutant_is_detected_and_mutants_are_searched_without_symmetry() -> None:
     (defect,) = (defect for defect in DEFECTS if defect.name == "preferred-replica-elected-outside-isr")
     with pytest.raises(AssertionError):
         check_replicas_are_alike(defect.broken_protocol, 50)
@@ -96,14 +96,14 @@ def test_a_mistake_that_treats_replicas_unlike_is_noticed_and_defects_are_search
     assert all(is_symmetric(LOSS, [protocol], Configuration()) for protocol in NAMED.values())
 
 
-def test_renamed_back_a_state_is_what_it_was() -> None:
+def test_renaming_a_state_and_back_restores_the_state() -> None:
     for execution, names in executions(GENERATIONS["kip-320"], 50):
         back = tuple(names.index(r) for r in range(len(names)))
         assert values(renamed(renamed(execution.state, names), back)) == values(execution.state)
 
 
 def class_key(p: Partition) -> tuple[int, ...]:
-    """The canonical key of a state, by the parts of the kernel, run as they are written."""
+    """Return the canonical key of a state, from the interpreted parts of the kernel."""
     layout = packing.layout_for([p])
     tables = symmetry.renaming_for(layout, p.replicas, True).tables
     record, key = p.to_record().reshape(1), np.zeros(layout.words, np.int64)
@@ -115,13 +115,13 @@ def class_key(p: Partition) -> tuple[int, ...]:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("protocol", [pytest.param(each, id=each.name) for each in GENERATIONS.values()])
-def test_states_have_one_key_where_they_differ_in_names_only(protocol: Protocol) -> None:
+def test_states_that_differ_only_in_replica_names_have_one_key(protocol: Protocol) -> None:
     for execution, _ in executions(protocol, 8):
         p = execution.state
         assert {class_key(renamed(p, names)) for names in permutations(range(p.replicas))} == {class_key(p)}
 
 
-def test_the_key_of_a_class_is_that_of_a_state_of_it() -> None:
+def test_the_key_of_a_class_is_the_key_of_a_state_in_that_class() -> None:
     for execution, _ in executions(GENERATIONS["kip-320"], 20):
         p = execution.state
         layout = packing.layout_for([p])
@@ -152,7 +152,7 @@ def verdict(found: Exploration) -> tuple[bool, int | None]:
         ("kip-320", Configuration(replicas=4, records=1, epochs=1), 9),
     ],
 )
-def test_a_search_of_classes_comes_to_the_same(
+def test_a_search_with_symmetry_reaches_the_verdict_of_a_search_without_symmetry(
     protocol: str, settings: Configuration, depth: int | None, property_: str
 ) -> None:
     wanted = properties.named(property_).bit
@@ -162,7 +162,8 @@ def test_a_search_of_classes_comes_to_the_same(
     assert found.states < whole.states or settings.replicas == 2
 
 
-def test_convergence_is_sought_without_symmetry_for_healing_prefers_the_first_replica() -> None:
+def test_a_search_for_convergence_uses_no_symmetry() -> None:
+    """After all faults have stopped, the model prefers the first replica, so replicas are not interchangeable."""
     settings = Configuration(replicas=3, records=1, epochs=1)
     convergence = properties.named("convergence").bit
     found = explore(GENERATIONS["kip-320"], settings, convergence, depth=8)
@@ -172,7 +173,7 @@ def test_convergence_is_sought_without_symmetry_for_healing_prefers_the_first_re
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("symmetric", [True, False])
-def test_threads_change_nothing_that_a_search_finds(symmetric: bool) -> None:
+def test_the_result_of_a_search_does_not_depend_on_the_number_of_threads(symmetric: bool) -> None:
     for protocol, wanted in (("hw", LOSS), ("kip-101", 0)):
         settings = Configuration(replicas=3, records=1, epochs=2)
         alone, *others = (

@@ -1,4 +1,4 @@
-"""Threads of a search: every task is run once, what goes wrong in one is heard of, and an interruption ends them."""
+"""Threads of a search: each task runs once, exceptions are raised, and an interruption stops the other tasks."""
 
 import time
 
@@ -8,7 +8,7 @@ from epochfuzz.harness.engine.runtime.threads import Threads
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 7])
-def test_every_task_is_run_once_on_a_thread_that_there_is(jobs: int) -> None:
+def test_every_task_runs_once_on_an_existing_thread(jobs: int) -> None:
     ran: list[int] = []
     used: set[int] = set()
 
@@ -22,7 +22,7 @@ def test_every_task_is_run_once_on_a_thread_that_there_is(jobs: int) -> None:
     assert used <= set(range(jobs))
 
 
-def test_what_goes_wrong_on_a_thread_is_raised() -> None:
+def test_an_exception_on_a_thread_is_raised() -> None:
     def work(task: int, thread: int) -> None:
         raise ValueError(task)
 
@@ -30,7 +30,7 @@ def test_what_goes_wrong_on_a_thread_is_raised() -> None:
         threads.run(2, work)
 
 
-def test_an_interrupted_search_does_not_run_the_tasks_that_are_left() -> None:
+def test_an_interrupted_search_does_not_run_the_remaining_tasks() -> None:
     ran: list[int] = []
 
     def work(task: int, thread: int) -> None:

@@ -1,4 +1,4 @@
-"""Random schedules and the compiled walk over them."""
+"""Random schedules, and compiled random runs of them."""
 
 from dataclasses import astuple
 
@@ -38,7 +38,7 @@ def equal(one: Tally, other: Tally) -> bool:
     )
 
 
-def test_schedule_number_i_of_a_seed_is_always_the_same():
+def test_a_seed_and_a_number_determine_a_schedule():
     assert schedule_texts(walker("hw").schedule(5)[:6]) == schedule_texts(walker("kip-320").schedule(5)[:6])
     assert schedule_texts(walker("hw").schedule(5)[:6]) == FIRST_EVENTS_OF_SCHEDULE_5
 
@@ -46,7 +46,7 @@ def test_schedule_number_i_of_a_seed_is_always_the_same():
 FIRST_EVENTS_OF_SCHEDULE_5 = ["fetch A", "receive A", "fetch A", "receive A", "shrink B", "fetch B"]
 
 
-def test_a_protocol_draws_and_breaks_the_same_next_to_protocols_that_register_otherwise():
+def test_the_results_of_a_protocol_do_not_depend_on_other_protocols_in_the_run():
     both = walker("kip-320", "kip-966")
     tally = both.walk(0, 200)
     for place, name in enumerate(("kip-320", "kip-966")):
@@ -67,7 +67,7 @@ def test_swarm_leaves_verbs_out_of_some_schedules():
 
 
 def interpreted(subject: Walker[Protocol, Configuration], number: int) -> Tally:
-    """What the walk of one schedule under the first protocol shows, by interpreted replay."""
+    """Return the tally of one schedule under the first protocol, from interpreted replay."""
     run = replay(subject.schedule(number), subject.protocols[0], subject.settings)
     p = state.initial(subject.protocols[0], subject.settings)
     tally, length, kinds = Tally.empty(KAFKA, 1), 0, [0]
@@ -94,7 +94,7 @@ def interpreted(subject: Walker[Protocol, Configuration], number: int) -> Tally:
 @pytest.mark.parametrize("settings", [PLAIN, EVERY_FAULT], ids=["plain", "every-fault"])
 @pytest.mark.parametrize("name", GENERATIONS)
 @pytest.mark.parametrize("schedules", [25, pytest.param(60, marks=pytest.mark.slow)])
-def test_the_compiled_walk_sees_what_interpreted_replay_sees(name, settings, schedules):
+def test_a_compiled_random_run_gives_the_tally_of_interpreted_replay(name, settings, schedules):
     subject = walker(name, settings=settings)
     expected = Tally.empty(KAFKA, 1)
     for number in range(schedules):
@@ -102,7 +102,7 @@ def test_the_compiled_walk_sees_what_interpreted_replay_sees(name, settings, sch
     assert equal(subject.walk(0, schedules), expected)
 
 
-def test_blocks_and_threads_change_nothing():
+def test_blocks_and_threads_do_not_change_the_tally():
     subject = walker("hw", "kip-101")
     whole = subject.walk(0, 5000)
     merged = Tally.empty(KAFKA, 2)
@@ -114,7 +114,7 @@ def test_blocks_and_threads_change_nothing():
         assert equal(walking.walk(subject, several, None, jobs).tally, subject.walk(0, several))
 
 
-def test_a_walk_for_some_seconds_walks_whole_blocks():
+def test_a_random_run_with_a_time_limit_runs_whole_blocks():
     walked = walking.walk(walker("hw"), None, 0.05, 2)
     assert walked.tally.schedules > 0
     assert walked.tally.schedules % walking.BLOCK == 0
@@ -124,7 +124,7 @@ def test_a_walk_for_some_seconds_walks_whole_blocks():
 def test_every_goal_is_met_by_some_protocol_when_every_fault_may_happen():
     subject = walker(*GENERATIONS, settings=EVERY_FAULT)
     met = subject.walk(0, 20_000).goals.sum(axis=0)
-    # Unclean elections are off here: some releases end the process of a follower whose log is too long then.
+    # Unclean elections are off here. Then a follower with too long a log halts in some releases.
     strict = Configuration(replicas=3, min_insync_replicas=2, power_loss=True)
     met += walker(*GENERATIONS, *RELEASES, settings=strict).walk(0, 2_000).goals.sum(axis=0)
     clients = Configuration(retries=True, consumer=True, transactions=True, controllers=2, unclean_leader_election=True)
@@ -152,6 +152,6 @@ def test_kip_320_holds_every_property_without_faults():
 
 
 @pytest.mark.slow
-def test_random_schedules_walk_into_what_a_re_elected_leader_loses_with_every_seed():
+def test_random_schedules_find_the_incomplete_isr_of_a_re_elected_leader_with_every_seed():
     hunter = Hunter(parse_protocol("kafka-2.6.1"), Configuration(replicas=3), properties.set_of(["isr-complete"]))
     assert all(hunter.first("swarm", seed, 3_000_000) for seed in range(10))

@@ -1,4 +1,4 @@
-"""The table of systems: what goes into it, what is said where a case is not as it expects or a tool is missing."""
+"""The table of systems: its cells, and the messages about unexpected results and missing tools."""
 
 import io
 from dataclasses import replace

@@ -168,7 +168,7 @@ def _compare(
     if not keys:
         audit.gaps.append("these disks hold no replica of a topic's partition; add all directories of log.dirs")
     for number, key in enumerate(keys, start=1):
-        report(f"comparing partition {number:,} of {len(replicas):,}")
+        report(f"comparing partition {number:,} of {len(keys):,}")
         own = replicas.get(key, [])
         partition = DiskPartition(*key, own, logs, by_partition[key])
         result = compared(partition, budget)

@@ -58,9 +58,9 @@ def heal(subject: Answering, setting: "Setting", supported: Sequence[str]) -> He
         """Register each restarted broker. If its old session is still valid, end that session first."""
         for name, seen in subject.observe()["replicas"].items():
             is_new = seen.get("up") is not False and seen.get("leader_epoch") is None
-            if is_new and not subject.apply(f"register {name}"):
-                subject.apply(f"expire {name}")
-                subject.apply(f"register {name}")
+            if is_new and not apply(f"register {name}"):
+                apply(f"expire {name}")
+                apply(f"register {name}")
 
     for verb in _when(Heals.RETURN):
         each(verb)

@@ -1,4 +1,4 @@
-"""Blocks that are walked twice have to come out the same."""
+"""A campaign runs some blocks twice, and both results must be equal."""
 
 import pytest
 from pyspark.sql import functions as F

@@ -1,4 +1,4 @@
-"""The sizes of waves follow the clock, and stop where a campaign does."""
+"""The pace sets the size of each wave by the clock and by the blocks and the time that are left."""
 
 from epochfuzz.harness.campaign.run import pace
 from epochfuzz.harness.campaign.run.pace import Pace

@@ -1,4 +1,4 @@
-"""Progress, where there is no terminal: plain lines, ever more rarely."""
+"""Without a terminal, a campaign prints its progress as plain lines at growing intervals."""
 
 import io
 from collections import Counter

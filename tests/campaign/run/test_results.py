@@ -1,4 +1,4 @@
-"""A campaign finds what `fuzz` finds, however Spark divides the work."""
+"""A campaign has the findings of `fuzz`, no matter how Spark divides the work."""
 
 from dataclasses import astuple
 from typing import Any
@@ -78,7 +78,7 @@ def test_sums_of_the_workers_and_of_the_driver_are_equal(undisturbed, spark, mon
     campaign = Campaign.load(spark, undisturbed.directory.uri)
     work: Any = campaign.work
     here = work.summed(campaign)
-    monkeypatch.setattr(Campaign, "kept", None)  # as where the directory is elsewhere
+    monkeypatch.setattr(Campaign, "kept", None)  # as for a directory on remote storage
     assert_same(work.summed(campaign).tally, here.tally)
 
 

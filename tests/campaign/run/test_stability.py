@@ -1,4 +1,4 @@
-"""Until stable: where a campaign stops depends on nothing but its parameters."""
+"""A campaign until stable stops at a schedule that depends only on its parameters."""
 
 from itertools import islice
 

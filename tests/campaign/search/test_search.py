@@ -1,4 +1,4 @@
-"""An exhaustive search on Spark finds what it finds in memory, and loses nothing when it is killed."""
+"""An exhaustive search on Spark has the results of a search in memory, and resumes after a kill."""
 
 from dataclasses import replace
 
@@ -28,7 +28,7 @@ def in_memory(wanted):
 
 
 def numbers(found):
-    """Of an exploration, all but the memory that it took."""
+    """Return the results of a search without its memory use."""
     return found.states, found.transitions, found.depth, found.complete, found.shortest, found.symmetry
 
 
@@ -57,7 +57,9 @@ def test_a_search_on_spark_of_all_reachable_states_is_complete(spark, tmp_path):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("wanted", [HELD, pytest.param(BROKEN, marks=pytest.mark.slow)], ids=["held", "broken"])
-def test_a_search_that_is_killed_within_a_level_resumes_from_the_last_complete_level(spark, tmp_path, monkeypatch, wanted):
+def test_a_search_that_is_killed_within_a_level_resumes_from_the_last_complete_level(
+    spark, tmp_path, monkeypatch, wanted
+):
     directory = str(tmp_path / "s")
     note = Levels.note
 

@@ -1,4 +1,4 @@
-"""Exhaustive search on Spark: larger than memory, on a cluster, and killed again and again."""
+"""Exhaustive searches on Spark that exceed memory, run on a cluster, or are killed several times."""
 
 import json
 import os
@@ -19,7 +19,7 @@ LARGE = ("--protocol", "kip-320", "--replicas", "3", "--records", "2", "--epochs
 
 
 def explore(directory, *arguments):
-    """The command, started in a directory, in a group of processes of its own."""
+    """Start the command in a directory and in its own process group."""
     return subprocess.Popen(
         [sys.executable, "-m", "epochfuzz", "explore", *map(str, arguments), "--json"],
         cwd=directory,
@@ -38,7 +38,7 @@ def ended(running, code=0):
 
 
 def kill_at(running, search, levels):
-    """Kill the driver and all that it started once so many levels are whole."""
+    """Kill the driver and its child processes once this number of levels is complete."""
     deadline = time.monotonic() + 600
     while len(list(search.glob("counted/level=*/*.parquet"))) < levels:
         assert running.poll() is None, "the search was over before it could be killed"

@@ -1,4 +1,4 @@
-"""Campaigns on executors of their own, which share no Python files with the driver."""
+"""Campaigns on separate executors, which share no Python files with the driver."""
 
 import json
 import os
@@ -41,14 +41,14 @@ print(json.dumps([findings.row(finding) for finding in outcome.findings]))
 
 
 def environment(directory):
-    """Of servers and drivers: nothing is found in the place that they run in, and what they leave is beside it."""
-    beside = {"SPARK_LOCAL_DIRS": str(directory), "SPARK_WORKER_DIR": str(directory), "SPARK_LOCAL_IP": "127.0.0.1"}
-    return os.environ | beside | {"PYTHONPATH": "", "PYSPARK_PYTHON": sys.executable}
+    """Return the environment of servers and drivers. They import nothing from `directory`, and write files there."""
+    places = {"SPARK_LOCAL_DIRS": str(directory), "SPARK_WORKER_DIR": str(directory), "SPARK_LOCAL_IP": "127.0.0.1"}
+    return os.environ | places | {"PYTHONPATH": "", "PYSPARK_PYTHON": sys.executable}
 
 
 @contextmanager
 def server(directory, started: str, *command) -> Iterator[re.Match[str]]:
-    """A Spark server, from when its log says that it has started until the end of the test."""
+    """Start a Spark server, wait until its log matches `started`, and kill the server at the end of the test."""
     log = directory / f"{started[:8].strip()}.log"
     with log.open("w") as written:
         running = subprocess.Popen(
@@ -77,7 +77,7 @@ def free_port():
 
 
 def run(directory, *, master="", remote="", block=5_000):
-    """The findings of a campaign, and those of `fuzz`."""
+    """Return the findings of a campaign and the findings of `fuzz`."""
     asked = parameters(block=block)
     command = [sys.executable, "-c", DRIVER, str(directory / "c"), asked.text(), master, remote]
     settings = environment(directory) | {"PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}

@@ -1,4 +1,4 @@
-"""What Spark fails with is told in a sentence."""
+"""epochfuzz reports a failure of Spark in a sentence."""
 
 import os
 
@@ -27,7 +27,7 @@ org.apache.spark.SparkException: Job aborted
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (TASK_FAILED, "No space left on device"),
         (WORKER_FAILED.format(error="ValueError: no"), "ValueError: no"),
@@ -39,8 +39,8 @@ org.apache.spark.SparkException: Job aborted
         ("", "Spark gives no reason"),
     ],
 )
-def test_the_message_of_a_spark_failure_is_its_innermost_cause(text, told):
-    assert sentence(text) == told
+def test_the_message_of_a_spark_failure_is_its_innermost_cause(text, message):
+    assert sentence(text) == message
 
 
 def open_session(**where):
@@ -65,8 +65,8 @@ def test_the_message_names_the_pyspark_version_that_a_master_rejects(tmp_path):
     log.write_text(
         "ERROR StandaloneSchedulerBackend: Application has been killed. Reason: All masters are unresponsive!\n"
     )
-    told = session._complaint(RuntimeError("Cannot call methods on a stopped SparkContext."), log)
-    assert f"the master rejects drivers of PySpark {pyspark.__version__}; start a master of the same version" in told
+    message = session._complaint(RuntimeError("Cannot call methods on a stopped SparkContext."), log)
+    assert f"the master rejects drivers of PySpark {pyspark.__version__}; start a master of the same version" in message
 
 
 def test_the_output_of_spark_goes_to_its_log_and_not_to_the_terminal(capfd):
@@ -77,7 +77,7 @@ def test_the_output_of_spark_goes_to_its_log_and_not_to_the_terminal(capfd):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("conform", "--campaign", "c", "--", "no-such-command"), "cannot run 'no-such-command': no such command"),
         (
@@ -91,7 +91,7 @@ def test_the_output_of_spark_goes_to_its_log_and_not_to_the_terminal(capfd):
         (("campaign", "resume", "empty"), "empty holds no campaign; `epochfuzz campaign run --out"),
     ],
 )
-def test_wrong_input_ends_a_command_before_spark_starts(epochfuzz, monkeypatch, tmp_path, words, told):
+def test_wrong_input_ends_a_command_before_spark_starts(epochfuzz, monkeypatch, tmp_path, words, message):
     def starts(*where):
         raise AssertionError("Spark starts")
 
@@ -101,7 +101,7 @@ def test_wrong_input_ends_a_command_before_spark_starts(epochfuzz, monkeypatch, 
     (tmp_path / "empty").mkdir()
     ended = epochfuzz(*words)
     assert ended.code == 2
-    assert told in ended.err
+    assert message in ended.err
 
 
 def test_the_driver_does_not_look_for_an_adapter_command_that_runs_on_remote_workers(epochfuzz, monkeypatch, tmp_path):

@@ -1,4 +1,4 @@
-"""docs/how-to/spark-cluster.md: its commands run as printed, and each way to Spark leads to the same tables."""
+"""The commands of docs/how-to/spark-cluster.md run as printed, and every Spark setup writes equal tables."""
 
 import os
 import signal
@@ -30,7 +30,7 @@ def is_free(port: int) -> bool:
 
 
 def follow(directory: Path) -> str:
-    """What the shell prints that runs all commands of the page. No process is left of it, however it ends."""
+    """Run all commands of the page in a shell, and kill the processes that remain. Returns the output."""
     for block in blocks(PAGE):
         if "file" in block.notes:
             (directory / block.notes["file"]).write_text(block.text)

@@ -1,4 +1,4 @@
-"""Tours on a standalone cluster of two workers, killed twice: row for row what one process comes to."""
+"""An exhaustive campaign on two workers that is killed twice has the results of a local run, row for row."""
 
 import json
 import os
@@ -30,8 +30,8 @@ def conform(directory: Path, *words: str) -> "subprocess.Popen[str]":
     )  # fmt: skip
 
 
-def told(running: "subprocess.Popen[str]") -> dict[str, Any]:
-    """What a run says in JSON, but for times and how it was called."""
+def results(running: "subprocess.Popen[str]") -> dict[str, Any]:
+    """Return the JSON of a run without times and the command line."""
     out, _ = running.communicate(timeout=900)
     assert running.returncode == 1
     others = ("seconds", "steps_per_second", "reproduce")
@@ -39,7 +39,7 @@ def told(running: "subprocess.Popen[str]") -> dict[str, Any]:
 
 
 def test_an_exhaustive_campaign_that_is_killed_twice_has_the_results_of_a_local_run(tmp_path: Path) -> None:
-    expected = told(conform(tmp_path))
+    expected = results(conform(tmp_path))
     assert (expected["transitions"]["reachable"], expected["transitions"]["complete"]) == (2_700, True)
     assert expected["transitions"]["differing"] > 0
     spark_class, there = str(SPARK / "spark-class"), tmp_path / "there"
@@ -54,5 +54,5 @@ def test_an_exhaustive_campaign_that_is_killed_twice_has_the_results_of_a_local_
         on_it = ("--campaign", str(there), "--master", at[1])
         for waves in (1, 3):
             kill_when(conform(tmp_path, *on_it), there, waves)
-        assert told(conform(tmp_path, *on_it)) == expected
-    assert told(conform(tmp_path, "--campaign", "c", "--master", "local[2]")) == expected
+        assert results(conform(tmp_path, *on_it)) == expected
+    assert results(conform(tmp_path, "--campaign", "c", "--master", "local[2]")) == expected

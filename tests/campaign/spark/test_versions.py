@@ -1,4 +1,4 @@
-"""Spark 3.5 and 4 come to the same, and a Spark that cannot be used is told in one line."""
+"""Results are equal on Spark 3.5 and 4, and a line reports a Spark that epochfuzz cannot use."""
 
 import json
 import os
@@ -27,7 +27,7 @@ OF_THE_RUN = {"seconds", "events_per_second", "directory", "begun", "checked"}
 
 
 def ended(*words, ahead=None):
-    """How a command ended in which what is in a directory is imported before what is installed."""
+    """Run a command that imports modules from the directory `ahead` before installed modules."""
     path = os.pathsep.join(map(str, ([] if ahead is None else [ahead]) + [ROOT / "src", ROOT]))
     command = [sys.executable, "-m", "epochfuzz", *map(str, words)]
     environment = os.environ | {"PYTHONPATH": path}
@@ -36,7 +36,7 @@ def ended(*words, ahead=None):
 
 @pytest.fixture
 def as_on_3(monkeypatch):
-    """What is done on PySpark 3, which PySpark 4 does as well."""
+    """Take the code path of PySpark 3, which also works on PySpark 4."""
     monkeypatch.setattr(versions, "_IS_3", True)
 
 
@@ -86,8 +86,8 @@ def test_a_session_on_a_spark_connect_server_of_another_major_version_stops_with
     builder = SimpleNamespace(remote=lambda at: SimpleNamespace(getOrCreate=lambda: other))
     monkeypatch.setattr(session, "_require_any", lambda servers: None)
     monkeypatch.setattr("pyspark.sql.SparkSession.builder", builder)
-    told = rf"server is Spark 3\.5\.7, and this is PySpark {pyspark.__version__}; run `pip install 'pyspark==3\.5"
-    with pytest.raises(CampaignError, match=told), session.opened(remote="sc://127.0.0.1:9"):
+    message = rf"server is Spark 3\.5\.7, and this is PySpark {pyspark.__version__}; run `pip install 'pyspark==3\.5"
+    with pytest.raises(CampaignError, match=message), session.opened(remote="sc://127.0.0.1:9"):
         pass
     assert stopped == ["stopped"]
 
@@ -106,11 +106,11 @@ def test_the_message_names_a_spark_home_of_another_major_version(monkeypatch, tm
     if version == pyspark.__version__:
         versions.require_home()
     else:
-        told = (
+        message = (
             rf"SPARK_HOME is {tmp_path}, Spark 3\.5\.2-amzn-1, .*"
             r"unset SPARK_HOME, or run `pip install 'pyspark==3\.5\.\*'"
         )
-        with pytest.raises(CampaignError, match=told), session.opened():
+        with pytest.raises(CampaignError, match=message), session.opened():
             pass
 
 
@@ -128,9 +128,9 @@ def test_commands_report_an_outdated_pyspark_in_one_line_without_importing_pyspa
     (tmp_path / "pyspark").mkdir()
     (tmp_path / "pyspark" / "__init__.py").write_text("raise TypeError('code() argument 13 must be str, not int')\n")
     (tmp_path / "pyspark" / "version.py").write_text("__version__: str = '3.4.4'\n")
-    told = ended(*words, ahead=tmp_path)
-    assert (told.returncode, told.stdout) == (2, "")
-    assert told.stderr == (
+    stopped = ended(*words, ahead=tmp_path)
+    assert (stopped.returncode, stopped.stdout) == (2, "")
+    assert stopped.stderr == (
         "epochfuzz: this runs on Spark 3.5 or newer, and PySpark 3.4.4 is installed: pip install 'pyspark>=3.5'\n"
     )
 
@@ -142,14 +142,14 @@ def test_the_spark_extra_requires_the_oldest_supported_pyspark_or_newer():
 
 @pytest.fixture(scope="module")
 def pyspark_3(tmp_path_factory):
-    """A directory of the newest PySpark 3.5 and of nothing else: what it needs is as pinned."""
+    """Install the newest PySpark 3.5 into a directory, without its dependencies, which stay as pinned."""
     directory = tmp_path_factory.mktemp("pyspark-3.5")
     install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", directory, "pyspark==3.5.*"]
     subprocess.run(install, check=True)
     return directory
 
 
-@pytest.mark.slow  # PySpark is some 300 MB, and each command takes a Java of its own
+@pytest.mark.slow  # PySpark has some 300 MB, and each command starts a JVM
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize(
     "words",

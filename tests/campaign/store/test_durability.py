@@ -1,4 +1,4 @@
-"""Nothing is lost: a campaign that was disturbed ends as one that was not."""
+"""An interrupted campaign produces the results of an uninterrupted campaign."""
 
 import shutil
 import socket
@@ -28,7 +28,7 @@ def waves_written(directory):
 
 
 class Dying(Quiet):
-    """Has the driver die once so many waves were written, while others are under way."""
+    """Interrupt the driver once this number of waves is written, while other waves run."""
 
     def __init__(self, waves):
         self._left = waves
@@ -40,8 +40,10 @@ class Dying(Quiet):
 
 
 @pytest.mark.slow
-def test_a_campaign_that_is_interrupted_within_a_wave_resumes_to_equal_blocks_and_findings(spark, undisturbed, tmp_path):
-    directory = str(tmp_path / "c")  # test_killed.py does it with SIGKILL, to processes of its own
+def test_a_campaign_that_is_interrupted_within_a_wave_resumes_to_equal_blocks_and_findings(
+    spark, undisturbed, tmp_path
+):
+    directory = str(tmp_path / "c")  # test_killed.py kills processes with SIGKILL
     with pytest.raises(KeyboardInterrupt):
         start(spark, directory, undisturbed.parameters).run(Dying(waves=2))
     assert len(waves_written(directory)) >= 2
@@ -58,7 +60,7 @@ def test_a_campaign_that_is_interrupted_within_a_wave_resumes_to_equal_blocks_an
 def test_a_resumed_campaign_runs_missing_blocks_again(spark, undisturbed, tmp_path):
     directory = copied(undisturbed, tmp_path / "c", "outcome", "findings")
     first = min(waves_written(directory))
-    first.rename(first.parent / "_temporary")  # as a wave looks whose driver was killed before it was committed
+    first.rename(first.parent / "_temporary")  # like an uncommitted wave of a killed driver
     campaign = Campaign.load(spark, directory)
     assert len(block_rows(campaign.directory)) < 40
     campaign.do_blocks(Quiet())
@@ -124,8 +126,10 @@ def test_the_error_names_a_directory_that_cannot_be_written(spark, tmp_path):
 
 
 def test_the_error_names_a_file_system_that_spark_does_not_know(spark):
-    told = r'nowhere://c cannot be read: Spark has no connector for it \(No FileSystem for scheme "nowhere"\); add one'
-    with pytest.raises(CampaignError, match=told):
+    message = (
+        r'nowhere://c cannot be read: Spark has no connector for it \(No FileSystem for scheme "nowhere"\); add one'
+    )
+    with pytest.raises(CampaignError, match=message):
         start(spark, "nowhere://c", parameters())
 
 

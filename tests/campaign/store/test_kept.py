@@ -1,4 +1,4 @@
-"""What is on this machine is read without Spark: the same numbers, at any time, and what is damaged is named."""
+"""epochfuzz reads campaigns on this machine without Spark, even unfinished campaigns, and names damaged files."""
 
 import hashlib
 import os
@@ -39,7 +39,7 @@ def walks(kept: LocalTables) -> Walks:
 
 
 def flip_a_byte(file):
-    """In the middle, so in the pages of Parquet and not in what describes them."""
+    """Flip a bit a third of the way into the file, in the pages of Parquet and not in its metadata."""
     data = bytearray(file.read_bytes())
     data[len(data) // 3] ^= 1
     file.write_bytes(data)
@@ -61,7 +61,7 @@ def test_spark_and_pyarrow_read_equal_outcomes_with_a_lost_wave_and_a_duplicate_
     outcome = walks(kept).kept_outcome(kept)
     assert 0 < outcome.tally.schedules < 20_000
     assert outcome.checked.blocks > 0
-    monkeypatch.setattr(Campaign, "kept", None)  # as of one elsewhere
+    monkeypatch.setattr(Campaign, "kept", None)  # as for a campaign on remote storage
     assert_same(outcome, Campaign.load(spark, directory).outcome())
 
 
@@ -162,17 +162,19 @@ def test_a_damaged_wave_is_named_and_runs_again_after_its_removal(spark, undistu
         ("outcome", "epochfuzz computes its end again"),
     ],
 )
-@pytest.mark.parametrize("how", ["flipped", "cut"])
-def test_the_error_about_a_damaged_table_names_the_file_and_the_remedy(spark, undisturbed, tmp_path, table, remedy, how):
+@pytest.mark.parametrize("how", ["flipped", "truncated"])
+def test_the_error_about_a_damaged_table_names_the_file_and_the_remedy(
+    spark, undisturbed, tmp_path, table, remedy, how
+):
     directory = copied(undisturbed, tmp_path / "c")
     damaged = files(directory, table)[0]
-    if how == "cut":
+    if how == "truncated":
         os.truncate(damaged, 50)
     else:
         flip_a_byte(damaged)
     with pytest.raises(CampaignError) as refused:
         Campaign.load(spark, directory)
-    said = (f"{damaged} is damaged (", f"{Path(directory, table)} cannot be used: ")  # the latter of a column's name
+    said = (f"{damaged} is damaged (", f"{Path(directory, table)} cannot be used: ")  # the second for a column name
     assert str(refused.value).startswith(said)
     assert remedy in str(refused.value)
 

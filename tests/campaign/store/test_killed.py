@@ -1,4 +1,4 @@
-"""Killed again and again, a campaign comes to the same end, row for row."""
+"""A campaign that is killed several times produces the tables of an uninterrupted campaign, row for row."""
 
 import json
 import os
@@ -15,8 +15,8 @@ import pytest
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[3]
-GENERATIONS = ("hw", "kip-101", "kip-279", "kip-320")
-ASKED = [word for name in GENERATIONS for word in ("--protocol", name)]
+PROTOCOLS = ("hw", "kip-101", "kip-279", "kip-320")
+ASKED = [word for name in PROTOCOLS for word in ("--protocol", name)]
 ASKED += ["--replicas", "3", "--schedules", "1000000", "--seed", "5"]
 KEPT = ("findings", "situations", "outcome")
 
@@ -48,7 +48,7 @@ def tables(directory):
 
 
 def kill_when(running, directory, waves):
-    """Kill the driver, its JVM and its Python workers once so many waves were written."""
+    """Kill the driver, its JVM and its Python workers once this number of waves is written."""
     deadline = time.monotonic() + 300
     while len(list(directory.glob("blocks/wave=*/*.parquet"))) < waves and running.poll() is None:
         assert time.monotonic() < deadline

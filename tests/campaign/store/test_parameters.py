@@ -1,4 +1,4 @@
-"""The parameters of a campaign are kept, and its blocks follow from them."""
+"""A campaign keeps its parameters, which determine its blocks."""
 
 from dataclasses import replace
 from typing import Any, cast

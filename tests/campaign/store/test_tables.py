@@ -1,4 +1,4 @@
-"""docs/reference/tables.md: the tables on disk are as it says, and its examples read them."""
+"""The tables on disk match docs/reference/tables.md, and the examples of the page read the tables."""
 
 import re
 from collections import Counter
@@ -18,7 +18,7 @@ ROW = re.compile(r"^\| `([\w.\[\]]+)` \| ([^|]+) \| (.+) \|$", re.MULTILINE)
 
 
 def columns(fields, within="") -> Iterator[tuple[str, str]]:
-    """Column and type, those of structs after the column that they are in."""
+    """Yield the name and type of each column. The fields of a struct follow the struct."""
     for field in fields:
         kind, name = field.type, within + field.name
         yield name, text(kind)
@@ -48,9 +48,9 @@ def test_a_table_has_the_columns_and_types_of_the_page(undisturbed, table):
 
 
 def test_the_page_on_tables_lists_every_value_of_every_aspect_of_a_situation():
-    told = {name: re.findall("`([^`]+)`", meaning) for name, _, meaning in ROW.findall(TABLES["situations"])}
+    documented = {name: re.findall("`([^`]+)`", meaning) for name, _, meaning in ROW.findall(TABLES["situations"])}
     for aspect in ASPECTS[:-1]:
-        assert told[aspect.name.replace(" ", "_")] == list(aspect.values)
+        assert documented[aspect.name.replace(" ", "_")] == list(aspect.values)
 
 
 def test_the_examples_on_the_page_read_the_tables(undisturbed, capsys):

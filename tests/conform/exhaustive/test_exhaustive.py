@@ -1,4 +1,4 @@
-"""`epochfuzz conform --exhaustive`: every transition within bounds, on subjects that are right and wrong."""
+"""`epochfuzz conform --exhaustive` plays every transition within bounds, on correct and on wrong adapters."""
 
 import json
 import sys
@@ -186,7 +186,9 @@ def test_exhaustive_conform_checks_guarantees_with_judge_promises(epochfuzz: Any
         (("--exhaustive", "--for", "soon"), "--for: a duration is"),
     ],
 )
-def test_exhaustive_conform_rejects_invalid_options_with_exit_code_2(epochfuzz: Any, words: tuple[str, ...], complaint: str) -> None:
+def test_exhaustive_conform_rejects_invalid_options_with_exit_code_2(
+    epochfuzz: Any, words: tuple[str, ...], complaint: str
+) -> None:
     ended = epochfuzz("conform", *words, "--", *REFERENCE)
     assert ended.code == 2
     assert complaint in ended.err

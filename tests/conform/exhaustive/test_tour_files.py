@@ -1,4 +1,4 @@
-"""`epochfuzz explore --tests`: tours as files, run by harnesses that know nothing of epochfuzz."""
+"""`epochfuzz explore --tests` writes test sequences to files, for test harnesses that don't use epochfuzz."""
 
 import errno
 import json
@@ -30,7 +30,7 @@ GO = shutil.which("go", path=os.pathsep.join([os.environ.get("PATH", ""), "/usr/
 
 @pytest.fixture(scope="module")
 def tours(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The files of all tours within small bounds."""
+    """The files of all test sequences within small bounds."""
     directory = tmp_path_factory.mktemp("tours")
     return write(small(), directory)
 
@@ -55,7 +55,7 @@ def steps(directory: Path) -> Iterator[dict[str, Any]]:
 
 
 def differing(directory: Path, command: tuple[str, ...]) -> tuple[int, list[str]]:
-    """How many steps of the files agree with a subject, and the events that do not, up to the first in each tour."""
+    """Return how many steps of the files an adapter follows, and the first differing event of each test sequence."""
     agree, differ, lost = 0, [], False
     with closing(LineProcess(command)) as subject:
         for step in steps(directory):
@@ -70,7 +70,7 @@ def differing(directory: Path, command: tuple[str, ...]) -> tuple[int, list[str]
 
 
 def agrees(shown: Any, expected: Any) -> bool:
-    """Whether all that is expected is shown; an ISR in any order."""
+    """Return whether the adapter shows everything that is expected. The order of an ISR does not matter."""
     if isinstance(expected, dict):
         return all(name in shown and agrees(in_order(name, shown[name]), value) for name, value in expected.items())
     return bool(shown == expected)
@@ -80,12 +80,16 @@ def in_order(name: str, value: Any) -> Any:
     return sorted(value) if name == "isr" else value
 
 
-def test_a_conforming_adapter_agrees_with_every_step_of_the_test_sequences(tours: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_conforming_adapter_agrees_with_every_step_of_the_test_sequences(
+    tours: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(ROOT)
     assert differing(tours, REFERENCE) == (sum(1 for _ in steps(tours)), [])
 
 
-def test_a_cluster_of_processes_agrees_with_every_step_of_the_test_sequences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cluster_of_processes_agrees_with_every_step_of_the_test_sequences(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(ROOT)
     few = write(small(epochs=0), tmp_path)
     assert differing(few, SUBJECT) == (sum(1 for _ in steps(few)), [])
@@ -151,9 +155,9 @@ def test_explore_estimates_the_size_of_the_files_within_5_percent(tours: Path) -
 
 def test_explore_advises_smaller_bounds_only_for_files_of_gigabytes() -> None:
     (_,) = to_be_written(Size(2_700, 964, 10_326, 4_000_000, 4))
-    told, advice = to_be_written(Size(2_287_350, 600_000, 11_000_000, 5_200_000_000, 2_400))
-    assert "2,287,350 transitions" in told
-    assert "about 5.2 GB in 2,400 files" in told
+    size, advice = to_be_written(Size(2_287_350, 600_000, 11_000_000, 5_200_000_000, 2_400))
+    assert "2,287,350 transitions" in size
+    assert "about 5.2 GB in 2,400 files" in size
     assert "--records or --epochs" in advice
 
 
@@ -224,10 +228,12 @@ def test_explore_rejects_search_options_together_with_tests(epochfuzz: Any) -> N
 
 
 @pytest.mark.skipif(GO is None, reason="go is not installed")
-def test_the_go_example_of_the_page_prints_the_documented_output_and_detects_an_error(tours: Path, tmp_path: Path) -> None:
+def test_the_go_example_of_the_page_prints_the_documented_output_and_detects_an_error(
+    tours: Path, tmp_path: Path
+) -> None:
     page = named("how-to/every-transition.md")
     (example,) = blocks(page, "go")
-    (promised,) = (block.text for block in blocks(page, "console") if "go run tours.go" in block.text)
+    (documented,) = (block.text for block in blocks(page, "console") if "go run tours.go" in block.text)
     for text in (example.text, example.text.replace("+= answer", "+= 0 * answer")):
         (tmp_path / "tours.go").write_text(text)
         ended = subprocess.run(
@@ -240,6 +246,6 @@ def test_the_go_example_of_the_page_prints_the_documented_output_and_detects_an_
             timeout=300,
         )
         if text == example.text:
-            assert ended.stdout == promised.partition("\n")[2]
+            assert ended.stdout == documented.partition("\n")[2]
         else:
             assert "line 4: after receive B the LEO of B is 0, and should be 1" in ended.stderr

@@ -1,4 +1,4 @@
-"""Subjects that hang, die, print rubbish or change their minds: a clear finding each, and nothing stays behind."""
+"""Adapters that hang, exit, print rubbish or change their replies are clear findings, and leave no process."""
 
 import subprocess
 import sys
@@ -25,7 +25,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 from tests.conform.running import HOSTILE, ROOT, conform, reproducer, zombies
 
 Living = Callable[[str], list[str]]
-PATIENCE = 0.3  # where it is going to be tried
+PATIENCE = 0.3  # seconds, for adapters that exceed any patience
 
 
 LONG_LINE = 1 << 20  # more than a pipe holds
@@ -155,7 +155,9 @@ def test_conform_restarts_an_adapter_that_dies_up_to_a_limit() -> None:
 
 
 @pytest.mark.parametrize("age", range(1, 9))
-def test_an_adapter_that_dies_after_a_number_of_requests_is_a_finding(age: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_adapter_that_dies_after_a_number_of_requests_is_a_finding(
+    age: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("AGE", str(age))
     conformance = run("die_of_age", "any")
     assert not conformance.conforms
@@ -196,7 +198,9 @@ def test_a_finding_whose_command_no_longer_exists_is_kept_as_unstable(tmp_path: 
     assert "cannot run" in fault.sentence
 
 
-def test_a_reply_that_differs_in_the_second_run_is_an_unstable_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reply_that_differs_in_the_second_run_is_an_unstable_finding(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("MARK", str(tmp_path / "seen"))
     fault = only_fault(run("differ_the_first_time_ever"))
     assert (fault.kind, fault.field) == (DiscrepancyKind.UNSTABLE, "controller.epoch")

@@ -1,4 +1,4 @@
-"""Subjects that misbehave at random: no run of them hangs, ends in a traceback, or loses what was found."""
+"""A run with a randomly misbehaving adapter never hangs, never ends in a traceback, and loses no finding."""
 
 import sys
 import time
@@ -13,19 +13,19 @@ from epochfuzz.harness.conform.run import attempts
 from tests.conform.running import zombies
 
 RANDOM = (sys.executable, "-I", "-S", str(Path(__file__).with_name("random_hostile.py")))
-PATIENCE = 0.3  # seconds for an answer, and for a start
-LONGEST = 120.0  # seconds that a run may take on a machine with much else to do
+PATIENCE = 0.3  # seconds for a reply
+LONGEST = 120.0  # seconds that a run may take on a busy machine
 
 
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few attempts at shrinking, and none that waits for long: what is at stake here is not how short findings are."""
+    """Limit the time to shrink and to start an adapter, because the length of findings does not matter here."""
     monkeypatch.setattr(attempts, "MOST_ATTEMPTS", 10)
     monkeypatch.setattr(subject, "START_PATIENCE", 5.0)
 
 
-def assert_told(epochfuzz: Any, number: int, judge: str) -> None:
-    """Run the subject of a number."""
+def assert_reported(epochfuzz: Any, number: int, judge: str) -> None:
+    """Run the adapter with this number, and check that conform reports its misbehaviour."""
     notes, started = Path(f"notes-{number}"), time.monotonic()
     words = ("--schedules", "4", "--seed", str(number), "--judge", judge, "--timeout", str(PATIENCE))
     ended = epochfuzz("conform", *words, "--", *RANDOM, str(number), str(notes.absolute()))
@@ -35,7 +35,7 @@ def assert_told(epochfuzz: Any, number: int, judge: str) -> None:
     if ended.code == 2:
         assert "the system under test cannot run this protocol and configuration" in ended.err
     if notes.exists():
-        # The controller's epoch, in which a subject may differ by process, no promise is about.
+        # No guarantee is about the controller's epoch, in which an adapter may differ by process.
         says_nothing = judge == "promises" and "This run checked nothing" in ended.out
         assert says_nothing or ended.code in (1, 2), f"overlooked: {notes.read_text().split()}"
 
@@ -44,10 +44,10 @@ def run_each(epochfuzz: Any, numbers: range, living: Callable[[str], list[str]])
     for number in numbers:
         judge = ("lock-step", "promises")[number % 2]
         try:
-            assert_told(epochfuzz, number, judge)
+            assert_reported(epochfuzz, number, judge)
             assert living("random_hostile") == []
         except AssertionError as error:
-            raise AssertionError(f"subject {number}, judged by {judge}: {error}") from error
+            raise AssertionError(f"adapter {number}, checked by {judge}: {error}") from error
     assert zombies() == []
 
 
@@ -57,5 +57,7 @@ def test_conform_survives_a_dozen_random_hostile_adapters(epochfuzz: Any, living
 
 @pytest.mark.slow
 @pytest.mark.timeout(14_400)
-def test_conform_survives_a_thousand_random_hostile_adapters(epochfuzz: Any, living: Callable[[str], list[str]]) -> None:
+def test_conform_survives_a_thousand_random_hostile_adapters(
+    epochfuzz: Any, living: Callable[[str], list[str]]
+) -> None:
     run_each(epochfuzz, range(1_000), living)

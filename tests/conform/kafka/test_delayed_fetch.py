@@ -1,4 +1,4 @@
-"""Fetches that wait in Kafka's own purgatory: DelayedFetch decides when they are answered, and the model agrees."""
+"""Fetches wait in Kafka's own purgatory, and DelayedFetch completes them at the same events as the model."""
 
 import sys
 from collections.abc import Iterator
@@ -48,7 +48,7 @@ def kafka(request: pytest.FixtureRequest) -> Iterator[tuple[str, CommandSubject]
 
 
 def seen(kafka: tuple[str, CommandSubject], schedule: str, refused: str = "") -> dict[str, Any]:
-    """What Kafka shows after a schedule, every event of which it applies as the model does, but the refused one."""
+    """Play a schedule on Kafka and on the model, and check that `refused` is not enabled then. Returns the replicas."""
     release, subject = kafka
     events = schedule.split(", ")
     played = parse_schedule([*events, refused] if refused else events)
@@ -90,7 +90,9 @@ def test_a_higher_high_watermark_completes_no_waiting_fetch(kafka: tuple[str, Co
 
 
 @pytest.mark.parametrize(("release", "is_answered"), [("2.5.1", True), ("2.6.1", False)])
-def test_a_higher_high_watermark_completes_a_waiting_fetch_in_2_5_and_not_in_2_6(release: str, is_answered: bool) -> None:
+def test_a_higher_high_watermark_completes_a_waiting_fetch_in_2_5_and_not_in_2_6(
+    release: str, is_answered: bool
+) -> None:
     """KAFKA-9952 (2.6.0) removed that. The model has the rule of 2.6."""
     with started(release) as (_, subject):
         subject.reset(wire.config_of(SETTINGS), f"kafka-{release}")

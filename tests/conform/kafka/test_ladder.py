@@ -30,12 +30,12 @@ M1_LOSS = CASES["m1-loss"]
 KAFKA_13091 = CASES["kafka-13091-high-watermark-left-behind"]
 
 
-def rerun_as(protocol: str, beside: str) -> Rerun:
+def rerun_as(protocol: str, model: str) -> Rerun:
     class Release(Reference):
         def reset(self, config: dict[str, Any], named: str) -> list[str] | None:
             return super().reset(config, protocol)
 
-    return rerun(CheckedSubject(Release()), M1_LOSS, parse_protocol(beside))
+    return rerun(CheckedSubject(Release()), M1_LOSS, parse_protocol(model))
 
 
 def test_every_release_has_an_adapter_with_existing_sources() -> None:
@@ -91,7 +91,9 @@ def test_the_release_matrix_exits_with_2_if_a_program_is_missing(
     ("kafka", "protocol", "right"),
     [("hw", "hw", True), ("kip-101", "kip-101", True), ("hw", "kip-101", False), ("kip-101", "hw", False)],
 )
-def test_a_verdict_is_expected_only_if_kafka_breaks_the_properties_of_the_model(kafka: str, protocol: str, right: bool) -> None:
+def test_a_verdict_is_expected_only_if_kafka_breaks_the_properties_of_the_model(
+    kafka: str, protocol: str, right: bool
+) -> None:
     assert Verdict("m1-loss", Rung("2.8.1", protocol), rerun_as(kafka, protocol)).is_as_it_should_be is right
 
 

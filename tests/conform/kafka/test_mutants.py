@@ -80,7 +80,9 @@ def lock_step(command: list[str], schedule: str) -> Rerun:
         ("crash_that_keeps_requests", "produce A, shrink B, crash A, alter A", "applied"),
     ],
 )
-def test_lockstep_detects_an_adapter_whose_crash_keeps_memory_or_requests(change: str, schedule: str, field: str, tmp_path: Path) -> None:
+def test_lockstep_detects_an_adapter_whose_crash_keeps_memory_or_requests(
+    change: str, schedule: str, field: str, tmp_path: Path
+) -> None:
     differs = lock_step(mutant(change, tmp_path), schedule).differs
     assert differs is not None
     assert differs[1].field == field
@@ -88,6 +90,8 @@ def test_lockstep_detects_an_adapter_whose_crash_keeps_memory_or_requests(change
 
 @pytest.mark.slow
 @pytest.mark.parametrize("schedule", ["produce A, crash A, restart A", "produce A, shrink B, crash A, alter A"])
-def test_the_unchanged_adapter_agrees_with_the_model_on_the_schedules_of_the_mutants(schedule: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_unchanged_adapter_agrees_with_the_model_on_the_schedules_of_the_mutants(
+    schedule: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(Path(__file__).parents[3])
     assert lock_step(command(build_of(RELEASE).class_path(), RELEASE), schedule).differs is None

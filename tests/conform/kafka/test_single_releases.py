@@ -216,7 +216,9 @@ def test_the_high_watermark_waits_for_a_replica_outside_the_isr_until_the_lag_ti
 
 
 @pytest.mark.parametrize(("release", "log"), [("2.8.0", []), ("2.8.1", [("m0", 0)])])
-def test_a_new_leader_truncates_its_log_between_two_locks_of_a_fetcher_thread_in_2_8_0(release: str, log: list[Any]) -> None:
+def test_a_new_leader_truncates_its_log_between_two_locks_of_a_fetcher_thread_in_2_8_0(
+    release: str, log: list[Any]
+) -> None:
     leader = seen_after(DIVERGING_TO_A_LEADER, release, "kafka-2.8.0:isr_change=atomic")["replicas"]["A"]
     assert (leader["leader"], leader["leader_epoch"], leader["log"]) == ("A", 2, log)
 
@@ -229,7 +231,7 @@ def test_a_new_leader_drops_a_response_that_its_fetcher_thread_has_not_received(
 
 @pytest.mark.parametrize("release", ["3.4.1", "3.9.2", "4.3.1"])
 def test_a_returning_kraft_broker_registers_and_is_unfenced_as_in_the_model(release: str) -> None:
-    """It learns nothing before it is registered, and is fenced until it has learned what was decided before."""
+    """The broker learns nothing before its registration, and stays fenced until it has learned all earlier updates."""
     events = parse_schedule(
         [
             *("produce A", "fetch B", "receive B", "fetch B", "crash B", "restart B", "notify B", "register B"),
@@ -252,7 +254,9 @@ def test_an_unclean_election_leaves_no_eligible_leader_replicas(release: str) ->
 @pytest.mark.parametrize(
     ("repair", "choice"), [(Repair.EVERY_EPOCH, "forgotten"), (Repair.MISSED_EPOCH, "forgotten_if_missed")]
 )
-def test_a_fixed_4_3_1_keeps_the_records_that_a_re_elected_leader_loses(repair: Repair, choice: str, tmp_path: Path) -> None:
+def test_a_fixed_4_3_1_keeps_the_records_that_a_re_elected_leader_loses(
+    repair: Repair, choice: str, tmp_path: Path
+) -> None:
     repaired(from_maven("4.3.1"), repair, tmp_path)
     for name in RE_ELECTED:
         both = replayed(CASES[name], f"4.3.1 --classes {tmp_path}", f"kafka-4.1:isr_change=atomic,remote_leo={choice}")

@@ -1,4 +1,4 @@
-"""docs/reference/wire-protocol.md and docs/how-to/test-your-broker.md: messages and Python are understood."""
+"""The messages of docs/reference/wire-protocol.md and the Python of docs/how-to/test-your-broker.md are valid."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Fields with names that the protocol does not have: which field the author of an adapter meant."""
+"""For an unknown field of an adapter, epochfuzz suggests the field of the protocol that the author meant."""
 
 import pytest
 

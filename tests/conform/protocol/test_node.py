@@ -1,4 +1,4 @@
-"""The protocol from another language: a subject in Node.js."""
+"""An adapter in another language: Node.js."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""The conformance protocol: what is sent, what is understood, and the schema that says so."""
+"""The conformance protocol: its requests, its replies and their schema."""
 
 import dataclasses
 import json

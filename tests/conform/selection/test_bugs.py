@@ -1,4 +1,4 @@
-"""Schedules of known bugs: each one fails a system with one of these bugs, and no correct system."""
+"""Schedules of known bugs: each schedule fails a system with the bug, and no correct system."""
 
 from collections.abc import Callable
 from random import Random

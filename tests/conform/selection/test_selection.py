@@ -1,4 +1,4 @@
-"""Selection: the same schedules as ever at random; chosen ones find a planted mistake in fewer steps of the subject."""
+"""Selection of schedules: random schedules stay as they are, and chosen schedules detect a mutant in fewer steps."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -75,7 +75,7 @@ def test_chosen_schedules_meet_more_kinds_of_transitions_than_random_schedules()
 
 
 def played_in_model(events: bytes) -> Iterator[tuple[int, Refusal, int]]:
-    """What is sent of a schedule, what comes of it, and the goals that are met by then."""
+    """Yield each event that is sent, its refusal, and the goals that the model has met."""
     model, execution = LockStep(KIP_320, SETTINGS), Execution(KIP_320, SETTINGS)
     for event in events:
         if model.advance(event):
@@ -83,11 +83,11 @@ def played_in_model(events: bytes) -> Iterator[tuple[int, Refusal, int]]:
 
 
 def test_chosen_schedules_detect_a_mutant_and_pass_the_unchanged_model() -> None:
-    mistake = next(each for each in mistakes() if each.name == "truncates-at-leader-change-only")
-    steps = steps_until_seen(mistake, Selection.COVERAGE, 0, most=20_000)
+    mutant = next(each for each in mistakes() if each.name == "truncates-at-leader-change-only")
+    steps = steps_until_seen(mutant, Selection.COVERAGE, 0, most=20_000)
     assert steps is not None
     assert steps > 1
-    assert not any(played(replace(mistake, number=0), chosen(0)))  # which is the model, with nothing wrong
+    assert not any(played(replace(mutant, number=0), chosen(0)))  # number 0 is the unchanged model
 
 
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3))])
@@ -99,10 +99,10 @@ def test_a_hundred_chosen_schedules_detect_truncation_to_the_high_watermark(seed
 
 @pytest.mark.slow
 def test_chosen_schedules_detect_a_mutant_that_needs_three_replicas_in_fewer_steps() -> None:
-    """The row of the table in docs/explain/coverage.md that has most to show."""
-    mistake = next(each for each in mistakes() if each.name == "followers-remembered-across-epochs")
+    """The row of the table in docs/explain/coverage.md with the largest difference."""
+    mutant = next(each for each in mistakes() if each.name == "followers-remembered-across-epochs")
     random, coverage = (
-        median(steps_until_seen(mistake, selection, seed) or 500_000 for seed in range(20))
+        median(steps_until_seen(mutant, selection, seed) or 500_000 for seed in range(20))
         for selection in (Selection.RANDOM, Selection.COVERAGE)
     )
     assert coverage < random

@@ -1,4 +1,4 @@
-"""Schedules of clients for tests: a schedule as a text, and the model after it."""
+"""The model after a schedule of client events, given as text."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ A, B = range(2)
 
 
 def after(protocol: str, schedule: str, **settings: Any) -> Execution:
-    """Return the model after a schedule such as "produce A, fetch B", of which every event is enabled."""
+    """Return the model after a schedule such as "produce A, fetch B". Every event must be enabled."""
     execution = Execution(parse_protocol(protocol), Configuration(**settings))
     for event in filter(None, schedule.split(", ")):
         assert execution.apply(parse_event(event)), event

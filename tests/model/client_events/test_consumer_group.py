@@ -16,7 +16,7 @@ from tests.model.client_events import client_state
 from tests.model.client_events.client_state import refusal
 
 COMMITTED = "produce A, shrink B, consume A, commit_offset A"
-# B leads with another log, in which offset 1 is behind a record that the consumer has not read.
+# B leads with another log. Its offset 1 follows a record that the consumer has not read.
 REPLACED = f"{COMMITTED}, crash A, elect B, notify B, produce B"
 
 
@@ -29,48 +29,49 @@ def skips(execution: Execution) -> bool:
     return "consumer-no-skip" in properties.names(execution.broken())
 
 
-def test_with_the_setting_off_no_schedule_has_the_events() -> None:
+def test_commit_offset_and_reset_are_not_enabled_without_consumer_group() -> None:
     assert not {"commit_offset", "reset"} & {verb_of(event).text for event in Configuration(consumer=True).alphabet()}
     plain = client_state.after("kip-320", "", consumer=True)
     assert refusal("commit_offset A", plain) == refusal("reset A", plain) == Refusal.DOES_NOT_HAPPEN
 
 
-def test_a_commit_names_no_replica() -> None:
+def test_commit_offset_is_written_with_replica_a_only() -> None:
     assert [event for event in alphabet(3) if verb_of(event) is Verb.COMMIT_OFFSET] == [parse_event("commit_offset A")]
     assert refusal("commit_offset B", after("kip-320", "produce A, shrink B, consume A")) == Refusal.IS_OF_THE_CONSUMER
 
 
-def test_a_position_is_committed_with_the_epoch_of_the_record_before_it() -> None:
+def test_a_consumer_commits_its_position_with_the_epoch_of_the_record_before_the_position() -> None:
     p = after("kip-320", COMMITTED).state
     assert (p.committed, p.committed_epoch) == (1, 0)
     assert refusal("commit_offset A", after("kip-320", COMMITTED)) == Refusal.NOTHING_TO_COMMIT
 
 
 @pytest.mark.parametrize("protocol", ["hw", "kafka-2.2", "kip-320:consumer_restart=offset"])
-def test_up_to_2_2_and_from_an_application_that_leaves_it_out_no_epoch_is_committed(protocol: str) -> None:
+def test_consumers_up_to_2_2_and_applications_that_omit_the_epoch_commit_only_an_offset(protocol: str) -> None:
     p = after(protocol, COMMITTED).state
     assert (p.committed, p.committed_epoch) == (1, NONE)
 
 
-def test_a_restarted_consumer_forgets_what_it_read_behind_its_committed_position() -> None:
+def test_a_restarted_consumer_resumes_at_its_committed_position() -> None:
     p = after("kip-320", f"{COMMITTED}, produce A, consume A, reset A").state
     assert (p.position, p.position_epoch) == (1, 0)
     assert p.delivered == 0b11  # the application has processed both records
 
 
 @pytest.mark.parametrize("protocol", ["kip-320", "kafka-2.3", "kafka-2.6.1"])
-def test_a_consumer_that_validates_its_committed_position_goes_back_behind_a_truncation(protocol: str) -> None:
+def test_a_consumer_that_validates_its_committed_position_moves_back_after_a_truncation(protocol: str) -> None:
     restarted = after(protocol, f"{REPLACED}, reset B")
     assert restarted.state.position == 0
     assert not skips(restarted)
 
 
 @pytest.mark.parametrize("choice", ["offset", "unvalidated"])
-def test_a_consumer_that_does_not_validate_it_skips_a_record_20507_5158(choice: str) -> None:
+def test_a_consumer_that_does_not_validate_its_committed_position_skips_a_record(choice: str) -> None:
+    """KAFKA-20507 (offset) and confluentinc/librdkafka#5158 (unvalidated)."""
     assert skips(after(f"kip-320:consumer_restart={choice}", f"{REPLACED}, reset B"))
 
 
-def test_an_unvalidated_epoch_is_validated_at_the_next_change_of_the_leader() -> None:
+def test_an_unvalidated_position_stays_if_the_next_leader_has_the_record_before_the_position() -> None:
     protocol = "kip-320:consumer_restart=unvalidated"
     restarted = after(protocol, f"{REPLACED}, reset B")
     assert (restarted.state.position, restarted.state.position_epoch) == (1, 0)
@@ -85,7 +86,7 @@ def test_a_consumer_with_a_committed_epoch_ignores_metadata_of_an_earlier_epoch(
     assert refusal("reset A", after("kip-320:consumer_restart=offset", moved, acks="1")) == APPLIED
 
 
-def test_a_search_finds_the_shortest_skip_and_none_where_positions_are_validated() -> None:
+def test_search_finds_the_shortest_skipped_record_and_none_if_positions_are_validated() -> None:
     settings = Configuration(records=2, epochs=2, consumer=True, consumer_group=True, unclean_leader_election=True)
     wanted = properties.set_of(["consumer-no-skip"])
     found = explore(parse_protocol("kip-320:consumer_restart=offset"), settings, wanted)

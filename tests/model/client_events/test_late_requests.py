@@ -32,7 +32,7 @@ def broken_at_the_end(execution: Execution) -> list[str]:
     return properties.names(execution.broken() | execution.broken_at_end())
 
 
-def test_nothing_is_late_without_the_setting_or_without_transactions() -> None:
+def test_late_requests_need_the_setting_and_transactions_and_exclude_retries() -> None:
     verbs = {"begin", "delay", "arrive", "mark"}
     assert verbs.isdisjoint(verb_of(event).text for event in Configuration(transactions=True).alphabet())
     alone = client_state.after(ACCEPTED, "", late_requests=True)
@@ -41,7 +41,7 @@ def test_nothing_is_late_without_the_setting_or_without_transactions() -> None:
         assert refusal(f"{verb} A", alone) == refusal(f"{verb} A", retried) == Refusal.DOES_NOT_HAPPEN
 
 
-def test_the_producer_has_one_late_record_and_sends_no_other_record_before_its_transaction_is_over() -> None:
+def test_a_producer_sends_no_other_record_while_its_transaction_has_a_late_record() -> None:
     delayed = after(ACCEPTED, "delay A")
     assert refusal("delay A", delayed) == Refusal.A_RECORD_IS_LATE
     assert refusal("produce A", delayed) == Refusal.OUT_OF_ORDER_SEQUENCE
@@ -49,12 +49,12 @@ def test_the_producer_has_one_late_record_and_sends_no_other_record_before_its_t
     assert refusal("produce A", after(ACCEPTED, "delay A, abort A")) == APPLIED
 
 
-def test_the_producer_acts_at_no_replica() -> None:
+def test_begin_and_delay_are_written_with_replica_a_only() -> None:
     assert refusal("begin B", after(ACCEPTED, "")) == Refusal.IS_OF_THE_PRODUCER
     assert refusal("delay B", after(ACCEPTED, "")) == Refusal.IS_OF_THE_PRODUCER
 
 
-def test_a_transaction_begins_when_no_other_one_is_open() -> None:
+def test_a_transaction_begins_only_if_no_other_transaction_is_open() -> None:
     begun = after(ACCEPTED, "begin A")
     assert begun.state.transaction == Transaction.OPEN
     assert refusal("begin A", begun) == Refusal.HAS_A_TRANSACTION
@@ -81,14 +81,14 @@ def test_a_leader_that_asks_the_coordinator_rejects_a_late_record_while_no_trans
     ("protocol", "outcome"),
     [(ACCEPTED, APPLIED), (VERIFIED, APPLIED), (RECORD_REJECTED, Refusal.IS_LATE), (REJECTED, Refusal.IS_LATE)],
 )
-def test_only_the_producer_epoch_tells_a_late_record_from_one_of_the_next_transaction(
+def test_a_leader_needs_the_producer_epoch_to_reject_a_late_record_in_the_next_transaction(
     protocol: str, outcome: int
 ) -> None:
     assert refusal("arrive A", after(protocol, "delay A, abort A, begin A")) == outcome
 
 
 @pytest.mark.parametrize("protocol", EVERY_RULE)
-def test_no_leader_appends_a_late_record_behind_a_later_one(protocol: str) -> None:
+def test_no_leader_appends_a_late_record_after_a_later_record(protocol: str) -> None:
     later = after(protocol, "delay A, abort A, produce A")
     assert refusal("arrive A", later) == Refusal.OUT_OF_ORDER_SEQUENCE
 
@@ -97,11 +97,11 @@ def test_no_leader_appends_a_late_record_behind_a_later_one(protocol: str) -> No
     ("protocol", "outcome"),
     [(ACCEPTED, APPLIED), (VERIFIED, APPLIED), (RECORD_REJECTED, APPLIED), (REJECTED, Refusal.IS_LATE)],
 )
-def test_a_copy_of_a_marker_ends_the_next_transaction_in_the_log_up_to_kip_1228(protocol: str, outcome: int) -> None:
+def test_before_kip_1228_a_late_marker_ends_the_next_transaction_in_the_log(protocol: str, outcome: int) -> None:
     assert refusal("mark A", after(protocol, f"{COMMITTED}, produce A")) == outcome
 
 
-def test_one_copy_of_a_marker_arrives_and_it_needs_a_record_before_it() -> None:
+def test_a_late_marker_arrives_once_and_only_after_a_record() -> None:
     assert refusal("mark A", after(ACCEPTED, "produce A")) == Refusal.NO_MARKER_IS_LATE
     assert refusal("mark A", after(ACCEPTED, COMMITTED)) == Refusal.NOTHING_TO_MARK
     marked = after(ACCEPTED, EARLY_MARKER)
@@ -109,7 +109,7 @@ def test_one_copy_of_a_marker_arrives_and_it_needs_a_record_before_it() -> None:
     assert refusal("mark A", marked) == Refusal.NO_MARKER_IS_LATE
 
 
-def test_a_copy_of_the_marker_repairs_a_hanging_transaction_under_every_rule() -> None:
+def test_a_leader_appends_a_late_marker_to_a_hanging_transaction_under_every_rule() -> None:
     for protocol in EVERY_RULE:
         hanging = after(ACCEPTED, "delay A, abort A, arrive A, shrink B")
         hanging.state.late_request = parse_protocol(protocol).numbers()["late_request"]
@@ -142,13 +142,13 @@ def test_a_search_finds_the_shortest_schedule_of_each_flaw(protocol: str, name: 
     assert ", ".join(schedule_texts(found.shortest)) == shortest
 
 
-def test_the_rule_since_4_2_breaks_no_property() -> None:
+def test_the_late_request_rule_since_4_2_breaks_no_property() -> None:
     settings = replace(SETTINGS, epochs=1)
     found = explore(parse_protocol(REJECTED), settings, properties.set_of(properties.NAMES))
     assert (found.shortest, found.complete) == (None, True)
 
 
 @pytest.mark.thorough
-def test_no_last_stable_offset_stays_where_the_leader_checks_the_producer_epoch() -> None:
+def test_the_last_stable_offset_advances_if_the_leader_checks_the_producer_epoch() -> None:
     found = explore(parse_protocol(RECORD_REJECTED), SETTINGS, properties.set_of(["lso-advances"]))
     assert (found.shortest, found.complete) == (None, True)

@@ -54,7 +54,7 @@ def test_a_replica_deletes_only_records_below_its_high_watermark() -> None:
 
 
 @pytest.mark.parametrize("protocol", ["kip-320", "kip-966"])
-def test_a_replica_deletes_no_record_before_it_has_learned_an_update(protocol: str) -> None:
+def test_a_restarted_replica_deletes_no_record_before_its_first_metadata_update(protocol: str) -> None:
     restarted = f"{REPLICATED}, expire A, crash B, restart B"
     assert refusal("trim B", after(protocol, restarted)) == Refusal.KNOWS_NO_LEADER
 
@@ -94,13 +94,15 @@ def test_a_leader_does_not_follow_the_log_start_of_a_follower() -> None:
         ("kip-966", "produce A, expire B, notify A, trim A"),
     ],
 )
-def test_a_follower_that_ends_below_the_log_start_starts_again_there(protocol: str, behind: str) -> None:
+def test_a_follower_whose_log_ends_below_the_leaders_log_start_restarts_its_log_there(
+    protocol: str, behind: str
+) -> None:
     restarted = after(protocol, f"{behind}, fetch B, receive B")
     assert shown(restarted, "B") == (1, 1, [["DELETED", 0]], [])
     assert broken(restarted) == []
 
 
-def test_a_log_that_starts_again_has_no_epochs() -> None:
+def test_a_log_that_restarts_at_the_leaders_log_start_has_no_epochs() -> None:
     behind = "produce A, fetch B, receive B, shrink B, produce A, trim A, trim A"
     restarted = after("kip-320", f"{behind}, fetch B, receive B")
     assert shown(restarted, "B") == (2, 2, [["DELETED", 0], ["DELETED", 0]], [])
@@ -114,7 +116,7 @@ def test_up_to_2_3_the_high_watermark_stays_below_the_log_start_until_the_replic
     assert (leads.state.isr[B], leads.state.high_watermark[B]) == (0b11, 1)
 
 
-def test_up_to_2_3_a_log_that_has_started_again_moves_back_to_the_high_watermark_in_the_next_epoch() -> None:
+def test_up_to_2_3_a_restarted_log_moves_back_to_the_high_watermark_in_the_next_epoch() -> None:
     schedule = "produce A, shrink B, trim A, fetch B, receive B, expire A, elect A, catch_up B"
     for protocol, expected in (("kafka-2.3", 0), ("kafka-2.4", 1)):
         again = after(protocol, schedule)
@@ -129,13 +131,13 @@ def test_since_2_4_a_high_watermark_does_not_fall_below_the_log_start() -> None:
         assert fell.state.high_watermark[B] == expected
 
 
-def test_a_log_that_is_truncated_below_its_start_then_starts_at_its_end() -> None:
+def test_a_log_that_is_truncated_below_its_start_then_starts_at_its_new_end() -> None:
     elected = "crash A, elect B, notify B, restart A, notify A, fetch A, receive A, fetch A, receive A"
     cut = after("kip-320", f"{BEHIND}, {elected}", unclean_leader_election=True)
     assert shown(cut, "A") == (0, 0, [], [])
 
 
-def test_a_deleted_record_is_not_lost_and_the_others_are() -> None:
+def test_a_deleted_record_does_not_count_as_lost_but_a_kept_record_does() -> None:
     elected = "crash A, elect B, notify B"
     one = after("kip-320", f"{BEHIND}, {elected}", unclean_leader_election=True)
     assert one.broken() == 0
@@ -187,7 +189,7 @@ def test_a_consumer_below_the_log_start_continues_there_and_has_skipped_no_recor
     assert read.broken() == 0
 
 
-def test_a_consumer_has_nothing_to_read_where_all_records_are_deleted() -> None:
+def test_a_consumer_has_nothing_to_read_if_all_records_are_deleted() -> None:
     p = after("kip-320", BEHIND, consumer=True).state
     assert step(p, parse_event("consume A")) == Refusal.NOTHING_TO_CONSUME
     assert p.position == 0
@@ -205,7 +207,7 @@ def test_a_follower_fails_if_a_diverging_response_has_a_log_start_beyond_its_hig
     assert broken(failed) == ["convergence"]
 
 
-def test_a_follower_that_failed_fetches_again_after_a_restart_or_in_the_next_leader_epoch() -> None:
+def test_a_failed_fetcher_resumes_after_a_restart_or_in_the_next_leader_epoch() -> None:
     assert broken(after(FAILS, f"{FAILED}, crash B, restart B")) == []
     assert refusal("fetch B", after(FAILS, f"{FAILED}, expire A, elect A, catch_up A, notify B")) == APPLIED
 

@@ -15,18 +15,18 @@ BOTH = "produce A, fetch B, receive B, fetch B, receive B"
 ACKED = properties.set_of(["no-acked-loss"])
 
 
-def test_with_the_setting_off_no_schedule_has_the_event() -> None:
+def test_wipe_is_not_enabled_without_lost_directory() -> None:
     assert "wipe" not in {verb_of(event).text for event in Configuration().alphabet()}
     assert refusal("wipe A", after("kip-320", "produce A")) == Refusal.DOES_NOT_HAPPEN
 
 
-def test_the_settings_in_one_line_name_a_particular_setting_only_where_it_is_on() -> None:
+def test_the_settings_line_names_lost_directory_only_if_the_setting_is_on() -> None:
     assert "lost_directory" not in Configuration().text()
     assert "lost_directory=true" in Configuration(lost_directory=True).text()
     assert "power_loss=false" in Configuration().text()
 
 
-def test_a_replica_loses_everything_on_its_disk_and_the_isr_still_has_it() -> None:
+def test_a_wiped_replica_loses_its_disk_and_stays_in_the_isr() -> None:
     p = after("kip-320", f"{BOTH}, wipe B", lost_directory=True).state
     assert (p.up[B], p.leo[B], p.high_watermark[B], p.cache_size[B], p.standing[B]) == (0, 0, 0, 0, 0)
     assert controller.isr(p) == 0b11
@@ -39,12 +39,12 @@ def test_a_dead_replica_can_lose_its_directory_once() -> None:
     assert refusal("wipe B", after("kip-320", f"{BOTH}, crash B, wipe B", lost_directory=True)) == Refusal.LOG_IS_EMPTY
 
 
-def test_a_lost_directory_counts_as_a_failure_that_loses_records_and_an_empty_one_does_not() -> None:
+def test_only_a_lost_directory_with_records_counts_as_a_lossy_failure() -> None:
     assert after("kip-966", f"{BOTH}, wipe B", lost_directory=True, min_insync_replicas=2).state.lossy_failures == 1
     assert after("kip-966", "wipe B", lost_directory=True, min_insync_replicas=2).state.lossy_failures == 0
 
 
-def test_a_replica_whose_clean_shutdown_is_followed_by_a_lost_directory_is_no_eligible_leader() -> None:
+def test_a_replica_that_loses_its_directory_after_a_controlled_shutdown_is_not_clean() -> None:
     shut_down = f"{BOTH}, shutdown B"
     assert after("kip-966", shut_down, lost_directory=True, min_insync_replicas=2).state.clean == 1 << B
     assert after("kip-966", f"{shut_down}, wipe B", lost_directory=True, min_insync_replicas=2).state.clean == 0

@@ -28,12 +28,12 @@ def after(protocol: str, schedule: str, **settings: Any) -> Execution:
     return client_state.after(protocol, schedule, retries=True, producer_epochs=True, **settings)
 
 
-def test_with_the_setting_off_no_schedule_has_the_event() -> None:
+def test_bump_is_not_enabled_without_producer_epochs() -> None:
     assert "bump" not in {verb_of(event).text for event in Configuration(retries=True).alphabet()}
     assert refusal("bump B", client_state.after(UNKNOWN, OUT_OF_ORDER, retries=True)) == Refusal.DOES_NOT_HAPPEN
 
 
-def test_a_producer_begins_an_epoch_when_a_leader_rejects_the_record_after_the_last_acknowledged_one() -> None:
+def test_a_producer_begins_an_epoch_if_a_leader_rejects_its_first_unacknowledged_record() -> None:
     assert refusal("retry B", after(UNKNOWN, OUT_OF_ORDER)) == Refusal.OUT_OF_ORDER_SEQUENCE
     assert after(UNKNOWN, BUMPED).state.epoch_record == 0
     assert refusal("bump B", after(UNKNOWN, BUMPED)) == Refusal.EPOCH_IS_NEW
@@ -44,20 +44,20 @@ def test_a_producer_whose_record_is_accepted_begins_no_epoch() -> None:
     assert refusal("bump A", after(UNKNOWN, "produce A, shrink B")) == Refusal.NOTHING_TO_RETRY
 
 
-def test_behind_an_acknowledged_record_a_producer_begins_no_epoch() -> None:
+def test_a_producer_begins_no_epoch_after_a_later_record_is_acknowledged() -> None:
     acknowledged = after(UNKNOWN, "produce A, crash A, elect B, notify B, produce B")
     assert acknowledged.state.acked == 0b10
     assert refusal("bump B", acknowledged) == Refusal.IS_IN_SEQUENCE
 
 
-def test_a_leader_accepts_the_first_record_of_a_new_epoch_behind_those_of_the_epoch_before() -> None:
+def test_a_leader_accepts_the_first_record_of_a_new_epoch_after_records_of_the_last_epoch() -> None:
     p = after(UNKNOWN, f"{BUMPED}, retry B").state
     assert (p.epoch_offset[A], p.epoch_offset[B], p.leo[B]) == (NONE, 1, 2)
     assert idempotence.offset_of(p, B, 0) == 1
     assert idempotence.offset_of(p, B, 1) == NONE  # B has m1 from the epoch before only
 
 
-def test_a_second_record_of_a_new_epoch_needs_the_first_one() -> None:
+def test_a_leader_accepts_the_second_record_of_a_new_epoch_only_after_the_first_record() -> None:
     assert refusal("retry B", after(UNKNOWN, BUMPED)) == APPLIED
     assert idempotence.is_out_of_sequence(after(UNKNOWN, BUMPED).state, B, 1)
     assert not idempotence.is_out_of_sequence(after(UNKNOWN, f"{BUMPED}, retry B").state, B, 1)
@@ -66,14 +66,14 @@ def test_a_second_record_of_a_new_epoch_needs_the_first_one() -> None:
 COPIED = "notify A, fetch A, receive A, fetch A, receive A, fetch A, receive A"
 
 
-def test_a_follower_learns_the_producer_epoch_with_the_records_and_forgets_it_with_them() -> None:
+def test_a_replica_learns_a_producer_epoch_from_its_records_and_loses_it_with_the_records() -> None:
     copied = after(UNKNOWN, f"{BUMPED}, retry B, {COPIED}").state
     assert (copied.leo[A], copied.epoch_offset[A]) == (2, 1)
     lost = after(UNKNOWN, f"{BUMPED}, retry B, power_loss B", power_loss=True).state
     assert (lost.leo[B], lost.epoch_offset[B]) == (0, NONE)
 
 
-def test_a_follower_that_leads_recognises_the_records_of_the_new_epoch() -> None:
+def test_a_follower_that_becomes_leader_recognises_the_records_of_the_new_producer_epoch() -> None:
     led = after(UNKNOWN, f"{BUMPED}, retry B, {COPIED}, elect A, notify A")
     assert idempotence.recognises(led.state, A, 0)
     assert not idempotence.recognises(led.state, A, 1)
@@ -99,6 +99,6 @@ def test_a_search_finds_the_shortest_schedule_of_each_flaw(protocol: str, name: 
 
 
 @pytest.mark.parametrize("protocol", ["kip-320", "kafka-2.4"])
-def test_without_the_flaws_no_record_is_written_twice_or_out_of_order(protocol: str) -> None:
+def test_sound_protocols_write_no_record_twice_or_out_of_order(protocol: str) -> None:
     found = explore(parse_protocol(protocol), SETTINGS, properties.set_of(["no-duplicate", "no-reorder"]))
     assert (found.shortest, found.complete) == (None, True)

@@ -1,4 +1,4 @@
-"""Exhaustive search against the independent model's table (PROTOCOL.md section 6): verdicts and shortest lengths."""
+"""Exhaustive search against the verdicts and shortest lengths of an independent model (PROTOCOL.md, section 6)."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ def search(protocol, property_, replicas=2, depth=None, **settings):
         ("kip-101", "isr-complete", 11),
     ],
 )
-def test_the_shortest_schedules_that_break_a_generation_have_the_published_length(protocol, property_, length):
+def test_the_shortest_schedules_that_break_a_reference_design_have_the_published_length(protocol, property_, length):
     result = search(protocol, property_)
     assert result.shortest is not None
     assert len(result.shortest) == length
@@ -41,7 +41,7 @@ def test_the_shortest_schedules_that_break_a_generation_have_the_published_lengt
 @pytest.mark.parametrize(
     "property_", ["no-committed-loss", "no-divergence", "isr-complete", "log-matching", "convergence"]
 )
-def test_kip_320_with_two_replicas_holds(property_):
+def test_kip_320_holds_each_property_with_two_replicas(property_):
     result = search("kip-320", property_)
     assert (result.complete, result.broken) == (True, False)
 
@@ -55,7 +55,7 @@ def test_kip_320_with_two_replicas_holds(property_):
         ("fencing=none", "isr-complete", 10),
     ],
 )
-def test_a_mechanism_of_kip_320_switched_back_breaks_a_property_with_two_replicas(mechanism, property_, length):
+def test_kip_320_with_an_older_mechanism_breaks_a_property_with_two_replicas(mechanism, property_, length):
     result = search(f"kip-320:{mechanism}", property_)
     assert result.shortest is not None
     assert len(result.shortest) == length
@@ -72,30 +72,30 @@ def test_without_kafka_7128_three_replicas_lose_a_committed_record():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("property_", ["no-committed-loss", "no-divergence"])
-def test_kip_320_with_three_replicas_one_record_and_two_epoch_changes_holds(property_):
+def test_kip_320_holds_each_property_with_three_replicas_and_one_record(property_):
     result = search("kip-320", property_, replicas=3, records=1, epochs=2)
     assert (result.complete, result.broken) == (True, False)
 
 
 @pytest.mark.slow
-def test_a_missed_truncation_leaves_three_replicas_incomplete():
+def test_a_missed_truncation_breaks_isr_complete_with_three_replicas():
     result = search("kip-320:truncate_when=leader_changed", "isr-complete", replicas=3, records=2, epochs=3, depth=16)
     assert len(result.shortest) == 14
 
 
-def test_a_search_to_a_depth_says_what_it_covered():
+def test_a_search_with_a_depth_limit_reports_the_depth_that_it_covered():
     result = search("hw", "no-committed-loss", depth=8)
     assert (result.complete, result.broken, result.depth, result.memory_exhausted) == (False, False, 8, False)
 
 
-def test_a_search_without_memory_says_how_far_it_came():
+def test_a_search_that_runs_out_of_memory_reports_the_depth_that_it_reached():
     result = explore(parse_protocol("kip-320"), Configuration(**BOUNDS), LOSS, memory=4 << 20)
     assert result.memory_exhausted
     assert not result.complete
     assert 5 < result.depth < 40
 
 
-def test_the_certificate_replaces_a_reproducer_that_is_not_minimal():
+def test_certify_replaces_a_reproducer_that_is_not_the_shortest():
     longer = "produce A, fetch B, receive B, fetch B, receive B, produce A, fetch B, receive B, fetch B, crash B, "
     longer += "restart B, elect B, notify B, notify B"
     schedule = parse_schedule(longer.split(", "))

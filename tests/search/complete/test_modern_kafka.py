@@ -1,6 +1,6 @@
-"""Kafka 2.7 to 4.1: each mistake has a shortest schedule, found by exhaustive search, and each generation has none.
+"""Kafka 2.7 to 4.1: exhaustive search finds a shortest schedule for each flaw, and none for reference designs.
 
-Published lengths are MODERN's; where the model finds a shorter schedule, the test says why it is one.
+Published lengths are from the design document MODERN. If the model finds a shorter schedule, a comment says why.
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ SMALL: dict[str, Any] = {"records": 1, "epochs": 2}
 MODERN = [name for name in GENERATIONS if GENERATIONS[name].choice("isr_change").text == "request"]
 ON_FETCH = "kip-320:truncation=on_fetch"
 
-# Protocol, property, settings beside SMALL, and a shortest schedule.
+# Protocol, property, settings in addition to SMALL, and a shortest schedule.
 SHORTEST = [
     # Truncation on fetch.
     (f"{ON_FETCH},diverging_fetch=counted", "isr-complete", {"records": 2},
@@ -28,11 +28,11 @@ SHORTEST = [
      "produce A, elect B, notify A, notify B, produce B, fetch A, elect A, notify A"),
     (f"{ON_FETCH},diverging_high_watermark=applied", LOSS, {"records": 2, "follower_reads": True},
      "produce A, elect B, notify A, notify B, produce B, shrink A, fetch A, receive A"),
-    # Published: 12, under a controller that keeps dead members at a fail-over; ZooKeeper's takes B out, and then A's
-    # high watermark rises over what the answer is about to truncate.
+    # Published: 12, under a controller that keeps dead members at a failover. The controller under ZooKeeper removes B.
+    # Then A's high watermark passes the records that the response is about to truncate.
     (f"{ON_FETCH},late_answer=diverging_any", LOSS, {},
      "produce A, elect B, notify A, notify B, fetch A, crash B, elect A, notify A, receive A"),
-    # Published: 6. The decisions may come last: healing delivers them.
+    # Published: 6. The last updates are not needed: all replicas receive them after all faults have stopped.
     (f"{ON_FETCH},cache_truncation=with_log", "convergence", {"records": 2}, "produce A, elect B, elect A"),
     # AlterPartition.
     # Published: 7, without `expire`.
@@ -51,8 +51,8 @@ SHORTEST = [
     ("kip-497:isr_error=taken_back", LOSS, {},
      "expire B, notify A, notify B, fetch B, expand B, alter A, resend A, refuse A, altered A, produce A, elect B,"
      " notify B"),
-    # Fencing and incarnations.
-    # Published: 7. The high watermark of one member alone may rise: min.insync.replicas stops only what is produced.
+    # Fencing and broker epochs.
+    # Published: 7. The HW of a single member may rise, because min.insync.replicas stops only produce requests.
     ("kip-320:registration=resume", LOSS, {"min_insync_replicas": 2, "power_loss": True},
      "produce A, shrink B, power_loss A, restart A, notify A"),
     ("kip-320:isr_eligibility=unchecked", "join-complete", {"power_loss": True},
@@ -77,25 +77,25 @@ PUBLISHED = [
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(("protocol", "property_", "settings", "schedule"), SHORTEST)
-def test_a_mistake_of_the_last_years_has_this_length(protocol, property_, settings, schedule):
+def test_each_recent_flaw_has_a_shortest_schedule_of_the_listed_length(protocol, property_, settings, schedule):
     events = schedule.split(", ")
     assert run_schedule(events, protocol, **settings).first_broken[property_] == len(events)
     assert len(minimal(protocol, property_, **(SMALL | settings))) == len(events)
 
 
 @pytest.mark.parametrize(("protocol", "property_", "length", "settings"), PUBLISHED)
-def test_a_mistake_is_found_in_so_many_events(protocol, property_, length, settings):
+def test_each_recent_flaw_has_a_shortest_schedule_of_the_published_length(protocol, property_, length, settings):
     assert len(minimal(protocol, property_, **(SMALL | settings))) == length
 
 
 @pytest.mark.parametrize("name", MODERN)
-def test_a_generation_keeps_every_property_within_small_bounds(name):
+def test_a_reference_design_holds_every_property_within_small_bounds(name):
     found = explore(GENERATIONS[name], Configuration(**SMALL), set_of(NAMES))
     assert (found.complete, found.shortest) == (True, None)
 
 
-# With power failing, what a generation promises of it: KIP-903 that nobody joins the ISR on the word of an incarnation
-# that is gone, KIP-966 that nothing is lost by fewer than min.insync.replicas failures.
+# The guarantees of reference designs under power failures. KIP-903: no replica joins the ISR because of a fetch with an
+# earlier broker epoch. KIP-966: fewer than min.insync.replicas failures lose no record.
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "judged", "settings"),
@@ -107,13 +107,13 @@ def test_a_generation_keeps_every_property_within_small_bounds(name):
         pytest.param("kip-966", NAMES, {"epochs": 3}, marks=pytest.mark.slow),
     ],
 )
-def test_a_generation_keeps_what_it_promises_though_power_fails(name, judged, settings):
+def test_a_reference_design_keeps_its_guarantee_under_power_failures(name, judged, settings):
     found = explore(GENERATIONS[name], Configuration(**(SMALL | {"power_loss": True} | settings)), set_of(judged))
     assert (found.complete, found.shortest) == (True, None)
 
 
-def test_a_promise_is_void_once_as_many_failures_as_min_insync_replicas_have_lost_records():
-    """The record is lost either way; that it may be is said by a goal."""
+def test_min_insync_replicas_lossy_failures_void_the_guarantee_against_lost_records():
+    """The record is lost in both runs. A goal marks the loss that is permitted."""
     lost = [
         "produce A",
         "fetch B",
@@ -137,11 +137,11 @@ def test_a_promise_is_void_once_as_many_failures_as_min_insync_replicas_have_los
         assert bool(run.steps[-1].state.goals & Goal.LOSS_PERMITTED) != broken
 
 
-# What shipped.
+# Releases.
 
 
 @pytest.mark.parametrize(
-    ("release", "property_", "schedule", "repaired"),
+    ("release", "property_", "schedule", "fixed"),
     [
         ("kafka-2.8.0", LOSS, "produce A, elect B, notify A, notify B, produce B, fetch A, elect A, notify A",
          "kafka-2.8.1"),
@@ -155,13 +155,13 @@ def test_a_promise_is_void_once_as_many_failures_as_min_insync_replicas_have_los
          "kip-966"),
     ],
 )  # fmt: skip
-def test_a_release_breaks_what_the_next_repair_keeps(release, property_, schedule, repaired):
+def test_a_release_breaks_a_property_that_the_release_with_the_fix_holds(release, property_, schedule, fixed):
     events = schedule.split(", ")
     assert property_ in run_schedule(events, release).broken
-    assert property_ not in run_schedule(events, repaired).broken
+    assert property_ not in run_schedule(events, fixed).broken
 
 
-def test_the_choices_of_2_8_1_are_those_of_its_source():
+def test_the_isr_choices_of_2_8_1_match_its_source_code():
     """At the tag 2.8.1: AlterIsrManager.clearPending is there, and handleAlterIsrResponse leaves the high watermark."""
     release = parse_protocol("kafka-2.8.1")
     assert (release.choice("isr_queue").text, release.choice("isr_answer").text) == (

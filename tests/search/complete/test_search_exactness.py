@@ -1,4 +1,4 @@
-"""An exhaustive search visits every state once, and no other: its counts are known, and the same without its keys."""
+"""An exhaustive search visits every reachable state once: its counts are known, and are equal without keys."""
 
 from collections.abc import Callable, Sequence
 from itertools import permutations
@@ -20,7 +20,7 @@ from epochfuzz.model.kafka.vocabulary.state import VARIABLES, Partition
 
 LOSS = properties.named("no-committed-loss").bit
 
-# Protocol, protocols that are to hold, configuration; states, transitions and levels.
+# Protocol, holding protocols, configuration, and the numbers of states, transitions and levels.
 COUNTS: Sequence[tuple[str, Sequence[str], dict[str, Any], tuple[int, int, int]]] = (
     ("hw", (), {"records": 2, "epochs": 2}, (114033, 513923, 37)),
     ("kip-101", (), {"records": 2, "epochs": 1}, (18749, 76787, 26)),
@@ -43,7 +43,7 @@ COUNTS: Sequence[tuple[str, Sequence[str], dict[str, Any], tuple[int, int, int]]
 )
 
 
-FIRST_OF_THEIR_KIND = {"hw", "kip-101", "kip-320", "kip-497"}  # the others take longer, having more events
+FIRST_OF_THEIR_KIND = {"hw", "kip-101", "kip-320", "kip-497"}  # the others have more events and take longer
 
 
 def named(protocol: str, holding: Sequence[str], settings: dict[str, Any]) -> str:
@@ -53,7 +53,7 @@ def named(protocol: str, holding: Sequence[str], settings: dict[str, Any]) -> st
 @pytest.mark.parametrize(
     ("protocol", "holding", "settings", "counts"), [pytest.param(*row, id=named(*row[:3])) for row in COUNTS]
 )
-def test_a_complete_search_has_exactly_the_states_and_transitions_that_there_are(
+def test_an_exhaustive_search_has_the_known_numbers_of_states_transitions_and_levels(
     protocol: str, holding: Sequence[str], settings: dict[str, Any], counts: tuple[int, int, int]
 ) -> None:
     held = list(map(parse_protocol, holding))
@@ -63,7 +63,7 @@ def test_a_complete_search_has_exactly_the_states_and_transitions_that_there_are
 
 
 def whole(p: Partition) -> tuple[Any, ...]:
-    """All of a state that something reads, as a value to be kept in a set."""
+    """Return all fields of a state that a rule reads, as a hashable value."""
     values = (getattr(p, field.name) for field in VARIABLES if field.read(p))
     return tuple(
         tuple(value.values()) if isinstance(value, dict) else tuple(value) if isinstance(value, list) else value
@@ -72,14 +72,14 @@ def whole(p: Partition) -> tuple[Any, ...]:
 
 
 def any_of_its_class(p: Partition) -> tuple[Any, ...]:
-    """The least of all states that differ from one in the names of replicas only."""
+    """Return the least of all states that differ from a state only in replica names."""
     return min(whole(renamed(p, names)) for names in permutations(range(p.replicas)))
 
 
 def without_keys(
     protocol: Protocol, settings: Configuration, wanted: int, kept: Callable[[Partition], tuple[Any, ...]] = whole
 ) -> tuple[int, int, int, int | None]:
-    """What a search finds that keeps states whole, in a set: states, transitions, levels, and the shortest length."""
+    """Search with whole states in a set. Returns the states, transitions and levels, and the shortest length."""
     start = Execution(protocol, settings)
     visited, level, transitions, depth = {kept(start.state)}, [start], 0, 0
     while level:
@@ -115,7 +115,9 @@ def without_keys(
     "protocol",
     [pytest.param(name, marks=[] if name in FIRST_OF_THEIR_KIND else [pytest.mark.slow]) for name in GENERATIONS],
 )
-def test_a_search_that_keeps_states_whole_finds_the_same(protocol: str, settings: Configuration) -> None:
+def test_a_search_without_keys_has_equal_numbers_of_states_transitions_and_levels(
+    protocol: str, settings: Configuration
+) -> None:
     found = explore(GENERATIONS[protocol], settings, 0, symmetric=False)
     assert without_keys(GENERATIONS[protocol], settings, 0) == (found.states, found.transitions, found.depth, None)
 
@@ -128,7 +130,7 @@ def test_a_search_that_keeps_states_whole_finds_the_same(protocol: str, settings
         pytest.param("kip-320", Configuration(records=2, epochs=1), marks=pytest.mark.slow),
     ],
 )
-def test_a_search_with_symmetry_finds_one_state_for_each_class_of_renamed_ones(
+def test_a_search_with_symmetry_visits_one_state_of_each_class_of_renamed_states(
     protocol: str, settings: Configuration
 ) -> None:
     found = explore(GENERATIONS[protocol], settings, 0)
@@ -137,7 +139,7 @@ def test_a_search_with_symmetry_finds_one_state_for_each_class_of_renamed_ones(
 
 
 @pytest.mark.parametrize("property_", ["isr-complete", "no-committed-loss"])
-def test_a_search_that_keeps_states_whole_breaks_a_property_as_soon(property_: str) -> None:
+def test_a_search_without_keys_breaks_a_property_at_an_equal_length(property_: str) -> None:
     wanted, settings = properties.named(property_).bit, Configuration(records=1, epochs=1)
     found = explore(GENERATIONS["hw"], settings, wanted)
     assert found.shortest is not None
@@ -145,7 +147,7 @@ def test_a_search_that_keeps_states_whole_breaks_a_property_as_soon(property_: s
     assert length == len(found.shortest)
 
 
-# What would make a search wrong is noticed while it searches, and no command says what it found.
+# A search detects its own errors. The command then shows no result of the search.
 
 
 def test_a_value_that_does_not_fit_its_key_ends_a_command_as_an_internal_error(
@@ -174,7 +176,7 @@ def test_a_value_that_does_not_fit_its_key_ends_a_command_as_an_internal_error(
     ],
     ids=" ".join,
 )
-def test_what_replay_does_not_confirm_no_command_certifies(
+def test_no_command_certifies_a_schedule_that_replay_does_not_confirm(
     command: list[str], epochfuzz: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Forgetful(Execution):
@@ -188,7 +190,7 @@ def test_what_replay_does_not_confirm_no_command_certifies(
     assert "minimal" not in ended.out
 
 
-def test_a_schedule_that_a_search_found_is_replayed_under_the_protocols_that_are_to_hold_too(
+def test_a_search_replays_its_schedule_under_the_holding_protocols_as_well(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     class Suspicious(Execution):

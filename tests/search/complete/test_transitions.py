@@ -1,4 +1,4 @@
-"""The transitions of an exhaustive search, and tours along them: all are there, and lead where the model leads."""
+"""The transitions of an exhaustive search, and the test sequences that cover them."""
 
 import marshal
 from itertools import permutations
@@ -33,12 +33,12 @@ def nothing(found: Graph) -> np.ndarray:
     return np.zeros(found.size, bool)
 
 
-def test_as_many_transitions_are_found_as_were_counted_by_hand() -> None:
+def test_the_number_of_transitions_matches_the_count_by_hand() -> None:
     found = transitions(parse_protocol("kip-320"), Configuration(replicas=2, records=1, epochs=2))
     assert (found.states, len(found.events)) == (4012, 15940)
 
 
-def test_the_page_on_subjects_has_the_counts_as_they_are() -> None:
+def test_the_page_every_transition_shows_the_current_counts() -> None:
     page = named("how-to/every-transition.md").read_text()
     for protocol in ("kip-320", "kafka-2.6.1"):
         row = [
@@ -55,10 +55,12 @@ def test_the_page_on_subjects_has_the_counts_as_they_are() -> None:
         ("kafka-2.6.1", {"epochs": 3}),
         ("kafka-4.1", {"epochs": 1}),
         ("hw", {"replicas": 3, "epochs": 0}),
-        ("kip-966", {"epochs": 1, "controllers": 2}),  # which no renaming leaves as it is
+        ("kip-966", {"epochs": 1, "controllers": 2}),  # not symmetric
     ],
 )
-def test_a_search_counts_as_many(protocol: str, bounds: dict[str, Any]) -> None:
+def test_explore_and_transitions_count_equal_numbers_of_states_and_transitions(
+    protocol: str, bounds: dict[str, Any]
+) -> None:
     settings = Configuration(**{"replicas": 2, "records": 1, **bounds})
     found = transitions(parse_protocol(protocol), settings)
     searched = explore(parse_protocol(protocol), settings, wanted=0)
@@ -66,7 +68,7 @@ def test_a_search_counts_as_many(protocol: str, bounds: dict[str, Any]) -> None:
 
 
 def class_of(p: Partition) -> bytes:
-    """What all states have in common that are the same but for names."""
+    """Return a value that is equal exactly for states that differ only in replica names."""
     p = p.copy()
     forget_superseded(p)
     return min(_text(renamed(p, names)) for names in permutations(range(p.replicas)))
@@ -82,7 +84,7 @@ def _text(p: Partition) -> bytes:
     ("protocol", "settings"),
     [("kip-320", SMALL), ("kafka-3.4.1", SMALL), ("kip-101", Configuration(replicas=3, records=1, epochs=0))],
 )
-def test_each_event_of_a_tour_applies_and_leads_to_the_state_that_was_planned(
+def test_each_event_of_a_test_sequence_applies_and_leads_to_the_planned_state(
     protocol: str, settings: Configuration
 ) -> None:
     found = of(protocol, settings)
@@ -90,7 +92,7 @@ def test_each_event_of_a_tour_applies_and_leads_to_the_state_that_was_planned(
     played: set[int] = set()
     for number, tour in enumerate(found.tours(~nothing(found), nothing(found))):
         played |= set(tour.edges)
-        if number % (found.size // 200):  # each takes some milliseconds
+        if number % (found.size // 200):  # a test sequence takes some milliseconds
             continue
         execution = Execution(parse_protocol(protocol), settings)
         for event, edge in zip(tour.events, tour.edges, strict=True):
@@ -101,7 +103,7 @@ def test_each_event_of_a_tour_applies_and_leads_to_the_state_that_was_planned(
     assert len(played) == found.size
 
 
-def test_what_is_refused_is_there_for_each_state_and_leaves_it_as_it_is() -> None:
+def test_the_graph_has_an_edge_for_each_state_and_event_that_is_not_enabled() -> None:
     found = of("kip-320", SMALL, refused=True)
     for tour in list(found.tours(found.refused, nothing(found)))[:50]:
         execution = Execution(parse_protocol("kip-320"), SMALL)
@@ -110,7 +112,7 @@ def test_what_is_refused_is_there_for_each_state_and_leaves_it_as_it_is() -> Non
     assert found.size == states * len(alphabet)
 
 
-def test_nothing_is_planned_that_can_only_be_reached_by_what_is_left_out() -> None:
+def test_no_test_sequence_needs_an_excluded_transition() -> None:
     found = of("kip-320", SMALL)
     from_the_start = found.edges.sources == 0
     without = from_the_start & (found.events != found.events[0])
@@ -119,33 +121,33 @@ def test_nothing_is_planned_that_can_only_be_reached_by_what_is_left_out() -> No
     assert not found.reached(from_the_start).any()
 
 
-def test_events_that_a_subject_lacks_are_not_planned() -> None:
+def test_no_reached_transition_uses_a_verb_that_the_adapter_lacks() -> None:
     found = of("kip-320", SMALL, verbs=("produce", "fetch", "receive"))
     reached = found.reached(nothing(found))
     assert 0 < reached.sum() < 20
     assert {event >> 3 for event in found.events[reached].tolist()} == {0, 1, 2}
 
 
-def test_tours_go_along_every_wanted_edge_of_a_graph_and_along_loops_at_once() -> None:
+def test_a_test_sequence_covers_every_reachable_edge_and_takes_loops_first() -> None:
     edges = Edges(4, np.array([0, 0, 1, 1, 2, 3], np.int32), np.array([1, 2, 1, 0, 2, 3], np.int32))
     everything = np.ones(6, bool)
     tours = [tour.tolist() for tour in Reach(edges, everything).tours(everything)]
     assert tours == [[0, 2, 3, 1, 4]]
 
 
-def test_a_long_way_is_cut_into_tours() -> None:
+def test_a_long_path_is_split_into_several_test_sequences() -> None:
     nodes = 500
     edges = Edges(nodes, np.arange(nodes, dtype=np.int32), (np.arange(nodes, dtype=np.int32) + 1) % nodes)
     tours = list(Reach(edges, np.ones(nodes, bool)).tours(np.ones(nodes, bool)))
     assert [len(tour) for tour in tours] == [200, 400, 500]
 
 
-def test_what_memory_has_no_room_for_is_not_planned() -> None:
+def test_transitions_end_with_an_error_if_memory_runs_out() -> None:
     with pytest.raises(MemoryEnded, match="the search needs more"):
         transitions(parse_protocol("kip-320"), Configuration(replicas=3, records=1, epochs=1), memory=1 << 18)
 
 
-def test_two_states_of_one_hash_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_transitions_detect_two_states_with_equal_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
     def poor(keys: Any, rows: Any) -> Any:
         return hash_of(keys, rows) & np.uint64(0xFF)
 

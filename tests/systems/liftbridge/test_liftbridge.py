@@ -43,19 +43,19 @@ def test_each_liftbridge_case_loses_an_acknowledged_record_in_both_replays() -> 
 @pytest.mark.slow
 @pytest.mark.usefixtures("there")
 @pytest.mark.parametrize(
-    ("repair", "mended"),
+    ("repair", "fixed"),
     [
         ("epoch-start", {"leader-with-an-empty-log", "epoch-of-a-former-follower"}),
         ("followers-forgotten", {"offsets-remembered"}),
     ],
 )
-def test_a_fix_of_liftbridge_affects_only_its_own_cases(repair: str, mended: set[str]) -> None:
+def test_a_fix_of_liftbridge_affects_only_its_own_cases(repair: str, fixed: set[str]) -> None:
     losing = {
         name
         for name, case in CASES.items()
         if SYSTEM.name in case.systems and "no-acked-loss" in replayed(case, "--repair", repair).subject.broken
     }
-    assert losing == {name for name, case in CASES.items() if SYSTEM.name in case.systems} - mended
+    assert losing == {name for name, case in CASES.items() if SYSTEM.name in case.systems} - fixed
 
 
 @pytest.mark.slow
