@@ -1,4 +1,4 @@
-"""Delete events that a schedule does not need to fail, by delta debugging (Zeller and Hildebrandt, 2002)."""
+"""Delete events from a schedule as long as it fails, by delta debugging (Zeller and Hildebrandt, 2002)."""
 
 from collections.abc import Callable
 

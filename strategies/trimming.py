@@ -16,7 +16,10 @@ Failing = Callable[[bytes], bytes | None]
 
 
 def shortest(schedule: bytes, failing: Failing) -> bytes:
-    """Shorten a failing schedule until nothing helps: remove sequences of events, rename replicas, remove pairs."""
+    """Shorten a failing schedule as far as possible.
+
+    The function removes runs of neighbouring events, renames replicas, and removes pairs of events that may be apart.
+    """
     schedule = delta_debugged(schedule, failing)
     for other in (*renamings(schedule), *without_pairs(schedule)):
         shorter = failing(other)

@@ -1,7 +1,7 @@
 """The tests use the Hypothesis profile `ci`, and with `--check` fewer examples; `--hypothesis-profile` names another.
 
-`--check` is for every save: what compiles a kernel or starts a process is skipped as soon as it does. So no list says
-which tests those are.
+`--check` is for every save: a test is skipped as soon as it compiles a kernel or starts a process. So there is no
+list of these tests.
 """
 
 import json
@@ -27,11 +27,11 @@ settings.load_profile("ci")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--check", action="store_true", help="skip what compiles kernels or starts processes")
+    parser.addoption("--check", action="store_true", help="skip tests that compile kernels or start processes")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in a shell's background; what tests start would inherit it
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in a shell's background; child processes would inherit it
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if signal.getsignal(signal.SIGQUIT) is signal.SIG_IGN:  # likewise
         signal.signal(signal.SIGQUIT, signal.SIG_DFL)
@@ -51,9 +51,9 @@ def _refusing(what: str) -> Callable[..., None]:
 
 
 class ByFile(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
-    """In parallel, a file's tests stay together for what they share, and those on Spark for their session.
+    """In parallel, keep the tests of a file together for their fixtures, and tests on Spark for their session.
 
-    With pytest 9.2 the groups of `--dist loadgroup` are lost: xdist 3.8 puts them into an id that is a string no more.
+    With pytest 9.2 the groups of `--dist loadgroup` are lost: xdist 3.8 puts them into an id that is not a string.
     """
 
     def _split_scope(self, nodeid: str) -> str:
@@ -68,7 +68,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile:
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Any]:
-    """One Spark session for all tests that need one."""
+    """Yield one Spark session for all tests on Spark."""
     from epochfuzz.harness.campaign.spark import session
 
     with session.opened("local[2]") as spark:
@@ -76,7 +76,7 @@ def spark() -> Iterator[Any]:
 
 
 class Ended(NamedTuple):
-    """How the command ended, and what it printed."""
+    """The exit code of the command, and its output."""
 
     code: int
     out: str
@@ -90,7 +90,7 @@ class Ended(NamedTuple):
 
 @pytest.fixture
 def epochfuzz(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., Ended]:
-    """Runs `epochfuzz` in this process; its JSON is as its schema says."""
+    """Return a function that runs `epochfuzz` in this process, and checks its JSON against the schema."""
 
     def run(*words: object) -> Ended:
         monkeypatch.setattr(sys, "argv", ["epochfuzz", *map(str, words)])

@@ -1,4 +1,4 @@
-"""What pyproject.toml asks pip for, and what that comes to here."""
+"""The requirements in pyproject.toml, and the distributions that these need in this environment."""
 
 import importlib.metadata
 import tomllib
@@ -13,20 +13,20 @@ ROOT = Path(__file__).parents[1]
 
 
 def project_table() -> dict[str, Any]:
-    """The table `project` of pyproject.toml."""
+    """Return the table `project` of pyproject.toml."""
     table: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     return table
 
 
 def required_by_extras(*extras: str) -> list[str]:
-    """What extras require, but for other extras of ours."""
+    """Return the requirements of extras, without our own extras."""
     project = project_table()
     texts = [text for extra in extras for text in project["optional-dependencies"][extra]]
     return [text for text in texts if Requirement(text).name != project["name"]]
 
 
 def distributions_needed(requirements: Iterable[str]) -> set[str]:
-    """The distributions that requirements need in this environment, directly or not."""
+    """Return the distributions that requirements need in this environment, directly or indirectly."""
     waiting = [Requirement(text) for text in requirements]
     seen = set()
     while waiting:

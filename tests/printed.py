@@ -1,4 +1,4 @@
-"""What commands print for programs is as docs/schemas says."""
+"""Checks of the JSON that commands print, against docs/schemas."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from epochfuzz.harness.lab import schemas
 
 
 def check_json(words: Sequence[object], out: str) -> None:
-    """Hold what a command printed against its schema, if it was asked for JSON and printed any."""
+    """Check the output of a command against its schema, if the command ran with --json and printed anything."""
     if "--json" in words and out:
         one, two = str(words[0]), " ".join(map(str, words[:2]))
         schemas.check(one if one in schemas.DOCUMENTS else two, out)

@@ -54,8 +54,8 @@ class Example(TypedDict):
 class Entry(TypedDict):
     """The JSON document that `explain NAME --json` prints.
 
-    `generations` has a remark on the name for each reference design, such as `must hold` for a property. It is empty
-    for a term of the glossary.
+    `generations` maps each reference design to a remark on NAME, such as `must hold` if NAME is a property. The map is
+    empty if NAME is a term of the glossary.
     """
 
     name: str

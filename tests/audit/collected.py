@@ -30,7 +30,7 @@ _STATE, _PARTITION = "state.change.logger", "kafka.cluster.Partition"
 
 @dataclass(frozen=True)
 class Line:
-    """What a broker logged, before any layout."""
+    """A line of a broker's log, without a layout."""
 
     broker: int
     at: str
@@ -113,7 +113,7 @@ LINES = (
         _LOG + "Truncating to offset 31000",
     ),
 )
-# Without the directory that Strimzi names after a broker, so that only what stands before a line tells whose it is.
+# Without the directory that Strimzi names after a broker, so that only the text before a line shows its broker.
 ELSEWHERE = tuple(
     Line(each.broker, each.at, each.level, each.logger, each.message.replace("kafka-log1", "logs")) for each in LINES
 )
@@ -269,7 +269,7 @@ except ImportError:
 
 
 def text_of(layout: str, broker: int | None = None) -> str:
-    """The text of a broker's file in a layout, or that of all brokers."""
+    """Return the text of a broker's file in a layout, or the text of all brokers in one file."""
     lines = ELSEWHERE if broker is None else LINES
     return "".join(OWN_FILES[layout](each) + "\n" for each in lines if broker in (None, each.broker))
 

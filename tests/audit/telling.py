@@ -1,4 +1,4 @@
-"""Lines as brokers of 4.x write them, told in a test: who leads, who follows, who truncates."""
+"""Log lines as brokers of Kafka 4.x write them: a broker leads, follows, truncates or deletes a log."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -41,7 +41,7 @@ def follows(
     )
 
 
-def cuts(offset: int, partition: str = "t-0") -> str:
+def truncates(offset: int, partition: str = "t-0") -> str:
     return f"[UnifiedLog partition={partition}, dir=/d] Truncating to offset {offset} (kafka.log.UnifiedLog)"
 
 
@@ -53,7 +53,7 @@ def deletes(partition: str = "t-0") -> str:
 
 
 def stamped(messages: Iterable[str], start: int = 0) -> str:
-    """Lines of a file, a second apart."""
+    """Return the lines of a file, a second apart."""
     lines = []
     for second, message in enumerate(messages, start=start):
         minutes, seconds = divmod(second, 60)
@@ -62,7 +62,7 @@ def stamped(messages: Iterable[str], start: int = 0) -> str:
 
 
 def written(directory: Path, brokers: dict[int, list[str]]) -> Path:
-    """A directory for each broker, with what it logged."""
+    """Write a directory with a server.log for each broker."""
     for broker, messages in brokers.items():
         own = directory / f"broker-{broker}"
         own.mkdir(parents=True, exist_ok=True)
@@ -78,5 +78,5 @@ def found(audit: Audit) -> list[tuple[str, str, int | None, int | None]]:
     return [(each.what, each.name, each.first_offset, each.last_offset) for each in audit.findings]
 
 
-def told(directory: Path, brokers: dict[int, list[str]]) -> list[tuple[str, str, int | None, int | None]]:
+def findings_of(directory: Path, brokers: dict[int, list[str]]) -> list[tuple[str, str, int | None, int | None]]:
     return found(audited(written(directory, brokers)))

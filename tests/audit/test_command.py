@@ -14,7 +14,7 @@ import pytest
 from epochfuzz.harness.cases.corpus import load_corpus
 from epochfuzz.harness.cases.verdict import judge
 from epochfuzz.harness.cli.main import main
-from tests.audit.telling import LOGS, audited, cuts, found, leads, stamped
+from tests.audit.telling import LOGS, audited, found, leads, stamped, truncates
 from tests.printed import check_json
 
 LOST = LOGS / "re-elected-leader-4.3.1"
@@ -33,7 +33,7 @@ def run(monkeypatch, capsys):
     return call
 
 
-def test_a_finding_ends_with_1_and_shows_its_lines_and_its_cause(run):
+def test_audit_exits_with_1_for_a_finding_and_prints_its_lines_and_its_cause(run):
     code, out, _ = run(LOST, "--no-spark")
 
     assert code == 1
@@ -44,7 +44,7 @@ def test_a_finding_ends_with_1_and_shows_its_lines_and_its_cause(run):
     assert "Because of remote_leo=kept" in out
 
 
-def test_no_finding_and_no_gap_ends_with_0_and_says_so_first_and_last(run):
+def test_audit_without_findings_and_gaps_exits_with_0_and_starts_and_ends_with_its_verdict(run):
     code, out, _ = run(LOGS / "operations-4.3.1")
 
     assert code == 0
@@ -54,7 +54,7 @@ def test_no_finding_and_no_gap_ends_with_0_and_says_so_first_and_last(run):
         )
 
 
-def test_a_broker_without_lines_of_its_own_is_a_gap_and_the_exit_code_is_4(run, tmp_path):
+def test_audit_exits_with_4_if_the_log_of_a_broker_is_missing_unless_gaps_are_accepted(run, tmp_path):
     for broker in (1, 2):
         (tmp_path / f"broker-{broker}.log").write_bytes(
             (LOGS / "operations-4.3.1" / f"broker-{broker}.log").read_bytes()
@@ -67,7 +67,7 @@ def test_a_broker_without_lines_of_its_own_is_a_gap_and_the_exit_code_is_4(run, 
     assert run(tmp_path, "--accept-gaps")[0] == 0
 
 
-def test_files_without_a_line_of_a_broker_are_bad_input(run, tmp_path):
+def test_audit_rejects_files_that_contain_no_line_of_a_broker(run, tmp_path):
     (tmp_path / "values.yaml").write_text("kafka:\n  replicas: 3\n")
     code, out, err = run(tmp_path)
 
@@ -76,14 +76,14 @@ def test_files_without_a_line_of_a_broker_are_bad_input(run, tmp_path):
     assert "'kafka:'" in err
 
 
-def test_a_partition_that_lost_records_has_one_line_after_the_verdict(run):
+def test_audit_prints_a_line_for_a_partition_that_lost_records_after_the_verdict(run):
     _, out, _ = run(LOGS / "unclean-3.9.2")
 
     assert out.splitlines()[0].startswith("lost: committed records of 1 partition are gone (1,157 records)")
     assert out.splitlines()[1].startswith("lossy-0: offsets 550 to 1,706, 1,157 records, unclean election, 2026-11-23 ")
 
 
-def test_an_audit_that_is_already_there_is_not_written_over(run, tmp_path):
+def test_audit_does_not_overwrite_an_existing_audit_json(run, tmp_path):
     (tmp_path / "elsewhere").write_text("mine")
     (tmp_path / "audit.json").symlink_to(tmp_path / "elsewhere")
     code, _, err = run(LOST, "--out", tmp_path)
@@ -93,7 +93,7 @@ def test_an_audit_that_is_already_there_is_not_written_over(run, tmp_path):
     assert (tmp_path / "elsewhere").read_text() == "mine"
 
 
-def test_json_has_what_the_contract_says(run):
+def test_audit_prints_json_that_matches_its_schema(run):
     code, out, _ = run(LOST, "--json")
     check_json(["audit", "--json"], out)
     said = json.loads(out)
@@ -108,7 +108,7 @@ def test_json_has_what_the_contract_says(run):
     assert said["findings"][1]["explained"]["protocol"] == "kafka-4.3.1"
 
 
-def test_out_gets_a_page_and_cases_that_replay(run, tmp_path):
+def test_the_option_out_writes_a_page_and_cases_that_replay_as_expected(run, tmp_path):
     run(LOST, "--out", tmp_path / "out")
     page = (tmp_path / "out" / "audit.html").read_text()
     cases = load_corpus([tmp_path / "out" / "cases"])
@@ -120,7 +120,7 @@ def test_out_gets_a_page_and_cases_that_replay(run, tmp_path):
     assert all(judge(case).as_expected for case in cases)
 
 
-def test_what_others_wrote_into_a_log_is_shown_as_text(run, tmp_path):
+def test_audit_escapes_markup_and_escape_sequences_in_log_lines(run, tmp_path):
     hostile = leads(1, 3, 5, 5, before=(2, 2)).replace("adding replicas []", "adding replicas [<b>\x1b[31m[red]]")
     for name, broker in (("a.log", hostile), ("b.log", leads(2, 3, 5, 5, before=(2, 2)))):
         (tmp_path / name).write_text(stamped([broker]))
@@ -146,7 +146,7 @@ def test_what_others_wrote_into_a_log_is_shown_as_text(run, tmp_path):
         ([LOST, "--no-spark", "--master", "local[2]"], "--no-spark can't be combined with --master or --remote"),
     ],
 )
-def test_bad_input_is_one_sentence_that_says_what_to_do(run, words, said):
+def test_audit_exits_with_2_and_a_message_for_bad_input(run, words, said):
     code, out, err = run(*words)
 
     assert (code, out) == (2, "")
@@ -156,7 +156,7 @@ def test_bad_input_is_one_sentence_that_says_what_to_do(run, words, said):
 
 
 @pytest.mark.parametrize("url", ["gs://anonymous@b/logs?", "s3://k:s@b/logs?region=x&", "s3a://k:s@b/logs?region=x&"])
-def test_a_store_that_never_responds_is_one_sentence_within_seconds(run, monkeypatch, url):
+def test_audit_stops_with_a_message_within_seconds_if_an_object_store_never_responds(run, monkeypatch, url):
     monkeypatch.setattr("epochfuzz.harness.audit.lines.sources._RESPONDS", 1)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         began = time.monotonic()
@@ -178,7 +178,7 @@ def test_the_timeline_shows_the_election_before_its_leader_starts(run):
     assert places[0] + 1 == places[1]
 
 
-def test_a_data_directory_by_url_is_rejected(run, tmp_path):
+def test_audit_rejects_the_url_of_a_data_directory(run, tmp_path):
     (tmp_path / "t-0").mkdir()
     (tmp_path / "t-0" / "leader-epoch-checkpoint").write_text("0\n0\n")
     code, out, err = run(tmp_path.as_uri())
@@ -188,7 +188,7 @@ def test_a_data_directory_by_url_is_rejected(run, tmp_path):
     assert "copy it here, and give its path" in err
 
 
-def test_an_empty_directory_holds_no_logs(run, tmp_path):
+def test_audit_exits_with_2_for_an_empty_directory(run, tmp_path):
     assert run(tmp_path)[0] == 2
 
 
@@ -223,7 +223,7 @@ KEPT = (
 @pytest.mark.thorough
 @pytest.mark.parametrize("damage", DAMAGES)
 @pytest.mark.parametrize("logs", KEPT)
-def test_damaged_logs_of_what_was_kept_show_nothing(tmp_path, logs, damage):
+def test_audit_finds_nothing_in_damaged_logs_of_partitions_that_kept_all_records(tmp_path, logs, damage):
     for seed in range(7):
         draw = random.Random(f"{logs} {damage} {seed}")
         directory = tmp_path / str(seed)
@@ -241,7 +241,7 @@ def test_damaged_logs_of_what_was_kept_show_nothing(tmp_path, logs, damage):
 
 
 @pytest.mark.thorough
-def test_without_spark_and_arrow_it_finds_the_same():
+def test_audit_has_equal_findings_if_spark_pandas_and_arrow_are_not_installed():
     code = (
         "import sys; sys.modules |= dict.fromkeys(('pyarrow', 'pyspark', 'pandas'));"
         f" sys.argv = ['epochfuzz', 'audit', {str(LOST)!r}, '--json'];"
@@ -253,7 +253,7 @@ def test_without_spark_and_arrow_it_finds_the_same():
     assert [f["kind"] for f in json.loads(ended.stdout)["findings"]] == [f.what for f in audited(LOST).findings]
 
 
-def test_a_pipe_that_nobody_reads_any_more_is_no_error():
+def test_audit_prints_no_error_if_the_reader_of_its_output_exits():
     command = [sys.executable, "-m", "epochfuzz", "audit", str(LOST)]
     ended = subprocess.run(
         f"{' '.join(command)} | head -1", shell=True, capture_output=True, text=True, cwd=Path(__file__).parents[2]
@@ -262,9 +262,9 @@ def test_a_pipe_that_nobody_reads_any_more_is_no_error():
     assert ended.stderr == ""
 
 
-def test_lines_that_are_cut_are_counted(tmp_path):
+def test_audit_lists_a_truncated_line_as_a_gap(tmp_path):
     (tmp_path / "broker.log").write_text(
-        stamped([leads(1, 1, 5), cuts(3)]) + "[2026-01-02 03] INFO Truncating t-0 to\n"
+        stamped([leads(1, 1, 5), truncates(3)]) + "[2026-01-02 03] INFO Truncating t-0 to\n"
     )
 
     assert any(

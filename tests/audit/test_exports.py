@@ -1,4 +1,4 @@
-"""Logs as tools export, split, wrap and encode them: the same findings, and no finding for a cluster that kept all."""
+"""Logs as tools export, split, wrap and encode them: equal findings, and none if the cluster kept all records."""
 
 import contextlib
 import json
@@ -10,7 +10,7 @@ import pytest
 from epochfuzz.harness.audit.errors import AuditError
 from tests.audit.collected import LINES, Line
 from tests.audit.exported import EXPORTS, OWN_EXPORTS, exports
-from tests.audit.telling import LOGS, audited, cuts, found, leads, stamped
+from tests.audit.telling import LOGS, audited, found, leads, stamped, truncates
 from tests.audit.test_layouts import FINDINGS
 
 EXPORTED = exports()
@@ -49,7 +49,7 @@ def kept():
 @pytest.mark.thorough
 @pytest.mark.parametrize("layout", [name for name in EXPORTS | OWN_EXPORTS if name not in OF_WEEKS])
 @pytest.mark.parametrize("is_one_file", [False, True])
-def test_an_export_of_a_cluster_that_kept_everything_shows_nothing(tmp_path, kept, layout, is_one_file):
+def test_an_export_of_a_cluster_that_kept_all_records_has_no_finding(tmp_path, kept, layout, is_one_file):
     if is_one_file and layout in OWN_EXPORTS:
         return
     write = (EXPORTS | OWN_EXPORTS)[layout]
@@ -76,20 +76,20 @@ TWICE = {
 
 
 @pytest.mark.parametrize("document", TWICE)
-def test_a_document_that_holds_a_line_twice_shows_it_once(tmp_path, document):
+def test_a_json_document_that_contains_a_line_twice_is_one_event(tmp_path, document):
     (tmp_path / "server.log").write_text(json.dumps(TWICE[document](leads(1, 1, 9, 9))) + "\n")
 
     assert audited(tmp_path).events == 1
 
 
-def test_a_document_may_hold_the_logs_of_several_brokers(tmp_path):
-    logs = {f"kafka-{broker}": "\n".join([leads(broker, broker, 9, 9), cuts(9)]) for broker in (1, 2)}
+def test_audit_reads_a_json_document_with_the_logs_of_several_brokers(tmp_path):
+    logs = {f"kafka-{broker}": "\n".join([leads(broker, broker, 9, 9), truncates(9)]) for broker in (1, 2)}
     (tmp_path / "logs.json").write_text(json.dumps(logs))
 
     assert audited(tmp_path).events == 4
 
 
-def test_text_after_a_document_is_read(tmp_path):
+def test_audit_reads_text_after_a_json_document(tmp_path):
     (tmp_path / "server.log").write_text(f"{json.dumps({'log': leads(1, 1, 9, 9)})} {leads(2, 2, 9, 9)}\n")
 
     assert audited(tmp_path).brokers == (1, 2)
@@ -106,7 +106,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("line", HOSTILE)
-def test_a_hostile_line_of_64_kb_takes_half_a_second_at_most(tmp_path, line):
+def test_a_hostile_line_of_64_kb_takes_at_most_half_a_second(tmp_path, line):
     (tmp_path / "server.log").write_text(f"{leads(1, 1, 9, 9)}\n{HOSTILE[line](leads(1, 1, 9, 9))[:65_000]}\n")
     began = time.process_time()
     audited(tmp_path)
@@ -114,7 +114,7 @@ def test_a_hostile_line_of_64_kb_takes_half_a_second_at_most(tmp_path, line):
     assert time.process_time() - began < 0.5
 
 
-def test_short_hostile_lines_are_not_tried_again_and_again(tmp_path):
+def test_an_audit_of_500_short_hostile_lines_takes_at_most_a_second(tmp_path):
     line = "a.-" * 60
     (tmp_path / "server.log").write_text(f"Truncating t-0 to offset 5\n{line}\n" * 500)
     began = time.process_time()
@@ -124,7 +124,7 @@ def test_short_hostile_lines_are_not_tried_again_and_again(tmp_path):
     assert time.process_time() - began < 1
 
 
-def test_utf_16_to_which_another_encoding_was_appended_is_a_gap(tmp_path):
+def test_another_encoding_at_the_end_of_a_utf_16_file_is_a_gap(tmp_path):
     lines = stamped([leads(1, 1, 9, 9)] * 5)
     (tmp_path / "server.log").write_bytes(lines.encode("utf-16") + lines.encode())
     audit = audited(tmp_path)
@@ -133,7 +133,7 @@ def test_utf_16_to_which_another_encoding_was_appended_is_a_gap(tmp_path):
     assert any("another encoding than UTF-16 begins within it" in gap for gap in audit.gaps)
 
 
-def test_utf_16_that_was_appended_to_utf_8_is_read(tmp_path):
+def test_audit_reads_utf_16_lines_after_utf_8_lines_in_a_file(tmp_path):
     lines = stamped([leads(1, 1, 9, 9)] * 40)
     (tmp_path / "server.log").write_bytes(lines.encode() + lines.encode("utf-16-le"))
 
@@ -141,7 +141,7 @@ def test_utf_16_that_was_appended_to_utf_8_is_read(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["no line of a broker", "W0Jyb2tlciBpZD0xXQ=="])
-def test_text_that_cannot_be_decoded_is_wrong_input(tmp_path, text):
+def test_audit_rejects_an_email_without_a_line_of_a_broker(tmp_path, text):
     (tmp_path / "mail.eml").write_text(f"{text}\n")
 
     with pytest.raises(AuditError, match="found no line of a Kafka broker in 1 file"):

@@ -1,4 +1,4 @@
-"""Input that is damaged, hostile or odd: one line says so, nothing is lost, and no all-clear comes of it."""
+"""Damaged, hostile or odd input: audit names the problem, reads the rest, and gives no all-clear."""
 
 import bz2
 import gzip
@@ -61,7 +61,7 @@ def without_privileges():
 
 
 @pytest.mark.parametrize("mode", [0o000, 0o400])
-def test_a_directory_that_may_not_be_read_or_not_be_entered_is_a_gap(without_privileges, mode):
+def test_a_directory_without_the_permission_to_read_or_enter_is_a_gap(without_privileges, mode):
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
         for file in KEPT.iterdir():
@@ -103,7 +103,7 @@ def test_a_directory_behind_a_link_is_read_once_and_a_dangling_link_is_a_gap(tmp
 
 
 @pytest.mark.parametrize("path", ["missing", "link", "x" * 5000, "a/" * 3000])
-def test_a_path_that_cannot_be_opened_is_one_sentence(tmp_path, path):
+def test_a_path_that_cannot_be_opened_raises_an_audit_error(tmp_path, path):
     (tmp_path / "link").symlink_to(tmp_path / "gone")
 
     with pytest.raises(AuditError, match=r"no such file|a link to nothing|File name too long"):
@@ -116,14 +116,14 @@ def test_an_empty_file_of_a_broker_is_a_gap(kept):
     inconclusive(kept, "server.log is empty")
 
 
-def test_an_empty_file_alone_is_bad_input(tmp_path):
+def test_audit_rejects_an_empty_file_as_the_only_input(tmp_path):
     (tmp_path / "a.log").write_text("")
 
     with pytest.raises(AuditError, match=r"audit read no line of 1 file: .*a\.log is empty"):
         audited(tmp_path / "a.log")
 
 
-def test_a_pipe_is_read(tmp_path):
+def test_audit_reads_a_named_pipe(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     lines = "".join(stamped(own) for own in LOSS.values())
@@ -135,7 +135,7 @@ def test_a_pipe_is_read(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/fd")
-def test_a_pipe_of_the_shell_is_read():
+def test_audit_reads_a_pipe_of_the_shell():
     read, write = os.pipe()
     os.write(write, "".join(stamped(own) for own in LOSS.values()).encode())
     os.close(write)
@@ -146,7 +146,7 @@ def test_a_pipe_of_the_shell_is_read():
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/stdin")
-def test_standard_input_is_read():
+def test_audit_reads_standard_input():
     ended = subprocess.run(
         [sys.executable, "-m", "epochfuzz", "audit", "/dev/stdin", "--json"],
         input="".join(stamped(own) for own in LOSS.values()),
@@ -158,7 +158,7 @@ def test_standard_input_is_read():
     assert [finding["kind"] for finding in json.loads(ended.stdout)["findings"]] == ["committed-loss"]
 
 
-def test_a_pipe_that_nothing_writes_to_does_not_hang(tmp_path, monkeypatch):
+def test_audit_stops_with_an_error_at_a_pipe_without_a_writer(tmp_path, monkeypatch):
     monkeypatch.setattr("epochfuzz.harness.audit.lines.sources._PATIENCE", 0.1)
     os.mkfifo(tmp_path / "pipe")
 
@@ -172,7 +172,7 @@ def test_a_pipe_in_a_directory_is_a_gap(kept):
     inconclusive(kept, "pipe cannot be read: it is a pipe")
 
 
-def test_holes_of_nul_do_not_hide_the_lines_around_them(tmp_path):
+def test_audit_reads_lines_after_and_around_nul_bytes(tmp_path):
     text = stamped(LOSS[1]).encode()
     written(tmp_path, LOSS)
     (tmp_path / "broker-1" / "server.log").write_bytes(bytes(20_000) + text)
@@ -182,7 +182,7 @@ def test_holes_of_nul_do_not_hide_the_lines_around_them(tmp_path):
     assert found(audit) == LOST
 
 
-def test_bytes_that_cannot_be_decoded_are_a_gap_but_not_those_of_another_logger(kept):
+def test_undecodable_bytes_are_a_gap_only_in_a_line_about_a_partition(kept):
     with (kept / "broker-1.log").open("ab") as file:
         file.write(b"[2026-11-23 12:00:00,000] INFO caf\xe9 (kafka.network.SocketServer)\n")
     assert audited(kept).verdict == AuditVerdict.NOTHING
@@ -219,7 +219,7 @@ def packed_in_many_ways():
 
 
 @pytest.mark.parametrize("packing", packed_in_many_ways())
-def test_a_packed_file_shows_what_it_would_show_unpacked(tmp_path, packing):
+def test_audit_finds_a_loss_in_a_compressed_file_or_archive(tmp_path, packing):
     written(tmp_path, {2: LOSS[2]})
     (tmp_path / "packed").write_bytes(packed_in_many_ways()[packing])
     audit = audited(tmp_path)
@@ -240,7 +240,7 @@ def test_a_packed_file_shows_what_it_would_show_unpacked(tmp_path, packing):
         ),
     ],
 )
-def test_what_stands_before_the_damage_of_a_gzip_file_is_read(tmp_path, damage, said):
+def test_audit_reads_a_damaged_gzip_file_up_to_the_damage(tmp_path, damage, said):
     written(tmp_path, {2: LOSS[2]})
     filler = "".join(f"[2026-01-02 04:00:00,000] INFO {os.urandom(40).hex()} (x.Y)\n" for _ in range(2000))
     (tmp_path / "server.log.gz").write_bytes(damage(gzip.compress((stamped(LOSS[1]) + filler).encode())))
@@ -250,7 +250,7 @@ def test_what_stands_before_the_damage_of_a_gzip_file_is_read(tmp_path, damage, 
     assert any("server.log.gz could not be read to its end" in gap and said in gap for gap in audit.gaps), audit.gaps
 
 
-def test_a_gzip_file_with_a_wrong_checksum_keeps_its_last_line(tmp_path):
+def test_audit_reads_the_last_line_of_a_gzip_file_with_a_wrong_checksum(tmp_path):
     written(tmp_path, {2: LOSS[2]})
     filler = "[2026-01-02 03:00:00,000] INFO x (x.Y)\n" * 10
     packed = gzip.compress((filler + stamped(LOSS[1])).encode())
@@ -260,7 +260,7 @@ def test_a_gzip_file_with_a_wrong_checksum_keeps_its_last_line(tmp_path):
 
 
 @pytest.mark.parametrize("nested", [False, True])
-def test_a_bomb_is_refused(kept, monkeypatch, nested):
+def test_audit_stops_unpacking_a_decompression_bomb_within_seconds(kept, monkeypatch, nested):
     monkeypatch.setattr(unpacking, "_HARMLESS", 1 << 20)
     bomb = gzip.compress(bytes(1 << 26))
     if nested:
@@ -275,7 +275,7 @@ def test_a_bomb_is_refused(kept, monkeypatch, nested):
     assert time.monotonic() - began < 10
 
 
-def test_what_is_packed_too_often_or_in_an_unknown_way_is_a_gap(kept):
+def test_a_file_with_too_many_layers_of_compression_or_an_unknown_format_is_a_gap(kept):
     text = b"text"
     for _ in range(8):
         text = gzip.compress(text)
@@ -285,7 +285,7 @@ def test_what_is_packed_too_often_or_in_an_unknown_way_is_a_gap(kept):
     inconclusive(kept, "often.gz is packed more than", "x.7z is packed by 7z, which audit cannot unpack")
 
 
-def test_spark_is_chosen_by_the_unpacked_size(tmp_path):
+def test_the_size_of_an_audit_request_counts_unpacked_bytes(tmp_path):
     (tmp_path / "server.log.gz").write_bytes(gzip.compress(b"x" * 1_000_000 + os.urandom(10_000)))
 
     assert AuditRequest.of([str(tmp_path)]).size > 10 * (tmp_path / "server.log.gz").stat().st_size
@@ -296,7 +296,7 @@ def in_zstd(*texts):
     return b"".join(zstandard.ZstdCompressor().compress(text) for text in texts)
 
 
-def test_zstd_is_read_with_python_3_14_or_zstandard(tmp_path):
+def test_audit_reads_a_zstd_file_of_two_frames(tmp_path):
     written(tmp_path, {2: LOSS[2]})
     text = stamped(LOSS[1]).encode()
     (tmp_path / "server.log.zst").write_bytes(in_zstd(text[:50], text[50:]))
@@ -307,7 +307,7 @@ def test_zstd_is_read_with_python_3_14_or_zstandard(tmp_path):
 @pytest.mark.parametrize(
     "damage",
     [
-        pytest.param(lambda packed: packed[:-20], id="cut"),
+        pytest.param(lambda packed: packed[:-20], id="truncated"),
         pytest.param(lambda packed: packed[:4] + bytes(50) + packed[54:], id="other bytes"),
     ],
 )
@@ -330,13 +330,13 @@ ZSTD = (
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 
 
-def test_without_zstd_a_file_of_zstd_is_a_gap_that_says_what_to_install(kept, no_zstd):
+def test_a_zstd_file_is_a_gap_with_an_install_hint_if_python_has_no_zstd(kept, no_zstd):
     (kept / "server.log.zst").write_bytes(ZSTD_MAGIC + bytes(50))
 
     inconclusive(kept, ZSTD)
 
 
-def test_without_zstd_a_file_of_zstd_alone_is_wrong_input(tmp_path, no_zstd):
+def test_audit_rejects_a_zstd_file_as_the_only_input_if_python_has_no_zstd(tmp_path, no_zstd):
     (tmp_path / "server.log.zst").write_bytes(ZSTD_MAGIC + bytes(50))
 
     with pytest.raises(AuditError, match="audit read no line of 1 file") as refused:
@@ -358,7 +358,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("line", HOSTILE)
-def test_a_number_that_is_none_of_kafkas_is_a_line_that_could_not_be_read(kept, line):
+def test_a_line_with_a_number_outside_kafkas_range_is_a_gap(kept, line):
     with (kept / "broker-1.log").open("a") as file:
         file.write(stamped([HOSTILE[line]]))
 
@@ -366,7 +366,7 @@ def test_a_number_that_is_none_of_kafkas_is_a_line_that_could_not_be_read(kept, 
 
 
 @pytest.mark.parametrize("said", ["NaN", "Infinity", "1e400", "1e30", "-1", "9" * 5000, "true", "[]", '"0000-99-99"'])
-def test_a_time_in_json_that_is_none_is_no_time(tmp_path, said):
+def test_audit_ignores_an_invalid_timestamp_in_json(tmp_path, said):
     for broker, (message,) in LOSS.items():
         line = json.dumps({"message": message.removesuffix(" (state.change.logger)")})
         (tmp_path / f"kafka-{broker}.log").write_text(line.replace("}", f', "timestamp": {said}}}') + "\n")
@@ -375,14 +375,14 @@ def test_a_time_in_json_that_is_none_is_no_time(tmp_path, said):
 
 
 @pytest.mark.parametrize("time", ["0000-01-01 00:00:00,000", "9999-12-31 23:59:59,999", "2026-02-31 03:00:00,000"])
-def test_a_date_that_is_none_is_no_time(tmp_path, time):
+def test_audit_ignores_a_date_that_does_not_exist_or_is_out_of_range(tmp_path, time):
     for broker, (message,) in LOSS.items():
         (tmp_path / f"kafka-{broker}.log").write_text(f"[{time}] INFO {message}\n")
 
     assert found(audited(tmp_path)) == LOST
 
 
-def test_a_file_name_that_is_not_utf_8_is_shown_and_opened(tmp_path):
+def test_audit_reads_a_file_whose_name_is_not_utf_8_and_escapes_the_name(tmp_path):
     written(tmp_path, {2: LOSS[2]})
     name = os.fsencode(tmp_path) + b"/caf\xe9\x1b.log"
     with open(name, "wb") as file:
@@ -397,12 +397,12 @@ def test_a_file_name_that_is_not_utf_8_is_shown_and_opened(tmp_path):
 @pytest.mark.parametrize(
     ("pattern", "said"), [("%d %m %m", "has %m 2 times"), ("%p", "has no %d"), ("%d %d %m", "has %d 2 times")]
 )
-def test_a_layout_that_cannot_be_used_is_one_sentence(pattern, said):
+def test_an_unusable_layout_raises_an_audit_error(pattern, said):
     with pytest.raises(AuditError, match=said):
         AuditRequest.of([str(KEPT)], [pattern])
 
 
-def test_a_line_that_never_ends_keeps_its_messages(tmp_path):
+def test_audit_reads_each_message_of_a_json_array_in_a_long_line(tmp_path):
     events = [{"message": message, "pad": "x" * 3000} for own in LOSS.values() for message in own]
     filler = [{"message": "nothing", "pad": "y" * 3000}] * 400
     (tmp_path / "events.json").write_text(json.dumps([events[0], *filler, events[1]]))
@@ -430,7 +430,7 @@ def undecided(directory, lines):
     return audit
 
 
-def test_a_topic_of_2_7_that_was_made_again_without_a_line_of_its_deletion_shows_no_loss(tmp_path):
+def test_a_recreated_topic_of_kafka_2_7_shows_no_loss_if_no_line_shows_its_deletion(tmp_path):
     first = [zookeeper(1, 0, 0, 0), zookeeper(1, 1, 500, 500, before=0)]
     again = [zookeeper(1, 0, 0, 0), zookeeper(1, 2, 100, 100, before=0)]
 
@@ -448,7 +448,7 @@ def test_a_broker_that_leads_epoch_0_from_offset_0_twice_shows_no_loss(tmp_path)
     assert any("t-0: committed-loss of offsets 100 to 499 in epoch 1, or a topic that was" in gap for gap in audit.gaps)
 
 
-def test_two_clusters_of_2_7_with_the_same_topic_show_no_loss(tmp_path):
+def test_two_clusters_of_kafka_2_7_with_equal_topic_names_show_no_loss(tmp_path):
     undecided(
         tmp_path,
         {
@@ -458,7 +458,7 @@ def test_two_clusters_of_2_7_with_the_same_topic_show_no_loss(tmp_path):
     )
 
 
-def test_an_older_life_of_a_topic_shows_no_loss(tmp_path):
+def test_lines_of_an_earlier_topic_with_an_equal_name_show_no_loss(tmp_path):
     own = written(tmp_path, {1: [zookeeper(1, 0, 0, 0), zookeeper(1, 12, 100, 100, before=0)]})
     (own / "broker-2").mkdir()
     old = stamped([zookeeper(2, 9, 900, 900, before=8)]).replace("2026-01-02", "2025-06-07")
@@ -469,7 +469,7 @@ def test_an_older_life_of_a_topic_shows_no_loss(tmp_path):
     assert audit.verdict == AuditVerdict.INCONCLUSIVE
 
 
-def test_a_log_of_2_8_that_was_made_again_is_a_gap_for_no_topic_id_decides(tmp_path):
+def test_a_recreated_log_without_topic_ids_is_a_gap_and_no_loss(tmp_path):
     made = "Created log for partition t-0 in /new/t-0 with properties {} (kafka.log.LogManager)"
     lines = [zookeeper(1, 0, 0, 0), zookeeper(1, 1, 500, 500, before=0), made, zookeeper(1, 3, 0, 0)]
     audit = undecided(tmp_path, {1: lines})
@@ -477,7 +477,7 @@ def test_a_log_of_2_8_that_was_made_again_is_a_gap_for_no_topic_id_decides(tmp_p
     assert any("t-0: committed-loss of offsets 0 to 499 in epoch 3, or a topic that was" in gap for gap in audit.gaps)
 
 
-def test_the_same_log_with_topic_ids_is_a_loss_whatever_followers_print(tmp_path):
+def test_a_recreated_log_with_topic_ids_is_a_loss_despite_the_lines_of_a_follower(tmp_path):
     made = "Created log for partition t-0 in /new/t-0 with properties {} (kafka.log.LogManager)"
     follows = (
         "[Broker id=2] Follower t-0 starts at leader epoch 0 from offset 0 with high watermark 0. Previous leader epoch"
@@ -488,7 +488,7 @@ def test_the_same_log_with_topic_ids_is_a_loss_whatever_followers_print(tmp_path
     assert found(audited(written(tmp_path, lines))) == [("committed-loss", "t-0", 0, 499)]
 
 
-def test_reading_never_waits_for_a_device():
+def test_audit_does_not_read_a_device():
     if sys.platform != "linux":
         pytest.skip("/dev/zero")
     (source,) = sources_of(["/dev/zero"])

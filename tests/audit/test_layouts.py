@@ -1,4 +1,4 @@
-"""One log in every layout in which people have logs, and in layouts that nobody has thought of: the same findings."""
+"""One log in every usual layout and in random layouts: audit has equal findings."""
 
 import json
 import random
@@ -24,14 +24,14 @@ def directories(tmp_path_factory):
     return {directory.name: directory for directory in write(tmp_path_factory.mktemp("collected"))}
 
 
-def test_every_layout_shows_the_same_loss(directories):
+def test_audit_finds_the_loss_in_every_layout(directories):
     wrong = {name: found(audited(directory)) for name, directory in directories.items()}
 
     assert len(directories) >= 46
     assert {name: findings for name, findings in wrong.items() if findings != FINDINGS} == {}
 
 
-def test_every_layout_is_read_whole_and_shown(directories):
+def test_audit_reads_all_lines_in_every_layout_and_names_the_layout(directories):
     for name, directory in directories.items():
         audit = audited(directory)
 
@@ -57,7 +57,7 @@ ENVELOPES = st.sampled_from(
 
 @given(st.sampled_from(LINES), WORDS, TIMES, WORDS, ENVELOPES, st.sampled_from(("", " ", " (kafka.x.Y)", '"', " | a")))
 @settings(max_examples=300, deadline=None)
-def test_a_line_is_read_whatever_stands_around_it(line, before, time, thread, envelope, behind):
+def test_audit_reads_a_line_with_any_text_around_its_message(line, before, time, thread, envelope, behind):
     written = f"{before} {time} {thread} {line.message}{behind}"
     if any(needle in before + thread for needle in NEEDLES):
         return
@@ -80,7 +80,7 @@ def test_lines_of_equal_times_keep_the_order_of_their_file(tmp_path):
     assert found(audited(tmp_path)) == FINDINGS
 
 
-def test_files_without_dates_are_in_the_order_of_their_rotation(tmp_path):
+def test_audit_orders_rotated_files_without_dates_by_their_number(tmp_path):
     own = [f"INFO {each.message}\n" for each in LINES if each.broker == 1]
     for number, text in enumerate(("".join(own[5:]), "".join(own[2:5]), "".join(own[:2]))):
         (tmp_path / f"kafka-1.log{'.' * bool(number)}{number or ''}").write_text(text)
@@ -91,7 +91,7 @@ def test_files_without_dates_are_in_the_order_of_their_rotation(tmp_path):
     assert [event.line for event in audit.findings[0].evidence if event.file.endswith("log.2")] == []
 
 
-def test_a_pattern_names_the_broker_of_lines_by_what_stands_before_them(tmp_path):
+def test_the_option_broker_finds_the_broker_number_before_a_line(tmp_path):
     line = "[UnifiedLog partition=t-0, dir=/d] Truncating to offset 3"
     (tmp_path / "all.log").write_text("".join(f"node{b}-x | 2026-09-04 03:00:00 {line}\n" for b in (4, 5)))
 
@@ -99,7 +99,7 @@ def test_a_pattern_names_the_broker_of_lines_by_what_stands_before_them(tmp_path
     assert not any("not name the broker" in gap for gap in audited(tmp_path, broker="node([0-9])").gaps)
 
 
-def test_a_container_that_no_line_names_is_not_taken_for_another_of_its_kind(tmp_path):
+def test_audit_does_not_guess_the_broker_of_a_container_from_another_container(tmp_path):
     lines = [
         "kafka-1  | [2026-09-04 03:00:00,000] INFO [Partition t-0 broker=1] ISR updated to 1  and version updated to 5",
         "kafka-2  | [2026-09-04 03:00:01,000] INFO [UnifiedLog partition=t-0, dir=/d] Truncating to offset 3",
@@ -109,7 +109,7 @@ def test_a_container_that_no_line_names_is_not_taken_for_another_of_its_kind(tmp
     assert any("1 line of partitions does not name the broker" in gap for gap in audited(tmp_path).gaps)
 
 
-def test_damage_of_any_byte_never_ends_in_an_error():
+def test_reading_a_line_with_damaged_characters_raises_no_error():
     draw = random.Random(1)
     for line in LINES:
         for _ in range(200):

@@ -1,4 +1,4 @@
-"""What is read of files: layouts, rotated and packed ones, whose lines they are, and what cannot be read."""
+"""Reading log files: layouts, rotated and compressed files, the broker of a line, and unreadable files."""
 
 import gzip
 import json
@@ -15,7 +15,7 @@ from epochfuzz.harness.audit.lines import reading
 from epochfuzz.harness.audit.lines.facts import merged
 from epochfuzz.harness.audit.lines.layouts import frames
 from epochfuzz.harness.audit.lines.reading import Part, read
-from tests.audit.telling import LOGS, audited, cuts, follows, found, leads, stamped, written
+from tests.audit.telling import LOGS, audited, follows, found, leads, stamped, truncates, written
 
 MESSAGE = leads(1, 3, 10, 7, before=(2, 2)).removesuffix(" (state.change.logger)")
 LAYOUTS = {
@@ -43,14 +43,14 @@ def read_whole(part, layouts=()):
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_the_usual_layouts_are_known(tmp_path, layout):
+def test_audit_reads_the_broker_offset_and_time_of_a_line_in_each_usual_layout(tmp_path, layout):
     (event,), facts = events_of(tmp_path, LAYOUTS[layout] + "\n")
 
     assert (event.broker, event.topic, event.leader_epoch, event.offset, event.high_watermark) == (1, "t", 3, 10, 7)
     assert (event.time, facts.unread) == (1767323045678, 0)
 
 
-def test_a_layout_that_is_given_says_where_the_time_stands(tmp_path):
+def test_a_given_layout_selects_the_timestamp_among_several_in_a_line(tmp_path):
     line = f"2030-01-01 00:00:00,000 is nothing, 2026-01-02 03:04:05,678 {MESSAGE} 2031-01-01 00:00:00,000\n"
     (event,), _ = events_of(tmp_path, line, ["%x nothing, %d{ISO8601} %m %x %x"])
 
@@ -68,7 +68,7 @@ OWN_DATES = {
 
 
 @pytest.mark.parametrize("layout", OWN_DATES)
-def test_a_layout_may_have_a_date_in_javas_notation(tmp_path, layout):
+def test_a_given_layout_may_contain_a_date_pattern_in_javas_notation(tmp_path, layout):
     (event,), facts = events_of(tmp_path, OWN_DATES[layout] + "\n", [layout])
 
     assert (event.broker, event.offset, event.time) == (1, 10, 1767323045678)
@@ -89,7 +89,7 @@ def in_an_own_layout(tmp_path):
 
 
 @pytest.mark.parametrize("layouts", [[], ["%p;%d;%m"], ["%x;%d;%m"]])
-def test_a_layout_keeps_the_container_before_the_line(in_an_own_layout, layouts):
+def test_audit_uses_the_container_name_before_a_line_with_and_without_a_given_layout(in_an_own_layout, layouts):
     audit = audited(in_an_own_layout, layouts=layouts)
 
     assert ("committed-loss", "lossy-0", 550, 1706) in found(audit)
@@ -97,21 +97,21 @@ def test_a_layout_keeps_the_container_before_the_line(in_an_own_layout, layouts)
     assert not audit.notes or "KAFKA-19776" in audit.notes[0]
 
 
-def test_a_layout_that_no_line_has_is_a_note(in_an_own_layout):
+def test_audit_notes_a_given_layout_that_matches_no_line(in_an_own_layout):
     audit = audited(in_an_own_layout, layouts=["%d{yyyy-DDD} %m"])
 
     assert audit.notes[0].startswith("--layout ('%d{yyyy-DDD} %m') matches no line about a partition")
     assert found(audit) == found(audited(in_an_own_layout))
 
 
-def test_a_line_that_was_cut_is_not_believed(tmp_path):
+def test_audit_reads_no_event_from_a_truncated_line(tmp_path):
     whole = LAYOUTS["Kafka's own"]
     for end in range(len(whole) - len(" (state.change.logger)")):
         events, _ = events_of(tmp_path, whole[:end])
         assert events == [], whole[:end]
 
 
-def test_a_number_at_the_end_of_a_line_is_not_believed_where_other_lines_end_with_their_logger(tmp_path):
+def test_audit_lists_a_line_that_may_end_within_a_number_as_a_gap(tmp_path):
     lines = stamped([leads(1, 1, 59, 0, before=(1, 0)), follows(1, 2, 2, 59, 57, before=1)])
     (tmp_path / "server.log").write_text(
         lines + "[2026-01-02 03:05:00,000] INFO [Log partition=t-0, dir=/d] Truncating to offset 5"
@@ -122,11 +122,11 @@ def test_a_number_at_the_end_of_a_line_is_not_believed_where_other_lines_end_wit
     assert any("1 line may have been cut within a number" in gap for gap in audit.gaps)
 
 
-def test_lines_of_other_programs_that_quote_a_broker_are_no_events(tmp_path):
+def test_audit_reads_no_event_from_a_line_of_another_program_that_quotes_a_broker(tmp_path):
     assert events_of(tmp_path, f"[2026-01-02 03:04:05,678] INFO grep found: {MESSAGE} (my.App)\n")[0] == []
 
 
-def test_packed_and_rotated_files_are_read(tmp_path):
+def test_audit_reads_compressed_and_rotated_files(tmp_path):
     lines = stamped([leads(1, 1, 9, 9, before=(1, 0))])
     (tmp_path / "broker-1").mkdir()
     with gzip.open(tmp_path / "broker-1" / "server.log.2026-01-02.gz", "wt") as packed:
@@ -139,7 +139,7 @@ def test_packed_and_rotated_files_are_read(tmp_path):
 
 
 @pytest.mark.parametrize("around", ["", "kafka-1  | ", "2026-01-02T03:00:00.500000Z stdout F "])
-def test_what_two_files_have_of_the_same_output_counts_once(tmp_path, around):
+def test_audit_counts_a_line_once_if_two_files_contain_the_line(tmp_path, around):
     written(tmp_path, {1: [leads(1, 1, 9, 9, before=(1, 0))], 2: [leads(2, 2, 5, 5, before=(1, 1))]})
     once = audited(tmp_path)
     rows = [event.text for event in once.findings[0].around]
@@ -154,7 +154,7 @@ def test_what_two_files_have_of_the_same_output_counts_once(tmp_path, around):
 
 
 @pytest.mark.parametrize("size", [1, 100, 1000, 7001])
-def test_a_file_in_parts_reads_as_the_whole(tmp_path, monkeypatch, size):
+def test_reading_a_file_in_parts_returns_the_events_of_the_whole_file(tmp_path, monkeypatch, size):
     monkeypatch.setattr(reading, "_CHUNK", 333)
     file = str(LOGS / "re-elected-leader-4.3.1" / "broker-1.log")
     whole, facts = read_whole(Part(file))
@@ -173,9 +173,9 @@ def test_a_file_in_parts_reads_as_the_whole(tmp_path, monkeypatch, size):
 
 
 @pytest.mark.parametrize("size", [1, 100, 1000])
-def test_a_clock_that_goes_back_between_two_parts_counts_as_within_a_part(tmp_path, size):
+def test_a_clock_that_goes_back_between_two_parts_of_a_file_is_counted(tmp_path, size):
     log = tmp_path / "server.log"
-    lines = stamped([cuts(number) for number in range(1, 9)]).splitlines(keepends=True)
+    lines = stamped([truncates(number) for number in range(1, 9)]).splitlines(keepends=True)
     log.write_text("".join([*lines[4:6], *lines[:2], *lines[6:], *lines[2:4]] * 2))
     _, facts = read_whole(Part(str(log)))
     assert (facts.backs, facts.back) == (4, 3)
@@ -188,8 +188,8 @@ def test_a_clock_that_goes_back_between_two_parts_counts_as_within_a_part(tmp_pa
     assert merged(parts) == facts
 
 
-def test_a_part_that_begins_with_a_line_has_that_line(tmp_path):
-    text = stamped([cuts(1), cuts(2), cuts(3)])
+def test_a_part_that_starts_at_the_start_of_a_line_contains_this_line(tmp_path):
+    text = stamped([truncates(1), truncates(2), truncates(3)])
     second = text.index("\n") + 1
     (tmp_path / "server.log").write_text(text)
     file = str(tmp_path / "server.log")
@@ -198,8 +198,8 @@ def test_a_part_that_begins_with_a_line_has_that_line(tmp_path):
     assert [[event.offset for event in read_whole(part)[0]] for part in parts] == [[1], [2, 3]]
 
 
-def test_lines_that_name_no_broker_in_a_file_of_several_are_left_out(tmp_path):
-    lines = [leads(1, 1, 9, 9, before=(1, 0)), leads(2, 2, 9, 9, before=(1, 1)), cuts(5)]
+def test_a_line_without_its_broker_is_a_gap_in_a_file_of_several_brokers(tmp_path):
+    lines = [leads(1, 1, 9, 9, before=(1, 0)), leads(2, 2, 9, 9, before=(1, 1)), truncates(5)]
     (tmp_path / "compose.log").write_text(stamped(lines))
     audit = audited(tmp_path)
 
@@ -207,10 +207,10 @@ def test_lines_that_name_no_broker_in_a_file_of_several_are_left_out(tmp_path):
     assert any("1 line of partitions does not name the broker" in gap for gap in audit.gaps)
 
 
-def test_lines_without_a_broker_are_of_the_one_that_their_file_or_directory_names(tmp_path):
-    written(tmp_path, {1: [leads(1, 1, 9, 9, before=(1, 0)), cuts(5)], 2: []})
-    (tmp_path / "broker-1" / "log.log").write_text(stamped([cuts(3)]))
-    (tmp_path / "broker-2" / "log.log").write_text(stamped([cuts(3)]))
+def test_a_line_without_its_broker_belongs_to_the_broker_of_other_lines_in_its_directory(tmp_path):
+    written(tmp_path, {1: [leads(1, 1, 9, 9, before=(1, 0)), truncates(5)], 2: []})
+    (tmp_path / "broker-1" / "log.log").write_text(stamped([truncates(3)]))
+    (tmp_path / "broker-2" / "log.log").write_text(stamped([truncates(3)]))
     request = AuditRequest.of([str(tmp_path)])
     facts = [read_whole(part)[1] for part in request.whole()]
 
@@ -220,16 +220,16 @@ def test_lines_without_a_broker_are_of_the_one_that_their_file_or_directory_name
     assert any("does not name the broker" in gap for gap in audited(tmp_path).gaps)
 
 
-def test_a_pattern_finds_the_broker_in_the_path(tmp_path):
+def test_the_option_broker_finds_the_broker_number_in_a_path(tmp_path):
     (tmp_path / "kafka-7").mkdir()
-    (tmp_path / "kafka-7" / "server.log").write_text(stamped([cuts(3)]))
+    (tmp_path / "kafka-7" / "server.log").write_text(stamped([truncates(3)]))
 
     assert audited(tmp_path, broker="kafka-([0-9]+)").brokers == (7,)
     with pytest.raises(AuditError, match="finds no broker number, neither in the path of a file nor before a line"):
         audited(tmp_path, broker="node-([0-9]+)")
 
 
-def test_logs_of_two_clusters_are_refused(tmp_path):
+def test_audit_rejects_logs_of_two_clusters(tmp_path):
     for cluster in "ab":
         (tmp_path / cluster).write_text(stamped([f"Cluster ID = {cluster * 22} (kafka.server.KafkaServer)"]))
 
@@ -237,7 +237,7 @@ def test_logs_of_two_clusters_are_refused(tmp_path):
         audited(tmp_path)
 
 
-def test_what_cannot_be_read_is_said_and_the_rest_is_read(tmp_path):
+def test_audit_lists_unreadable_files_as_gaps_and_reads_the_other_files(tmp_path):
     written(tmp_path, {1: [leads(1, 1, 9, 9, before=(1, 0))], 2: [leads(2, 2, 5, 5, before=(1, 1))]})
     packed = gzip.compress(stamped([leads(3, 3, 9, 9, before=(2, 2))] * 5000).encode())
     (tmp_path / "cut.log.gz").write_bytes(packed[: len(packed) // 2])
@@ -250,7 +250,7 @@ def test_what_cannot_be_read_is_said_and_the_rest_is_read(tmp_path):
         assert any(said in gap for gap in audit.gaps), said
 
 
-def test_a_file_that_is_mostly_cut_is_left_out_for_what_is_missing_may_matter(tmp_path):
+def test_audit_skips_the_whole_lines_of_a_file_with_many_truncated_lines(tmp_path):
     written(tmp_path, {1: [leads(1, 1, 9, 9, before=(1, 0))], 2: [leads(2, 2, 5, 5, before=(1, 1))]})
     assert found(audited(tmp_path)) == [("committed-loss", "t-0", 5, 8)]
     with (tmp_path / "broker-2" / "server.log").open("a") as file:
@@ -261,7 +261,7 @@ def test_a_file_that_is_mostly_cut_is_left_out_for_what_is_missing_may_matter(tm
     assert any("the 1 others were left out" in gap for gap in audit.gaps)
 
 
-def test_lines_in_no_order_are_left_out(tmp_path):
+def test_audit_skips_a_file_whose_lines_are_not_in_order(tmp_path):
     written(tmp_path, {1: [leads(1, 1, 9, 9, before=(1, 0))], 2: []})
     backwards = [stamped([leads(2, 2, 5, 5, before=(1, 1))], second) for second in (30, 10, 20, 0, 25, 5)]
     (tmp_path / "broker-2" / "server.log").write_text("".join(backwards))
@@ -271,14 +271,14 @@ def test_lines_in_no_order_are_left_out(tmp_path):
     assert any("the lines are not in order" in gap for gap in audit.gaps)
 
 
-def test_a_file_that_vanishes_meanwhile_is_said(tmp_path):
+def test_reading_a_deleted_file_reports_the_error_of_the_file_system(tmp_path):
     written(tmp_path, {1: [leads(1, 1, 9, 9, before=(1, 0))]})
     _, facts = read_whole(Part(str(tmp_path / "gone.log")))
 
     assert facts.problem == "could not be read to its end: No such file or directory"
 
 
-def test_where_nothing_could_be_read_nothing_is_said_to_be_all_right(tmp_path):
+def test_audit_stops_with_an_error_if_no_file_can_be_read(tmp_path):
     request = AuditRequest.of([str(written(tmp_path, {1: [leads(1, 1, 9, 9)], 2: [leads(2, 1, 9, 9)]}))])
     for broker in (1, 2):
         (tmp_path / f"broker-{broker}" / "server.log").unlink()
@@ -287,7 +287,7 @@ def test_where_nothing_could_be_read_nothing_is_said_to_be_all_right(tmp_path):
         one_process.run(request, lambda text: None)
 
 
-def test_a_line_that_never_ends_is_no_reason_to_keep_it_all(tmp_path, monkeypatch):
+def test_audit_reads_the_line_after_a_line_that_is_longer_than_a_chunk(tmp_path, monkeypatch):
     monkeypatch.setattr(reading, "_CHUNK", 1000)
     endless = b"x" * 100_000 + b"\n" + (LAYOUTS["ISO"] + "\n").encode()
     events, facts = events_of(tmp_path, endless)

@@ -1,4 +1,4 @@
-"""Excerpts of what brokers of real clusters logged: what was lost is found, and nothing where nothing was."""
+"""Excerpts from logs of real clusters: audit finds each loss, and finds nothing if the cluster kept all records."""
 
 import pytest
 
@@ -50,33 +50,33 @@ KEPT = sorted(directory.name for directory in LOGS.iterdir() if directory.name n
 
 
 @pytest.mark.parametrize("logs", LOST)
-def test_what_a_cluster_lost_is_found_with_its_offsets(logs):
+def test_audit_finds_the_offsets_that_a_cluster_lost(logs):
     assert found(audited(LOGS / logs)) == LOST[logs]
 
 
 @pytest.mark.parametrize("logs", KEPT)
-def test_nothing_is_found_where_everything_was_kept(logs):
+def test_audit_finds_nothing_in_the_logs_of_a_cluster_that_kept_all_records(logs):
     assert found(audited(LOGS / logs)) == []
 
 
-# As in https://github.com/Yolean/kubernetes-kafka/issues/98 (Kafka 1.0, a broker that ends since it
-# may not truncate) and https://github.com/strimzi/strimzi-kafka-operator/issues/2738 (2.4, with the thread at the end).
+# As in https://github.com/Yolean/kubernetes-kafka/issues/98 (Kafka 1.0, a broker that exits because it must not
+# truncate) and https://github.com/strimzi/strimzi-kafka-operator/issues/2738 (2.4, with the thread at the end).
 @pytest.mark.parametrize(
     ("logs", "broker", "events", "partitions"), [("pasted-1.0.0", 2, 3, 3), ("pasted-strimzi-2.4", 0, 2, 1)]
 )
-def test_what_people_paste_into_issues_is_read(logs, broker, events, partitions):
+def test_audit_reads_log_lines_that_people_pasted_into_issues(logs, broker, events, partitions):
     audit = audited(LOGS / logs)
 
     assert (audit.brokers, audit.events, audit.partitions) == ((broker,), events, partitions)
 
 
-def test_a_leader_that_was_elected_again_and_lost_nothing_is_a_danger_that_has_passed():
+def test_a_re_elected_leader_that_lost_nothing_is_a_danger_that_has_passed():
     (passed,) = audited(LOGS / "kept-late-4.3.1").passed
 
     assert (passed.what, passed.name, passed.leader_epoch) == ("re-elected-leader", "t-0", 3)
 
 
-def test_a_last_known_leader_that_is_elected_as_unclean_and_lost_nothing_is_a_danger_that_has_passed():
+def test_an_unclean_election_that_lost_nothing_is_a_danger_that_has_passed():
     (passed,) = audited(LOGS / "unclean-4.3.1").passed
 
     assert (passed.what, passed.name) == ("unclean-election", "safe-0")
@@ -92,7 +92,7 @@ def test_a_last_known_leader_that_is_elected_as_unclean_and_lost_nothing_is_a_da
         ("zookeeper-2.6.1", "unclean_leader_election=true"),
     ],
 )
-def test_the_schedule_that_lines_tell_loses_the_record_in_the_model_of_their_release(logs, cause):
+def test_the_schedule_from_log_lines_loses_the_record_in_the_model_of_their_release(logs, cause):
     audit = audited(LOGS / logs)
     (told,) = told_cases(audit.findings, audit.releases).values()
 
@@ -101,7 +101,7 @@ def test_the_schedule_that_lines_tell_loses_the_record_in_the_model_of_their_rel
     assert told.protocol == f"kafka-{logs.rpartition('-')[2]}"
 
 
-def test_evidence_is_the_lines_that_show_it():
+def test_the_evidence_of_a_finding_quotes_lines_of_the_logs():
     loss = audited(LOGS / "re-elected-leader-4.3.1").findings[0]
 
     for event in loss.evidence:

@@ -1,4 +1,4 @@
-"""On Spark an audit comes to the same as in one process, and goes on wherever it was killed."""
+"""An audit on Spark has the result of an audit in one process, and continues after it was killed."""
 
 import json
 import os
@@ -41,7 +41,9 @@ def in_small_parts(monkeypatch):
         *(pytest.param(each, marks=pytest.mark.slow) for each in ("zookeeper-2.6.1", "operations-3.3.2")),
     ],
 )
-def test_it_finds_the_same_as_one_process_in_parts_of_any_size(spark, tmp_path, in_small_parts, logs):
+def test_an_audit_on_spark_equals_the_audit_in_one_process_for_files_in_small_parts(
+    spark, tmp_path, in_small_parts, logs
+):
     request = AuditRequest.of([str(LOGS / logs)])
     assert len(request.parts()) > 6
     alone = one_process.run(request, quiet)
@@ -50,7 +52,7 @@ def test_it_finds_the_same_as_one_process_in_parts_of_any_size(spark, tmp_path, 
 
 
 @pytest.mark.thorough
-def test_logs_without_events_are_no_error(spark, tmp_path):
+def test_an_audit_on_spark_equals_the_audit_in_one_process_for_logs_without_events(spark, tmp_path):
     (tmp_path / "broker.log").write_text(stamped(["[KafkaServer id=1] started (kafka.server.KafkaServer)"]))
     request = AuditRequest.of([str(tmp_path / "broker.log")])
 
@@ -59,7 +61,7 @@ def test_logs_without_events_are_no_error(spark, tmp_path):
 
 
 @pytest.mark.thorough
-def test_files_without_a_line_of_a_broker_are_refused_as_in_one_process(spark, tmp_path):
+def test_an_audit_on_spark_rejects_files_that_contain_no_line_of_a_broker(spark, tmp_path):
     (tmp_path / "values.yaml").write_text("replicas: 3\n")
 
     with pytest.raises(AuditError, match="audit found no line of a Kafka broker in"):
@@ -67,7 +69,7 @@ def test_files_without_a_line_of_a_broker_are_refused_as_in_one_process(spark, t
 
 
 @pytest.mark.thorough
-def test_numbers_beyond_those_of_kafka_are_read_as_in_one_process(spark, tmp_path):
+def test_an_audit_on_spark_equals_the_audit_in_one_process_for_extreme_numbers(spark, tmp_path):
     logs = tmp_path / "logs"
     logs.mkdir()
     greatest = leads((1 << 31) - 1, (1 << 31) - 2, (1 << 63) - 3, 9, partition=f"t-{(1 << 31) - 1}")
@@ -79,7 +81,7 @@ def test_numbers_beyond_those_of_kafka_are_read_as_in_one_process(spark, tmp_pat
 
 
 @pytest.mark.thorough
-def test_archives_and_files_of_several_brokers_come_to_the_same(spark, tmp_path):
+def test_an_audit_on_spark_equals_the_audit_in_one_process_for_archives_and_mixed_files(spark, tmp_path):
     logs = tmp_path / "logs"
     logs.mkdir()
     for name in ("one", "two"):
@@ -97,7 +99,7 @@ def test_archives_and_files_of_several_brokers_come_to_the_same(spark, tmp_path)
 
 
 @pytest.mark.thorough
-def test_its_tables_have_the_columns_that_are_documented(spark, tmp_path):
+def test_the_tables_of_an_audit_on_spark_have_the_columns_of_their_schemas(spark, tmp_path):
     on_spark.run(spark, str(tmp_path), AuditRequest.of([str(LOST)]), quiet)
     for table, schema in {"events": EVENTS, "findings": FINDINGS, "judged": JUDGED, "outcome": OUTCOME}.items():
         assert ds.dataset(tmp_path / table).schema.names == schema.names, table
@@ -108,7 +110,7 @@ def test_its_tables_have_the_columns_that_are_documented(spark, tmp_path):
 
 
 @pytest.mark.thorough
-def test_a_finished_audit_is_shown_again_without_reading(spark, tmp_path):
+def test_an_audit_on_spark_that_has_finished_returns_its_result_without_reading_again(spark, tmp_path):
     request = AuditRequest.of([str(LOST)])
     first = on_spark.run(spark, str(tmp_path), request, quiet)
     said: list[str] = []
@@ -118,7 +120,7 @@ def test_a_finished_audit_is_shown_again_without_reading(spark, tmp_path):
 
 
 @pytest.mark.thorough
-def test_another_request_is_refused_in_the_directory_of_one(spark, tmp_path):
+def test_an_audit_on_spark_rejects_the_directory_of_an_audit_with_other_options(spark, tmp_path):
     request = AuditRequest.of([str(LOST)])
     on_spark.run(spark, str(tmp_path), request, quiet)
 
@@ -127,7 +129,9 @@ def test_another_request_is_refused_in_the_directory_of_one(spark, tmp_path):
 
 
 @pytest.mark.thorough
-def test_a_wave_that_was_written_is_not_read_again(spark, tmp_path, monkeypatch, in_small_parts):
+def test_an_audit_on_spark_that_was_killed_does_not_read_written_waves_again(
+    spark, tmp_path, monkeypatch, in_small_parts
+):
     monkeypatch.setattr(on_spark, "_WAVE", 2)
     monkeypatch.setattr(on_spark, "_EACH", 1)
     request = AuditRequest.of([str(LOST)])
@@ -151,7 +155,7 @@ def test_a_wave_that_was_written_is_not_read_again(spark, tmp_path, monkeypatch,
 
 
 @pytest.mark.thorough
-def test_a_file_that_vanished_is_said(spark, tmp_path):
+def test_an_audit_on_spark_lists_a_deleted_file_as_a_gap(spark, tmp_path):
     for broker in (1, 2):
         (tmp_path / f"broker-{broker}.log").write_bytes((LOST / f"broker-{broker}.log").read_bytes())
     request = AuditRequest.of([str(tmp_path / "broker-1.log"), str(tmp_path / "broker-2.log")])
@@ -160,7 +164,7 @@ def test_a_file_that_vanished_is_said(spark, tmp_path):
     assert any("could not be read" in gap for gap in on_spark.run(spark, str(tmp_path / "out"), request, quiet).gaps)
 
 
-def test_urls_are_read_as_paths_are():
+def test_an_audit_by_url_has_the_findings_of_an_audit_by_path():
     by_path, by_url = (one_process.run(AuditRequest.of([logs]), quiet) for logs in (str(LOST), LOST.as_uri()))
 
     assert [(f.what, f.name, f.offsets) for f in by_url.findings] == [
@@ -169,7 +173,7 @@ def test_urls_are_read_as_paths_are():
 
 
 @pytest.mark.slow  # a Java of its own, four times
-def test_killed_twice_it_comes_to_the_same(tmp_path):
+def test_an_audit_on_spark_killed_twice_has_the_findings_of_an_uninterrupted_audit(tmp_path):
     logs = tmp_path / "logs"
     for copy in range(40):
         for file in LOST.iterdir():

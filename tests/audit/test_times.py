@@ -1,4 +1,4 @@
-"""A number is a time if it is one of a century, and its size determines its unit."""
+"""A number is a time if this time is between 2001 and 2103. The size of the number determines its unit."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Truncations below a high watermark that the replica itself showed: from the file of one broker, on every release."""
+"""Truncations below the replica's own high watermark, from the log of one broker, on every release."""
 
 import re
 
@@ -6,7 +6,7 @@ import pytest
 
 from epochfuzz.harness.audit.lines import wordings
 from epochfuzz.harness.audit.lines.events import MessageKind
-from tests.audit.telling import LOGS, audited, cuts, follows, found, leads, stamped, told
+from tests.audit.telling import LOGS, audited, findings_of, follows, found, leads, stamped, truncates
 
 RELEASES = (
     *("2.4.1", "2.5.1", "2.6.3", "2.7.2", "2.8.2", "3.0.2", "3.1.2", "3.2.3", "3.3.2", "3.4.1", "3.5.2", "3.6.2"),
@@ -31,7 +31,7 @@ def numbers(release):
 
 
 def line(kind, release, **values):
-    """A line in the wording of a release, None if it had none."""
+    """Return a line in the wording of a release, None if the release has no such wording."""
     for wording in wordings.WORDINGS:
         newest = numbers(wording.until) if wording.until else [99]
         if wording.kind == kind and numbers(wording.since) <= numbers(release) <= newest:
@@ -44,7 +44,7 @@ def line(kind, release, **values):
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_the_file_of_the_broker_that_truncated_shows_it(tmp_path, release):
+def test_the_log_of_a_broker_shows_its_truncation_below_the_high_watermark(tmp_path, release):
     follower = line(MessageKind.FOLLOWER, release, offset=1724, high_watermark=1707)
     lines = [
         f"[Partition t-0 broker=1] {line(MessageKind.LOADED, release, high_watermark=1707)}",
@@ -54,7 +54,7 @@ def test_the_file_of_the_broker_that_truncated_shows_it(tmp_path, release):
     ]
 
     assert (follower is None) == (numbers(release) < [2, 6])
-    assert told(tmp_path, {1: lines}) == [BELOW]
+    assert findings_of(tmp_path, {1: lines}) == [BELOW]
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_the_file_of_the_broker_that_truncated_shows_it(tmp_path, release):
         ("kept-repaired-4.3.1", 1, []),
     ],
 )
-def test_the_file_of_one_broker_of_a_real_cluster(logs, broker, expected):
+def test_the_log_of_one_broker_of_a_real_cluster_has_the_expected_findings(logs, broker, expected):
     assert found(audited(LOGS / logs / f"broker-{broker}.log")) == expected
 
 
@@ -80,37 +80,37 @@ def goes_back(known, offset):
     )
 
 
-def test_a_high_watermark_that_was_learned_after_the_election_does_not_count(tmp_path):
-    assert told(tmp_path, {1: [follows(1, 2, 8, 385, 384), cuts(384), goes_back(385, 384)]}) == []
+def test_a_high_watermark_that_was_learned_after_the_election_shows_no_loss(tmp_path):
+    assert findings_of(tmp_path, {1: [follows(1, 2, 8, 385, 384), truncates(384), goes_back(385, 384)]}) == []
 
 
-def test_a_high_watermark_of_which_no_line_says_when_it_was_reached_is_a_gap(tmp_path):
+def test_a_high_watermark_without_a_line_that_shows_when_it_was_reached_is_a_gap(tmp_path):
     (tmp_path / "broker-1").mkdir()
-    (tmp_path / "broker-1" / "server.log").write_text(stamped([cuts(384), goes_back(385, 384)]))
+    (tmp_path / "broker-1" / "server.log").write_text(stamped([truncates(384), goes_back(385, 384)]))
     audit = audited(tmp_path, broker="broker-([0-9])")
 
     assert audit.findings == []
     assert any("no line shows whether it had reached that before the last election" in gap for gap in audit.gaps)
 
 
-def test_a_second_truncation_removes_what_the_first_has_left(tmp_path):
-    lines = [follows(1, 2, 3, 2600, 2512), cuts(772), follows(1, 3, 4, 772, 772), cuts(390)]
+def test_two_truncations_in_a_row_are_two_findings_without_overlap(tmp_path):
+    lines = [follows(1, 2, 3, 2600, 2512), truncates(772), follows(1, 3, 4, 772, 772), truncates(390)]
 
-    assert told(tmp_path, {1: lines}) == [
+    assert findings_of(tmp_path, {1: lines}) == [
         ("truncated-below-high-watermark", "t-0", 772, 2511),
         ("truncated-below-high-watermark", "t-0", 390, 771),
     ]
 
 
-def test_a_log_that_was_made_again_has_no_high_watermark_of_its_own(tmp_path):
+def test_a_truncation_of_a_recreated_log_shows_no_loss(tmp_path):
     made = "Created log for partition t-0 in /new/t-0 with properties {} (kafka.log.LogManager)"
 
-    assert told(tmp_path, {1: [follows(1, 2, 3, 90, 90), made, cuts(5)]}) == []
+    assert findings_of(tmp_path, {1: [follows(1, 2, 3, 90, 90), made, truncates(5)]}) == []
 
 
-def test_followers_that_print_a_wrong_epoch_and_lines_of_the_metadata_log_are_noted(tmp_path):
+def test_audit_notes_followers_that_print_a_wrong_epoch_and_lines_of_the_metadata_log(tmp_path):
     wrong = follows(1, 2, 3, 9, 9, before=3)
-    (tmp_path / "server.log").write_text(stamped([wrong, cuts(9, "__cluster_metadata-0"), leads(1, 4, 9)]))
+    (tmp_path / "server.log").write_text(stamped([wrong, truncates(9, "__cluster_metadata-0"), leads(1, 4, 9)]))
     audit = audited(tmp_path)
 
     assert any(

@@ -1,4 +1,4 @@
-"""The table of wordings: every line in it is found and read, by whichever release wrote it."""
+"""The table of wordings: audit finds and reads a line in each wording, of every release."""
 
 import re
 import time
@@ -48,7 +48,7 @@ def line(wording):
 
 
 @pytest.mark.parametrize("wording", wordings.WORDINGS, ids=lambda wording: f"{wording.kind}-{wording.since}")
-def test_a_line_in_a_wording_is_found_by_its_needle_and_read_as_that(wording):
+def test_a_line_is_read_as_the_kind_of_its_wording(wording):
     (message,), failed = messages_in(BEFORE + line(wording))
 
     assert (message.kind, failed) == (wording.kind, 0)
@@ -57,7 +57,7 @@ def test_a_line_in_a_wording_is_found_by_its_needle_and_read_as_that(wording):
 
 
 @pytest.mark.parametrize("wording", wordings.WORDINGS, ids=lambda wording: f"{wording.kind}-{wording.since}")
-def test_a_line_in_a_wording_is_found_in_bytes_with_its_needle(wording):
+def test_the_search_in_bytes_finds_a_line_of_each_wording_by_its_needle(wording):
     text = f"before\n{BEFORE}{line(wording)}\nbehind\n\n"
     lines, count = needled(text.encode())
 
@@ -67,7 +67,7 @@ def test_a_line_in_a_wording_is_found_in_bytes_with_its_needle(wording):
 
 
 @pytest.mark.parametrize("wording", wordings.WORDINGS, ids=lambda wording: f"{wording.kind}-{wording.since}")
-def test_a_wording_names_releases_and_a_source_of_kafkas(wording):
+def test_a_wording_names_its_releases_in_order_and_a_kafka_source_file(wording):
     releases = [wording.since, *([wording.until] if wording.until else [])]
 
     assert all(re.fullmatch(r"\d+(\.\d+){2,3}", release) for release in releases)
@@ -77,7 +77,7 @@ def test_a_wording_names_releases_and_a_source_of_kafkas(wording):
 
 
 def nearly(wording):
-    """Lines of 64 KB that nearly match a wording: cut, repeated, and with the longest values."""
+    """Yield lines of 64 KB that almost match a wording: truncated, repeated, and with the longest values."""
     whole = BEFORE + line(wording)
     long = dict.fromkeys(("offset", "leader_epoch", "high_watermark"), "9" * 400) | {"any": "x, y: " * 300}
     values = VALUES | {"partition": "a-" * 120 + "12", "isr": "1, " * 150 + "1"} | long
@@ -93,7 +93,7 @@ def nearly(wording):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("wording", wordings.WORDINGS, ids=lambda wording: f"{wording.kind}-{wording.since}")
-def test_a_long_line_that_nearly_is_in_a_wording_takes_10_ms_at_most(wording):
+def test_a_line_of_64_kb_that_almost_matches_a_wording_takes_at_most_10_ms(wording):
     for text in nearly(wording):
         assert len(text) == LONGEST
         took = min(_seconds(text) for _ in range(5))
@@ -108,7 +108,7 @@ def _seconds(text):
 
 
 @pytest.mark.parametrize("release", REAL)
-def test_who_leads_is_read_of_every_release(release):
+def test_audit_reads_a_line_about_the_leader_from_every_release(release):
     (message,), _ = messages_in(REAL[release])
     kind, said = message.kind, message.said
 
@@ -131,5 +131,5 @@ def test_who_leads_is_read_of_every_release(release):
         ("[UnifiedLog partition=t-0, dir=/broker=3] Truncating", None),
     ],
 )
-def test_a_broker_is_named_by_the_prefix_of_its_messages(message, broker):
+def test_the_prefix_of_a_message_names_its_broker(message, broker):
     assert broker_of(message) == broker

@@ -23,7 +23,7 @@ SHORTEST_LOSS = "produce A, fetch B, receive B, fetch B, crash B, restart B, ele
 FIRST = ("hw", "kip-101", "kip-279", "kip-320")
 UNEQUAL = "produce A, elect B, notify B, produce B, elect A, catch_up A, produce A"
 
-expect.set_options(timeout=30_000)  # a machine may have more to do
+expect.set_options(timeout=30_000)  # the machine may be busy
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def page(browser: Browser, address: str) -> Iterator[Page]:
     """A page of which anything that goes wrong in it, or any request to elsewhere, fails the test."""
     with watched(browser, lambda request: request.url.startswith(address)) as (page, troubles):
         yield page
-        assert [trouble for trouble in troubles if "status of 400" not in trouble] == []  # noted of each mistake
+        assert [trouble for trouble in troubles if "status of 400" not in trouble] == []  # for each wrong input
 
 
 def at(address: str, schedule: str, step: int | None = None, *protocols: str, **settings: Any) -> str:
@@ -71,7 +71,7 @@ def panes(page: Page) -> list[str]:
     return page.locator("#step h3").all_inner_texts()
 
 
-def test_a_click_adds_an_event_and_says_what_it_did(page: Page, address: str) -> None:
+def test_a_click_adds_an_event_and_shows_its_sentence(page: Page, address: str) -> None:
     page.goto(address)
     expect(heading(page)).to_have_text("0 start")
     for event in ("produce A", "fetch B", "receive B", "fetch B"):
@@ -82,7 +82,7 @@ def test_a_click_adds_an_event_and_says_what_it_did(page: Page, address: str) ->
     assert "m0 is committed" in page.locator("#said").inner_text()
 
 
-def test_a_link_that_is_pressed_while_the_page_before_it_comes_is_followed(page: Page, address: str) -> None:
+def test_the_page_follows_a_link_that_is_pressed_while_the_previous_page_loads(page: Page, address: str) -> None:
     page.goto(address)
     asked: list[Route] = []
     page.route("**/?*", lambda route: route.continue_() if asked else asked.append(route))
@@ -97,7 +97,7 @@ def test_a_link_that_is_pressed_while_the_page_before_it_comes_is_followed(page:
     expect(heading(page)).to_have_text("2 fetch B")
 
 
-def test_protocols_stand_side_by_side_and_those_that_look_alike_together(page: Page, address: str) -> None:
+def test_protocols_are_side_by_side_and_protocols_that_do_not_differ_share_a_pane(page: Page, address: str) -> None:
     page.goto(at(address, ", ".join(schedule_texts(M1_LOSS.events)), 12, *FIRST))
     assert panes(page) == ["hw", "kip-101 and kip-279 alike", "kip-320"]
     boxes = [pane.bounding_box() for pane in page.locator(".pane").all()]
@@ -110,7 +110,7 @@ def test_protocols_stand_side_by_side_and_those_that_look_alike_together(page: P
     )
 
 
-def test_what_cannot_happen_says_why_under_each_protocol(page: Page, address: str) -> None:
+def test_events_that_are_not_enabled_show_the_reason_under_each_protocol(page: Page, address: str) -> None:
     page.goto(at(address, "produce A, crash B, restart B, notify B", None, "hw", "kip-320"))
     refused = page.locator(".refused li")
     expect(refused.filter(has_text="restart A")).to_contain_text("A is up")
@@ -119,7 +119,7 @@ def test_what_cannot_happen_says_why_under_each_protocol(page: Page, address: st
     expect(page.locator("#fetch-B")).to_contain_text("only hw")
 
 
-def test_keys_go_back_and_forth(page: Page, address: str) -> None:
+def test_keys_step_back_and_forth(page: Page, address: str) -> None:
     page.goto(at(address, SHORTEST_LOSS))
     for key, said in (
         ("ArrowLeft", "8 notify B"),
@@ -133,7 +133,7 @@ def test_keys_go_back_and_forth(page: Page, address: str) -> None:
         expect(heading(page)).to_have_text(said)
 
 
-def test_the_address_says_where_one_is(page: Page, address: str) -> None:
+def test_the_address_keeps_the_position_for_reload_back_and_forward(page: Page, address: str) -> None:
     page.goto(at(address, SHORTEST_LOSS, 7, "hw", "kip-101"))
     click(page, "crash A")
     expect(heading(page)).to_have_text("8 crash A")
@@ -146,7 +146,7 @@ def test_the_address_says_where_one_is(page: Page, address: str) -> None:
     expect(heading(page)).to_have_text("8 crash A")
 
 
-def test_another_event_at_an_earlier_step_branches_and_the_way_left_is_kept(page: Page, address: str) -> None:
+def test_another_event_at_an_earlier_step_creates_a_branch_and_keeps_the_old_events(page: Page, address: str) -> None:
     page.goto(at(address, SHORTEST_LOSS, 6))
     expect(page.locator("#choices .next")).to_contain_text("elect B")
     click(page, "crash A")
@@ -161,7 +161,7 @@ def test_another_event_at_an_earlier_step_branches_and_the_way_left_is_kept(page
     expect(branch).to_have_count(0)
 
 
-def test_the_next_event_of_the_schedule_goes_forward_and_branches_nowhere(page: Page, address: str) -> None:
+def test_the_next_event_of_the_schedule_steps_forward_without_a_branch(page: Page, address: str) -> None:
     page.goto(at(address, SHORTEST_LOSS, 6))
     click(page, "elect B")
     expect(heading(page)).to_have_text("7 elect B")
@@ -169,7 +169,9 @@ def test_the_next_event_of_the_schedule_goes_forward_and_branches_nowhere(page: 
     expect(page.locator(".branches li")).to_have_count(0)
 
 
-def test_what_does_not_converge_is_seen_healed_after_the_last_step(page: Page, address: str) -> None:
+def test_the_page_shows_the_state_after_all_faults_have_stopped_if_logs_do_not_converge(
+    page: Page, address: str
+) -> None:
     page.goto(at(address, UNEQUAL, None, "kip-101", "hw"))
     page.keyboard.press("ArrowRight")
     expect(heading(page)).to_have_text("healed")
@@ -180,7 +182,7 @@ def test_what_does_not_converge_is_seen_healed_after_the_last_step(page: Page, a
     expect(heading(page)).to_have_text("8 crash B")
 
 
-def test_protocols_and_configuration_are_swapped_under_the_same_schedule(page: Page, address: str) -> None:
+def test_the_form_changes_protocols_and_configuration_and_keeps_the_schedule(page: Page, address: str) -> None:
     page.goto(at(address, SHORTEST_LOSS, 5, *FIRST))
     page.click("#change summary")
     for name in ("kip-101", "kip-279"):
@@ -196,14 +198,14 @@ def test_protocols_and_configuration_are_swapped_under_the_same_schedule(page: P
     assert "replicas=3&power_loss=true&events=" in page.url
 
 
-def test_a_protocol_that_there_is_not_is_answered_with_what_there_is(page: Page, address: str) -> None:
+def test_the_page_suggests_a_name_for_an_unknown_mechanism(page: Page, address: str) -> None:
     page.goto(address)
     page.locator("#settings input[placeholder]").fill("kip-320:fencng=none")
     page.click("#settings button")
     expect(page.locator("#mistake")).to_contain_text("unknown mechanism 'fencng'; did you mean 'fencing'?")
 
 
-def test_the_shortest_way_from_here_is_searched_and_can_be_stepped_along(page: Page, address: str) -> None:
+def test_a_search_finds_the_shortest_violation_and_a_click_adds_its_events(page: Page, address: str) -> None:
     page.goto(at(address, "produce A, fetch B, receive B", None, "hw", "kip-320"))
     page.select_option("#search [name=seconds]", "120")
     page.click("#search button[type=submit]")
@@ -221,7 +223,7 @@ def test_the_shortest_way_from_here_is_searched_and_can_be_stepped_along(page: P
     expect(answer).to_contain_text("hw breaks no-committed-loss already, by step 9: go back before that")
 
 
-def test_a_search_shows_how_far_it_is_and_can_be_cancelled(page: Page, address: str) -> None:
+def test_a_search_shows_its_progress_and_can_be_cancelled(page: Page, address: str) -> None:
     page.goto(at(address, "produce A", None, "kip-320", replicas=3))
     page.select_option("#search [name=seconds]", "120")
     page.click("#search button[type=submit]")
@@ -232,7 +234,9 @@ def test_a_search_shows_how_far_it_is_and_can_be_cancelled(page: Page, address: 
     expect(page.locator("#cancel")).to_be_hidden()
 
 
-def test_a_schedule_is_saved_as_a_case_and_replaces_none_unasked(page: Page, address: str, directory: Path) -> None:
+def test_a_schedule_is_saved_as_a_case_and_replaces_a_case_only_on_request(
+    page: Page, address: str, directory: Path
+) -> None:
     page.goto(at(address, SHORTEST_LOSS))
     page.click("#keep summary")
     page.fill("#save [name=id]", "lost")
@@ -253,7 +257,7 @@ def test_a_schedule_is_saved_as_a_case_and_replaces_none_unasked(page: Page, add
     assert load_case(directory / "lost.yaml").why == "Another story."
 
 
-def test_the_focus_stays_where_it_is_from_step_to_step(page: Page, address: str) -> None:
+def test_the_focus_stays_on_a_button_from_step_to_step(page: Page, address: str) -> None:
     page.goto(address)
     page.locator("#produce-A").focus()
     for length in (1, 2, 3):
@@ -262,9 +266,7 @@ def test_the_focus_stays_where_it_is_from_step_to_step(page: Page, address: str)
     assert page.evaluate("document.activeElement.id") == "produce-A"
 
 
-def test_on_a_phone_the_buttons_come_before_the_picture_and_the_story_after_it(
-    browser: Browser, directory: Path
-) -> None:
+def test_the_buttons_come_before_the_picture_and_the_story_on_a_phone(browser: Browser, directory: Path) -> None:
     start = Position((parse_protocol("hw"),), M1_LOSS.settings, M1_LOSS.events, case=M1_LOSS.id)
     server = listen(Application(start, directory, story=M1_LOSS.why), 0)
     serving = threading.Thread(target=server.serve_forever)
@@ -283,7 +285,7 @@ def test_on_a_phone_the_buttons_come_before_the_picture_and_the_story_after_it(
 
 
 @pytest.mark.parametrize("width", [360, 390, 1400])
-def test_nothing_is_wider_than_the_window(page: Page, address: str, width: int) -> None:
+def test_the_page_does_not_overflow_the_window(page: Page, address: str, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 800})
     long_name = "kip-320:truncate_when=leader_changed_or_epoch_missed,isr_expansion=high_watermark"
     page.goto(at(address, SHORTEST_LOSS, 6, "hw", "kip-101", "kip-320", long_name))
@@ -292,7 +294,7 @@ def test_nothing_is_wider_than_the_window(page: Page, address: str, width: int) 
     assert page.evaluate("document.documentElement.scrollWidth") == width
 
 
-def test_light_and_dark_follow_the_reader(page: Page, address: str) -> None:
+def test_the_page_follows_the_colour_scheme_of_the_browser(page: Page, address: str) -> None:
     grounds = []
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
@@ -301,7 +303,7 @@ def test_light_and_dark_follow_the_reader(page: Page, address: str) -> None:
     assert grounds == ["rgb(255, 255, 255)", "rgb(18, 22, 28)"]
 
 
-def test_a_server_that_has_ended_is_missed(browser: Browser, directory: Path) -> None:
+def test_the_page_shows_a_message_if_the_server_has_ended(browser: Browser, directory: Path) -> None:
     server = listen(Application(Position(), directory), 0)
     serving = threading.Thread(target=server.serve_forever)
     serving.start()
@@ -315,7 +317,7 @@ def test_a_server_that_has_ended_is_missed(browser: Browser, directory: Path) ->
     left.close()
 
 
-def test_without_a_script_links_lead_from_step_to_step(browser: Browser, address: str) -> None:
+def test_links_lead_from_step_to_step_without_javascript(browser: Browser, address: str) -> None:
     plain = browser.new_page(java_script_enabled=False)
     plain.goto(address)
     click(plain, "produce A")

@@ -27,7 +27,7 @@ PROTOCOLS = ("hw", "kip-101")
 START = Position(tuple(map(parse_protocol, PROTOCOLS)), M1_LOSS.settings, M1_LOSS.events, case="m1-loss")
 OTHER = replace(START, protocols=(parse_protocol("kip-320"),)).at(12)  # a page that the site has prepared
 
-expect.set_options(timeout=60_000)  # Python starts in the browser, and the machine may have more to do
+expect.set_options(timeout=60_000)  # Python starts in the browser, and the machine may be busy
 
 
 class _Quiet(SimpleHTTPRequestHandler):
@@ -78,7 +78,7 @@ def test_m1_loss_has_the_fingerprints_of_replay_under_both_protocols(page: Page,
     assert "The first scenario of KIP-101" in page.locator("#story").inner_text()
 
 
-def test_every_step_is_reached_by_key_and_the_address_follows(page: Page, address: str) -> None:
+def test_keys_reach_every_step_and_update_the_address(page: Page, address: str) -> None:
     page.goto(f"{address}?{START.query()}")
     expect(page.locator("output")).to_have_text("step 0 of 25")
     for step in range(1, 26):
@@ -92,7 +92,7 @@ def test_every_step_is_reached_by_key_and_the_address_follows(page: Page, addres
     expect(page.locator(".pane").last).to_contain_text("B keeps m1")
 
 
-def test_another_event_is_computed_in_the_browser_and_back_leads_back(page: Page, address: str) -> None:
+def test_the_browser_computes_another_event_and_goes_back_to_the_step_before(page: Page, address: str) -> None:
     page.goto(f"{address}?{START.at(15).query()}")
     expect(page.locator("output")).to_have_text("step 15 of 25")
     page.click("#restart-A")
@@ -103,7 +103,7 @@ def test_another_event_is_computed_in_the_browser_and_back_leads_back(page: Page
     expect(page.locator("output")).to_have_text("step 15 of 25")
 
 
-def test_a_newcomer_finds_the_stories_and_starts_one_with_the_keyboard(page: Page, address: str) -> None:
+def test_the_start_page_lists_the_stories_and_the_keyboard_opens_a_story(page: Page, address: str) -> None:
     page.goto(address)
     stories = page.locator("#beginnings a")
     expect(stories).to_have_text(["Two rounds of fetch", "A committed record is lost", "Two logs diverge"])
@@ -121,14 +121,16 @@ def test_a_newcomer_finds_the_stories_and_starts_one_with_the_keyboard(page: Pag
         ("events=" + ",".join(["produce+A"] * 501), "501 events are too many to draw"),
     ],
 )
-def test_a_hostile_address_gets_a_message_and_a_way_back(page: Page, address: str, query: str, said: str) -> None:
+def test_a_wrong_address_shows_a_message_and_a_link_to_the_start_page(
+    page: Page, address: str, query: str, said: str
+) -> None:
     page.goto(f"{address}?{query}")
     expect(page.locator("#mistake")).to_contain_text(said)
     page.click("text=start over")
     expect(page.locator("#beginnings")).to_be_visible()
 
 
-def test_neither_the_page_nor_its_worker_may_ask_another_origin(browser: Browser, address: str) -> None:
+def test_the_page_and_its_worker_cannot_send_requests_to_another_origin(browser: Browser, address: str) -> None:
     context = browser.new_context()
     page = context.new_page()
     page.goto(address)
@@ -144,7 +146,7 @@ def test_neither_the_page_nor_its_worker_may_ask_another_origin(browser: Browser
 
 
 @pytest.mark.parametrize("width", [400, 1280, 1600])
-def test_nothing_is_wider_than_the_window(page: Page, address: str, width: int) -> None:
+def test_the_playground_does_not_overflow_the_window(page: Page, address: str, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 900})
     for query in (START.at(12).query(), ""):
         page.goto(f"{address}?{query}")
@@ -153,7 +155,9 @@ def test_nothing_is_wider_than_the_window(page: Page, address: str, width: int) 
     page.set_viewport_size({"width": 1280, "height": 900})
 
 
-def test_all_steps_of_a_first_story_and_each_link_of_the_site_need_no_python(browser: Browser, address: str) -> None:
+def test_the_steps_of_the_first_story_and_a_link_of_the_site_load_without_python(
+    browser: Browser, address: str
+) -> None:
     context = browser.new_context()
     page = context.new_page()
     page.route("**/pyodide/**", lambda route: None)  # Python never arrives
@@ -167,7 +171,7 @@ def test_all_steps_of_a_first_story_and_each_link_of_the_site_need_no_python(bro
     context.close()
 
 
-def test_python_computes_what_the_site_has_not_prepared(browser: Browser, address: str) -> None:
+def test_python_computes_pages_that_the_site_has_not_prepared(browser: Browser, address: str) -> None:
     context = browser.new_context()
     page = context.new_page()
     page.goto(f"{address}?{OTHER.at(13).query()}")
@@ -182,7 +186,7 @@ def seconds_of(visit: Page, address: str, step: int) -> float:
     return time.monotonic() - begun
 
 
-def test_a_second_visit_shows_its_first_page_before_python_has_started(browser: Browser, address: str) -> None:
+def test_a_second_visit_shows_its_first_page_within_two_seconds(browser: Browser, address: str) -> None:
     context = browser.new_context()
     page = context.new_page()
     seconds_of(page, address, 7)
@@ -192,7 +196,7 @@ def test_a_second_visit_shows_its_first_page_before_python_has_started(browser: 
     context.close()
 
 
-@pytest.mark.slow  # a machine that has more to do needs longer
+@pytest.mark.slow  # a busy machine needs longer
 def test_python_computes_the_first_step_of_a_first_visit_within_ten_seconds(browser: Browser, address: str) -> None:
     context = browser.new_context()
     seconds = seconds_of(context.new_page(), address, 7)
@@ -201,6 +205,6 @@ def test_python_computes_the_first_step_of_a_first_visit_within_ten_seconds(brow
     context.close()
 
 
-def test_the_files_are_at_most_15_megabytes_compressed(address: str) -> None:
+def test_the_compressed_files_of_the_playground_are_smaller_than_15_megabytes(address: str) -> None:
     files = playground.files(bundled_cases(), [OTHER.query()])
     assert sum(len(zlib.compress(content)) for _, content in files) < 15_000_000

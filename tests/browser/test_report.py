@@ -46,7 +46,7 @@ def shown(page: Page, case: str = "m1-loss") -> list[str]:
     return [text.strip() for text in page.locator(f"#{case} .step:visible h4").all_inner_texts()]
 
 
-def test_it_opens_at_the_step_where_the_protocols_part(page: Page, report: str) -> None:
+def test_the_report_opens_at_the_step_where_the_protocols_part(page: Page, report: str) -> None:
     page.goto(report)
     assert shown(page) == ["12 notify B ◆ here they part"]
     step = page.locator("#m1-loss-12")
@@ -55,7 +55,7 @@ def test_it_opens_at_the_step_where_the_protocols_part(page: Page, report: str) 
     assert "B keeps m1, beyond its high watermark 1" in step.inner_text()
 
 
-def test_keys_step_through_it(page: Page, report: str) -> None:
+def test_keys_step_through_the_report(page: Page, report: str) -> None:
     page.goto(report)
     for _ in range(4):
         page.keyboard.press("ArrowRight")
@@ -69,7 +69,7 @@ def test_keys_step_through_it(page: Page, report: str) -> None:
     assert shown(page) == ["0 start"]
 
 
-def test_clicks_step_through_it(page: Page, report: str) -> None:
+def test_clicks_step_through_the_report(page: Page, report: str) -> None:
     page.goto(report)
     page.click("#m1-loss [data-go=forward]")
     assert shown(page) == ["13 fetch B"]
@@ -93,7 +93,7 @@ def test_a_link_to_a_step_shows_that_step(page: Page, report: str) -> None:
     assert shown(page) == ["16 notify B"]
 
 
-def test_a_command_that_is_copied_works_as_it_is_pasted(page: Page, report: str, tmp_path: Path) -> None:
+def test_a_command_copied_from_the_report_runs_as_pasted(page: Page, report: str, tmp_path: Path) -> None:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.goto(report)
     page.locator("#m1-loss .copy").first.click()
@@ -105,7 +105,9 @@ def test_a_command_that_is_copied_works_as_it_is_pasted(page: Page, report: str,
 
 
 @pytest.mark.parametrize("width", [360, 1400, pytest.param(390, marks=pytest.mark.slow)])
-def test_every_protocol_of_a_whole_corpus_is_in_reach(page: Page, corpus_report: str, width: int) -> None:
+def test_the_report_of_the_corpus_shows_every_protocol_within_the_window(
+    page: Page, corpus_report: str, width: int
+) -> None:
     page.set_viewport_size({"width": width, "height": 900})
     page.goto(corpus_report)
     assert page.evaluate("document.documentElement.scrollWidth") == width
@@ -115,13 +117,13 @@ def test_every_protocol_of_a_whole_corpus_is_in_reach(page: Page, corpus_report:
 
 
 @pytest.mark.parametrize("width", [360, 768, 1280])
-def test_nothing_is_wider_than_the_window(page: Page, report: str, width: int) -> None:
+def test_the_report_does_not_overflow_the_window(page: Page, report: str, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 800})
     page.goto(report)
     assert page.evaluate("document.documentElement.scrollWidth") == width
 
 
-def test_two_protocols_stand_side_by_side_on_a_desk_and_one_below_the_other_on_a_phone(page: Page, report: str) -> None:
+def test_two_protocols_are_side_by_side_in_a_wide_window_and_stacked_on_a_phone(page: Page, report: str) -> None:
     page.goto(report)
     panes = page.locator("#m1-loss-12 .pane")
     left, right = (panes.nth(i).bounding_box() for i in range(2))
@@ -135,7 +137,7 @@ def test_two_protocols_stand_side_by_side_on_a_desk_and_one_below_the_other_on_a
     assert above["y"] < below["y"]
 
 
-def test_light_and_dark_follow_the_reader(page: Page, report: str) -> None:
+def test_the_report_follows_the_colour_scheme_of_the_browser(page: Page, report: str) -> None:
     pictures = []
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
@@ -145,7 +147,7 @@ def test_light_and_dark_follow_the_reader(page: Page, report: str) -> None:
     assert pictures == ["rgb(255, 255, 255)", "rgb(18, 22, 28)"]
 
 
-def test_on_paper_and_without_a_script_every_step_is_there(browser: Browser, page: Page, report: str) -> None:
+def test_the_report_shows_every_step_on_paper_and_without_javascript(browser: Browser, page: Page, report: str) -> None:
     page.goto(report)
     page.emulate_media(media="print")
     assert len(shown(page)) == 26

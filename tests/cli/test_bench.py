@@ -1,4 +1,4 @@
-"""What the benchmark makes of its measurements. No test looks at how long anything took."""
+"""The tables and summaries of the benchmark. No test checks a duration."""
 
 import json
 import re
@@ -43,7 +43,7 @@ def made(**changes):
     return results.Measurements(results.QUICK, {"processor": "a machine", "Python": "3"}, **(subject | changes))
 
 
-def test_the_table_of_searches_has_one_core_beside_all():
+def test_the_search_table_compares_a_single_core_with_all_cores():
     line = results.search_table(made()).splitlines()[2]
     assert line == (
         "| 2 replicas, 15 records, 14 epoch changes | no | 200 | 25 | 1.00 million | 1.90 million"
@@ -52,41 +52,41 @@ def test_the_table_of_searches_has_one_core_beside_all():
 
 
 @pytest.mark.parametrize(("count", "expected"), [(1, 1), (20, 19), (100, 95)])
-def test_the_95th_percentile_is_enough_for_95_of_100(count, expected):
+def test_the_95th_percentile_is_the_smallest_value_that_covers_95_percent(count, expected):
     assert percentile_95(range(count, 0, -1)) == expected
 
 
-def test_a_spread_has_the_median_and_both_ends():
+def test_a_spread_has_the_median_the_least_and_the_greatest_value():
     assert Spread.of([5, 1, 2]) == Spread(2, 1, 5)
 
 
-def test_a_miss_counts_as_more_than_it_was_given():
+def test_a_miss_counts_as_one_schedule_more_than_the_limit():
     missed = taken(HARD, "uniform", None, None, 7)
     assert (missed.typical, missed.nearly_always, missed.missed) == (1001, 1001, [0, 1])
 
 
-def test_the_fewest_schedules_win_and_nobody_wins_where_all_miss():
+def test_the_strategy_with_the_fewest_schedules_wins_unless_all_strategies_miss():
     swarm, uniform, other = (taken(HARD, name, n) for name, n in (("swarm", 5), ("uniform", 9), ("other", 5)))
     assert detection.wins([swarm, uniform, other]) == ["swarm", "other"]
     assert detection.wins([taken(HARD, "swarm", None), taken(HARD, "uniform", None)]) == []
 
 
-def test_the_slowest_defect_is_that_of_the_worst_seed_of_the_default_strategy():
+def test_the_slowest_mutant_has_the_worst_seed_of_the_default_strategy():
     assert (made().slowest.defect, max(made().slowest.schedules)) == (HARD, 900)
 
 
-def test_a_defect_missed_with_one_seed_is_missed():
+def test_a_mutant_that_a_single_seed_misses_counts_as_missed():
     assert made().missed == []
     assert [each.defect for each in made(detections=[taken(HARD, "swarm", 1, None)]).missed] == [HARD]
 
 
-def test_a_reproducer_that_is_longer_or_not_certified_is_not_minimal():
+def test_a_longer_or_unproven_reproducer_counts_as_not_minimal():
     longer = Reproduced(HARD, 30, 2, 1, True, False, 0.75)
     uncertain = Reproduced(HARD, 30, 1, 1, False, True, 0.75)
     assert made(reproduced=[longer, uncertain]).not_minimal == [longer, uncertain]
 
 
-def test_the_summary_compares_with_the_compiled_walk():
+def test_the_summary_compares_each_speed_with_the_compiled_walk():
     lines = results.summary(made()).splitlines()
     assert lines[2] == "| compiled walk | 9.00 million events/s (8.00 million to 10.00 million) |  |"
     beside = "compiled walk, four generations side by side"
@@ -95,20 +95,20 @@ def test_the_summary_compares_with_the_compiled_walk():
     assert lines[-1].startswith("a machine, Python 3.")
 
 
-def test_the_table_of_detection_puts_the_hardest_first_and_marks_misses():
+def test_the_detection_table_starts_with_the_hardest_mutant_and_marks_misses():
     lines = results.detection_table(made()).splitlines()
     assert [line.split(" | ")[0] for line in lines[2:4]] == [f"| {HARD.name}", f"| {EASY.name}"]
     assert "| 20 / 900, 0.5 s | > / >, 0.5 s |" in lines[2]
     assert "swarm for 1, uniform for 1, of 2" in lines[-1]
 
 
-def test_defects_that_were_held_back_from_tuning_have_a_row_of_their_own():
+def test_the_summary_has_a_row_for_the_mutants_held_out_from_tuning():
     assert [taken(each, "swarm", 1).is_held_back for each in (EASY, HARD)] == [True, False]
     row = next(line for line in results.summary(made()).splitlines() if "held out from the last tuning" in line)
     assert row.endswith("| 1 of 1 | 1.8 compared with 56.5 schedules for the others (geometric means) |")
 
 
-def test_the_json_document_has_every_seed():
+def test_the_json_document_of_bench_has_the_schedules_of_every_seed():
     document = results.to_json(made())
     check_json(["bench", "--json"], json.dumps(document))
     assert document["detection"][3]["schedules"] == [None, None, 7]
@@ -116,14 +116,14 @@ def test_the_json_document_has_every_seed():
     assert document["missed"] == document["not_minimal"] == []
 
 
-def test_results_that_cannot_be_written_are_refused_before_anything_is_measured(epochfuzz, tmp_path):
+def test_bench_stops_before_any_measurement_if_the_results_file_cannot_be_written(epochfuzz, tmp_path):
     done = epochfuzz("bench", "--write", tmp_path / "missing" / "results.md")
     assert (done.code, done.out) == (2, "")
     assert re.search(r"--write: .*results\.md: cannot be written: there is no directory .*missing", done.err)
 
 
 @pytest.mark.slow
-def test_every_broken_protocol_is_found_and_every_reproducer_is_minimal(tmp_path, capsys):
+def test_a_quick_bench_detects_every_mutant_with_a_shortest_reproducer(tmp_path, capsys):
     assert bench(quick=True, write=tmp_path / "results.md", json=True) == 0
     out = capsys.readouterr().out
     check_json(["bench", "--json"], out)
@@ -132,13 +132,13 @@ def test_every_broken_protocol_is_found_and_every_reproducer_is_minimal(tmp_path
     assert "| compiled walk |" in (tmp_path / "results.md").read_text(encoding="utf-8")
 
 
-def test_start_up_is_told_beside_a_bare_import_of_numba():
+def test_the_summary_compares_the_startup_time_with_a_bare_import_of_numba():
     (line,) = (each for each in results.summary(made()).splitlines() if "--version" in each)
     assert line.endswith("compiled | 0.20 s of processor time | 0.50 times a bare `import numba` (0.40 to 0.60) |")
     assert results.to_json(made())["started"][0]["ratio"] == {"median": 0.5, "least": 0.4, "greatest": 0.6}
 
 
 @pytest.mark.thorough
-def test_every_command_whose_start_is_measured_ends_well(monkeypatch):
+def test_the_first_commands_of_the_startup_measurement_succeed(monkeypatch):
     monkeypatch.setattr(startup, "COMMANDS", startup.COMMANDS[:3])
     assert [each.words for each in startup.measure(1)] == [*startup.COMMANDS[:3]]

@@ -1,4 +1,4 @@
-"""The command line: JSON, exit codes, and mistakes that end in one clear message."""
+"""The command line: JSON, exit codes, and clear messages for invalid arguments."""
 
 import io
 import json
@@ -24,7 +24,7 @@ DOCUMENTS = Path(__file__).parents[2] / "corpus" / "documents"
 
 
 def epochfuzz(*arguments, input=""):
-    """How a command ends, run in this process, where everything is compiled and loaded but once."""
+    """Run a command in this process, which compiles and loads everything only once. Returns the ended command."""
     command = ["epochfuzz", *map(str, arguments)]
     with (
         patch.object(sys, "argv", command),
@@ -45,7 +45,6 @@ def result(*arguments, exit_code=0):
 
 
 WEAKEST = "kafka-0.10.2:cache_truncation=with_log,pending_produce=kept,follower_high_watermark=own_end"
-DISTINGUISH = ("fuzz", "--breaks", "hw", "--holds", "kip-101")
 PROVEN = ("--certify", "all")  # however busy the machine is
 
 
@@ -57,7 +56,7 @@ def complaint(*arguments):
     return ended.stderr
 
 
-def test_fuzz_finds_shrinks_and_certifies_the_lost_record():
+def test_fuzz_finds_a_lost_record_and_proves_that_the_schedule_is_shortest():
     walked = ("fuzz", "--protocol", "hw", "--protocol", "kip-320", "--schedules", "20000", "--seed", "7")
     found = result(*walked, *PROVEN)
     assert found["seed"] == 7
@@ -74,7 +73,7 @@ def test_fuzz_finds_shrinks_and_certifies_the_lost_record():
 
 @pytest.fixture
 def ctrl_c(monkeypatch):
-    """Presses Ctrl-C, once, when progress is reported of which `when` holds."""
+    """Return a function that sets up one Ctrl-C, at the first progress report for which `when` is true."""
 
     def at(name, when):
         report = getattr(progress.LiveLine, name)
@@ -90,7 +89,7 @@ def ctrl_c(monkeypatch):
     return at
 
 
-def test_an_interrupted_walk_says_what_it_found_and_how_to_go_on(ctrl_c):
+def test_fuzz_interrupted_by_ctrl_c_prints_its_findings_and_a_command_that_shrinks_them(ctrl_c):
     ctrl_c("walked", lambda tally, elapsed: tally.schedules == 5_000)
     ended = epochfuzz("fuzz", "--protocol", "hw", "--schedules", "900000000", "--seed", "7", "--jobs", "1")
     assert ended.returncode == 130
@@ -102,7 +101,7 @@ def test_an_interrupted_walk_says_what_it_found_and_how_to_go_on(ctrl_c):
     assert epochfuzz(*shrink[1].split(), "--schedules", "2000", "--seed", "7").returncode == 0
 
 
-def test_ctrl_c_while_it_certifies_ends_with_all_that_is_known(ctrl_c):
+def test_fuzz_interrupted_during_a_proof_prints_every_finding_as_unproven(ctrl_c):
     walked = ("fuzz", "--protocol", "hw", "--schedules", "2000", "--seed", "7", "--json", *PROVEN)
     whole = json.loads(epochfuzz(*walked).stdout)["findings"]
     ctrl_c("doing", lambda what: what == "certifying")
@@ -115,7 +114,7 @@ def test_ctrl_c_while_it_certifies_ends_with_all_that_is_known(ctrl_c):
 
 
 @pytest.mark.thorough
-def test_without_a_budget_nothing_is_proven_and_the_same_is_found():
+def test_certify_0_skips_the_proofs_and_does_not_change_the_findings():
     walked = ("fuzz", "--protocol", "hw", "--schedules", "2000", "--seed", "7")
     proven, unproven = result(*walked, "--certify", "all")["findings"], result(*walked, "--certify", "0")["findings"]
     assert [each["seen"] for each in unproven] == [each["seen"] for each in proven]
@@ -124,7 +123,7 @@ def test_without_a_budget_nothing_is_proven_and_the_same_is_found():
     assert "not searched for anything shorter" in epochfuzz(*walked, "--certify", "0").stdout
 
 
-def test_a_proof_that_is_out_of_reach_says_how_far_it_came():
+def test_an_unfinished_proof_reports_the_length_that_the_search_reached():
     walked = ("fuzz", "--protocol", "kip-279", "--replicas", "3", "--schedules", "20000", "--seed", "1")
     found = result(*walked, "--certify", "2s")["findings"]
     unproven = [each for each in found if not each["certified_minimal"]]
@@ -133,7 +132,7 @@ def test_a_proof_that_is_out_of_reach_says_how_far_it_came():
 
 
 @pytest.mark.thorough
-def test_known_flaws_are_a_line_each_unless_a_trace_is_asked_for_and_what_is_unexpected_is_drawn():
+def test_fuzz_prints_one_line_for_a_known_bug_and_a_trace_for_a_new_finding():
     walked = ("fuzz", "--protocol", "hw", "--schedules", "2000", "--seed", "7", *PROVEN)
     known = epochfuzz(*walked).stdout
     line = "hw breaks no-committed-loss and no-acked-loss in 9 events, certified minimal: known bug: "
@@ -144,7 +143,7 @@ def test_known_flaws_are_a_line_each_unless_a_trace_is_asked_for_and_what_is_une
     assert "LEO 0->1" in new.stdout
 
 
-def test_the_same_seed_gives_the_same_findings_whatever_the_number_of_jobs():
+def test_the_findings_of_a_seed_do_not_depend_on_the_number_of_jobs():
     one, three = (
         result("fuzz", "--protocol", "hw", "--schedules", "6000", "--seed", "11", "--jobs", jobs, *PROVEN)
         for jobs in (1, 3)
@@ -153,22 +152,22 @@ def test_the_same_seed_gives_the_same_findings_whatever_the_number_of_jobs():
     assert (one["events"], one["goals"]) == (three["events"], three["goals"])
 
 
-def test_a_property_broken_where_it_should_hold_is_exit_1():
+def test_fuzz_exits_with_1_if_a_schedule_breaks_a_property_that_should_hold():
     protocol = "kip-320:truncation=high_watermark"
     found = result("fuzz", "--protocol", protocol, "--schedules", "20000", "--seed", "1", exit_code=1)
     assert {each["known_flaw"] for each in found["findings"]} == {None}
 
 
-def test_a_run_that_meets_too_few_goals_is_exit_4():
+def test_fuzz_exits_with_4_if_a_required_goal_is_unmet():
     assert result("fuzz", "--protocol", "kip-320", "--schedules", "1", "--seed", "1", exit_code=4)["unmet_goals"]
 
 
-def test_a_distinguishing_schedule_breaks_the_one_and_spares_the_other():
+def test_fuzz_finds_a_shortest_schedule_that_distinguishes_hw_from_kip_101():
     found = result("fuzz", "--breaks", "hw", "--holds", "kip-101")
     assert (found["property"], found["length"], found["certified_minimal"]) == ("no-committed-loss", 9, True)
 
 
-def test_no_schedule_breaks_the_newer_protocol_and_spares_the_older_one_within_small_bounds():
+def test_no_schedule_within_small_bounds_breaks_kip_320_but_not_hw():
     found = result("fuzz", "--breaks", "kip-320", "--holds", "hw", "--records", "1", "--epochs", "1")
     assert found["events"] is None
 
@@ -180,8 +179,9 @@ def test_a_search_for_a_distinguishing_schedule_ends_when_its_time_is_up():
 
 
 @pytest.mark.thorough
-def test_ablation_names_what_each_mechanism_guards():
-    # KIP-101 is what these releases have and those before do not; that requests fail with leadership, all of them have.
+def test_ablation_finds_the_shortest_loss_without_each_mechanism():
+    # Kafka 0.11 to 1.1 have KIP-101, and earlier releases don't. In all of these releases, pending produce requests
+    # fail when the leader loses its leadership.
     bounds = ("--records", "2", "--epochs", "3")
     found = result("fuzz", "--ablate", "kafka-1.1", *bounds, *PROVEN, "--schedules", "20000", "--seed", "1")
     lengths = {
@@ -196,7 +196,7 @@ def test_ablation_names_what_each_mechanism_guards():
 
 
 @pytest.mark.thorough
-def test_ablation_states_its_budget_and_prints_rows_as_they_come():
+def test_ablation_prints_its_budget_and_each_row_as_soon_as_the_row_is_complete():
     command = [sys.executable, "-m", "epochfuzz", "fuzz", "--ablate", "kip-101", "--for", "2s", "--seed", "1"]
     started = time.monotonic()
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
@@ -208,12 +208,12 @@ def test_ablation_states_its_budget_and_prints_rows_as_they_come():
     assert rows[0] < rows[-1] - 0.1 < lines[-1][1]
 
 
-def test_explore_proves_within_bounds():
+def test_explore_proves_that_kip_320_holds_within_small_bounds():
     found = result("explore", "--protocol", "kip-320", "--records", "2", "--epochs", "2")
     assert (found["complete"], found["broken"], found["length"], found["shortest"]) == (True, False, None, None)
 
 
-def test_explore_comes_to_the_same_with_any_number_of_jobs_and_without_symmetry():
+def test_explore_finds_the_same_schedule_with_any_number_of_jobs_and_without_symmetry():
     words = ["explore", "--protocol", "hw", "--records", "1", "--epochs", "1"]
     found = [result(*words, *more) for more in (["--jobs", "1"], ["--jobs", "3"], ["--no-symmetry"])]
     assert [each["length"] for each in found] == [9, 9, 9]
@@ -225,24 +225,24 @@ def test_explore_comes_to_the_same_with_any_number_of_jobs_and_without_symmetry(
 
 
 @pytest.mark.thorough
-def test_explore_says_when_memory_ended_it():
+def test_explore_reports_an_incomplete_search_if_memory_runs_out():
     found = result("explore", "--protocol", "kip-320", "--replicas", "3", "--memory", "0.1", exit_code=4)
     assert (found["complete"], found["broken"]) == (False, False)
 
 
-def test_replay_of_the_lost_record():
+def test_replay_shows_that_hw_loses_a_record_and_kip_101_does_not():
     (case,) = result("replay", DOCUMENTS / "m1-loss.yaml")["cases"]
     assert case["as_expected"] is True
     assert "no-committed-loss" in case["protocols"]["hw"]["broken"]
     assert case["protocols"]["kip-101"]["broken"] == []
 
 
-def test_replay_does_not_call_expected_what_a_case_says_nothing_of():
+def test_replay_reports_that_a_case_has_no_expectation_for_a_protocol():
     arguments = ("replay", DOCUMENTS / "m1-loss.yaml", "--protocol", "kip-320:fencing=none")
     assert "the case does not say" in epochfuzz(*arguments).stdout
 
 
-def test_a_case_that_is_not_as_expected_is_exit_1(tmp_path):
+def test_replay_exits_with_1_if_a_case_is_not_as_expected(tmp_path):
     case = tmp_path / "wrong.yaml"
     case.write_text(
         "schema: 1\nid: wrong\nwhy: Wrong.\nevents: [produce A]\nexpect:\n  hw: {broken: [no-divergence]}\n"
@@ -259,7 +259,7 @@ def test_shrink_prints_a_case_that_replays(tmp_path):
     assert case["protocols"]["hw"]["at"] == 9
 
 
-def test_a_shrunk_case_tells_its_own_story_and_not_that_of_the_case_it_was_made_from(tmp_path):
+def test_the_story_of_a_shrunk_case_describes_the_shrunk_schedule(tmp_path):
     shrunk = tmp_path / "shrunk.yaml"
     shrunk.write_text(epochfuzz("shrink", DOCUMENTS / "m1-loss.yaml", "--protocol", "hw").stdout)
     why = load_case(shrunk).why
@@ -316,23 +316,23 @@ def test_a_shrunk_case_tells_its_own_story_and_not_that_of_the_case_it_was_made_
         (["shrink", str(DOCUMENTS / "m1-loss.yaml"), "--protocol", "kip-101"], "nothing to shrink"),
     ],
 )
-def test_a_mistake_is_one_clear_message(arguments, message):
+def test_a_command_with_invalid_arguments_stops_with_a_clear_message(arguments, message):
     assert message in " ".join(complaint(*arguments).split())
 
 
-def test_a_bad_case_names_its_file_and_line(tmp_path):
+def test_the_message_for_an_invalid_case_names_the_file_and_the_line(tmp_path):
     case = tmp_path / "bad.yaml"
     case.write_text("schema: 1\nid: bad\nwhy: Bad.\nevents:\n  - produce A\n  - fetsch B\n")
     assert f"{case}:6:" in "".join(complaint("replay", case).splitlines())
 
 
-def test_what_is_piped_has_no_spaces_at_the_ends_of_lines():
+def test_piped_output_has_no_trailing_spaces():
     shown = epochfuzz("replay", DOCUMENTS / "m1-loss.yaml", "--trace").stdout
     assert "LEO 0->1" in shown
     assert [line for line in shown.splitlines() if line.endswith(" ")] == []
 
 
-def test_a_piped_table_has_the_names_of_cases_and_protocols_whole(tmp_path):
+def test_a_piped_table_does_not_truncate_the_names_of_cases_and_protocols(tmp_path):
     name = "a-case-" + "of-a-long-name-" * 8 + "indeed"
     case = tmp_path / "case.yaml"
     case.write_text(f"schema: 1\nid: {name}\nwhy: W.\nevents: [produce A]\nexpect:\n  hw: {{broken: []}}\n")
@@ -343,7 +343,7 @@ def test_a_piped_table_has_the_names_of_cases_and_protocols_whole(tmp_path):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("more", [(), ("--json",)], ids=["for people", "JSON"])
-def test_a_reader_who_leaves_is_no_broken_property(more):
+def test_fuzz_exits_with_141_if_its_output_pipe_is_closed(more):
     reading, writing = os.pipe()
     os.close(reading)
     options = ("--protocol", "hw", "--schedules", "2000", "--seed", "1")
@@ -355,13 +355,13 @@ def test_a_reader_who_leaves_is_no_broken_property(more):
     assert "Exception" not in ended.stderr
 
 
-def test_the_line_of_a_mistake_is_a_number_and_no_pictogram(tmp_path):
+def test_a_message_prints_line_100_as_a_number_and_not_as_an_emoji(tmp_path):
     case = tmp_path / "bad.yaml"
     case.write_text("schema: 1\nid: bad\nwhy: Bad.\n" + "#\n" * 95 + "events:\n  - fetsch B\n")
     assert f"{case}:100:" in "".join(complaint("replay", case).splitlines())
 
 
-def test_nobody_to_ask_whether_to_keep_a_case_is_bad_input_and_says_what_to_use(tmp_path):
+def test_corpus_add_suggests_the_option_yes_if_stdin_has_no_answer(tmp_path):
     arguments = ("corpus", "add", DOCUMENTS / "m1-loss.yaml", "--corpus", tmp_path / "corpus")
     ended = epochfuzz(*arguments)
     assert ended.returncode == 2
@@ -370,7 +370,7 @@ def test_nobody_to_ask_whether_to_keep_a_case_is_bad_input_and_says_what_to_use(
     assert epochfuzz(*arguments, input="y\n").returncode == 0
 
 
-def test_a_file_that_is_no_case_does_not_keep_the_others_from_being_replayed(tmp_path):
+def test_replay_of_a_directory_replays_the_valid_cases_and_exits_with_2_for_an_invalid_file(tmp_path):
     shutil.copy(DOCUMENTS / "m1-loss.yaml", tmp_path)
     (tmp_path / "zzz.yaml").write_text("schema: 2\n")
     ended = epochfuzz("replay", tmp_path)
@@ -379,7 +379,7 @@ def test_a_file_that_is_no_case_does_not_keep_the_others_from_being_replayed(tmp
     assert f"{tmp_path}/zzz.yaml:1" in ended.stderr.replace("\n", "")
 
 
-def test_a_case_is_read_from_standard_input_and_not_rewritten_there():
+def test_replay_reads_a_case_from_stdin_but_cannot_rewrite_stdin():
     case = (DOCUMENTS / "m1-loss.yaml").read_text()
     assert "m1-loss" in epochfuzz("replay", "-", input=case).stdout
     assert "-:1: the case has no 'id'" in epochfuzz("replay", "-", input="schema: 1\n").stderr

@@ -27,7 +27,7 @@ COMMANDS = dict(commands())
 
 
 @pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
-def test_every_command_helps_by_example(path):
+def test_the_help_of_every_command_has_an_example_with_valid_options(path):
     name = " ".join(("epochfuzz", *path))
     examples = [part for part in COMMANDS[path].help.split("`") if name in part]
     assert examples
@@ -43,17 +43,17 @@ def test_every_command_helps_by_example(path):
 @pytest.mark.parametrize(
     "path", [path for path in COMMANDS if path not in (("campaign",), ("cluster",), ("corpus",))], ids=" ".join
 )
-def test_every_command_has_json(path):
+def test_every_command_has_the_option_json(path):
     assert any("--json" in parameter.opts for parameter in COMMANDS[path].params)
 
 
-def test_commands_are_listed_in_the_order_in_which_people_meet_them():
+def test_help_lists_the_commands_in_the_order_of_the_documentation():
     listed = CliRunner().invoke(app, ["--help"]).output
     places = [listed.index(f"│ {name} ") for name in ("conform", "fuzz", "campaign", "replay", "explain", "selftest")]
     assert places == sorted(places)
 
 
-def test_commands_that_look_at_something_of_the_users_are_listed_as_such_and_apart():
+def test_help_lists_commands_for_user_systems_for_models_and_for_cases_in_separate_groups():
     listed = CliRunner().invoke(app, ["--help"]).output
     _, yours, model, cases, _ = re.split(r"─ (?:Test something|Test a protocol|Look at cases|See how)", listed)
     assert [name in yours for name in ("│ conform ", "│ cluster ", "│ audit ")] == [True] * 3
@@ -62,7 +62,7 @@ def test_commands_that_look_at_something_of_the_users_are_listed_as_such_and_apa
 
 
 def completions(words):
-    """What a shell offers for the last of some words."""
+    """Return the completions that a shell offers for the last word."""
     *_, current = words.split(" ")
     environment = {
         "_EPOCHFUZZ_COMPLETE": "complete_bash",
@@ -110,7 +110,7 @@ OPTIONS = [
 @pytest.mark.parametrize(
     ("path", "option"), OPTIONS, ids=lambda part: part if isinstance(part, str) else " ".join(part)
 )
-def test_wherever_a_protocol_is_named_a_shell_completes_it(path, option):
+def test_a_shell_completes_protocols_for_every_option_that_takes_a_protocol(path, option):
     assert completions(" ".join(("epochfuzz", *path, option, "kafka-2.6"))) == ["kafka-2.6.0", "kafka-2.6.1"]
 
 
@@ -122,26 +122,26 @@ def test_wherever_a_protocol_is_named_a_shell_completes_it(path, option):
         (["replay", "--protocl", "hw", "x"], "--protocol"),
     ],
 )
-def test_a_mistyped_command_or_option_is_answered_with_the_right_one(arguments, said):
+def test_a_mistyped_command_or_option_gets_a_suggestion(arguments, said):
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 2
     assert said in result.output
 
 
 @pytest.mark.parametrize("path", [(), *COMMANDS], ids=lambda path: " ".join(("epochfuzz", *path)))
-def test_a_flag_is_shown_without_a_type(path):
+def test_help_shows_flags_without_a_type(path):
     shown = CliRunner().invoke(app, [*path, "--help"]).output
     assert "--help" in shown
     assert "<bool>" not in shown
 
 
-def test_help_and_mistakes_are_answered_before_anything_heavy_is_loaded():
+def test_importing_the_command_line_loads_neither_numba_nor_hypothesis_nor_spark():
     code = "import sys, epochfuzz.harness.cli.main; print({'hypothesis', 'numba', 'pyspark'} & set(sys.modules))"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout == "set()\n"
 
 
-def test_what_a_command_does_not_need_is_not_loaded():
+def test_the_option_version_loads_neither_numpy_nor_numba_nor_yaml_nor_hypothesis():
     asked = (
         "import sys\nfrom epochfuzz.harness.cli.main import main\nsys.argv[1:] = ['--version']\ntry: main()\nfinally: "
     )

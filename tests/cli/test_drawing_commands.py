@@ -33,7 +33,7 @@ def complaint(*arguments: object) -> str:
     ("name", "start"),
     [("svg", "<svg "), ("mermaid", "sequenceDiagram"), ("tla", "---"), ("terminal", "hw breaks no-committed-loss")],
 )
-def test_a_drawing_goes_to_stdout_alone_or_to_its_file(tmp_path, name, start):
+def test_replay_writes_a_drawing_to_stdout_or_to_the_output_file(tmp_path, name, start):
     printed = epochfuzz("replay", M1_LOSS, "--format", name)
     assert printed.stdout.startswith(start)
     assert "as expected" in printed.stderr
@@ -57,7 +57,7 @@ def test_a_report_of_a_directory_shows_each_case(tmp_path):
     assert all(f'<section class="exhibit held" id="{case["id"]}">' in text for case in document["cases"])
 
 
-def test_a_report_of_a_case_that_is_not_as_expected_is_exit_1(tmp_path):
+def test_report_exits_with_1_if_a_case_is_not_as_expected(tmp_path):
     case = tmp_path / "wrong.yaml"
     case.write_text(
         "schema: 1\nid: wrong\nwhy: Wrong.\nevents: [produce A]\nexpect:\n  hw: {broken: [no-divergence]}\n"
@@ -68,7 +68,7 @@ def test_a_report_of_a_case_that_is_not_as_expected_is_exit_1(tmp_path):
 
 
 @pytest.mark.parametrize("arguments", [("replay", "--format", "svg"), ("report", "--out", "x.html")])
-def test_a_schedule_that_is_too_long_to_be_drawn_is_refused(tmp_path, arguments):
+def test_a_drawing_command_stops_if_a_schedule_is_too_long_to_draw(tmp_path, arguments):
     case = tmp_path / "m1-loss.yaml"
     long = load_case(M1_LOSS)
     events = "\n".join(["events:", *["  - fetch B"] * (MOST_EVENTS + 1), "expect:"])
@@ -94,5 +94,5 @@ def test_a_schedule_that_is_too_long_to_be_drawn_is_refused(tmp_path, arguments)
         (["replay", M1_LOSS, "--json", "--format", "tla"], "name a file for the drawing with --out"),
     ],
 )
-def test_a_mistake_about_what_to_write_is_one_clear_message(arguments, said):
+def test_a_command_with_invalid_output_options_stops_with_a_clear_message(arguments, said):
     assert said in " ".join(complaint(*arguments).split())

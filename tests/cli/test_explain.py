@@ -89,12 +89,12 @@ each_example = pytest.mark.parametrize("entry", [pytest.param(e, id=e.name) for 
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_name_of_the_model_is_explained_and_no_other(kind: str) -> None:
+def test_the_glossary_explains_exactly_the_names_of_the_model(kind: str) -> None:
     assert [entry.name for entry in ENTRIES if entry.kind == kind] == NAMES[kind]
 
 
 @each_entry
-def test_an_entry_says_in_sentences_what_a_name_means_and_why_it_exists(entry: GlossaryEntry) -> None:
+def test_the_meaning_and_the_reason_of_an_entry_are_sentences(entry: GlossaryEntry) -> None:
     assert entry.means.endswith(".")
     assert entry.why.endswith(".")
 
@@ -103,7 +103,7 @@ def test_an_entry_says_in_sentences_what_a_name_means_and_why_it_exists(entry: G
 
 
 @each_example
-def test_a_schedule_that_breaks_a_property_does_so_with_its_last_event_and_spares_the_protocol_beside(
+def test_an_example_breaks_a_property_with_its_last_event_and_only_under_its_protocol(
     entry: GlossaryEntry,
 ) -> None:
     example = entry.example
@@ -122,7 +122,7 @@ def test_the_example_of_a_property_breaks_that_property_if_any_protocol_does(ent
 
 
 @of_kind("mechanism")
-def test_the_example_of_a_mechanism_is_about_that_mechanism_alone(entry: GlossaryEntry) -> None:
+def test_the_example_of_a_mechanism_compares_protocols_that_differ_only_in_this_mechanism(entry: GlossaryEntry) -> None:
     mechanism, _, choice = entry.name.partition("=")
     under, beside = parse_protocol(entry.example.under), parse_protocol(entry.example.beside)
     assert [each for each in MECHANISMS if under.choice(each) != beside.choice(each)] == [mechanism]
@@ -132,24 +132,24 @@ def test_the_example_of_a_mechanism_is_about_that_mechanism_alone(entry: Glossar
 
 
 @of_kind("generation")
-def test_the_example_of_a_generation_is_held_against_the_next_and_breaks_it_if_that_mends_anything(
+def test_the_example_of_a_reference_design_shows_a_violation_that_the_next_design_fixes(
     entry: GlossaryEntry,
 ) -> None:
     names = list(GENERATIONS)
     last = min(names.index(entry.name), len(names) - 2)
     assert (entry.example.under, entry.example.beside) == (names[last], names[last + 1])
-    does_otherwise = ("kip-320", "kip-497")  # and no worse
+    does_otherwise = ("kip-320", "kip-497")  # the next design differs from these, and fixes nothing
     assert (entry.example.breaks is None) == (entry.name in does_otherwise)
 
 
 @of_kind("release")
-def test_the_example_of_a_release_breaks_it_and_not_what_mends_that(entry: GlossaryEntry) -> None:
+def test_the_example_of_a_release_compares_the_release_with_a_named_protocol(entry: GlossaryEntry) -> None:
     assert entry.example.under == entry.name
     assert entry.example.beside in NAMED
 
 
 @of_kind("event")
-def test_the_example_of_an_event_ends_with_it_and_needs_every_event_before_it(entry: GlossaryEntry) -> None:
+def test_the_example_of_an_event_ends_with_this_event_and_needs_every_earlier_event(entry: GlossaryEntry) -> None:
     whole = narrate(run(entry.example))
     assert whole[-1].applied
     assert whole[-1].event.split()[0] == entry.name
@@ -158,14 +158,14 @@ def test_the_example_of_an_event_ends_with_it_and_needs_every_event_before_it(en
 
 
 @of_kind("goal")
-def test_the_example_of_a_goal_meets_it_with_its_last_event_and_needs_every_event(entry: GlossaryEntry) -> None:
+def test_the_example_of_a_goal_meets_the_goal_with_the_last_event_and_needs_every_event(entry: GlossaryEntry) -> None:
     goal = 1 << goals.NAMES.index(entry.name)
     assert run(entry.example).steps[-1].state.goals & goal
     for events in leaving_one_out(entry.example.events):
         assert not any(step.state.goals & goal for step in run(entry.example, events=events).steps)
 
 
-# What the example of a word shows in the end. Those of the others are shortest schedules.
+# The condition that the last state of a word's example meets. The examples of other words are shortest schedules.
 SHOWN = {
     "LEO": lambda p: p.leo[0] == 1,
     "HW": lambda p: p.high_watermark[0] == 1,
@@ -188,7 +188,9 @@ def is_power_of_two(number: int) -> bool:
 
 
 @of_kind("word")
-def test_the_example_of_a_word_shows_it_with_its_last_event_and_needs_every_event(entry: GlossaryEntry) -> None:
+def test_the_example_of_a_word_shows_its_meaning_with_the_last_event_and_needs_every_event(
+    entry: GlossaryEntry,
+) -> None:
     if entry.example.breaks is None:
         is_shown = SHOWN[entry.name]
         assert is_shown(run(entry.example).steps[-1].state)
@@ -210,7 +212,7 @@ def test_the_example_of_a_word_shows_it_with_its_last_event_and_needs_every_even
         ("known bug", "known"),
     ],
 )
-def test_a_word_has_other_names_too_but_for_those_of_something_else(said: str, name: str) -> None:
+def test_a_lookup_accepts_synonyms_and_any_case_except_the_exact_name_of_another_entry(said: str, name: str) -> None:
     assert find(said).name == name
 
 
@@ -229,8 +231,9 @@ SEARCHED = list(dict.fromkeys(entry.example for entry in ENTRIES if entry.exampl
         for example in SEARCHED
     ],
 )
-def test_complete_search_finds_an_example_of_that_length_and_none_shorter(example: Example) -> None:
-    # Two protocols with three replicas do not fit into memory. What breaks the one at all bounds what breaks it alone.
+def test_exhaustive_search_finds_no_schedule_shorter_than_the_example(example: Example) -> None:
+    # A search of two protocols with three replicas does not fit into memory. A schedule that breaks only the first is
+    # at least as long as the shortest schedule that breaks the first.
     alone = example.settings.replicas > 2
     bounds = {"records": 2 if alone else 3, "epochs": 3}
     found = explore(
@@ -246,13 +249,13 @@ def test_complete_search_finds_an_example_of_that_length_and_none_shorter(exampl
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("generation", GENERATIONS)
-def test_complete_search_finds_no_high_watermark_beyond_the_log(generation: str) -> None:
+def test_exhaustive_search_finds_no_high_watermark_beyond_the_log(generation: str) -> None:
     bounds = Configuration(power_loss=True, asynchronous_checkpoint=True, records=1, epochs=1)
     result = explore(GENERATIONS[generation], bounds, properties.named("hw-within-log").bit)
     assert (result.complete, result.broken) == (True, False)
 
 
-# Who has it.
+# The role of a name in each reference design.
 
 
 @pytest.mark.parametrize(
@@ -268,17 +271,19 @@ def test_complete_search_finds_no_high_watermark_beyond_the_log(generation: str)
         ("crash", "hw", "has it"),
     ],
 )
-def test_an_entry_says_what_the_name_stands_for_in_a_generation(name: str, generation: str, expected: str) -> None:
+def test_an_entry_describes_the_role_of_a_name_in_each_reference_design(
+    name: str, generation: str, expected: str
+) -> None:
     assert by_generation(find(name))[generation].startswith(expected)
 
 
-def test_an_entry_of_a_generation_or_release_names_no_other() -> None:
+def test_the_entry_of_a_reference_design_or_release_describes_no_other_protocol() -> None:
     assert list(by_generation(find("kip-101"))) == ["kip-101"]
     assert list(by_generation(find("kafka-2.6.1"))) == ["kafka-2.6.1"]
 
 
 @of_kind("goal")
-def test_a_goal_that_a_run_can_ask_for_is_asked_for_in_its_example(entry: GlossaryEntry) -> None:
+def test_the_entry_of_a_goal_says_required_exactly_if_a_configuration_requires_the_goal(entry: GlossaryEntry) -> None:
     every = [
         Configuration(min_insync_replicas=2),
         Configuration(unclean_leader_election=True, power_loss=True, asynchronous_checkpoint=True),
@@ -310,7 +315,7 @@ def invoke(app: typer.Typer, *arguments: str) -> Any:
     return result
 
 
-def test_without_a_name_all_are_listed_one_line_each(app: typer.Typer) -> None:
+def test_explain_without_a_name_lists_every_name_on_a_line(app: typer.Typer) -> None:
     lines = invoke(app).stdout.splitlines()
     assert [line for line in lines if not line.startswith("  ")] == list(KINDS.values())
     listed = [line.rstrip().split("  ")[1] for line in lines if line.startswith("  ")]
@@ -319,7 +324,7 @@ def test_without_a_name_all_are_listed_one_line_each(app: typer.Typer) -> None:
 
 @pytest.mark.thorough
 @each_entry
-def test_every_name_can_be_explained_to_people_and_to_programs(app: typer.Typer, entry: GlossaryEntry) -> None:
+def test_explain_prints_every_entry_as_text_and_as_json(app: typer.Typer, entry: GlossaryEntry) -> None:
     result = invoke(app, *entry.name.split(), "--json")
     out = result.stdout
     check_json(["explain", "--json"], out)
@@ -334,7 +339,7 @@ def test_every_name_can_be_explained_to_people_and_to_programs(app: typer.Typer,
     assert f"{len(entry.example.events)} {entry.example.events[-1]}" in " ".join(text.split())
 
 
-def test_the_list_is_there_for_programs_too(app: typer.Typer) -> None:
+def test_explain_prints_the_list_of_names_as_json(app: typer.Typer) -> None:
     names = json.loads(invoke(app, "--json").stdout)["names"]
     assert names[0] == {
         "name": "no-committed-loss",
@@ -354,7 +359,7 @@ def test_the_list_is_there_for_programs_too(app: typer.Typer) -> None:
         ("xyzzy", "`epochfuzz explain` lists all names"),
     ],
 )
-def test_an_unknown_name_is_answered_with_the_nearest_right_ones(app: typer.Typer, written: str, said: str) -> None:
+def test_explain_suggests_the_nearest_names_for_an_unknown_name(app: typer.Typer, written: str, said: str) -> None:
     with pytest.raises(BadInput) as caught:
         invoke(app, *written.split())
     assert str(caught.value) == f"unknown name {written!r}; {said}"
@@ -377,22 +382,22 @@ def test_an_unknown_name_is_answered_with_the_nearest_right_ones(app: typer.Type
         ("unclean.leader.election.enable", "unclean election"),
     ],
 )
-def test_the_words_of_articles_are_known(written: str, name: str) -> None:
+def test_a_lookup_accepts_common_terms_from_articles(written: str, name: str) -> None:
     assert find(written).name == name
 
 
-def test_no_synonym_is_the_name_of_another_entry_and_only_hw_is_told_apart_by_its_case() -> None:
+def test_names_and_synonyms_are_unambiguous_except_for_upper_and_lower_case_hw() -> None:
     meant = {(name.lower(), entry.name) for entry in ENTRIES for name in (entry.name, *entry.also)}
     names = [name for name, _ in meant]
     assert {name for name in names if names.count(name) > 1} == {"hw"}
 
 
-def test_looking_a_name_up_in_python_raises_the_same() -> None:
+def test_a_lookup_of_an_unknown_name_raises_an_error_with_a_suggestion() -> None:
     with pytest.raises(UnknownName, match="did you mean 'fetch'"):
         find("fetsh")
 
 
-def test_explaining_loads_neither_numba_nor_hypothesis_nor_spark() -> None:
+def test_explain_loads_neither_numba_nor_hypothesis_nor_spark() -> None:
     code = (
         "import sys; from harness.commands.explain import explain; explain(['fetch']);"
         " assert not {'numba', 'hypothesis', 'pyspark'} & set(sys.modules)"
@@ -404,7 +409,9 @@ def test_explaining_loads_neither_numba_nor_hypothesis_nor_spark() -> None:
     ("name", "exit_code", "complaint"),
     [("fetch", 0, ""), ("fetsh", 2, "epochfuzz: unknown name 'fetsh'; did you mean 'fetch'?\n")],
 )
-def test_the_exit_code_says_whether_there_was_something_to_explain(name: str, exit_code: int, complaint: str) -> None:
+def test_explain_exits_with_0_for_a_known_name_and_with_2_for_an_unknown_name(
+    name: str, exit_code: int, complaint: str
+) -> None:
     result = subprocess.run(
         [sys.executable, "-c", "from epochfuzz.harness.cli.main import main; main()", "explain", name],
         cwd=ROOT,
@@ -415,7 +422,7 @@ def test_the_exit_code_says_whether_there_was_something_to_explain(name: str, ex
     assert (result.returncode, result.stderr) == (exit_code, complaint)
 
 
-def test_a_kip_or_an_issue_is_explained_by_what_it_tells_of_in_any_case_of_letters(epochfuzz) -> None:
+def test_explain_links_an_issue_to_its_mechanisms_in_any_spelling(epochfuzz) -> None:
     for name in ("KAFKA-7395", "kafka-7395", "Kafka 7395"):
         told = epochfuzz("explain", *name.split(), "--json").json
         assert told["name"] == "KAFKA-7395"
@@ -424,19 +431,19 @@ def test_a_kip_or_an_issue_is_explained_by_what_it_tells_of_in_any_case_of_lette
         assert "fencing=epoch" in told["mentioned_by"]
 
 
-def test_every_issue_that_a_choice_declares_is_explained() -> None:
+def test_explain_knows_every_issue_that_a_mechanism_choice_declares() -> None:
     declared = {told for choices in MECHANISMS.values() for choice in choices for told in choice.told_by}
     named = {name for name in declared if is_issue(name)}
     assert {issue(name).name for name in named} == named
 
 
-def test_an_issue_that_nothing_speaks_of_is_bad_input(epochfuzz) -> None:
+def test_explain_exits_with_2_for_an_issue_that_no_entry_mentions(epochfuzz) -> None:
     ended = epochfuzz("explain", "KAFKA-99999")
     assert ended.code == 2
     assert "no entry mentions KAFKA-99999" in ended.err
 
 
-def test_every_number_that_the_project_writes_down_is_explained() -> None:
+def test_explain_knows_every_kip_and_issue_that_the_project_mentions() -> None:
     folders = ("docs", "corpus", "model", "harness/reference", "harness/lab/mutants")
     texts = [
         file.read_text(encoding="utf-8")
@@ -449,5 +456,5 @@ def test_every_number_that_the_project_writes_down_is_explained() -> None:
 
 
 @pytest.mark.parametrize("said", ["4.3.1", "v4.3.1", "Kafka 4.3.1", "KAFKA-4.3.1"])
-def test_a_version_is_explained_however_it_is_written(app: typer.Typer, said: str) -> None:
+def test_explain_accepts_a_kafka_version_in_any_spelling(app: typer.Typer, said: str) -> None:
     assert "kafka-4.3.1 stands for kafka-4.1" in invoke(app, *said.split()).stdout

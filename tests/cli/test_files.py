@@ -1,4 +1,4 @@
-"""Files that commands write: an input, or a file of another kind, is never written over."""
+"""Files that commands write: no command overwrites an input or a file of another kind."""
 
 import os
 import shutil
@@ -33,7 +33,7 @@ def in_a_directory_with_a_case(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(("words", "kind"), KINDS)
-def test_a_case_is_not_written_over(epochfuzz, words, kind):
+def test_no_command_overwrites_a_case_file(epochfuzz, words, kind):
     before = Path("a.yaml").read_bytes()
     ended = epochfuzz(*words, "a.yaml")
     assert (ended.code, ended.out) == (2, "")
@@ -43,7 +43,7 @@ def test_a_case_is_not_written_over(epochfuzz, words, kind):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(("words", "kind"), WRITING)
-def test_a_file_of_the_same_kind_is_written_again(epochfuzz, words, kind):
+def test_a_command_overwrites_a_file_that_has_the_format_of_its_output(epochfuzz, words, kind):
     Path("written").touch()  # an empty file is of any kind
     code = epochfuzz(*words, "written").code
     assert code in (0, 4)  # 4: so few schedules meet too few goals
@@ -52,7 +52,7 @@ def test_a_file_of_the_same_kind_is_written_again(epochfuzz, words, kind):
     assert len(Path("written").read_bytes()) == pytest.approx(len(first), rel=0.01)
 
 
-def test_a_drawing_is_not_written_over_a_drawing_in_another_format(epochfuzz):
+def test_replay_does_not_overwrite_a_drawing_in_another_format(epochfuzz):
     draw = ("replay", "a.yaml", "--protocol", "hw", "--out", "x", "--format")
     for format_ in FORMATS:
         assert epochfuzz(*draw, format_).code == 0
@@ -70,25 +70,25 @@ def test_a_drawing_is_not_written_over_a_drawing_in_another_format(epochfuzz):
     ],
     ids=["no directory", "a directory", "a long name"],
 )
-def test_a_file_that_cannot_be_written_is_a_message_before_the_work_starts(epochfuzz, words, kind, place, complaint):
+def test_a_command_stops_before_its_work_if_the_output_file_cannot_be_written(epochfuzz, words, kind, place, complaint):
     Path("folder").mkdir()
     ended = epochfuzz(*words, place)
     assert (ended.code, ended.out) == (2, "")
     assert ended.err.strip() == f"epochfuzz: {words[-1]}: {place}: {complaint}"
 
 
-def test_two_options_do_not_name_the_same_file(epochfuzz):
+def test_fuzz_stops_if_two_options_name_the_same_file(epochfuzz):
     ended = epochfuzz(*WALK, "--report", "x", "--sarif", "./x")
     assert (ended.code, ended.out) == (2, "")
     assert "--report and --sarif name the same file, x; name two files" in ended.err
     assert not Path("x").exists()
 
 
-def test_a_device_may_be_written(epochfuzz):
+def test_report_writes_to_a_device(epochfuzz):
     assert epochfuzz("report", "a.yaml", "--out", os.devnull).code == 0
 
 
-def test_an_added_case_replaces_no_file(epochfuzz):
+def test_corpus_add_does_not_replace_a_file(epochfuzz):
     kept = Path("corpus/found/m1-loss.yaml")
     kept.parent.mkdir(parents=True)
     kept.write_text(Path("a.yaml").read_text().replace("id: m1-loss", "id: other").replace("offset", "place"))
@@ -111,7 +111,7 @@ VALUES = [
 
 
 @pytest.mark.parametrize(("words", "option"), VALUES)
-def test_an_empty_value_is_not_taken_for_the_working_directory(epochfuzz, words, option):
+def test_an_empty_option_value_is_an_error_and_not_the_working_directory(epochfuzz, words, option):
     ended = epochfuzz(*words)
     assert (ended.code, ended.out) == (2, "")
     assert ended.err == f"epochfuzz: {option}: the value is empty; give a value\n"
@@ -121,7 +121,7 @@ def test_an_empty_value_is_not_taken_for_the_working_directory(epochfuzz, words,
 @pytest.mark.parametrize(
     "words", [("replay", ""), ("audit", ""), ("report", "", "--out", "x"), ("campaign", "resume", "")]
 )
-def test_an_empty_argument_is_not_taken_for_the_working_directory(epochfuzz, words):
+def test_an_empty_argument_is_an_error_and_not_the_working_directory(epochfuzz, words):
     ended = epochfuzz(*words)
     assert (ended.code, ended.out) == (2, "")
     assert ": the value is empty; give a value" in ended.err
@@ -138,7 +138,7 @@ def test_an_empty_argument_is_not_taken_for_the_working_directory(epochfuzz, wor
         (f"fuzz --for {10**30}h", f"--for must be at most 100000h; got {10**30}h"),
     ],
 )
-def test_a_number_that_no_clock_or_counter_holds_is_a_message(epochfuzz, words, complaint):
+def test_a_command_stops_with_a_message_if_a_number_is_too_large(epochfuzz, words, complaint):
     ended = epochfuzz(*words.split())
     assert (ended.code, ended.out) == (2, "")
     assert complaint in ended.err
@@ -171,7 +171,7 @@ LONG = "x" * 300
     ],
     ids=lambda words: " ".join(words).replace(LONG, "LONG"),
 )
-def test_a_name_of_more_than_255_characters_is_a_message(epochfuzz, words):
+def test_a_command_stops_with_a_message_if_a_file_name_has_more_than_255_characters(epochfuzz, words):
     ended = epochfuzz(*words)
     assert ended.code == 2
     assert "file name too long" in ended.err.lower()

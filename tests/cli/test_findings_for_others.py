@@ -10,7 +10,7 @@ import pytest
 
 
 def epochfuzz(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
-    """A run with an environment that has nothing of Actions but what is given."""
+    """Run epochfuzz without the variables of GitHub Actions, except those in `environment`."""
     command = [sys.executable, "-c", "from epochfuzz.harness.cli.main import main; main()", *map(str, arguments)]
     bare = {"GITHUB_ACTIONS": "", "GITHUB_STEP_SUMMARY": ""} | environment
     return subprocess.run(command, capture_output=True, text=True, timeout=300, env={**os.environ, **bare})
@@ -18,7 +18,7 @@ def epochfuzz(*arguments: object, **environment: str) -> subprocess.CompletedPro
 
 @pytest.fixture(scope="module")
 def walked(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
-    """A walk that finds something known of hw and something new, shown in every way there is."""
+    """Make a random run with known findings of hw and new findings. Returns its output in every format."""
     place = tmp_path_factory.mktemp("walk")
     files = {name: place / name for name in ("findings.sarif", "report.html", "summary.md")}
     protocols = ("--protocol", "hw", "--protocol", "kip-320:fencing=none")
@@ -53,7 +53,7 @@ def test_a_sarif_log_has_a_rule_for_each_property_and_a_result_for_each_finding(
         assert result["properties"]["events"] == finding["events"]
 
 
-def test_a_code_flow_leads_through_the_events_of_the_case_file_that_the_log_carries(sarif, tmp_path):
+def test_a_code_flow_points_to_the_events_in_the_case_file_of_the_sarif_log(sarif, tmp_path):
     (run,) = sarif["runs"]
     for result in run["results"]:
         place = result["locations"][0]["physicalLocation"]["artifactLocation"]
@@ -67,7 +67,7 @@ def test_a_code_flow_leads_through_the_events_of_the_case_file_that_the_log_carr
         assert thread["locations"][-1]["importance"] == "essential" or result["ruleId"] == "convergence"
 
 
-def test_the_case_in_a_sarif_log_replays_as_it_expects(sarif, tmp_path):
+def test_the_cases_in_a_sarif_log_replay_as_expected(sarif, tmp_path):
     for artifact in sarif["runs"][0]["artifacts"]:
         (tmp_path / artifact["location"]["uri"]).write_text(artifact["contents"]["text"], encoding="utf-8")
     ended = epochfuzz("replay", tmp_path, "--json")
@@ -75,7 +75,7 @@ def test_the_case_in_a_sarif_log_replays_as_it_expects(sarif, tmp_path):
     assert len(json.loads(ended.stdout)["cases"]) == len(sarif["runs"][0]["results"])
 
 
-def test_the_report_of_a_walk_shows_what_is_unexpected_first(walked):
+def test_the_report_of_a_random_run_shows_unexpected_findings_first(walked):
     page = walked["report.html"]
     assert page.index("kip-320:fencing=none breaks") < page.index("hw breaks")
     assert "Coverage goals: schedules that met each" in page
@@ -83,7 +83,7 @@ def test_the_report_of_a_walk_shows_what_is_unexpected_first(walked):
     assert walked["json"]["reproduce"] in page
 
 
-def test_in_actions_each_unexpected_finding_is_an_error_annotation(walked):
+def test_fuzz_in_github_actions_annotates_each_unexpected_finding_as_an_error(walked):
     annotations = [line for line in walked["said"].splitlines() if line.startswith("::")]
     new = [finding for finding in walked["json"]["findings"] if finding["known_flaw"] is None]
     assert len(annotations) == len(new) > 0
@@ -105,7 +105,7 @@ def test_the_report_and_the_sarif_log_link_each_finding_to_play(walked, sarif):
         assert result["hostedViewerUri"].partition("&step=")[0].replace("&", "&amp;") in walked["report.html"]
 
 
-def test_the_summary_of_a_step_has_a_table_and_a_diagram_of_what_is_unexpected(walked):
+def test_the_step_summary_has_a_table_and_a_diagram_of_the_unexpected_findings(walked):
     lines = walked["summary.md"].splitlines()
     new = [finding for finding in walked["json"]["findings"] if finding["known_flaw"] is None]
     assert lines[0].startswith(f"### epochfuzz: {len(new)} unexpected, ")
@@ -124,7 +124,7 @@ def case(tmp_path: Path) -> Path:
     return file
 
 
-def test_a_replay_in_actions_names_the_file_that_is_not_as_expected(case, tmp_path):
+def test_replay_in_github_actions_annotates_the_file_of_an_unexpected_result(case, tmp_path):
     summary = tmp_path / "summary.md"
     ended = epochfuzz("replay", case, GITHUB_ACTIONS="true", GITHUB_STEP_SUMMARY=str(summary))
     said = f"::error file={case},title=wrong is not as expected::hw: no-divergence was expected to break, but held"
@@ -133,13 +133,13 @@ def test_a_replay_in_actions_names_the_file_that_is_not_as_expected(case, tmp_pa
     assert summary.read_text().splitlines()[0] == "### epochfuzz: 0 of 1 cases as expected"
 
 
-def test_outside_of_actions_nothing_of_it_is_printed(case):
+def test_replay_outside_github_actions_prints_no_annotation(case):
     ended = epochfuzz("replay", case)
     assert ended.returncode == 1
     assert "::" not in ended.stdout + ended.stderr
 
 
-def test_a_summary_that_cannot_be_written_is_one_clear_message(case, tmp_path):
+def test_replay_stops_with_a_clear_message_if_the_step_summary_cannot_be_written(case, tmp_path):
     ended = epochfuzz("replay", case, GITHUB_STEP_SUMMARY=str(tmp_path))
     assert (ended.returncode, ended.stderr) == (
         2,

@@ -1,4 +1,4 @@
-"""What a machine that has compiled nothing is shown while it compiles."""
+"""The first finding, which `fuzz` shows while it compiles the kernels."""
 
 import io
 
@@ -17,7 +17,7 @@ HW = GENERATIONS["hw"]
 
 
 class Compiling:
-    """Stands for the processes that compile: they go on for as long as they are asked so often."""
+    """Stand in for the compiling processes. They finish after `asked` reads of `goes_on`."""
 
     def __init__(self, asked: int) -> None:
         self.left = asked
@@ -43,7 +43,7 @@ def shown(compiling: Compiling, protocols: list[str], monkeypatch: pytest.Monkey
     return out.file.getvalue()
 
 
-def test_an_interpreted_search_finds_as_short_a_schedule_as_the_compiled_one() -> None:
+def test_interpreted_and_compiled_search_find_the_same_shortest_schedule() -> None:
     settings = Configuration(records=2, epochs=2)
     for property_ in ("no-committed-loss", "isr-complete"):
         wanted = properties.named(property_).bit
@@ -51,7 +51,7 @@ def test_an_interpreted_search_finds_as_short_a_schedule_as_the_compiled_one() -
         assert found == explore(HW, settings, wanted).shortest
 
 
-def test_the_lost_record_is_shown_while_kernels_are_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fuzz_shows_the_lost_record_while_kernels_are_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     compiling = Compiling(100_000)
     text = shown(compiling, ["hw", "kip-101"], monkeypatch)
     assert "9 notify B" in text
@@ -59,17 +59,17 @@ def test_the_lost_record_is_shown_while_kernels_are_compiled(monkeypatch: pytest
     assert compiling.waited
 
 
-def test_a_search_that_takes_longer_than_compiling_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fuzz_stops_the_interpreted_search_when_the_compilation_finishes(monkeypatch: pytest.MonkeyPatch) -> None:
     compiling = Compiling(3)
     assert "breaks" not in shown(compiling, ["kip-320"], monkeypatch)
     assert compiling.waited
 
 
-def test_where_all_is_compiled_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fuzz_shows_no_first_finding_if_all_kernels_are_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     assert shown(Compiling(0), ["hw"], monkeypatch) == ""
 
 
-def test_ctrl_c_ends_what_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_stops_the_compilation(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*arguments: object) -> None:
         raise KeyboardInterrupt
 

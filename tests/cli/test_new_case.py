@@ -1,4 +1,4 @@
-"""new-case: a conversation from a pipe, and the case that comes of it."""
+"""`new-case` with answers from a pipe, and the case that it saves."""
 
 import json
 import os
@@ -33,7 +33,7 @@ def recorded(file: Path, answers: str, *options: str) -> Result:
     return result
 
 
-def test_what_is_recorded_is_a_case_that_expects_of_each_generation_what_it_does(file):
+def test_new_case_saves_the_results_of_each_reference_design_as_expectations(file):
     result = recorded(file, f"{SHORTEST_LOSS}save\nm0 is lost.\nquit\n", "--protocol", "hw")
     case = load_case(file)
     assert (case.id, case.why) == ("lost-m0", "m0 is lost.")
@@ -47,7 +47,7 @@ def test_what_is_recorded_is_a_case_that_expects_of_each_generation_what_it_does
     assert "not saved" not in result.output
 
 
-def test_each_step_shows_the_state_what_happened_and_what_is_enabled(file):
+def test_new_case_shows_the_state_the_effect_and_the_enabled_events_after_each_step(file):
     output = recorded(file, "produce A\n").output
     assert "0 start (kip-320)" in output
     assert "1 produce A (kip-320)" in output
@@ -56,23 +56,23 @@ def test_each_step_shows_the_state_what_happened_and_what_is_enabled(file):
     assert "8 shrink B" not in output[: output.index("1 produce A (kip-320)")]
 
 
-def test_an_event_is_chosen_by_number_or_by_name_in_any_case(file):
+def test_new_case_accepts_an_event_by_number_or_by_name_in_upper_or_lower_case(file):
     recorded(file, "1\nFETCH b\n2\nsave\n\n")
     assert schedule_texts(load_case(file).events) == ["produce A", "fetch B", "receive B"]
 
 
-def test_undo_takes_the_last_event_back(file):
+def test_undo_removes_the_last_event(file):
     output = recorded(file, "undo\nproduce A\ncrash A\nundo\nfetch B\nsave\n\n").output
     assert "there is nothing to undo" in output
     assert schedule_texts(load_case(file).events) == ["produce A", "fetch B"]
 
 
-def test_without_a_reason_a_case_has_its_story(file):
+def test_new_case_writes_the_story_of_a_case_if_the_user_gives_no_reason(file):
     recorded(file, "produce A\nfetch B\nsave\n")
     assert load_case(file).why.startswith("(1) A appends m0 at offset 0 in epoch 0. (2) A answers B's fetch")
 
 
-def test_faults_that_are_switched_on_can_be_recorded(file):
+def test_new_case_records_a_power_loss_if_the_option_enables_power_losses(file):
     recorded(file, "produce C\nproduce A\npower_loss A\nsave\n\n", "--power-loss", "--replicas", "3")
     case = load_case(file)
     assert (case.settings.power_loss, case.settings.replicas) == (True, 3)
@@ -94,18 +94,18 @@ def test_faults_that_are_switched_on_can_be_recorded(file):
         ("\x00\xff", "unknown command"),
     ],
 )
-def test_an_answer_that_is_none_is_explained_and_changes_nothing(file, answer, said):
+def test_new_case_explains_an_invalid_answer_and_keeps_the_schedule(file, answer, said):
     result = recorded(file, f"{answer}\nproduce A\nsave\n\n")
     assert said in result.output
     assert schedule_texts(load_case(file).events) == ["produce A"]
 
 
-def test_what_was_not_saved_is_shown_so_that_it_can_be_typed_again(file):
+def test_new_case_prints_unsaved_events_when_the_user_quits(file):
     assert "not saved: produce A, fetch B" in recorded(file, "produce A\nfetch B\nquit\ncrash A\n").output
     assert not file.exists()
 
 
-def test_as_json_it_says_what_was_saved(file):
+def test_new_case_prints_the_saved_case_as_json(file):
     result = recorded(file, "produce A\nsave\n\n", "--json")
     out = result.stdout
     check_json(["new-case", "--json"], out)
@@ -115,7 +115,7 @@ def test_as_json_it_says_what_was_saved(file):
     assert document["protocols"]["hw"] == {"broken": [], "at": None}
 
 
-def test_a_file_that_is_there_is_not_written_over(file):
+def test_new_case_does_not_overwrite_a_file(file):
     file.write_text("mine")
     result = CliRunner().invoke(app, ["new-case", str(file)], input="produce A\nsave\n\n")
     assert isinstance(result.exception, BadInput)
@@ -123,13 +123,13 @@ def test_a_file_that_is_there_is_not_written_over(file):
     assert file.read_text() == "mine"
 
 
-def test_a_directory_that_is_not_there_is_noticed_before_anything_is_recorded(tmp_path):
+def test_new_case_stops_before_the_first_question_if_the_directory_is_missing(tmp_path):
     result = CliRunner().invoke(app, ["new-case", str(tmp_path / "none" / "case.yaml")])
     assert isinstance(result.exception, BadInput)
     assert "there is no directory" in str(result.exception)
 
 
-def test_what_was_recorded_is_kept_when_ctrl_c_ends_it(epochfuzz, file, monkeypatch):
+def test_new_case_saves_the_recorded_events_on_ctrl_c(epochfuzz, file, monkeypatch):
     answers = iter(["produce A", "fetch B"])
 
     def answer(prompt=""):

@@ -1,4 +1,4 @@
-"""`epochfuzz play` without a browser: addresses, who may ask the server for what, saving, and how the command ends."""
+"""`epochfuzz play` without a browser: addresses, rejected requests, saving, searches, and the end of the command."""
 
 import signal
 import socket
@@ -52,7 +52,7 @@ def parsed(query: str) -> Position:
 
 
 @given(positions, st.integers(0, 31))
-def test_an_address_is_read_back_as_the_position_that_it_is_of(there: Position, step: int) -> None:
+def test_the_address_of_a_position_parses_back_to_the_position(there: Position, step: int) -> None:
     there = there.at(step) if there.events else there
     assert parsed(there.query()) == there
 
@@ -77,7 +77,7 @@ def test_a_branch_that_continues_the_schedule_opens_at_the_last_common_event() -
         ("events=" + ",".join(["produce+A"] * 501), "501 events are too many to draw"),
     ],
 )
-def test_an_address_that_is_of_nowhere_says_why(query: str, said: str) -> None:
+def test_the_message_for_an_invalid_address_gives_the_reason(query: str, said: str) -> None:
     with pytest.raises(BadPosition) as refused:
         parsed(query)
     assert said in str(refused.value)
@@ -86,14 +86,14 @@ def test_an_address_that_is_of_nowhere_says_why(query: str, said: str) -> None:
 @pytest.mark.thorough
 @settings(max_examples=30, deadline=None)
 @given(positions)
-def test_whatever_was_clicked_there_is_a_page(there: Position) -> None:
+def test_play_has_a_page_for_every_position(there: Position) -> None:
     client = Client(Application(there, Path()))
     answer = client.get(f"/?{there.query()}", headers=OURS)
     assert answer.status_code == 200
     assert "Events that are not enabled" in answer.text
 
 
-def test_every_event_is_either_a_choice_or_refused_with_a_reason() -> None:
+def test_the_board_offers_each_event_or_shows_why_the_event_is_not_enabled() -> None:
     board = Board(where("produce A, crash B, restart B", "hw", "kip-320", replicas=3))
     offered = {choice.event: choice.under for choices in board.choices.values() for choice in choices}
     refused = [(event, names) for each in board.refused for event in each.events for names, _ in each.reasons]
@@ -108,7 +108,7 @@ def client(tmp_path: Path) -> Client:
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:8320", "127.0.0.1.evil.example", "10.0.0.1:8320", ""])
-def test_a_page_that_calls_the_server_by_another_name_learns_nothing(client: Client, host: str) -> None:
+def test_the_server_rejects_a_request_with_a_foreign_host_header(client: Client, host: str) -> None:
     for path in ("/", "/play.js", "/search/1"):
         answer = client.get(path, headers={"Host": host})
         assert answer.status_code == 400
@@ -119,7 +119,7 @@ def test_a_page_that_calls_the_server_by_another_name_learns_nothing(client: Cli
     "origin", ["http://evil.example", "http://127.0.0.1:9999", "https://127.0.0.1:8320", "null", None]
 )
 @pytest.mark.parametrize("path", ["/save", "/search", "/search/1/cancel"])
-def test_nothing_is_saved_or_searched_for_another_page(
+def test_the_server_rejects_a_save_or_a_search_from_a_foreign_or_missing_origin(
     client: Client, tmp_path: Path, path: str, origin: str | None
 ) -> None:
     headers = {"Host": OURS["Host"]} | ({} if origin is None else {"Origin": origin})
@@ -128,7 +128,7 @@ def test_nothing_is_saved_or_searched_for_another_page(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_page_loads_nothing_from_elsewhere_and_stands_in_no_frame(client: Client) -> None:
+def test_the_content_security_policy_forbids_foreign_resources_and_frames(client: Client) -> None:
     policy = client.get("/", headers=OURS, follow_redirects=True).headers["Content-Security-Policy"]
     assert "default-src 'none'" in policy
     assert "frame-ancestors 'none'" in policy
@@ -138,7 +138,7 @@ def saved(client: Client, there: Position, **form: str) -> TestResponse:
     return client.post("/save", headers=OURS, data={"position": there.query(), **form})
 
 
-def test_what_is_saved_is_a_case_that_expects_what_happens_now(client: Client, tmp_path: Path) -> None:
+def test_play_saves_a_case_that_expects_the_current_results(client: Client, tmp_path: Path) -> None:
     there = where(SHORTEST_LOSS, "kafka-2.1", acks="1")
     assert "Saved as" in saved(client, there, id="lost", why="Because: #1 & <b>").json["answer"]
     case = load_case(tmp_path / "lost.yaml")
@@ -155,12 +155,14 @@ def test_what_is_saved_is_a_case_that_expects_what_happens_now(client: Client, t
         ("produce A, crash C", "lost", "'crash C' is out of range: with 2 replicas the last is B"),
     ],
 )
-def test_what_is_no_case_is_not_saved(client: Client, tmp_path: Path, schedule: str, slug: str, said: str) -> None:
+def test_play_does_not_save_an_invalid_case(
+    client: Client, tmp_path: Path, schedule: str, slug: str, said: str
+) -> None:
     assert said in saved(client, where(schedule, "hw"), id=slug).json["answer"]
     assert list(tmp_path.rglob("*")) == []
 
 
-def test_a_case_that_is_there_is_replaced_only_if_that_is_wanted(client: Client, tmp_path: Path) -> None:
+def test_play_replaces_an_existing_case_only_on_request(client: Client, tmp_path: Path) -> None:
     (tmp_path / "lost.yaml").write_text("precious")
     refused = saved(client, where(SHORTEST_LOSS, "hw"), id="lost").json
     assert refused["is_there"]
@@ -187,7 +189,7 @@ def test_a_search_that_visits_every_state_says_that_nothing_breaks() -> None:
     assert "From here on, kip-320 breaks nothing more within the bounds" in search.answer
 
 
-def test_what_is_broken_or_not_promised_is_not_searched_for() -> None:
+def test_play_does_not_search_for_a_property_that_is_broken_or_not_guaranteed() -> None:
     searches = Searches()
     with pytest.raises(CannotSearch, match="breaks no-committed-loss already, by step 9: go back"):
         searches.start(LookAhead(where(SHORTEST_LOSS, "hw"), HW, "no-committed-loss", 10))
@@ -206,7 +208,7 @@ def play(*arguments: object) -> subprocess.Popen[str]:
     )
 
 
-def test_ctrl_c_ends_it_quietly() -> None:
+def test_ctrl_c_stops_play_without_a_message() -> None:
     running = play("--port", 0)
     assert running.stdout is not None
     assert running.stdout.readline().startswith("play at http://127.0.0.1:")
@@ -223,13 +225,13 @@ def complaint(*arguments: object) -> str:
     return " ".join(err.split())
 
 
-def test_a_port_in_use_says_so() -> None:
+def test_play_stops_with_a_clear_message_if_the_port_is_in_use() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
         assert f"--port: {port} is not available (Address already in use)" in complaint("--port", port)
 
 
-def test_bad_input_says_what_is_wrong(tmp_path: Path) -> None:
+def test_play_stops_with_a_clear_message_for_invalid_input(tmp_path: Path) -> None:
     broken = tmp_path / "broken.yaml"
     broken.write_text("schema: 1\nid: broken\nwhy: Broken.\nevents: [produce A, fetsch B]\n")
     assert f"{broken}:4: unknown event 'fetsch'" in complaint(broken)
@@ -238,7 +240,9 @@ def test_bad_input_says_what_is_wrong(tmp_path: Path) -> None:
     assert "the case sets the configuration" in complaint(broken, "--replicas", "3")
 
 
-def test_json_says_where_to_look_and_which_protocols_there_are(epochfuzz: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_json_output_of_play_has_the_address_and_the_protocols(
+    epochfuzz: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def end_at_once(server: BaseWSGIServer) -> None:
         raise KeyboardInterrupt
 
@@ -248,7 +252,9 @@ def test_json_says_where_to_look_and_which_protocols_there_are(epochfuzz: Any, m
     assert document["address"].startswith("http://127.0.0.1:")
 
 
-def test_a_case_opens_before_its_first_event_with_its_story(epochfuzz: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_play_opens_a_case_before_the_first_event_and_shows_the_story_of_the_case(
+    epochfuzz: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     opened: list[Any] = []
 
     def end_at_once(server: BaseWSGIServer) -> None:

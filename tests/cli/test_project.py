@@ -1,4 +1,4 @@
-"""`[tool.epochfuzz]`: what a project's schedules are drawn under where nobody says otherwise."""
+"""`[tool.epochfuzz]` in pyproject.toml: the default protocols and configuration of a project."""
 
 import os
 from collections.abc import Callable
@@ -17,7 +17,7 @@ Write = Callable[[str], Path]
 
 @pytest.fixture
 def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
-    """Writes the table of the project in whose subdirectory somebody is."""
+    """Return a function that writes the project table, in the parent of the current directory."""
     (tmp_path / "tests").mkdir()
     monkeypatch.chdir(tmp_path / "tests")
     look_in(None)
@@ -32,7 +32,7 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
 
 @pytest.fixture
 def walked(epochfuzz: Callable[..., Any]) -> Callable[..., Any]:
-    """What a short walk is about."""
+    """Return a function that makes a short random run. It returns the protocols and the configuration of the run."""
 
     def walk(*words: str) -> tuple[list[str], dict[str, Any]]:
         document = epochfuzz("fuzz", "--schedules", 1, "--seed", 1, "--json", *words).json
@@ -58,7 +58,7 @@ def walked(epochfuzz: Callable[..., Any]) -> Callable[..., Any]:
     ],
     ids=["a pipe", "a directory", "a device", "a loop of links", "5000 nested lists"],
 )
-def test_a_file_that_cannot_be_read_is_a_message_and_does_not_block(
+def test_fuzz_stops_with_a_message_and_does_not_block_if_pyproject_toml_is_unreadable(
     write: Write, tmp_path: Path, epochfuzz: Callable[..., Any], make: Callable[[Path], Any], said: str
 ) -> None:
     path = tmp_path / "pyproject.toml"
@@ -67,34 +67,36 @@ def test_a_file_that_cannot_be_read_is_a_message_and_does_not_block(
     assert (ended.code, ended.out, ended.err) == (2, "", f"epochfuzz: {path}: {said}\n")
 
 
-# Where it is found.
+# The place of the table.
 
 
-def test_it_is_found_above_the_current_directory_past_files_without_the_table(write: Write, tmp_path: Path) -> None:
+def test_the_project_table_is_found_above_a_pyproject_toml_without_the_table(write: Write, tmp_path: Path) -> None:
     write('protocols = ["hw"]')
     Path("pyproject.toml").write_text("[tool.ruff]\n", encoding="utf-8")
     assert [protocol.name for protocol in project().protocols] == ["hw"]
 
 
-def test_without_the_table_there_is_nothing_to_say(write: Write) -> None:
+def test_a_project_without_the_table_has_no_protocols_and_the_default_configuration(write: Write) -> None:
     assert (project().protocols, project().settings) == ((), Configuration())
 
 
-# Who takes it.
+# Commands and tests that use the table.
 
 
-def test_a_walk_takes_protocols_and_configuration_from_it(write: Write, walked: Callable[..., Any]) -> None:
+def test_fuzz_uses_the_protocols_and_the_configuration_of_the_project_table(
+    write: Write, walked: Callable[..., Any]
+) -> None:
     write('protocols = ["kip-101", "kip-320"]\nconfig = {replicas = 3, acks = 1, power_loss = true}')
     assert walked() == (["kip-101", "kip-320"], {"replicas": 3, "acks": "1", "power_loss": True})
 
 
-def test_an_option_takes_its_place(write: Write, walked: Callable[..., Any]) -> None:
+def test_an_option_of_fuzz_overrides_the_project_table(write: Write, walked: Callable[..., Any]) -> None:
     write('protocols = ["kip-101", "kip-320"]\nconfig = {replicas = 3, acks = "1", power_loss = true}')
     options = ("--protocol", "hw", "--replicas", "2", "--acks", "all", "--no-power-loss")
     assert walked(*options) == (["hw"], {"replicas": 2})
 
 
-def test_the_command_that_reproduces_a_walk_says_what_the_project_would_say_otherwise(
+def test_the_reproduce_command_of_fuzz_has_the_options_that_override_the_project_table(
     write: Write, epochfuzz: Callable[..., Any]
 ) -> None:
     write('config = {replicas = 3, acks = "1", power_loss = true}')
@@ -102,9 +104,7 @@ def test_the_command_that_reproduces_a_walk_says_what_the_project_would_say_othe
     assert epochfuzz("fuzz", *options.split(), "--json").json["reproduce"] == f"epochfuzz fuzz {options}"
 
 
-def test_what_says_which_protocol_to_ablate_needs_none_of_the_project(
-    write: Write, epochfuzz: Callable[..., Any]
-) -> None:
+def test_ablate_ignores_the_protocols_of_the_project_table(write: Write, epochfuzz: Callable[..., Any]) -> None:
     write('protocols = ["hw"]')
     bounds = ("--records", 1, "--epochs", 1)
     ended = epochfuzz("fuzz", "--ablate", "kip-101", *bounds, "--schedules", 10, "--seed", 1, "--json")
@@ -112,14 +112,14 @@ def test_what_says_which_protocol_to_ablate_needs_none_of_the_project(
 
 
 @pytest.mark.parametrize(("protocols", "code"), [('["kip-320"]', 0), ('["kip-320", "hw"]', 2)])
-def test_a_search_takes_its_protocol_from_it_where_it_has_one(
+def test_explore_uses_the_project_table_only_if_the_table_has_a_single_protocol(
     write: Write, epochfuzz: Callable[..., Any], protocols: str, code: int
 ) -> None:
     write(f"protocols = {protocols}")
     assert epochfuzz("explore", "--records", 1, "--epochs", 1).code == code
 
 
-def test_a_case_that_names_no_protocol_is_replayed_under_those_of_it(
+def test_replay_uses_the_protocols_of_the_project_table_for_a_case_without_expectations(
     write: Write, epochfuzz: Callable[..., Any]
 ) -> None:
     write('protocols = ["kip-320", "hw"]')
@@ -130,7 +130,7 @@ def test_a_case_that_names_no_protocol_is_replayed_under_those_of_it(
     assert (list(silent["protocols"]), list(speaking["protocols"])) == (["kip-320", "hw"], ["kip-101"])
 
 
-def test_a_state_machine_takes_what_it_is_not_told_from_it(write: Write) -> None:
+def test_a_state_machine_takes_missing_arguments_from_the_project_table(write: Write) -> None:
     write('protocols = ["kip-101", "kip-320"]\nconfig = {replicas = 3}')
     told, not_told = replication_machine("hw", settings=Configuration(acks="1")), replication_machine()
     assert [protocol.name for protocol in not_told.protocols] == ["kip-101", "kip-320"]
@@ -139,7 +139,7 @@ def test_a_state_machine_takes_what_it_is_not_told_from_it(write: Write) -> None
     assert told.scout.settings == Configuration(acks="1")
 
 
-def test_a_conformance_test_takes_what_it_is_not_told_from_it(write: Write) -> None:
+def test_a_conformance_test_takes_missing_arguments_from_the_project_table(write: Write) -> None:
     asked = []
 
     class MyLog:
@@ -159,7 +159,7 @@ def test_a_conformance_test_takes_what_it_is_not_told_from_it(write: Write) -> N
     assert set(asked) == {("kip-101", 2, "1"), ("hw", 3, "all")}
 
 
-# What is refused.
+# Invalid tables.
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_a_conformance_test_takes_what_it_is_not_told_from_it(write: Write) -> N
         ("config = [", "Invalid value (at end of document)"),
     ],
 )
-def test_what_it_cannot_say_is_answered_with_the_file_and_the_key(
+def test_the_message_for_an_invalid_project_table_names_the_file_and_the_problem(
     write: Write, epochfuzz: Callable[..., Any], table: str, complaint: str
 ) -> None:
     path = write(table)
@@ -184,7 +184,7 @@ def test_what_it_cannot_say_is_answered_with_the_file_and_the_key(
     assert ended.err == f"epochfuzz: {path}: {complaint}\n"
 
 
-def test_a_shell_is_not_told_of_mistakes_in_it(write: Write) -> None:
+def test_shell_completion_ignores_an_invalid_project_table(write: Write) -> None:
     write("protocol = 1")
     words = {"_EPOCHFUZZ_COMPLETE": "complete_bash", "COMP_WORDS": "epochfuzz fuzz --protocol kip-3", "COMP_CWORD": "3"}
     assert CliRunner().invoke(app, [], prog_name="epochfuzz", env=words).output.split() == ["kip-320"]

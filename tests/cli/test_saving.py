@@ -1,4 +1,4 @@
-"""`fuzz --out`: what a walk found stays as case files, without Spark, and with `--new` only what is news."""
+"""`fuzz --out` saves findings as case files, without Spark. With `--new`, it saves only unreported findings."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -30,7 +30,7 @@ def names(directory: str) -> set[str]:
     return {path.name for path in Path(directory).iterdir()}
 
 
-def test_every_finding_is_saved_as_a_case_that_expects_what_was_found(epochfuzz: Command) -> None:
+def test_fuzz_saves_every_finding_as_a_case_that_expects_the_violation(epochfuzz: Command) -> None:
     found = epochfuzz(*WALK, "--protocol", "hw", "--out", "found", "--json").json
     saved = {path: load_case(path) for path in found["saved"]}
     schedules = {(each["protocol"], *each["events"]) for each in found["findings"]}
@@ -40,7 +40,7 @@ def test_every_finding_is_saved_as_a_case_that_expects_what_was_found(epochfuzz:
     assert epochfuzz("replay", "found").code == 0
 
 
-def test_what_is_there_already_is_not_saved_again_and_nothing_is_written_over(epochfuzz: Command) -> None:
+def test_fuzz_neither_saves_a_finding_twice_nor_overwrites_a_case(epochfuzz: Command) -> None:
     walk = (*WALK, "--protocol", "hw", "--out", "found")
     epochfuzz(*walk)
     first = {name: (Path("found") / name).read_bytes() for name in names("found")}
@@ -51,7 +51,7 @@ def test_what_is_there_already_is_not_saved_again_and_nothing_is_written_over(ep
     assert {name: (Path("found") / name).read_bytes() for name in first} == first
 
 
-def test_with_new_a_known_flaw_is_not_saved_and_what_is_none_is(epochfuzz: Command) -> None:
+def test_fuzz_with_new_saves_unknown_violations_and_no_known_flaws(epochfuzz: Command) -> None:
     ended = epochfuzz(*WALK, "--protocol", "hw", "--protocol", UNFENCED, "--out", "found", "--new")
     assert ended.code == 1
     assert {name.partition("-no")[0] for name in names("found") if "-no-" in name} == {
@@ -60,7 +60,7 @@ def test_with_new_a_known_flaw_is_not_saved_and_what_is_none_is(epochfuzz: Comma
     assert all(f"saved found/{name}" in ended.out for name in names("found"))
 
 
-def test_what_only_a_page_of_this_project_suspects_is_unreported_though_it_is_expected() -> None:
+def test_a_suspected_cause_counts_as_unreported_and_a_known_cause_does_not() -> None:
     re_elected, m1 = (load_case(ROOT / "corpus" / name) for name in ("history/re-elected-leader.yaml", M1))
     suspected = causes(re_elected.events, parse_protocol("kafka-2.8.1"), re_elected.settings, "no-acked-loss")
     known = causes(m1.events, parse_protocol("hw"), m1.settings, "no-committed-loss")
@@ -71,7 +71,7 @@ def test_what_only_a_page_of_this_project_suspects_is_unreported_though_it_is_ex
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("option", [(), ("--corpus", "corpus")], ids=["./corpus", "--corpus"])
-def test_with_new_what_the_corpus_shows_is_not_saved(epochfuzz: Command, option: tuple[str, ...]) -> None:
+def test_fuzz_with_new_skips_a_schedule_that_is_in_the_corpus(epochfuzz: Command, option: tuple[str, ...]) -> None:
     walk = (*WALK, "--protocol", UNFENCED)
     kept, *_ = epochfuzz(*walk, "--out", "corpus", "--json").json["saved"]
     for other in names("corpus") - {Path(kept).name}:
@@ -82,7 +82,7 @@ def test_with_new_what_the_corpus_shows_is_not_saved(epochfuzz: Command, option:
 
 
 @pytest.mark.thorough
-def test_ablation_saves_what_its_variants_break(epochfuzz: Command) -> None:
+def test_ablation_saves_the_violations_of_its_variants(epochfuzz: Command) -> None:
     ended = epochfuzz("fuzz", "--ablate", "kip-320", "--for", "2s", "--seed", 7, "--out", "found", "--json")
     assert {str(Path("found", name)) for name in names("found")} == set(ended.json["saved"]) != set()
 
@@ -98,7 +98,9 @@ def test_ablation_saves_what_its_variants_break(epochfuzz: Command) -> None:
         ("--out found --breaks hw --holds kip-101", "--out can't be combined with --breaks and --holds"),
     ],
 )
-def test_what_cannot_be_saved_is_said_before_anything_is_walked(epochfuzz: Command, words: str, complaint: str) -> None:
+def test_fuzz_stops_before_the_first_schedule_if_findings_cannot_be_saved(
+    epochfuzz: Command, words: str, complaint: str
+) -> None:
     Path("file").touch()
     Path("wrong").mkdir()
     Path("wrong/none.yaml").write_text("a: b\n", encoding="utf-8")
@@ -107,7 +109,7 @@ def test_what_cannot_be_saved_is_said_before_anything_is_walked(epochfuzz: Comma
     assert ended.err.startswith(f"epochfuzz: {complaint}")
 
 
-def test_a_folder_writes_over_no_file_that_somebody_else_has_just_written(tmp_path: Path) -> None:
+def test_a_case_directory_does_not_overwrite_a_case_that_another_writer_has_saved(tmp_path: Path) -> None:
     one, other = CaseDirectory(tmp_path), CaseDirectory(tmp_path)
     case = load_case(Path(__file__).parents[2] / "corpus" / "documents" / "m1-loss.yaml")
     assert one.save(case) == tmp_path / "m1-loss.yaml"

@@ -1,6 +1,6 @@
-"""The defects that can be detected, each caught by the default strategy.
+"""The default strategy catches each detectable mutant.
 
-To compile the rules with all their defects takes minutes; what a defect is, test_defects.py says without.
+The compilation of the rules with all mutants takes minutes. test_defects.py has the tests of mutants that need none.
 """
 
 import json
@@ -33,18 +33,18 @@ EVERY_FAULT = Configuration(
 
 
 @pytest.mark.parametrize("defect", detectable(), ids=lambda defect: defect.name)
-def test_random_schedules_catch_the_defect(defect):
+def test_random_schedules_catch_every_detectable_mutant(defect):
     assert catch(defect, SEED).property is not None
 
 
-def test_a_mistake_that_breaks_nothing_is_not_caught():
+def test_a_hunt_does_not_catch_a_mutant_that_breaks_no_property():
     harmless = membership.isr_joined_unseen
     assert harmless.name in undetectable()
     everything = properties.set_of(properties.NAMES)
     assert Hunter(harmless.broken_protocol, Configuration(replicas=3), everything).first("swarm", SEED, 5_000) is None
 
 
-def test_the_first_schedule_that_a_hunt_finds_is_the_first_that_breaks_something_interpreted():
+def test_a_hunt_finds_the_first_schedule_that_breaks_a_property_in_the_interpreter():
     settings = hunting.settings_for(HUNTED)
     number, schedule = hunting.hunter(HUNTED).first("swarm", SEED, 10_000)
     deck = generate.deck_for(KAFKA, settings)
@@ -58,7 +58,7 @@ def test_the_first_schedule_that_a_hunt_finds_is_the_first_that_breaks_something
 
 
 def shown(protocol, schedules):
-    """Events applied, properties broken and goals met by schedules, interpreted: each summed over the schedules."""
+    """Interpret schedules. Returns the total of applied events, of each broken property and of each met goal."""
     applied, broken, met = 0, [0] * len(properties.NAMES), [0] * len(Goal)
     for schedule in schedules:
         execution, found = Execution(protocol, EVERY_FAULT), 0
@@ -72,7 +72,7 @@ def shown(protocol, schedules):
     return applied, broken, met
 
 
-def test_a_defect_is_the_same_compiled_and_interpreted():
+def test_compiled_and_interpreted_mutants_give_equal_results():
     protocols = [defect.broken_protocol for defect in DEFECTS]
     walker = Walker(protocols, EVERY_FAULT, SEED)
     tally = walker.walk(0, 20)
@@ -82,7 +82,7 @@ def test_a_defect_is_the_same_compiled_and_interpreted():
         assert compiled == shown(protocol, schedules)
 
 
-def test_a_hunt_gives_up_after_the_schedules_it_was_given():
+def test_a_hunt_stops_at_its_limit_of_schedules():
     subject = hunting.hunter(HUNTED)
     number, _ = subject.first("swarm", SEED, 10_000)
     assert subject.first("swarm", SEED, number) is None
@@ -90,18 +90,18 @@ def test_a_hunt_gives_up_after_the_schedules_it_was_given():
 
 
 @pytest.mark.parametrize("strategy", ["uniform", "swarm", "guided"])
-def test_a_strategy_gives_the_same_schedules_for_the_same_seed_and_others_for_another(strategy):
+def test_a_seed_determines_the_schedules_of_a_strategy(strategy):
     subject = hunting.hunter(HUNTED)
     assert subject.first(strategy, 1, 100_000) == subject.first(strategy, 1, 100_000)
     assert subject.first(strategy, 1, 100_000) != subject.first(strategy, 2, 100_000)
 
 
-def test_a_judging_that_sees_everything_is_not_caught():
+def test_a_mutant_of_the_checks_that_misses_no_violation_is_not_caught():
     judging = next(defect for defect in DEFECTS if defect.in_judging)
     assert hunting.first_not_seen(judging, Configuration(records=1, epochs=0), SEED, 20) is None
 
 
-def test_selftest_names_every_catch(capsys):
+def test_selftest_lists_every_detectable_mutant_as_json(capsys):
     assert command.selftest(seed=SEED, json=True) == 0
     out = capsys.readouterr().out
     check_json(["selftest", "--json"], out)

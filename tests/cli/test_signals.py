@@ -30,7 +30,7 @@ def ctrl_c_interrupts():
 
 
 def work_until(number, seen):
-    """Work that is interrupted, and sees it."""
+    """Send a signal to this process, and note the KeyboardInterrupt in `seen`."""
     try:
         signal.raise_signal(number)
     except KeyboardInterrupt:
@@ -41,7 +41,7 @@ def work_until(number, seen):
 @pytest.mark.parametrize(
     ("number", "ends_with"), [*((each, SystemExit) for each in OTHERS), (signal.SIGINT, KeyboardInterrupt)]
 )
-def test_what_runs_is_interrupted(number, ends_with):
+def test_a_signal_interrupts_the_running_work(number, ends_with):
     seen: list[object] = []
     with pytest.raises(ends_with) as ended, as_ctrl_c():
         work_until(number, seen)
@@ -49,7 +49,7 @@ def test_what_runs_is_interrupted(number, ends_with):
     assert ended.type is KeyboardInterrupt or ended.value.code == 128 + number
 
 
-def test_sigterm_counts_in_the_background_too_where_ctrl_c_is_ignored():
+def test_sigterm_interrupts_a_background_command_that_ignores_ctrl_c():
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     seen: list[object] = []
     with pytest.raises(SystemExit) as ended, as_ctrl_c():
@@ -57,7 +57,7 @@ def test_sigterm_counts_in_the_background_too_where_ctrl_c_is_ignored():
     assert (seen, ended.value.code) == (["interrupted"], 143)
 
 
-def test_whoever_handles_ctrl_c_handles_sigterm():
+def test_a_handler_of_ctrl_c_also_handles_sigterm():
     noted = []
     signal.signal(signal.SIGINT, lambda number, frame: noted.append(number))
     with as_ctrl_c():
@@ -66,7 +66,7 @@ def test_whoever_handles_ctrl_c_handles_sigterm():
 
 
 @pytest.mark.parametrize("number", OTHERS)
-def test_afterwards_a_signal_has_the_handler_that_it_had(number):
+def test_a_signal_has_its_previous_handler_after_the_command(number):
     before = signal.getsignal(number)
     with as_ctrl_c():
         assert signal.getsignal(number) is not before
@@ -89,7 +89,7 @@ def test_a_command_started_by_nohup_survives_a_hangup():
     [("conform", "--schedules", "1", "--timeout", "60", "--"), ("replay", "m1-loss", "--subject")],
     ids=["conform", "replay"],
 )
-def test_no_system_under_test_is_left_though_it_ignores_sigterm(tmp_path, words, number):
+def test_an_interrupted_command_kills_a_system_under_test_that_ignores_sigterm(tmp_path, words, number):
     (tmp_path / "stubborn.py").write_text(STUBBORN)
     system = [sys.executable, str(tmp_path / "stubborn.py"), str(tmp_path / "pid")]
     last = [shlex.join(system)] if words[-1] == "--subject" else system
@@ -102,7 +102,7 @@ def test_no_system_under_test_is_left_though_it_ignores_sigterm(tmp_path, words,
 
 
 def soon(read):
-    """What is read once it is there, and true, within a minute."""
+    """Return the first true value that `read` returns within a minute."""
     for _ in range(600):
         with contextlib.suppress(OSError):
             if found := read():

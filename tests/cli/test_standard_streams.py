@@ -31,7 +31,7 @@ with open(sys.argv[2], "w") as file:
 
 
 def run(words, redirection, python=("-m", "epochfuzz"), before="", **more):
-    """How a command ends whose streams a shell redirects; the exit code and the text of both streams."""
+    """Run a command with redirected streams. Returns the exit code and the text of both streams."""
     command = ["bash", "-c", f'{before} exec "$@" {redirection}', "bash", sys.executable, *python, *words]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, **more)
     assert "Traceback" not in ended.stdout + ended.stderr
@@ -39,7 +39,7 @@ def run(words, redirection, python=("-m", "epochfuzz"), before="", **more):
 
 
 def run_each(commands, redirection, file, **more):
-    """How commands end, one after the other; the exit code of each, and the text of both streams."""
+    """Run commands one after the other. Returns the exit code of each, and the text of both streams."""
     words = (json.dumps(commands), str(file))
     code, out, err = run(words, redirection, ("-c", EACH), **more)
     assert code == 0, err
@@ -48,7 +48,7 @@ def run_each(commands, redirection, file, **more):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("how", UNWRITABLE)
-def test_a_command_whose_output_is_lost_exits_with_2_and_says_so(tmp_path, how):
+def test_the_help_of_a_command_exits_with_2_and_a_message_if_stdout_is_unwritable(tmp_path, how):
     commands = [[*path, "--help"] for path in ((), *LEAVES)]
     codes, _, err = run_each(commands, UNWRITABLE[how], tmp_path / "codes")
     assert codes == dict.fromkeys(codes, 2)
@@ -57,13 +57,13 @@ def test_a_command_whose_output_is_lost_exits_with_2_and_says_so(tmp_path, how):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("how", UNWRITABLE)
-def test_a_wrong_option_is_exit_2_though_nobody_hears_of_it(tmp_path, how):
+def test_a_command_exits_with_2_for_an_unknown_option_even_if_stderr_is_unwritable(tmp_path, how):
     codes, out, _ = run_each([[*path, "--no-such-option"] for path in LEAVES], f"2{UNWRITABLE[how]}", tmp_path / "c")
     assert codes == dict.fromkeys(codes, 2)
     assert out == ""
 
 
-def test_a_working_directory_that_was_removed_is_a_message(tmp_path):
+def test_a_command_in_a_removed_working_directory_stops_with_a_clear_message(tmp_path):
     gone = tmp_path / "gone"
     gone.mkdir()
     commands = [["--version"], *([*path, "--help"] for path in LEAVES)]
@@ -76,20 +76,20 @@ def test_a_working_directory_that_was_removed_is_a_message(tmp_path):
 @pytest.mark.thorough
 @pytest.mark.parametrize("words", [("--version",), REPLAY, ("explain", "ISR"), ("explain", "--json")], ids=" ".join)
 @pytest.mark.parametrize("how", UNWRITABLE)
-def test_results_that_cannot_be_printed_are_exit_2_with_or_without_standard_error(words, how):
+def test_a_command_exits_with_2_if_stdout_is_unwritable_with_and_without_stderr(words, how):
     assert run(words, UNWRITABLE[how])[0] == 2
     assert run(words, f"{UNWRITABLE[how]} 2{UNWRITABLE[how]}")[0] == 2
 
 
 @pytest.mark.parametrize("how", UNWRITABLE)
-def test_messages_that_nobody_reads_change_neither_the_results_nor_the_exit_code(how):
+def test_an_unwritable_stderr_changes_neither_the_results_nor_the_exit_code(how):
     code, out, _ = run(REPLAY, f"2{UNWRITABLE[how]}")
     assert (code, out) == run(REPLAY, "")[:2]
     assert code == 0
     assert run(("replay", "nope"), f"2{UNWRITABLE[how]}")[0] == 2
 
 
-def test_a_broken_property_is_still_exit_1_though_standard_error_is_full(tmp_path):
+def test_replay_exits_with_1_for_an_unexpected_result_even_if_stderr_is_unwritable(tmp_path):
     case = tmp_path / "wrong.yaml"
     case.write_text(
         "schema: 1\nid: wrong\nwhy: Wrong.\nevents: [produce A]\nexpect:\n  hw: {broken: [no-divergence]}\n"
@@ -110,21 +110,23 @@ def test_a_broken_property_is_still_exit_1_though_standard_error_is_full(tmp_pat
         (("corpus", "add", "m1-loss"), "0>written", 2, "standard input: cannot be read: "),
     ],
 )
-def test_standard_input_that_cannot_be_read_is_a_message(tmp_path, words, redirection, code, message):
+def test_a_command_handles_a_closed_or_unreadable_stdin_without_a_traceback(
+    tmp_path, words, redirection, code, message
+):
     ended, _, err = run(words, redirection, cwd=tmp_path)
     assert ended == code
     assert message in err
     assert not (tmp_path / "x.yaml").exists()
 
 
-def test_no_file_takes_the_number_of_a_closed_stream(tmp_path):
+def test_report_writes_an_intact_file_if_all_standard_streams_are_closed(tmp_path):
     assert run(("report", "m1-loss", "--out", "page.html"), ">&- 2>&- <&-", cwd=tmp_path)[0] == 2
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>")
     assert page.rstrip().endswith("</html>")
 
 
-def test_a_disk_that_is_full_while_kernels_are_compiled_is_a_message(tmp_path):
+def test_fuzz_stops_with_a_clear_message_if_compiled_code_does_not_fit_on_the_disk(tmp_path):
     environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path)}
     limit = (1000, resource.RLIM_INFINITY)  # bytes of a file, far less than compiled code has
     words = ("fuzz", "--protocol", "hw", "--schedules", "1", "--certify", "0")
@@ -133,7 +135,7 @@ def test_a_disk_that_is_full_while_kernels_are_compiled_is_a_message(tmp_path):
     assert "make room, or set XDG_CACHE_HOME (compiled code)" in err
 
 
-def test_an_error_that_the_machine_is_not_responsible_for_is_still_a_bug(epochfuzz, monkeypatch):
+def test_replay_reports_an_unexpected_os_error_as_a_bug_of_epochfuzz(epochfuzz, monkeypatch):
     def fail(path: Path) -> bool:
         raise IsADirectoryError(21, "Is a directory")
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 @dataclass
 class News:
-    """The news since the last report."""
+    """The records that were acknowledged, that failed and that were read since the last report."""
 
     acked: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)

@@ -25,7 +25,7 @@ def kinds(library: Library, *cases: str) -> list[Kind]:
 
 
 @of_each
-def test_a_built_client_replicates_and_retries(library: Library) -> None:
+def test_a_built_client_passes_the_cases_of_normal_replication_and_of_a_retry(library: Library) -> None:
     assert kinds(library, "normal-replication", "not-leader-retry") == [Kind.OK, Kind.OK]
 
 
@@ -43,6 +43,6 @@ def test_a_built_client_that_stores_no_leader_epoch_skips_a_record_after_a_commi
 
 def test_the_java_client_skips_a_record_if_the_application_commits_no_epoch_20507() -> None:
     [without] = OFFSET_ONLY
-    [beside] = [each for each in BUILT if each.title == without.title.removesuffix(", commits without epochs")]
+    [with_epochs] = [each for each in BUILT if each.title == without.title.removesuffix(", commits without epochs")]
     case = "librdkafka-5158-committed-position"
-    assert (kinds(without, case), kinds(beside, case)) == ([Kind.FAILS], [Kind.OK])
+    assert (kinds(without, case), kinds(with_epochs, case)) == ([Kind.FAILS], [Kind.OK])

@@ -70,7 +70,7 @@ def fault_of(program: str, *events: str) -> tuple[DiscrepancyKind, str]:
     return failure.fault.kind, failure.fault.sentence
 
 
-def test_a_client_that_never_connects_is_no_success() -> None:
+def test_a_client_that_never_connects_fails_with_a_timeout() -> None:
     told = (DiscrepancyKind.TIMEOUT, "the consumer has sent no Fetch request to the leader")
     assert fault_of(FAKE % "pass", "fetch B") == told
 
@@ -80,19 +80,19 @@ def test_an_acknowledgement_that_no_broker_gave_is_a_broken_guarantee() -> None:
     assert (kind, sentence.split(": ")[0]) == (DiscrepancyKind.PROMISE, "no-acked-loss is broken")
 
 
-def test_with_acks_0_a_client_may_report_what_no_broker_acknowledged() -> None:
+def test_a_client_with_acks_0_may_report_a_record_that_no_broker_acknowledged() -> None:
     program = FAKE % 'report["acked"] = ["m0"]'
     driven = run(["-c", program], parse_schedule(["fetch B"]), Configuration(acks="0"), patience=0.3)
     assert [each.fault.kind for each in driven.sightings] == [DiscrepancyKind.TIMEOUT]
 
 
-def test_the_order_says_false_to_a_client_with_acks_1_that_is_not_idempotent() -> None:
+def test_the_reset_order_turns_idempotence_off_for_a_client_with_acks_1() -> None:
     statement = "assert order['op'] != 'reset' or order['idempotent'] is False"
     driven = run(["-c", FAKE % statement], parse_schedule(["fetch B"]), Configuration(acks="1"), patience=0.3)
     assert [each.fault.kind for each in driven.sightings] == [DiscrepancyKind.TIMEOUT]
 
 
-def test_a_consumer_that_reads_from_a_follower_at_the_end_is_no_absent_consumer() -> None:
+def test_a_consumer_that_reads_from_a_follower_at_the_end_is_not_reported_as_absent() -> None:
     assert of_case("kip-392-read-from-a-follower", "librdkafka") == []
 
 
@@ -114,5 +114,7 @@ def test_the_producer_learns_the_new_leader_before_it_sends_the_next_record() ->
     ],
     ids=["dies", "hangs", "reports nonsense", "floods"],
 )
-def test_a_client_that_misbehaves_has_a_verdict(statement: str, kind: DiscrepancyKind) -> None:
+def test_a_client_that_misbehaves_fails_with_the_kind_of_its_misbehaviour(
+    statement: str, kind: DiscrepancyKind
+) -> None:
     assert fault_of(FAKE % statement, "fetch B")[0] is kind

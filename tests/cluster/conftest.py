@@ -1,4 +1,4 @@
-"""A Java of the tests' own: it says which version it is, logs, and stays until it is ended; Kafka would do the same."""
+"""A fake Java, which prints a version, logs, and runs until a signal ends it, as Kafka does."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -19,7 +19,7 @@ esac
 
 @pytest.fixture
 def fake_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
-    """Puts a Java under JAVA_HOME that does what is said."""
+    """Return a function that puts a fake Java under JAVA_HOME."""
 
     def put(version: str = "17.0.15", runs: str = "exec sleep 600", formats: int = 0) -> Path:
         java = tmp_path / "jdk" / "bin" / "java"

@@ -1,4 +1,4 @@
-"""What brokers log of a partition is understood, as each release words it."""
+"""The log lines of brokers about a partition, in the wording of each release."""
 
 from pathlib import Path
 
@@ -29,7 +29,7 @@ TRUNCATION = (
 )
 
 
-def test_a_leader_says_from_where_it_leads_and_whom_it_knew_before() -> None:
+def test_a_leader_line_has_the_start_offset_the_isr_and_the_previous_leader() -> None:
     line = parse(LEADER)
     assert line is not None
     assert (line.kind, line.partition, line.epoch, line.offset) == ("leader", "t-0", 3, 6)
@@ -37,20 +37,20 @@ def test_a_leader_says_from_where_it_leads_and_whom_it_knew_before() -> None:
     assert (line.previous_leader, line.previous_epoch) == (1, 1)
 
 
-def test_a_leader_of_an_older_release_does_not_say_who_led_before() -> None:
+def test_a_leader_line_of_an_older_release_lacks_the_previous_leader() -> None:
     line = parse(LEADER_OF_3_3)
     assert line is not None
     assert (line.epoch, line.offset, line.high_watermark) == (3, 6, 4)
     assert (line.previous_leader, line.previous_epoch) == (None, 1)
 
 
-def test_a_follower_says_whom_it_follows() -> None:
+def test_a_follower_line_has_the_leader_and_the_offsets() -> None:
     line = parse(FOLLOWER)
     assert line is not None
     assert (line.kind, line.epoch, line.offset, line.high_watermark, line.leader) == ("follower", 3, 4, 3, 1)
 
 
-def test_a_truncation_says_to_which_offset() -> None:
+def test_a_truncation_line_has_the_offset() -> None:
     line = parse(TRUNCATION)
     assert line is not None
     assert (line.kind, line.partition, line.offset) == ("truncation", "t-0", 4)
@@ -59,11 +59,11 @@ def test_a_truncation_says_to_which_offset() -> None:
 @pytest.mark.parametrize(
     "text", ["", "java.io.IOException", AT + "Awaiting socket connections. (kafka.network.Acceptor)"]
 )
-def test_other_lines_say_nothing(text: str) -> None:
+def test_other_log_lines_are_ignored(text: str) -> None:
     assert parse(text) is None
 
 
-def test_a_log_is_read_as_it_grows_and_half_a_line_waits_for_its_end(tmp_path: Path) -> None:
+def test_a_growing_broker_log_returns_only_complete_lines(tmp_path: Path) -> None:
     log = BrokerLog(tmp_path / "A.log")
     assert log.lines("t-0") == []
     log.path.write_text(LEADER + "\n" + FOLLOWER[:90])
@@ -75,7 +75,7 @@ def test_a_log_is_read_as_it_grows_and_half_a_line_waits_for_its_end(tmp_path: P
     assert [line.partition for line in log.lines_of("u")] == ["u-0"]
 
 
-def test_the_last_complaint_is_found_where_there_is_one(tmp_path: Path) -> None:
+def test_the_last_error_of_a_broker_log_is_the_last_error_line_or_empty(tmp_path: Path) -> None:
     log = BrokerLog(tmp_path / "A.log")
     assert log.last_error() == ""
     log.path.write_text("[x] INFO starting\n[x] ERROR no room (k)\n[x] INFO shut down\n\n")

@@ -1,4 +1,4 @@
-"""Nodes are started, paused, resumed and ended; what breaks down is said in one sentence."""
+"""Nodes start, pause, resume and end; errors name a failed node and an unreached condition."""
 
 import base64
 import os
@@ -27,7 +27,7 @@ room = Path(sys.argv[1])
 node = Node("A", 1, 9092, Installation("4.3.1", ("kafka.jar",)), room, room / "logs")
 node.start()
 words = b""
-while not words or b"setpriv" in words:  # it has not come to Java yet: words are empty while a program is replaced
+while not words or b"setpriv" in words:  # setpriv has not started Java yet; during exec, the command line is empty
     words = Path(f"/proc/{node._process.pid}/cmdline").read_bytes()
 print(node._process.pid, flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
@@ -44,7 +44,7 @@ def wait(condition: Callable[[], object]) -> None:
     until("what the test waits for", condition, 10)
 
 
-def test_a_node_is_paused_goes_on_and_ends(node: Node, fake_java: Callable[..., Path]) -> None:
+def test_a_node_pauses_resumes_and_terminates(node: Node, fake_java: Callable[..., Path]) -> None:
     fake_java()
     assert node.state == "down"
     node.start()
@@ -55,10 +55,12 @@ def test_a_node_is_paused_goes_on_and_ends(node: Node, fake_java: Callable[..., 
     wait(lambda: node.state == "running")
     node.terminate()
     wait(lambda: node.state == "down")
-    node.check()  # that was asked for
+    node.check()  # an end on request is no error
 
 
-def test_a_node_that_takes_its_time_to_end_is_ending(node: Node, fake_java: Callable[..., Path]) -> None:
+def test_a_terminated_node_has_the_state_ending_until_its_process_exits(
+    node: Node, fake_java: Callable[..., Path]
+) -> None:
     fake_java(runs="trap '' TERM; echo ready; while :; do sleep 0.1; done")
     node.start()
     wait(lambda: "ready" in node.log.path.read_text())  # before that, SIGTERM ends the shell
@@ -68,7 +70,7 @@ def test_a_node_that_takes_its_time_to_end_is_ending(node: Node, fake_java: Call
     assert node.state == "down"
 
 
-def test_a_node_ends_with_the_process_that_started_it_however_that_ends(
+def test_a_node_ends_with_the_process_that_started_the_node_even_after_sigkill(
     node: Node, fake_java: Callable[..., Path], tmp_path: Path
 ) -> None:
     fake_java()
@@ -84,14 +86,14 @@ def test_a_node_ends_with_the_process_that_started_it_however_that_ends(
 
 
 def _runs(process: str) -> bool:
-    """Whether there is such a process that is more than what nobody has asked about since it has ended."""
+    """Return whether the process exists and has not ended, which state Z means."""
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2][0] != "Z"
     except OSError:
         return False
 
 
-def test_a_node_that_breaks_down_says_what_it_logged_last(node: Node, fake_java: Callable[..., Path]) -> None:
+def test_the_error_for_a_failed_node_has_the_last_log_line(node: Node, fake_java: Callable[..., Path]) -> None:
     fake_java(runs="echo 'ERROR Socket server failed to bind to 127.0.0.1:9092: Address already in use.'; exit 1")
     node.start()
     wait(lambda: node.state == "down")
@@ -99,7 +101,7 @@ def test_a_node_that_breaks_down_says_what_it_logged_last(node: Node, fake_java:
         node.check()
 
 
-def test_all_nodes_listen_on_this_machine_alone_and_have_no_other_setting_than_they_must(
+def test_nodes_listen_only_on_localhost_and_have_only_the_necessary_settings(
     tmp_path: Path, no_kafka: Installation
 ) -> None:
     cluster = Cluster(no_kafka, tmp_path, tmp_path / "logs")
@@ -122,7 +124,7 @@ def test_all_nodes_listen_on_this_machine_alone_and_have_no_other_setting_than_t
     assert "process.roles=broker\n" in texts["B"]
 
 
-def test_a_cluster_that_cannot_be_formatted_says_so(
+def test_a_cluster_raises_an_error_if_its_storage_cannot_be_formatted(
     tmp_path: Path, no_kafka: Installation, fake_java: Callable[..., Path]
 ) -> None:
     fake_java(formats=1)
@@ -133,7 +135,7 @@ def test_a_cluster_that_cannot_be_formatted_says_so(
         pass
 
 
-def test_every_node_ends_with_the_cluster_paused_or_not(
+def test_a_cluster_stops_its_running_and_paused_nodes_at_the_end(
     tmp_path: Path, no_kafka: Installation, fake_java: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake_java()
@@ -144,20 +146,20 @@ def test_every_node_ends_with_the_cluster_paused_or_not(
     assert [node.state for node in cluster.nodes] == ["down"] * 4
 
 
-def test_a_condition_that_does_not_come_is_named(tmp_path: Path, no_kafka: Installation) -> None:
+def test_the_error_for_an_unreached_condition_names_the_condition(tmp_path: Path, no_kafka: Installation) -> None:
     cluster = Cluster(no_kafka, tmp_path, tmp_path / "logs")
     with pytest.raises(NotReached, match=r"not reached within 0\.01 s: B has m"):
         cluster.until("B has m", lambda: False, 0.01)
 
 
-def test_the_id_of_a_cluster_is_never_taken_for_an_option() -> None:
+def test_a_cluster_id_never_starts_with_a_dash() -> None:
     ids = {new_id() for _ in range(500)}
     assert len(ids) == 500
     assert all(len(base64.urlsafe_b64decode(each + "==")) == 16 for each in ids)
     assert not any(each.startswith("-") for each in ids)
 
 
-def test_ports_are_free_and_differ() -> None:
+def test_free_ports_differ_and_have_no_listener() -> None:
     ports = free_ports(4)
     assert len(set(ports)) == 4
     assert not any(accepts(port) for port in ports)

@@ -1,4 +1,4 @@
-"""`epochfuzz cluster`: how it ends, and what it says of input that cannot be used."""
+"""`epochfuzz cluster run`: exit codes, JSON, links to play, and messages for invalid input."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -24,7 +24,7 @@ NOT_REACHED = ScenarioRun(why="not reached within 20 s: C leads")
 
 @pytest.fixture
 def plays(monkeypatch: pytest.MonkeyPatch, no_kafka: Installation) -> Callable[..., None]:
-    """Has runs end so, one after the other."""
+    """Return a function that sets the results of the next runs."""
 
     def set_up(*ended: ScenarioRun) -> None:
         monkeypatch.setattr(
@@ -36,7 +36,7 @@ def plays(monkeypatch: pytest.MonkeyPatch, no_kafka: Installation) -> Callable[.
     return set_up
 
 
-def test_a_release_is_expected_to_lose_the_record(plays: Any, epochfuzz: Any) -> None:
+def test_cluster_run_exits_with_0_only_if_every_run_of_a_release_loses_the_record(plays: Any, epochfuzz: Any) -> None:
     plays(LOST, LOST)
     ended = epochfuzz("cluster", "run", "re-elected-leader", "--runs", 2)
     assert ended.code == 0
@@ -46,26 +46,30 @@ def test_a_release_is_expected_to_lose_the_record(plays: Any, epochfuzz: Any) ->
 
 
 @pytest.mark.parametrize("words", [("--repair", "every-epoch"), ("--control", "late")], ids=" ".join)
-def test_a_repair_and_a_control_are_expected_to_keep_it(words: tuple[str, ...], plays: Any, epochfuzz: Any) -> None:
+def test_cluster_run_of_a_repair_or_a_control_exits_with_0_only_if_the_record_is_kept(
+    words: tuple[str, ...], plays: Any, epochfuzz: Any
+) -> None:
     plays(KEPT)
     assert epochfuzz("cluster", "run", "re-elected-leader", *words).code == 0
     plays(LOST)
     assert epochfuzz("cluster", "run", "re-elected-leader", *words).code == 1
 
 
-def test_a_loss_in_a_kafka_of_ones_own_is_a_broken_promise(plays: Any, epochfuzz: Any, tmp_path: Path) -> None:
+def test_cluster_run_exits_with_1_if_a_custom_kafka_build_loses_the_record(
+    plays: Any, epochfuzz: Any, tmp_path: Path
+) -> None:
     plays(LOST)
     assert epochfuzz("cluster", "run", "re-elected-leader", "--kafka-home", tmp_path).code == 1
 
 
-def test_a_run_that_did_not_come_to_it_is_inconclusive(plays: Any, epochfuzz: Any) -> None:
+def test_cluster_run_exits_with_4_if_a_run_does_not_reach_its_last_step(plays: Any, epochfuzz: Any) -> None:
     plays(NOT_REACHED)
     ended = epochfuzz("cluster", "run", "re-elected-leader")
     assert ended.code == 4
     assert "NOT REACHED: not reached within 20 s" in ended.out
 
 
-def test_json_counts_verdicts_and_has_every_run(plays: Any, epochfuzz: Any) -> None:
+def test_the_json_output_of_cluster_run_counts_verdicts_and_lists_every_run(plays: Any, epochfuzz: Any) -> None:
     plays(LOST, KEPT, NOT_REACHED)
     document = epochfuzz("cluster", "run", "re-elected-leader", "--runs", 3, "--json").json
     assert (document["scenario"], document["release"]) == ("re-elected-leader", "4.3.1")
@@ -74,7 +78,7 @@ def test_json_counts_verdicts_and_has_every_run(plays: Any, epochfuzz: Any) -> N
     assert document["runs"][0]["lost"][0]["value"] == "m"
 
 
-def test_a_loss_is_linked_at_its_step_in_the_model_of_the_release(
+def test_cluster_run_links_a_loss_to_its_step_in_the_model_of_the_release(
     plays: Any, epochfuzz: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(VARIABLE, SITE)
@@ -87,7 +91,9 @@ def test_a_loss_is_linked_at_its_step_in_the_model_of_the_release(
 
 
 @pytest.mark.parametrize("words", [("--repair", "every-epoch"), ("--control", "late"), ("--runs", 1)], ids=str)
-def test_a_run_without_the_loss_of_the_release_has_no_link(words: tuple[str, ...], plays: Any, epochfuzz: Any) -> None:
+def test_cluster_run_prints_no_link_if_the_release_itself_loses_nothing(
+    words: tuple[str, ...], plays: Any, epochfuzz: Any
+) -> None:
     plays(KEPT if "--runs" in words else LOST)
     ended = epochfuzz("cluster", "run", "re-elected-leader", *words, "--json")
     assert (links(ended.err), ended.json["play"]) == ([], None)
@@ -100,7 +106,7 @@ def refusal(epochfuzz: Any, *words: object) -> str:
     return str(ended.err)
 
 
-def test_bad_input_is_one_message(
+def test_cluster_run_stops_with_a_clear_message_for_invalid_input(
     epochfuzz: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fake_java: Callable[..., Path]
 ) -> None:
     assert "is not a directory" in refusal(epochfuzz, "re-elected-leader", "--kafka-home", tmp_path / "none")
@@ -121,7 +127,7 @@ def test_bad_input_is_one_message(
     assert "java is missing" in refusal(epochfuzz, "re-elected-leader", "--kafka-home", tmp_path)
 
 
-def test_a_directory_of_an_earlier_run_is_not_written_over(
+def test_cluster_run_does_not_overwrite_the_directory_of_an_earlier_run(
     epochfuzz: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_kafka: Installation
 ) -> None:
     monkeypatch.setattr(installation, "from_maven", lambda release: no_kafka)

@@ -21,14 +21,14 @@ def replica(data: Path, content: str) -> Path:
     return data
 
 
-def test_a_copy_has_all_files_but_indexes_and_the_lock(tmp_path: Path) -> None:
+def test_a_copy_of_the_data_omits_indexes_and_the_lock_file(tmp_path: Path) -> None:
     Copies(tmp_path / "kept").at_the_end([("A", replica(tmp_path / "A", "batch")), ("B", tmp_path / "missing")])
 
     copied = sorted(str(file.relative_to(tmp_path / "kept")) for file in (tmp_path / "kept").rglob("*"))
     assert copied == ["A", "A/t-0", f"A/t-0/{0:020d}.log"]
 
 
-def test_data_are_copied_before_each_restart_and_at_the_end(
+def test_the_cluster_copies_its_data_before_each_restart_and_at_the_end(
     tmp_path: Path, no_kafka: Installation, fake_java: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake_java()
@@ -47,7 +47,7 @@ def test_data_are_copied_before_each_restart_and_at_the_end(
 
 
 @pytest.mark.parametrize("command", [("run", "re-elected-leader"), ("replay", "m1-loss")])
-def test_data_need_a_directory_to_stay_in(command: tuple[str, ...], epochfuzz: Any) -> None:
+def test_the_option_keep_data_needs_the_option_out(command: tuple[str, ...], epochfuzz: Any) -> None:
     ended = epochfuzz("cluster", *command, "--keep-data")
 
     assert ended.code == 2

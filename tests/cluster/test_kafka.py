@@ -1,4 +1,4 @@
-"""The real thing: Kafka loses the record, and keeps it once it is repaired. It takes Java, Maven and minutes."""
+"""Real clusters: Kafka loses the record, and a repaired Kafka keeps it. The tests need Java, Maven and minutes."""
 
 import os
 import shutil
@@ -35,7 +35,7 @@ def test_a_release_loses_a_record_that_was_acknowledged_and_read(epochfuzz: Any,
 
 
 @pytest.mark.parametrize("repair", ["every-epoch", "missed-epoch"])
-def test_a_repaired_kafka_keeps_it(repair: str, epochfuzz: Any) -> None:
+def test_a_repaired_kafka_keeps_the_record(repair: str, epochfuzz: Any) -> None:
     ended = epochfuzz("cluster", "run", "re-elected-leader", "--repair", repair, "--json")
     assert ended.code == 0, ended.err
     assert ended.json["kept"] == 1

@@ -1,4 +1,4 @@
-"""A repair goes before Kafka's jars, and what hinders it is said."""
+"""A repaired class precedes Kafka's jars on the class path; an error names the reason if a repair is impossible."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +13,7 @@ from epochfuzz.harness.cluster.errors import ClusterError
 
 @pytest.fixture(autouse=True)
 def javassist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The jar is there."""
+    """Put an empty jar of Javassist into the cache."""
     kept = tmp_path / "cache" / "epochfuzz" / "kafka" / "javassist"
     kept.mkdir(parents=True)
     jar = kept / "javassist.jar"
@@ -28,7 +28,7 @@ def with_compiler(java: Path) -> None:
 
 
 @pytest.mark.parametrize("repair", Repair)
-def test_the_repaired_class_goes_before_the_jars(
+def test_the_repaired_class_precedes_the_jars_on_the_class_path(
     repair: Repair, javassist: Path, fake_java: Callable[..., Path], no_kafka: Installation, tmp_path: Path
 ) -> None:
     with_compiler(fake_java(runs=f'echo "$@" > {tmp_path / "words"}'))
@@ -37,7 +37,7 @@ def test_the_repaired_class_goes_before_the_jars(
     assert words == ["-cp", f"{javassist}:kafka.jar", str(repairs._JAVA / "Repair.java"), repair, str(tmp_path / "out")]
 
 
-def test_a_kafka_that_has_another_makeleader_is_refused(
+def test_a_repair_raises_an_error_if_kafka_has_a_different_makeleader(
     fake_java: Callable[..., Path], no_kafka: Installation, tmp_path: Path
 ) -> None:
     with_compiler(fake_java(runs="echo makeLeader asks isLeader 2 times, and not once; exit 1"))
@@ -45,7 +45,7 @@ def test_a_kafka_that_has_another_makeleader_is_refused(
         repaired(no_kafka, Repair.MISSED_EPOCH, tmp_path / "out")
 
 
-def test_without_a_compiler_it_says_what_to_install(
+def test_the_error_without_a_java_compiler_names_the_package_to_install(
     fake_java: Callable[..., Path], no_kafka: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("JAVA_HOME", raising=False)

@@ -1,4 +1,4 @@
-"""A cluster's room ends with it, and what was left behind by somebody who was killed is found and removed."""
+"""A cluster's room is removed at its end, and the next room removes the room of a killed run."""
 
 import signal
 import subprocess
@@ -18,7 +18,7 @@ import os, signal, subprocess, sys
 from epochfuzz.harness.cluster.room import mark, room
 with room() as here:
     words = [sys.executable, "-c", "import time; time.sleep(600)", mark(here)]
-    subprocess.Popen(words, start_new_session=True, stdout=subprocess.DEVNULL)  # who reads ours waits for all its ends
+    subprocess.Popen(words, start_new_session=True, stdout=subprocess.DEVNULL)  # else a reader of stdout waits for it
     print(here, flush=True)
     os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -37,7 +37,7 @@ def started() -> Iterator[Callable[[Path], subprocess.Popen[bytes]]]:
     def start(directory: Path) -> subprocess.Popen[bytes]:
         words = [sys.executable, "-c", "import time; time.sleep(600)", rooms.mark(directory)]
         processes.append(subprocess.Popen(words))
-        while not rooms.processes(directory):  # until it is what it was started as
+        while not rooms.processes(directory):  # until exec has set its command line
             time.sleep(0.01)
         return processes[-1]
 
@@ -47,7 +47,9 @@ def started() -> Iterator[Callable[[Path], subprocess.Popen[bytes]]]:
         process.wait()
 
 
-def test_what_runs_in_a_room_ends_with_it(started: Callable[[Path], subprocess.Popen[bytes]]) -> None:
+def test_the_end_of_a_room_kills_its_processes_and_removes_its_directory(
+    started: Callable[[Path], subprocess.Popen[bytes]],
+) -> None:
     with rooms.room() as here:
         process = started(here)
         (here / "data").write_text("x")
@@ -55,7 +57,7 @@ def test_what_runs_in_a_room_ends_with_it(started: Callable[[Path], subprocess.P
     assert not here.exists()
 
 
-def test_a_paused_process_ends_with_its_room_too(started: Callable[[Path], subprocess.Popen[bytes]]) -> None:
+def test_the_end_of_a_room_kills_a_paused_process(started: Callable[[Path], subprocess.Popen[bytes]]) -> None:
     with rooms.room() as here:
         process = started(here)
         process.send_signal(signal.SIGSTOP)
@@ -68,14 +70,14 @@ def interrupted_in_a_room(left: list[Path]) -> None:
         raise KeyboardInterrupt
 
 
-def test_a_room_is_gone_after_ctrl_c() -> None:
+def test_ctrl_c_removes_a_room() -> None:
     left: list[Path] = []
     with pytest.raises(KeyboardInterrupt):
         interrupted_in_a_room(left)
     assert not left[0].exists()
 
 
-def test_the_next_run_ends_and_removes_what_a_killed_one_has_left() -> None:
+def test_a_new_room_removes_the_directory_and_the_processes_of_a_killed_run() -> None:
     killed = subprocess.run([sys.executable, "-c", KILLED], stdout=subprocess.PIPE, text=True, check=False)
     abandoned = Path(killed.stdout.strip())
     assert killed.returncode == -signal.SIGKILL
@@ -85,7 +87,7 @@ def test_the_next_run_ends_and_removes_what_a_killed_one_has_left() -> None:
         assert rooms.processes(abandoned) == []
 
 
-def test_a_room_that_somebody_uses_is_left_alone(started: Callable[[Path], subprocess.Popen[bytes]]) -> None:
+def test_a_new_room_does_not_remove_a_room_that_is_in_use(started: Callable[[Path], subprocess.Popen[bytes]]) -> None:
     with rooms.room() as one:
         process = started(one)
         with rooms.room():
@@ -93,14 +95,16 @@ def test_a_room_that_somebody_uses_is_left_alone(started: Callable[[Path], subpr
             assert process.poll() is None
 
 
-def test_other_processes_are_left_alone(started: Callable[[Path], subprocess.Popen[bytes]], tmp_path: Path) -> None:
+def test_the_end_of_a_room_does_not_kill_other_processes(
+    started: Callable[[Path], subprocess.Popen[bytes]], tmp_path: Path
+) -> None:
     other = started(tmp_path / "epochfuzz-cluster-other")
     with rooms.room():
         pass
     assert other.poll() is None
 
 
-def test_a_full_disk_is_said_before_anything_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_room_raises_an_error_at_the_start_if_the_disk_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rooms, "_NEEDED", 1 << 62)
     with pytest.raises(ClusterError, match=r"MiB free, but a cluster needs .* set TMPDIR to another"), rooms.room():
         pass

@@ -1,4 +1,4 @@
-"""The records of a replica are read from its files, as Kafka 4.3.1 has written them."""
+"""The records of a replica, read from a file that Kafka 4.3.1 has written."""
 
 from pathlib import Path
 
@@ -25,11 +25,11 @@ def test_records_have_their_offset_their_leader_epoch_and_their_value(tmp_path: 
     assert records(written(tmp_path, SEGMENT)) == RECORDS
 
 
-def test_a_partition_that_is_not_there_yet_has_no_records(tmp_path: Path) -> None:
+def test_a_missing_partition_directory_has_no_records(tmp_path: Path) -> None:
     assert records(tmp_path / "t-0") == []
 
 
-def test_a_batch_that_is_still_being_written_is_left_out(tmp_path: Path) -> None:
+def test_a_partially_written_batch_has_no_records(tmp_path: Path) -> None:
     for length in range(len(SEGMENT)):
         found = records(written(tmp_path, SEGMENT[:length]))
         assert found == RECORDS[: len(found)]

@@ -1,4 +1,4 @@
-"""A request that waits at a process that is paused is seen, and whose it is."""
+"""Requests that a paused process has not read, from the socket tables of the system."""
 
 import os
 import socket
@@ -20,24 +20,24 @@ TABLE = """\
 
 @pytest.fixture
 def server() -> Iterator[socket.socket]:
-    """Listens, and accepts nobody, as a process that is paused."""
+    """Listen and accept no connection, as a paused process does."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen()
         yield listening
 
 
-def test_only_connections_are_read_from_a_table_of_either_family() -> None:
+def test_only_connections_are_read_from_ipv4_and_ipv6_tables() -> None:
     assert list(parse(TABLE)) == [SocketEnd(0x2384, 0xEABD, 0xA6, "0"), SocketEnd(0xEABD, 0x2384, 0, "99")]
 
 
-def test_what_was_sent_and_not_read_is_seen(server: socket.socket) -> None:
+def test_bytes_that_a_process_has_not_read_from_a_port_are_counted(server: socket.socket) -> None:
     port = server.getsockname()[1]
     with socket.create_connection(("127.0.0.1", port)) as client:
         assert unread(os.getpid(), port) == 0
         client.sendall(b"fetch")
         assert until("the request waits", lambda: unread(os.getpid(), port), 10) == 5
-        assert unread(os.getppid(), port) == 0  # it is not theirs
+        assert unread(os.getppid(), port) == 0  # the parent process has no such socket
         accepted, _ = server.accept()
         with accepted:
             accepted.recv(5)

@@ -1,4 +1,4 @@
-"""A run is told: who led, which log had what, what clients were told, and what is gone."""
+"""The timeline of a run: leaders, logs, acknowledged and read records, and lost records."""
 
 from io import StringIO
 from pathlib import Path
@@ -59,15 +59,17 @@ def printed(run: ScenarioRun) -> str:
 
 
 @pytest.mark.parametrize(("high_watermark", "told"), [(0, "(x m)"), (1, "[x](m)"), (2, "[x m]"), (None, "x m")])
-def test_a_log_shows_what_is_below_the_high_watermark(high_watermark: int | None, told: str) -> None:
+def test_the_text_of_a_log_puts_records_below_the_high_watermark_in_square_brackets(
+    high_watermark: int | None, told: str
+) -> None:
     assert ReplicaView("running", "leads e1", LOG, high_watermark).log_text() == told
 
 
-def test_an_empty_log_is_called_so() -> None:
+def test_the_text_of_an_empty_log_says_empty() -> None:
     assert ReplicaView("running", "", (), 0).log_text() == "empty"
 
 
-def test_the_terminal_shows_moments_log_lines_losses_and_the_verdict() -> None:
+def test_the_terminal_shows_steps_log_lines_losses_and_the_verdict() -> None:
     text = printed(LOST)
     for part in (
         "leads e3",
@@ -83,7 +85,7 @@ def test_the_terminal_shows_moments_log_lines_losses_and_the_verdict() -> None:
         assert part in text
 
 
-def test_many_losses_are_counted_and_a_few_are_shown() -> None:
+def test_the_timeline_shows_five_of_many_losses_and_counts_the_others() -> None:
     run = ScenarioRun(
         ScenarioVerdict.LOST, 60.0, 1000, [Loss(f"m{n}", n, n, None, was_read=False) for n in range(1_005)]
     )
@@ -94,19 +96,19 @@ def test_many_losses_are_counted_and_a_few_are_shown() -> None:
     assert "... and 1,000 more" in view.html(view.TimelinePage("t", "s", run, (), "c"), TEMPLATES)
 
 
-def test_moments_without_replicas_have_no_columns_for_them() -> None:
+def test_the_timeline_has_no_replica_columns_if_the_steps_have_no_replicas() -> None:
     run = ScenarioRun(moments=[ReachedStep(1.0, "1", "producers go on", {}, (), ())])
     assert "producers go on" in printed(run)
     assert "high watermark" not in printed(run)
     assert "producers go on" in view.html(view.TimelinePage("t", "s", run, (), "c"), TEMPLATES)
 
 
-def test_what_was_not_reached_and_what_was_kept_are_told_apart() -> None:
+def test_the_terminal_distinguishes_kept_from_not_reached() -> None:
     assert "NOT REACHED: waited 20 s" in printed(ScenarioRun(why="waited 20 s"))
     assert "KEPT: all 8 acknowledged records, in 29 s" in printed(ScenarioRun(ScenarioVerdict.KEPT, 29.1, 8))
 
 
-def test_the_html_file_says_the_same_and_escapes_what_others_wrote() -> None:
+def test_the_html_timeline_shows_the_run_and_escapes_the_text_of_steps_and_clients() -> None:
     page = view.TimelinePage("re-elected-leader", "A cluster", LOST, (("Kafka", "4.3.1"),), "epochfuzz cluster run x")
     text = view.html(page, TEMPLATES)
     for part in (
@@ -122,14 +124,14 @@ def test_the_html_file_says_the_same_and_escapes_what_others_wrote() -> None:
     assert "http" not in text.replace("http-equiv", "")
 
 
-def test_json_has_the_verdict_and_each_record_that_is_gone() -> None:
+def test_the_json_of_a_run_has_the_verdict_and_each_lost_record() -> None:
     plain: Any = LOST.plain()
     assert plain["verdict"] == "LOST"
     assert plain["lost"][0] == {"value": "m", "partition": 0, "offset": 1, "instead": "z", "was_read": True}
     assert plain["moments"][0]["replicas"]["A"]["role"] == "leads e3"
 
 
-def test_a_moment_has_what_brokers_logged_their_files_and_what_clients_were_told_since(
+def test_a_recorded_step_has_the_roles_the_logs_and_the_new_records_of_clients(
     tmp_path: Path, no_kafka: Installation
 ) -> None:
     cluster = Cluster(no_kafka, tmp_path, tmp_path / "logs")

@@ -1,7 +1,8 @@
 """The pages of the documentation, and the fenced blocks in them.
 
-The line that opens a block has its language, and what a test has to know besides: `exit=1`, where the commands do not
-end with 0; `slow`, where they take too long for `make test`; `file=NAME`, where the reader saves the block.
+The line that opens a block has its language, and notes for the tests. `exit=1` is the exit code of the commands, if it
+is not 0. `slow` marks commands that take too long for `make test`. `file=NAME` is the file in which the reader saves
+the block.
 """
 
 import re
@@ -19,7 +20,7 @@ _BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block. `promised` is what a block of commands is said to print: the block of text right after it."""
+    """A fenced block. `promised` is the documented output of commands: the block of text right after them."""
 
     language: str
     notes: dict[str, str]
@@ -36,7 +37,7 @@ class Block:
 
 
 def blocks(page: Path, language: str | None = None) -> list[Block]:
-    """The blocks of a page, or those in one language, in order."""
+    """Return the blocks of a page, or those in one language, in order."""
     every = [
         Block(found[1], dict(note.partition("=")[::2] for note in found[2].split()), found[3])
         for found in _BLOCK.finditer(page.read_text(encoding="utf-8"))
@@ -49,12 +50,12 @@ def blocks(page: Path, language: str | None = None) -> list[Block]:
 
 
 def named(name: str) -> Path:
-    """A page, by its path below docs/."""
+    """Return a page, by its path below docs/."""
     return ROOT / "docs" / name
 
 
 def assert_printed(printed: str, promised: str) -> None:
-    """Each line promised was printed, in that order; `...` stands for anything, on a line of its own for any lines."""
+    """Check that all documented lines were printed, in order. `...` matches any text, or any lines if alone."""
     lines = iter(printed.splitlines())
     for line in promised.splitlines():
         pattern = re.escape(line.rstrip()).replace(r"\.\.\.", ".*")

@@ -1,4 +1,4 @@
-"""docs/reference/audit-tables.md: the columns are those of the tables, and the kinds those of events."""
+"""docs/reference/audit-tables.md documents the columns of the tables and the kinds of events."""
 
 import re
 
@@ -37,19 +37,19 @@ def test_the_columns_of_segments_are_documented_in_their_order():
     assert documented("segments") == columns(SEGMENTS)
 
 
-def test_the_columns_of_judged_are_named():
+def test_the_page_names_the_columns_of_the_table_judged():
     section = PAGE.partition("\n## judged\n")[2].partition("\n## ")[0]
 
     assert set(re.findall(r"`(\w+)`", section)) == set(JUDGED.names)
 
 
-def test_every_kind_of_event_is_named():
+def test_the_page_names_every_kind_of_event():
     row = next(line for line in PAGE.splitlines() if line.startswith("| `kind`"))
 
     assert set(re.findall(r"`([\w-]+)`", row)) - {"kind"} == {str(kind) for kind in MessageKind} - NO_EVENTS
 
 
-def test_every_finding_is_on_the_page_of_audits():
+def test_the_audit_page_lists_every_kind_of_finding():
     rows = re.findall(r"^\| `([\w-]+)` \|", named("how-to/audit.md").read_text(encoding="utf-8"), re.MULTILINE)
 
     assert rows == [

@@ -1,4 +1,4 @@
-"""docs/how-to/spark-cluster.md: what it says that executors need is enough."""
+"""docs/how-to/spark-cluster.md lists exactly the packages that Spark executors need."""
 
 import re
 import subprocess
@@ -12,7 +12,7 @@ PAGE = named("how-to/spark-cluster.md").read_text(encoding="utf-8")
 LISTED = re.search(r"packages \| ((?:`[\w<]+`[, ]*)+);", PAGE)
 NEEDED = [name.partition("<")[0] for name in re.findall(r"`([\w<]+)`", LISTED[1])] if LISTED else []
 
-# Walks a block and looks for situations, where nothing that the project depends on can be imported but what is listed.
+# Runs a block and a search for situations. Of the dependencies of the project, only those listed can be imported.
 WORKER = """
 import importlib.abc, sys
 listed = set(sys.argv[1:])
@@ -42,12 +42,12 @@ def work(listed: list[str]) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.thorough
-def test_executors_need_no_package_that_the_page_does_not_list() -> None:
+def test_spark_executors_need_only_the_packages_that_the_page_lists() -> None:
     assert NEEDED == ["numpy", "numba", "pyarrow", "hypothesis", "pandas"]
     ended = work(NEEDED)
     assert ended.returncode == 0, ended.stderr
 
 
 @pytest.mark.parametrize("left_out", ["numpy", "numba", "pyarrow", "hypothesis"])  # and pandas, by PySpark
-def test_executors_need_what_the_page_lists(left_out: str) -> None:
+def test_spark_executors_fail_without_a_package_that_the_page_lists(left_out: str) -> None:
     assert f"No module named '{left_out}'" in work([name for name in NEEDED if name != left_out]).stderr

@@ -1,4 +1,4 @@
-"""docs/reference/case-format.md: it has every key, and what it says of mistakes is said."""
+"""docs/reference/case-format.md documents every key, and the message for each kind of invalid case."""
 
 import re
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ PAGE = named("reference/case-format.md")
 EXAMPLE = blocks(PAGE, "yaml")[0].text
 SECTIONS = dict(re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL))
 
-# Where an unknown key goes into the example, so that the refusal lists those there are.
+# Where a test inserts an unknown key into the example. The error message then lists the known keys.
 PLACES = {
     "The case": ("schema: 1", "{}: 1\nschema: 1"),
     "config": ("config: {", "config: {{{}: 1, "),
@@ -29,7 +29,7 @@ PLACES = {
 
 
 def rows(text: str) -> Iterator[list[str]]:
-    """The cells of a section's table, without its head."""
+    """Return the cells of a section's table, without its head."""
     lines = [line for line in text.splitlines() if line.startswith("| ")]
     for line in lines[1:]:
         yield [cell.strip() for cell in line.strip("|").split(" | ")]
@@ -43,7 +43,7 @@ def refusal(path: Path, text: str) -> str:
 
 
 @pytest.mark.parametrize("section", PLACES)
-def test_a_section_has_every_key_that_is_read_and_no_other(section: str, tmp_path: Path) -> None:
+def test_a_section_documents_exactly_the_keys_that_epochfuzz_reads(section: str, tmp_path: Path) -> None:
     place, edited = PLACES[section]
     assert EXAMPLE.count(place) == 1
     message = refusal(tmp_path / "case.yaml", EXAMPLE.replace(place, edited.format("qqqq")))
@@ -52,12 +52,12 @@ def test_a_section_has_every_key_that_is_read_and_no_other(section: str, tmp_pat
     assert sorted(documented) == sorted(keys)
 
 
-def test_the_defaults_of_the_configuration_are_those() -> None:
+def test_the_page_documents_the_defaults_of_the_configuration() -> None:
     documented = {row[0].strip("`"): row[1].strip("`") for row in rows(SECTIONS["config"])}
     assert list(Configuration().words().items()) == list(documented.items())
 
 
-def test_the_example_is_as_it_expects(tmp_path: Path) -> None:
+def test_the_example_case_is_as_expected(tmp_path: Path) -> None:
     path = tmp_path / "case.yaml"
     path.write_text(EXAMPLE, encoding="utf-8")
     assert judge(load_case(path)).as_expected
@@ -67,6 +67,6 @@ MISTAKES = [[cell.strip("`") for cell in row] for row in rows(SECTIONS["What is 
 
 
 @pytest.mark.parametrize(("right", "wrong", "answer"), MISTAKES, ids=[wrong for _, wrong, _ in MISTAKES])
-def test_a_mistake_is_answered_as_the_page_says(right: str, wrong: str, answer: str, tmp_path: Path) -> None:
+def test_an_invalid_case_gets_the_documented_message(right: str, wrong: str, answer: str, tmp_path: Path) -> None:
     assert EXAMPLE.count(right) == 1
     assert refusal(tmp_path / "case.yaml", EXAMPLE.replace(right, wrong)) == answer

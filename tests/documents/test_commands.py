@@ -1,4 +1,4 @@
-"""Every command that the documentation shows is run, in order, as its reader would, and prints what is said."""
+"""The tests run the commands of each page in order, as a reader would, and compare their output with the page."""
 
 import os
 import re
@@ -15,7 +15,7 @@ import typer
 from epochfuzz.harness.cli.main import app
 from tests.documents.pages import PAGES, ROOT, Block, assert_printed, blocks
 
-CLUSTER = {"spark://master:7077": "'local-cluster[2,1,1024]'", "s3a://bucket/": "cluster/"}  # what is there instead
+CLUSTER = {"spark://master:7077": "'local-cluster[2,1,1024]'", "s3a://bucket/": "cluster/"}  # replacements in the tests
 
 
 def each(pages: list[Path]) -> pytest.MarkDecorator:
@@ -23,9 +23,9 @@ def each(pages: list[Path]) -> pytest.MarkDecorator:
 
 
 class Reader:
-    """Somebody in a directory with what is in a checkout, who does what a page says.
+    """A reader who follows a page, in a directory with the files of a checkout.
 
-    The model and the harness there are copies, which an edit may change, and which `epochfuzz` uses.
+    The model and the harness in it are copies. `epochfuzz` uses them, and the reader may edit them.
     """
 
     def __init__(self, parent: Path) -> None:
@@ -53,7 +53,7 @@ class Reader:
         }
 
     def save(self, block: Block) -> None:
-        """Save a block where the page says."""
+        """Save a block in the file that the page names."""
         path = self.directory / block.notes["file"]
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(block.text, encoding="utf-8")
@@ -81,7 +81,7 @@ def reader(tmp_path: Path) -> Reader:
 
 
 def follow(page: Path, reader: Reader, *, slow: bool) -> None:
-    """Save what the page says to save and run what it says to run, in its order."""
+    """Save the files and run the commands of a page, in order."""
     for block in blocks(page):
         if "file" in block.notes:
             reader.save(block)
@@ -106,18 +106,18 @@ def has_what_pages_need(request: pytest.FixtureRequest) -> None:
 
 @pytest.mark.thorough
 @each(pages_with(slow=False))
-def test_the_quick_commands_of_a_page_print_what_it_says(page: Path, reader: Reader) -> None:
+def test_the_quick_commands_of_a_page_print_the_documented_output(page: Path, reader: Reader) -> None:
     follow(page, reader, slow=False)
 
 
 @pytest.mark.slow
 @each(pages_with(slow=True))
-def test_all_commands_of_a_page_print_what_it_says(page: Path, reader: Reader) -> None:
+def test_all_commands_of_a_page_print_the_documented_output(page: Path, reader: Reader) -> None:
     follow(page, reader, slow=True)
 
 
 @each(PAGES)
-def test_a_command_of_a_page_that_no_test_runs_is_one_that_there_is(page: Path) -> None:
+def test_every_command_of_a_page_that_no_test_runs_exists_with_its_options(page: Path) -> None:
     for line in shown_only(page):
         words = shlex.split(line, comments=True)
         if words[0] == "make":
@@ -127,13 +127,13 @@ def test_a_command_of_a_page_that_no_test_runs_is_one_that_there_is(page: Path) 
 
 
 def shown_only(page: Path) -> list[str]:
-    """The commands in blocks that are shown, and not run."""
+    """Return the commands in blocks that the tests don't run."""
     texts = [block.text for language in ("shell", "console") for block in blocks(page, language)]
     return [line for text in texts for line in text.splitlines() if line.strip()]
 
 
 def assert_is_there(words: list[str], line: str) -> None:
-    """The command is one that there is, and so is each of its options."""
+    """Check that a command and each of its options exist."""
     command: Any = typer.main.get_command(app)
     words = words[: words.index("--")] if "--" in words else words
     while hasattr(command, "commands") and words[0] != "--version":
@@ -144,19 +144,19 @@ def assert_is_there(words: list[str], line: str) -> None:
 
 
 @each(PAGES)
-def test_a_page_links_to_what_there_is(page: Path) -> None:
+def test_every_file_that_a_page_links_to_exists(page: Path) -> None:
     for target in links(page):
         assert (page.parent / target).exists(), target
 
 
 @each([ROOT / "docs" / name for name in ("start/walk.md", "start/course.md", "explain/replication.md")])
-def test_the_first_pages_replay_how_two_logs_diverge_under_hw(page: Path) -> None:
+def test_the_first_pages_replay_the_divergence_of_two_logs_under_hw(page: Path) -> None:
     commands = [line for block in blocks(page, "sh") for line in block.text.splitlines()]
     shown = [line for line in commands if "replay divergence-under-the-high-watermark " in line]
     assert any("--protocol hw --protocol kip-101" in line for line in shown)
 
 
 def links(page: Path) -> list[str]:
-    """The files that a page links to."""
+    """Return the files that a page links to."""
     targets = re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8"))
     return [target for target in targets if "://" not in target]

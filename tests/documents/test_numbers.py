@@ -1,4 +1,4 @@
-"""Numbers that stand on several pages: each is what is declared or was measured, and no page has another."""
+"""Numbers that are on several pages: each page has the declared or the measured number."""
 
 import re
 
@@ -19,7 +19,7 @@ COUNTS = {
 
 
 @pytest.mark.parametrize("pattern", COUNTS)
-def test_a_number_of_a_page_is_what_there_is(pattern: str) -> None:
+def test_the_numbers_on_pages_are_up_to_date(pattern: str) -> None:
     texts = [re.sub(r"\s+", " ", page.read_text(encoding="utf-8")) for page in [*PAGES, ROOT / "ARCHITECTURE.md"]]
     written = [found for text in texts for found in re.findall(pattern, text)]
     assert written

@@ -1,4 +1,4 @@
-"""The files of the playground: they need no installed package, and answer as the local `play` does."""
+"""The files of the playground need no installed package, and render the pages of the local `play`."""
 
 import io
 import json
@@ -38,14 +38,14 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def answers(unpacked: Path, queries: list[str]) -> tuple[list[dict[str, Any]], set[str]]:
-    """The answers to queries, and the names of all imported modules."""
+    """Return the answers to queries, and the names of all imported modules."""
     command = [sys.executable, "-I", "-S", "-c", ANSWERS, str(unpacked)]
     ended = subprocess.run(command, input=json.dumps(queries), capture_output=True, text=True, check=True)
     return json.loads(ended.stdout), set(ended.stderr.split())
 
 
 @pytest.mark.thorough
-def test_the_page_of_every_case_needs_only_the_packed_files_and_is_that_of_the_server(unpacked: Path) -> None:
+def test_the_playground_renders_every_case_as_the_server_and_needs_only_the_packed_files(unpacked: Path) -> None:
     positions = [
         Position(
             tuple(map(parse_protocol, case.protocols[:MOST_PROTOCOLS])),
@@ -68,11 +68,11 @@ def test_the_page_of_every_case_needs_only_the_packed_files_and_is_that_of_the_s
 
 
 def before_search(page: str) -> str:
-    """A page without its last part, which differs where nothing can be searched or saved."""
+    """Return a page without its last part, which differs if the page cannot search or save."""
     return page.partition('<section id="ahead">')[0]
 
 
-def test_a_page_without_a_server_offers_no_form_that_needs_one(unpacked: Path) -> None:
+def test_a_playground_page_offers_no_form_that_needs_a_server(unpacked: Path) -> None:
     (answer,), _ = answers(unpacked, [""])
     assert "data-action" not in answer["text"]
     assert "Start with a story" in answer["text"]
@@ -100,7 +100,7 @@ def test_a_hostile_address_gets_a_short_message_and_none_of_its_markup(unpacked:
 
 
 @pytest.mark.thorough
-def test_the_pages_that_the_site_has_prepared_are_those_that_the_worker_computes(unpacked: Path) -> None:
+def test_the_prepared_pages_of_the_site_equal_the_pages_that_the_worker_computes(unpacked: Path) -> None:
     (m1_loss,) = (case for case in bundled_cases() if case.id == "m1-loss")
     link = Position(settings=m1_loss.settings, events=m1_loss.events, step=12).query()
     pages = Pages(Position(), stories_of(bundled_cases()))
@@ -120,7 +120,7 @@ def test_two_builds_pack_the_same_bytes() -> None:
     assert playground.packed(bundled_cases()) == playground.packed(bundled_cases())
 
 
-def test_without_npm_there_is_no_playground_and_the_reason_is_named(
+def test_building_the_playground_without_npm_raises_an_error_with_the_reason(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(playground, "_ARCHIVES", tmp_path)
@@ -129,7 +129,9 @@ def test_without_npm_there_is_no_playground_and_the_reason_is_named(
         next(playground.files(bundled_cases(), []))
 
 
-def test_an_archive_with_another_hash_is_not_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_building_the_playground_stops_if_the_pyodide_archive_has_another_hash(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setattr(playground, "_ARCHIVES", tmp_path)
     (tmp_path / f"pyodide-{playground._VERSION}.tgz").write_bytes(b"something else")
     with pytest.raises(SystemExit, match="is pinned; remove the file"):

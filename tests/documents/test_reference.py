@@ -1,4 +1,4 @@
-"""docs/reference/: what is written from the code is up to date."""
+"""docs/reference/: the pages and pictures that are generated from the code are up to date."""
 
 import re
 from functools import cache
@@ -19,38 +19,38 @@ def pages() -> dict[str, str]:
     return reference.pages()
 
 
-def test_a_page_that_is_written_from_the_glossary_is_up_to_date() -> None:
+def test_the_generated_reference_pages_are_up_to_date() -> None:
     stale = [name for name, text in pages().items() if (reference.DIRECTORY / name).read_text(encoding="utf-8") != text]
     assert not stale, "renew these pages: python -m epochfuzz.harness.lab.pages"
 
 
-def test_every_name_of_the_glossary_has_a_section_or_a_row_on_one_page() -> None:
+def test_every_name_of_the_glossary_has_exactly_one_section_or_row() -> None:
     patterns = (r"^##+ (.+)$", r"^\| `(\w+=[\w-]+)` \|")
     texts = [text for name, text in pages().items() if name != "python-api.md"]
     places = [name for text in texts for each in patterns for name in re.findall(each, text, re.MULTILINE)]
     assert sorted(name for name in places if name in glossary()) == sorted(glossary())
 
 
-def test_every_name_that_is_imported_from_epochfuzz_has_a_section() -> None:
+def test_the_python_api_page_has_a_section_for_every_public_name_of_epochfuzz() -> None:
     sections = re.findall(r"^## (\w+)$", pages()["python-api.md"], re.MULTILINE)
     assert sections == [name for name in epochfuzz.__all__ if not name.startswith("__")]
 
 
-def test_the_readme_has_the_table_of_releases_as_it_is_now() -> None:
+def test_the_readme_has_the_current_table_of_releases() -> None:
     head, *rows = releases.short_rows()
     written = reference.README.read_text(encoding="utf-8")
     assert markdown.table(head, rows) in written
     assert written == reference.readme()
 
 
-def test_the_page_on_subjects_says_what_each_release_stands_for() -> None:
+def test_the_wire_semantics_page_lists_the_versions_of_each_release() -> None:
     page = (reference.DIRECTORY / "wire-semantics.md").read_text(encoding="utf-8")
     for name in RELEASES:
         assert f"| `{name}` | {releases.versions_of(name)} |" in page, name
 
 
 @pytest.mark.parametrize("picture", PICTURES, ids=lambda each: each.file)
-def test_a_picture_shows_what_its_case_does_today(picture: Picture) -> None:
+def test_every_picture_is_up_to_date_with_its_case(picture: Picture) -> None:
     assert (ROOT / picture.file).read_text(encoding="utf-8") == drawn(picture), (
         f"{picture.file} is stale; renew it: python -m epochfuzz.harness.lab.pictures"
     )

@@ -1,6 +1,6 @@
 """docs/schemas: a JSON schema for every command with `--json`.
 
-What commands print is held against them in every test that runs one with `--json`: tests/printed.py.
+Every test that runs a command with `--json` checks its output against the schema: tests/printed.py.
 """
 
 import json
@@ -34,10 +34,10 @@ def test_every_command_that_prints_json_has_a_schema() -> None:
     assert printing == set(schemas.DOCUMENTS)
 
 
-def test_the_schemas_are_those_of_the_documents() -> None:
+def test_the_schema_files_are_up_to_date() -> None:
     made = {schemas.file_name(command): schemas.schema(command) for command in schemas.DOCUMENTS}
     kept = {file.name: file.read_text(encoding="utf-8") for file in SCHEMAS.iterdir()}
-    assert kept == made, "python -m epochfuzz.harness.lab.schemas writes them"
+    assert kept == made, "renew the schemas: python -m epochfuzz.harness.lab.schemas"
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_the_schemas_are_those_of_the_documents() -> None:
     ],
     ids=["a key is missing", "a key is unknown", "a value is of another type"],
 )
-def test_a_document_of_another_form_is_noticed(document: dict[str, Any]) -> None:
+def test_the_schema_check_rejects_a_document_of_another_form(document: dict[str, Any]) -> None:
     schemas.check("report", json.dumps({"report": "a.html", "cases": [{"id": "a", "as_expected": True}]}))
     with pytest.raises(ValidationError):
         schemas.check("report", json.dumps(document))

@@ -1,4 +1,4 @@
-"""The site: every page is built, every link leads somewhere, and every case can be stepped through."""
+"""The site has every page, every link has a target, and a reader can step through every case."""
 
 import re
 import subprocess
@@ -25,7 +25,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-def test_every_page_of_docs_is_on_the_site_and_found_by_its_search(site: Path) -> None:
+def test_every_page_of_docs_is_on_the_site_and_in_its_search_index(site: Path) -> None:
     index = (site / "search" / "search_index.json").read_text(encoding="utf-8")
     for page in DOCS:
         place = page.relative_to(ROOT / "docs").with_suffix("")
@@ -34,7 +34,7 @@ def test_every_page_of_docs_is_on_the_site_and_found_by_its_search(site: Path) -
         assert f'"location":"{name}"' in index, page
 
 
-def test_every_case_can_be_stepped_through(site: Path) -> None:
+def test_the_site_has_a_page_with_a_drawing_for_every_case(site: Path) -> None:
     listed = (site / "cases" / "index.html").read_text(encoding="utf-8")
     for case in load_corpus([ROOT / "corpus"]):
         assert f"{case.id}.html" in listed
@@ -42,7 +42,7 @@ def test_every_case_can_be_stepped_through(site: Path) -> None:
 
 
 @pytest.mark.parametrize("case", ["m1-loss", "re-elected-leader"])
-def test_a_walk_is_recorded_step_by_step_and_leads_back(site: Path, case: str) -> None:
+def test_the_site_has_a_page_for_each_step_of_a_case_with_links_to_the_neighbours(site: Path, case: str) -> None:
     steps = len(next(each for each in load_corpus([ROOT / "corpus"]) if each.id == case).events)
     for step in range(steps + 1):
         page = (site / "walks" / case / f"{step}.html").read_text(encoding="utf-8")
@@ -54,7 +54,7 @@ def test_a_walk_is_recorded_step_by_step_and_leads_back(site: Path, case: str) -
         assert "<form" not in page, "there is no server that would answer"
 
 
-def test_every_page_leads_on_and_every_link_of_it_to_what_there_is(site: Path) -> None:
+def test_every_page_of_the_site_has_links_and_every_link_has_a_target(site: Path) -> None:
     for page in set(site.rglob("*.html")) - {site / "404.html"}:
         inner = [target for target in targets(page.read_text(encoding="utf-8")) if not target.startswith("/")]
         assert len(inner) > 1, page
@@ -64,12 +64,12 @@ def test_every_page_leads_on_and_every_link_of_it_to_what_there_is(site: Path) -
 
 
 def targets(page: str) -> set[str]:
-    """The files of the site that a page links to."""
+    """Return the files of the site that a page links to."""
     addresses = map(urlsplit, re.findall(r'href="([^"]+)"', page))
     return {unquote(each.path) for each in addresses if not each.scheme and each.path}
 
 
-def test_the_number_of_every_issue_on_a_page_is_a_link(site: Path) -> None:
+def test_every_issue_number_on_the_site_is_a_link(site: Path) -> None:
     left_alone = re.compile(r"<(title|head|h[1-6]|nav|code|pre|svg|a|script|textarea)\b.*?</\1>|<[^>]*>", re.DOTALL)
     for page in site.rglob("*.html"):
         if "walks" not in page.parts:

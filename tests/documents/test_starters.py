@@ -60,7 +60,7 @@ def run(command: str, directory: Path) -> subprocess.CompletedProcess[str]:
 @pytest.mark.thorough
 @pytest.mark.parametrize("language", Language)
 @pytest.mark.parametrize(("events", "is_broken"), [("", False), ("", True), ("all", False)])
-def test_a_starter_conforms_unless_it_is_broken(
+def test_a_starter_conforms_to_kip_320_unless_its_replica_is_broken(
     language: Language, events: str, is_broken: bool, tmp_path: Path
 ) -> None:
     make(language, events, tmp_path, is_broken=is_broken)
@@ -97,7 +97,7 @@ def test_the_test_of_a_starter_passes_unless_the_starter_is_broken(
     assert ("replicas.B.l" in ended.stdout) == is_broken, ended.stdout
 
 
-def test_the_page_shows_the_commands_and_the_stand_ins_of_each_language() -> None:
+def test_the_adapter_page_lists_the_commands_and_the_stand_ins_of_each_language() -> None:
     page = named("how-to/adapter.md").read_text(encoding="utf-8")
     for language, commands in COMMANDS.items():
         row = next(line for line in page.splitlines() if line.startswith(f"| `{language}` |"))

@@ -1,4 +1,4 @@
-"""The mutants: what takes the place of a rule, when it does, and what exhaustive search has proven of each defect."""
+"""The mutants: the rules that they replace, and the shortest schedules that exhaustive search has proven."""
 
 import ast
 import inspect
@@ -42,16 +42,16 @@ def names(defects):
     return [mutant.name for mutant in defects]
 
 
-def test_every_defect_is_proven_detectable_or_not():
+def test_every_mutant_is_proven_detectable_or_listed_as_undetectable():
     assert sorted([*proofs(), *undetectable()]) == sorted(names(PROTOCOL_DEFECTS))
     assert all(undetectable().values())
 
 
-def test_at_least_forty_are_detectable():
+def test_at_least_40_mutants_are_detectable():
     assert len(DETECTABLE) >= 40
 
 
-def test_no_two_defects_have_one_name_or_one_change():
+def test_no_two_mutants_have_the_same_name_or_the_same_change():
     assert len(set(names(DEFECTS))) == len(DEFECTS)
     codes = [(rule, wrong.__code__) for mutant in DEFECTS for rule, wrong in mutant.mistaken.items()]
     changes = {(rule, code.co_code, code.co_consts, code.co_names) for rule, code in codes}
@@ -60,7 +60,7 @@ def test_no_two_defects_have_one_name_or_one_change():
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("mutant", DETECTABLE, ids=lambda mutant: mutant.name)
-def test_the_shortest_schedule_breaks_the_property_by_its_last_event_and_nothing_without_the_defect(mutant):
+def test_the_last_event_of_a_shortest_schedule_breaks_a_property_only_under_the_mutant(mutant):
     proof = proofs()[mutant.name]
     sound = replay(proof.shortest, mutant.sound_protocol, proof.settings)
     assert not judged(mutant, proof.settings) & properties.set_of(sound.broken)
@@ -78,7 +78,7 @@ def test_every_event_of_the_shortest_schedule_is_enabled(mutant):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("mutant", QUICKLY_SEARCHED, ids=lambda mutant: mutant.name)
-def test_no_shorter_schedule_shows_the_defect(mutant):
+def test_no_shorter_schedule_detects_the_mutant(mutant):
     proof = proofs()[mutant.name]
     alphabet = proof.settings.alphabet()
     shorter = [b""]
@@ -89,7 +89,7 @@ def test_no_shorter_schedule_shows_the_defect(mutant):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mutant", PROTOCOL_DEFECTS, ids=lambda mutant: mutant.name)
-def test_complete_search_proves_again_what_is_written_down(mutant):
+def test_exhaustive_search_reproduces_the_recorded_proofs(mutant):
     found, written = prove(mutant), proofs().get(mutant.name)
     assert (found is None) == (written is None)
     if found is not None and written is not None:
@@ -100,24 +100,24 @@ def test_complete_search_proves_again_what_is_written_down(mutant):
 
 
 @pytest.mark.parametrize("mutant", DEFECTS, ids=lambda mutant: mutant.name)
-def test_what_stands_for_a_rule_takes_and_returns_what_the_rule_does(mutant):
+def test_the_function_of_a_mutant_has_the_signature_of_the_rule(mutant):
     assert mutant.mistaken
     for rule, mistaken in mutant.mistaken.items():
         assert inspect.signature(mistaken) == inspect.signature(rule)
 
 
-def test_a_defect_is_named_as_what_stands_for_the_rule_and_says_which_rule_that_is():
+def test_a_mutant_has_the_name_of_its_function_and_lists_the_replaced_rules():
     assert membership.isr_joined_at_once.name == "isr-joined-at-once"
     assert membership.isr_joined_at_once.rules == ["model/kafka/partition/isr.py: why_not_caught_up"]
     assert membership.isr_joined_at_once.broken_protocol.name == "kip-320:defect=isr-joined-at-once"
 
 
-def test_the_number_of_a_defect_is_its_place_in_the_list():
+def test_the_number_of_a_mutant_is_its_position_in_the_list():
     assert [mutant.number for mutant in DEFECTS] == [*range(1, len(DEFECTS) + 1)]
 
 
 def run(step, p, schedule):
-    """What each event did, and the state that they led to."""
+    """Run a schedule. Returns the result of each event, and the final state."""
     answers = [step(p, event) for event in schedule]
     return answers, [getattr(p, field.name) for field in state.VARIABLES]
 
@@ -127,7 +127,7 @@ def alone(protocol, schedule):
 
 
 def linked(root, constants=None, **options):
-    """A function as it is linked."""
+    """Return a function as the specializer links it."""
     namespace: dict[str, Any] = {}
     for each in specializer.specialize([root], constants or {}, **options):
         exec(compile(ast.Module([each.node], []), "<linked>", "exec"), namespace)
@@ -135,7 +135,7 @@ def linked(root, constants=None, **options):
 
 
 @pytest.mark.slow
-def test_every_protocol_is_in_the_program_that_has_all_defects_what_it_is_alone():
+def test_the_program_with_all_mutants_runs_each_protocol_as_its_own_program_does():
     together = linked(step, with_defects=True)
     for protocol in [*GENERATIONS.values(), *(mutant.broken_protocol for mutant in DEFECTS)]:
         for schedule in SCHEDULES:
@@ -143,14 +143,14 @@ def test_every_protocol_is_in_the_program_that_has_all_defects_what_it_is_alone(
 
 
 @pytest.mark.parametrize("name", GENERATIONS)
-def test_a_protocol_without_a_defect_is_the_model(name):
+def test_a_specialized_protocol_without_a_mutant_behaves_as_the_model(name):
     for schedule in SCHEDULES:
         sound = run(step, state.initial(GENERATIONS[name], EVERY_FAULT), schedule)
         assert alone(GENERATIONS[name], schedule) == sound
 
 
 def texts(**constants):
-    """The functions of a protocol's program, by name."""
+    """Return the functions of a protocol's program, by name."""
     roots = (step, properties.broken_now, properties.non_convergence)
     return {each.name: ast.unparse(each.node) for each in specializer.specialize(roots, constants)}
 
@@ -159,7 +159,7 @@ def texts(**constants):
 @pytest.mark.parametrize(
     "defects", [pytest.param(DEFECTS[::8], id="some"), pytest.param(DEFECTS, id="all", marks=pytest.mark.slow)]
 )
-def test_a_defect_changes_the_rules_that_it_takes_the_place_of_and_no_other(defects):
+def test_a_mutant_changes_only_the_rules_that_it_replaces(defects):
     sound = texts(defect=0)
     for mutant in defects:
         broken = texts(defect=mutant.number)
@@ -179,19 +179,19 @@ def double(p: State, r: int) -> int:
 
 @pytest.fixture
 def nothing_planted(monkeypatch):
-    """Rules without mistakes, and names of defects that are free again afterwards."""
+    """Start without mutants, and forget the mutants of the test afterwards."""
     monkeypatch.setattr(specializer, "_planted", {})
     monkeypatch.setattr(defect_module, "_names", set())
 
 
 def both_ways(root, mutant):
-    """What a rule returns: as linked for a protocol with the defect, and for all protocols."""
+    """Return the result of a rule, linked for a protocol with the mutant, and linked for all protocols."""
     p = SimpleNamespace(leo=(10,), defect=mutant)
     return linked(root, {"defect": mutant})(p, 0), linked(root, with_defects=True)(p, 0)
 
 
 @pytest.mark.usefixtures("nothing_planted")
-def test_a_rule_is_wrong_only_under_its_defect_and_its_mistake_may_call_the_sound_one():
+def test_a_mutant_replaces_a_rule_only_in_its_own_protocol_and_may_call_the_rule():
     @in_place_of(offset, "it adds two")
     def adds_two(p: State, r: int) -> int:
         return offset(p, r) + 1
@@ -207,7 +207,7 @@ def test_a_rule_is_wrong_only_under_its_defect_and_its_mistake_may_call_the_soun
 
 
 @pytest.mark.usefixtures("nothing_planted")
-def test_a_defect_may_take_the_place_of_two_rules():
+def test_a_mutant_may_replace_two_rules():
     @in_place_of(offset, "it adds two, and three times that")
     def three_times_two(p: State, r: int) -> int:
         return offset(p, r) + 1
@@ -222,7 +222,7 @@ def test_a_defect_may_take_the_place_of_two_rules():
 
 
 @pytest.mark.usefixtures("nothing_planted")
-def test_a_mistake_of_another_form_is_refused_when_it_is_declared():
+def test_declaring_a_mutant_with_another_signature_raises_an_error():
     with pytest.raises(TypeError, match=r"forgets\(p: Any\) -> int cannot stand for offset"):
 
         @in_place_of(offset, "it has no argument r")  # type: ignore[arg-type]
@@ -231,7 +231,7 @@ def test_a_mistake_of_another_form_is_refused_when_it_is_declared():
 
 
 @pytest.mark.usefixtures("nothing_planted")
-def test_a_name_and_a_rule_are_taken_once():
+def test_a_mutant_needs_a_unique_name_and_replaces_a_rule_only_once():
     def adds_two(p: State, r: int) -> int:
         return offset(p, r) + 1
 
@@ -242,12 +242,12 @@ def test_a_name_and_a_rule_are_taken_once():
         declared.and_in_place_of(offset)(adds_two)
 
 
-def test_a_protocol_with_a_defect_that_nobody_planted_is_refused():
+def test_specializing_a_protocol_with_an_unknown_mutant_raises_an_error():
     with pytest.raises(specializer.CannotSpecialize, match="no defect has the number 1000"):
         specializer.interpreted(replace(GENERATIONS["kip-320"], defect=1000))
 
 
-# What a developer does who adds a mechanism; then some of the proofs, and the program that has all defects in it.
+# Adds a mechanism, as a developer would. Then checks some of the proofs, and the program with all mutants.
 WITH_ONE_MORE_MECHANISM = """
 from epochfuzz.model.kafka.vocabulary import mechanisms
 
@@ -277,12 +277,12 @@ print("as before")
 
 
 @pytest.mark.thorough
-def test_a_mechanism_more_changes_nothing_for_defects():
+def test_an_additional_mechanism_does_not_affect_the_mutants():
     ended = subprocess.run([sys.executable, "-c", WITH_ONE_MORE_MECHANISM], capture_output=True, text=True, timeout=300)
     assert (ended.stdout, ended.stderr) == ("as before\n", "")
 
 
-def test_a_schedule_that_shows_a_defect_shrinks_as_any_other():
+def test_shrink_reduces_a_schedule_that_detects_a_mutant_to_the_shortest_length():
     mutant = truncation.no_truncation
     proof = proofs()[mutant.name]
     longer = parse_schedule(["fetch B", "receive B", "shrink B"]) + proof.shortest

@@ -1,4 +1,4 @@
-"""The peer of the benchmark does what the model does: it must not be fast or slow by doing something else."""
+"""The peer of the benchmark behaves as the model. Otherwise the benchmark would not be fair."""
 
 import pytest
 
@@ -56,7 +56,7 @@ def committed():
     return partition
 
 
-def test_the_peer_sees_a_lost_record():
+def test_the_peer_detects_a_lost_record():
     partition = committed()
     partition.replicas[0].log.clear()
     assert partition.broken() == {
@@ -68,13 +68,13 @@ def test_the_peer_sees_a_lost_record():
     }
 
 
-def test_the_peer_sees_two_records_in_one_place():
+def test_the_peer_detects_two_records_at_the_same_offset():
     partition = committed()
     partition.replicas[1].log[0] = peer.PeerRecord(7, 0)
     assert partition.broken() == {"no-divergence", "log-matching", "isr-complete"}
 
 
-def test_the_peer_sees_logs_that_never_agree():
+def test_the_peer_detects_logs_that_never_converge():
     partition = committed()
     partition.replicas[1].log.append(peer.PeerRecord(7, 0))
     partition.replicas[1].high_watermark = 2

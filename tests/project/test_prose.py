@@ -92,7 +92,7 @@ def areas() -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("area", sorted({"messages", *map(package_of, python_files())}))
-def test_few_sentences_of_a_package_have_a_form_that_readers_read_twice(area: str) -> None:
+def test_few_sentences_of_a_package_match_a_pattern_of_unclear_prose(area: str) -> None:
     found = areas()[area]
     bad = {sentence: matches(sentence) for sentence in found if matches(sentence)}
     assert len(bad) <= max(FEW, MOST * len(found) / 1000), "\n".join(f"{why}: {each}" for each, why in bad.items())
@@ -109,9 +109,9 @@ def test_few_sentences_of_a_package_have_a_form_that_readers_read_twice(area: st
         "The defect is told by a test.",
     ],
 )
-def test_a_sentence_of_an_old_page_is_found(sentence: str) -> None:
+def test_an_unclear_sentence_matches_a_pattern(sentence: str) -> None:
     assert matches(sentence)
 
 
-def test_a_plain_sentence_is_not_found() -> None:
+def test_a_plain_sentence_matches_no_pattern() -> None:
     assert not matches("The leader removes the follower from the ISR, because its log lags.")

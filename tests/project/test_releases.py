@@ -1,4 +1,4 @@
-"""Releases: what shipped, what it breaks, and how the survey of that is shown."""
+"""Releases: their protocols, the properties that they break, and the survey of these properties."""
 
 import ast
 import json
@@ -25,7 +25,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, NAMED, RELEA
 from tests.conform.kafka.releases import RELEASES as MATRIX
 from tests.printed import check_json
 
-# What the protocol page says of small bounds, from a model that is independent of this one.
+# The lengths on the protocol page for small bounds, which an independent model has found.
 
 PUBLISHED = [
     ("hw", 2, 3, {"no-committed-loss": 9, "no-divergence": 10, "isr-complete": 7}),
@@ -48,7 +48,7 @@ def lengths(protocol: str, settings: Configuration, names: list[str]) -> dict[st
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(("protocol", "replicas", "records", "expected"), PUBLISHED)
-def test_complete_search_with_two_replicas_finds_the_published_lengths(protocol, replicas, records, expected):
+def test_exhaustive_search_with_two_replicas_finds_the_published_lengths(protocol, replicas, records, expected):
     settings = Configuration(replicas=replicas, records=records, epochs=3)
     assert lengths(protocol, settings, list(expected)) == expected
 
@@ -56,12 +56,12 @@ def test_complete_search_with_two_replicas_finds_the_published_lengths(protocol,
 @pytest.mark.slow
 @pytest.mark.timeout(3_600)
 @pytest.mark.parametrize(("protocol", "expected"), PUBLISHED_WITH_THREE)
-def test_complete_search_with_three_replicas_finds_the_published_lengths(protocol, expected):
+def test_exhaustive_search_with_three_replicas_finds_the_published_lengths(protocol, expected):
     settings = Configuration(replicas=3, records=1, epochs=3)
     assert lengths(protocol, settings, list(expected)) == expected
 
 
-def test_the_states_of_the_newest_generation_are_counted():
+def test_exhaustive_search_counts_the_states_and_transitions_of_kip_320():
     found = explore(GENERATIONS["kip-320"], Configuration(records=3, epochs=3), 0, symmetric=False)
     assert (found.complete, found.states, found.transitions) == (True, 400_524, 1_567_865)
 
@@ -77,11 +77,11 @@ def test_a_release_is_a_protocol_whose_mechanisms_can_be_replaced(name):
 
 
 @pytest.mark.parametrize("name", RELEASES)
-def test_every_release_so_far_keeps_what_a_leader_that_stays_leader_knew(name):
+def test_a_re_elected_leader_keeps_its_remote_leos_in_every_release(name):
     assert RELEASES[name].choice("remote_leo").text == "kept"
 
 
-def test_every_released_version_stands_for_one_release():
+def test_every_kafka_version_stands_for_exactly_one_release():
     everything = [version for name in RELEASES for version in versions.released(name)]
     assert len(everything) == len(set(everything))
     for name in RELEASES:
@@ -111,7 +111,7 @@ def test_every_released_version_stands_for_one_release():
         ("4.4.0", "kafka-4.1"),
     ],
 )
-def test_a_line_of_versions_stands_for_its_newest(version, release):
+def test_a_kafka_version_resolves_to_the_release_with_its_protocol(version, release):
     assert parse_protocol(f"kafka-{version}").choices == RELEASES[release].choices
 
 
@@ -129,7 +129,7 @@ def test_a_line_of_versions_stands_for_its_newest(version, release):
         ("kafka-new", "'kafka-new' is not a version of Kafka; name one, such as kafka-4.3.1 or kafka-4.3"),
     ],
 )
-def test_a_version_that_there_is_not_is_said_to_be_none_and_no_other_suggested(name, message):
+def test_the_error_for_an_unknown_kafka_version_names_known_versions(name, message):
     with pytest.raises(ProtocolError, match=f"^unknown protocol: {message}"):
         parse_protocol(name)
 
@@ -138,10 +138,10 @@ def test_a_version_that_there_is_not_is_said_to_be_none_and_no_other_suggested(n
 
 
 @pytest.mark.thorough
-def test_every_generation_and_release_was_surveyed_by_the_rules_of_today():
+def test_the_survey_of_every_reference_design_and_release_is_up_to_date():
     assert list(surveyed()) == [*GENERATIONS, *RELEASES]
     stale = ", ".join(survey.stale())
-    assert not stale, f"surveyed by other rules than today's: python -m epochfuzz.harness.lab.survey makes anew {stale}"
+    assert not stale, f"the rules have changed since the survey of {stale}; run python -m epochfuzz.harness.lab.survey"
 
 
 def test_a_schedule_of_the_survey_breaks_its_property_with_its_last_event():
@@ -154,11 +154,11 @@ def test_a_schedule_of_the_survey_breaks_its_property_with_its_last_event():
 
 
 @pytest.mark.thorough
-def test_no_schedule_that_the_project_keeps_beats_or_contradicts_the_survey():
+def test_no_known_schedule_beats_or_contradicts_the_survey():
     assert not [*survey.beaten(surveyed(), survey.kept())]
 
 
-def test_what_the_survey_found_is_known_or_suspected():
+def test_every_violation_in_the_survey_is_known_or_suspected():
     new = [
         f"{name}: {property_}, {why.text}"
         for name, property_, how in releases.broken()
@@ -167,7 +167,7 @@ def test_what_the_survey_found_is_known_or_suspected():
     assert not new
 
 
-def test_a_property_that_was_not_judged_reads_as_a_question_mark():
+def test_a_table_cell_shows_a_question_mark_for_an_unchecked_property():
     row = surveyed()["kip-320"]
     assert releases.cell("kip-320", row, "log-matching") == "holds"
     unjudged = replace(row, judged=tuple(name for name in row.judged if name != "log-matching"))
@@ -175,7 +175,7 @@ def test_a_property_that_was_not_judged_reads_as_a_question_mark():
     assert "log-matching" not in releases.holding("kip-320", unjudged)
 
 
-def test_a_digest_of_rules_is_of_what_they_do_and_not_of_what_they_are_called():
+def test_a_rules_digest_depends_on_the_protocol_and_on_the_properties():
     before = rules_digest(NAMED["kip-320"], ["no-committed-loss"])
     assert before == rules_digest(NAMED["kip-320"], ["no-committed-loss"])
     assert before != rules_digest(NAMED["kip-320"], ["isr-complete"])
@@ -188,14 +188,14 @@ def rules(text):
     return "; ".join(ast.unparse(each) for each in parsed).replace("\n    ", " ")
 
 
-def test_a_digest_has_nothing_of_arguments_that_are_passed_and_never_read():
+def test_a_rules_digest_ignores_arguments_that_are_never_read():
     unread = "def f(p, r, missed):\n    return g(p, missed)\ndef g(p, missed):\n    return p.leo"
     assert rules(unread) == "def f(p): return g(p); def g(p): return p.leo"
     computed = "def f(p, r):\n    return g(p, h(p, r))\ndef g(p, seen):\n    return p.leo\ndef h(p, r):\n    p.isr = r"
     assert rules(computed) == computed.replace("\ndef", "; def").replace("\n    ", " ")
 
 
-def test_what_breaks_one_protocol_is_tried_on_the_others():
+def test_the_survey_tries_the_schedules_of_other_protocols():
     lost = surveyed()["hw"].broken["no-committed-loss"]
     surveyor = survey.Surveyor(NAMED["kafka-0.10.2"], [(lost.settings, lost.events)])
     assert surveyor.broken["no-committed-loss"].events == lost.events
@@ -203,14 +203,14 @@ def test_what_breaks_one_protocol_is_tried_on_the_others():
 
 
 @pytest.mark.parametrize("settings", [{"power_loss": True}, {"acks": "1"}, {"min_insync_replicas": 2}])
-def test_a_schedule_that_takes_other_settings_than_the_survey_says_nothing_of_it(settings):
+def test_the_survey_ignores_schedules_with_other_settings(settings):
     assert not survey.is_of_the_survey(BY_NAME["no-committed-loss"], Configuration(**settings))
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(3_600)
 @pytest.mark.parametrize("name", NAMED)
-def test_a_search_of_today_finds_nothing_shorter_than_what_the_survey_says(name):
+def test_exhaustive_search_finds_no_schedule_shorter_than_in_the_survey(name):
     row = surveyed()[name]
     for settings in releases.searched(NAMED[name]):
         depths = {
@@ -220,7 +220,7 @@ def test_a_search_of_today_finds_nothing_shorter_than_what_the_survey_says(name)
         assert all(each.shortest is None for each in ended.values())
 
 
-def test_complete_search_of_2_8_0_with_two_records_and_the_table_agree():
+def test_exhaustive_search_of_kafka_2_8_0_with_two_records_agrees_with_the_table():
     expected = {
         "no-committed-loss": 8,
         "no-acked-loss": 8,
@@ -237,10 +237,10 @@ def test_complete_search_of_2_8_0_with_two_records_and_the_table_agree():
         assert releases.cell("kafka-2.8.0", row, name) == str(length)
 
 
-# How it is shown.
+# The tables of the survey.
 
 
-def test_a_cell_says_how_many_events_with_how_many_replicas_or_that_the_property_holds():
+def test_a_table_cell_shows_the_number_of_events_and_replicas_or_that_the_property_holds():
     two, three = Configuration(), Configuration(replicas=3)
     verdicts = ReleaseVerdicts(
         {
@@ -255,7 +255,7 @@ def test_a_cell_says_how_many_events_with_how_many_replicas_or_that_the_property
     assert shown == ["10", "≤ 18 (3)", "holds (2)"]
 
 
-def test_a_release_without_checked_jars_rests_on_reading(monkeypatch):
+def test_a_release_without_checked_jars_is_marked_as_checked_by_reading(monkeypatch):
     recorded = (checked.Check("1.1.0", 2_000, date(2026, 11, 25)), checked.Check("1.1.1", 4_000, date(2026, 11, 24)))
     monkeypatch.setattr(checked, "checks", lambda: recorded)
     assert checked.checked_on("kafka-1.1") == "1.1.0 (2,000 schedules, 2026-11-25), 1.1.1 (4,000 schedules, 2026-11-24)"
@@ -269,7 +269,7 @@ def test_the_recorded_jars_belong_to_the_release_matrix_and_each_has_run():
         assert isinstance(check.date, date)
 
 
-def test_explain_releases_prints_a_row_for_each_and_the_same_as_json():
+def test_explain_releases_prints_a_row_for_each_protocol_as_text_and_as_json():
     app = typer.Typer()
     app.command()(command.explain)
     printed = CliRunner().invoke(app, ["releases"]).stdout
@@ -286,7 +286,7 @@ def test_explain_releases_prints_a_row_for_each_and_the_same_as_json():
 
 
 @pytest.mark.thorough
-def test_a_digest_does_not_depend_on_what_was_linked_before():
+def test_a_rules_digest_does_not_depend_on_earlier_digests():
     forwards = {name: rules_digest(protocol, []) for name, protocol in NAMED.items()}
     backwards = {name: rules_digest(NAMED[name], []) for name in reversed(NAMED)}
     assert forwards == backwards

@@ -44,7 +44,7 @@ def tracked_files() -> list[Path]:
 
 
 def code_files() -> list[Path]:
-    """Every tracked file of code whose name is not given by a tool."""
+    """Return the tracked code files, except those whose name a tool requires."""
     return [
         file
         for file in tracked_files()
@@ -53,19 +53,20 @@ def code_files() -> list[Path]:
 
 
 def searched_with(file: Path) -> tuple[str, ...]:
-    """What a person searches a file in: the rules with their engine, one room of harness, one of tests, one system.
+    """Return the folders in which a person searches for a file.
 
-    Java of one Kafka release and of the next have the same names by design: the newer stands in for the older.
+    These are the model with the engine, a package of harness or tests, or a tested system. Java files of two Kafka
+    releases may have the same name, because the newer file replaces the older file.
     """
     if file.parts[0] == "model" or file.parts[:2] == ("harness", "engine"):
         return ("model", "harness/engine")
     overlays = tuple(part for part in file.parts if part.startswith("since-"))
-    room = file.parts[: 3 if file.parts[:2] in (("tests", "systems"), ("harness", "lab")) else 2]
-    return (*(part for part in room if part != file.name), *overlays)
+    package = file.parts[: 3 if file.parts[:2] in (("tests", "systems"), ("harness", "lab")) else 2]
+    return (*(part for part in package if part != file.name), *overlays)
 
 
 def imported_packages(path: Path) -> set[str]:
-    """The top-level packages that a file imports, wherever in it; of epochfuzz, which of its packages."""
+    """Return the top-level packages that a file imports anywhere; for epochfuzz, also the package below."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), path)):
         if isinstance(node, ast.Import):
@@ -78,7 +79,7 @@ def imported_packages(path: Path) -> set[str]:
 @pytest.mark.parametrize(
     "command", ["ruff check .", "ruff format --check .", "mypy"], ids=["ruff check", "ruff format", "mypy strict"]
 )
-def test_there_is_nothing_to_report_for(command: str) -> None:
+def test_ruff_and_mypy_report_nothing(command: str) -> None:
     result = subprocess.run(
         [sys.executable, "-m", *command.split()], cwd=ROOT, capture_output=True, text=True, check=False
     )
@@ -86,7 +87,7 @@ def test_there_is_nothing_to_report_for(command: str) -> None:
 
 
 @pytest.mark.parametrize("layer", LAYERS)
-def test_imports_go_from_harness_to_strategies_to_model_only(layer: str) -> None:
+def test_no_layer_imports_a_layer_above(layer: str) -> None:
     layers_above = set(LAYERS[: LAYERS.index(layer)])
     upward = {
         f"{path.relative_to(ROOT)} imports {package}"
@@ -96,8 +97,8 @@ def test_imports_go_from_harness_to_strategies_to_model_only(layer: str) -> None
     assert upward == set()
 
 
-def room_of(module: str) -> str:
-    """The room of a module, named below epochfuzz: `harness.views`, `model.kafka.partition`."""
+def package_of(module: str) -> str:
+    """Return the package of a module below epochfuzz, such as `harness.views` or `model.kafka.partition`."""
     return ".".join(module.split(".")[: 3 if module.startswith("model.kafka.") else 2])
 
 
@@ -109,15 +110,15 @@ def imported_names(path: Path) -> set[str]:
     return {name.removeprefix("epochfuzz.") for name in names if name.startswith("epochfuzz.")}
 
 
-def test_packages_form_no_circle_with_all_imports() -> None:
+def test_packages_have_no_import_cycle() -> None:
     imported: dict[str, set[str]] = defaultdict(set)
     for path in python_files(*LAYERS):
-        package = room_of(".".join(path.relative_to(ROOT).with_suffix("").parts))
-        imported[package] |= {room_of(name) for name in imported_names(path)} - {package}
+        package = package_of(".".join(path.relative_to(ROOT).with_suffix("").parts))
+        imported[package] |= {package_of(name) for name in imported_names(path)} - {package}
     assert len([*TopologicalSorter(imported).static_order()]) > 30
 
 
-def test_only_bench_and_selftest_import_the_laboratory() -> None:
+def test_only_bench_and_selftest_import_harness_lab() -> None:
     entry_points = {"harness/commands/bench.py", "harness/commands/selftest.py"}
     importing = {
         str(path.relative_to(ROOT))
@@ -127,12 +128,12 @@ def test_only_bench_and_selftest_import_the_laboratory() -> None:
     assert {name for name in importing if not name.startswith("harness/lab/")} <= entry_points
 
 
-def test_json_documents_import_nothing_of_ours() -> None:
+def test_harness_documents_imports_no_other_package_of_epochfuzz() -> None:
     above = {name for path in python_files("harness/documents") for name in imported_names(path)}
     assert {name for name in above if not name.startswith("harness.documents")} == set()
 
 
-def test_a_public_class_name_has_one_meaning_in_harness() -> None:
+def test_no_two_public_classes_of_harness_have_the_same_name() -> None:
     places: dict[str, set[str]] = defaultdict(set)
     for path in python_files("harness"):
         if path.is_relative_to(ROOT / "harness" / "documents"):
@@ -143,7 +144,7 @@ def test_a_public_class_name_has_one_meaning_in_harness() -> None:
     assert {name: sorted(files) for name, files in places.items() if len(files) > 1} == {}
 
 
-# A file name with a folder in front of it. A name alone may be a file of a user, and so may a case of `corpus/`.
+# A file name with its folder. A name without a folder, or a case in `corpus/`, may be a file of a user.
 FILE_IN_PROSE = re.compile(r"(?<![\w/.-])(?!corpus/)(?:[a-z_]+/)+[a-z_]+\.(?:py|yaml|md|java|pml)\b")
 
 
@@ -155,7 +156,7 @@ def docstrings_and_comments(path: Path) -> Iterator[str]:
     yield from (line for line in text.splitlines() if line.lstrip().startswith("#"))
 
 
-def test_each_path_that_a_docstring_or_comment_names_exists() -> None:
+def test_every_path_in_a_docstring_or_comment_exists() -> None:
     missing = {
         f"{path.relative_to(ROOT)}: {name}"
         for path in python_files(*LAYERS)
@@ -175,7 +176,7 @@ def test_the_model_imports_only_numpy_numba_and_the_standard_library() -> None:
     assert foreign == set()
 
 
-def test_no_python_file_is_too_long_to_read_at_a_sitting() -> None:
+def test_no_python_file_exceeds_the_maximum_length() -> None:
     lengths = {
         str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines())
         for path in python_files(*LAYERS, "tests")
@@ -193,22 +194,22 @@ def test_no_function_of_harness_is_longer_than_a_screen() -> None:
     assert {name: length for name, length in lengths.items() if length > LONGEST_FUNCTION} == {}
 
 
-def test_no_folder_holds_more_than_a_reader_keeps_in_mind() -> None:
+def test_no_folder_has_too_many_code_files() -> None:
     files = Counter(file.parent.relative_to(ROOT).as_posix() for file in code_files())
     assert {folder: count for folder, count in files.items() if count > MOST_FILES} == {}
 
 
-def test_no_file_name_stands_twice_in_what_is_searched_together() -> None:
+def test_no_two_code_files_of_a_package_have_the_same_name() -> None:
     names = Counter((searched_with(file.relative_to(ROOT)), file.name) for file in code_files())
     assert [name for name, count in names.items() if count > 1] == []
 
 
-def test_constraints_hold_names_and_versions_only() -> None:
+def test_constraints_contain_only_names_and_versions() -> None:
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     assert [line for line in lines if not PIN.fullmatch(line)] == []
 
 
-def test_constraints_pin_every_distribution_that_is_installed_and_no_other() -> None:
+def test_constraints_pin_exactly_the_needed_distributions() -> None:
     project = project_table()
     extras = required_by_extras(*project["optional-dependencies"])
     needed = distributions_needed([*project["dependencies"], *extras])
@@ -216,18 +217,18 @@ def test_constraints_pin_every_distribution_that_is_installed_and_no_other() -> 
     assert {canonicalize_name(name) for name in pins} == needed | {"pip", "setuptools"}
 
 
-def test_what_is_told_of_an_extra_is_what_pip_installs_for_it() -> None:
+def test_the_table_of_extras_lists_the_packages_that_pip_installs_for_each_extra() -> None:
     declared = project_table()["optional-dependencies"]
     modules = {extra: {Requirement(text).name for text in declared[extra]} for extra in EXTRAS}
     assert {extra: set(names) for extra, (_, names) in EXTRAS.items()} == modules
 
 
-def test_the_environment_for_development_has_every_extra() -> None:
+def test_the_development_environment_includes_every_extra() -> None:
     requirements = map(Requirement, project_table()["optional-dependencies"]["development"])
     assert [each.extras for each in requirements if each.name == "epochfuzz"] == [set(EXTRAS)]
 
 
-def test_no_tracked_file_names_a_path_of_the_machine_it_was_written_on() -> None:
+def test_no_tracked_file_has_an_absolute_path_of_a_developer_machine() -> None:
     named = {
         f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
         for path in tracked_files()

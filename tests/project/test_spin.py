@@ -1,4 +1,4 @@
-"""Spin's peer of the benchmark is the same protocol: it must not be fast or slow by doing something else."""
+"""The Spin model of the benchmark has the behaviour of kip-320. Otherwise the benchmark would not be fair."""
 
 import pytest
 
@@ -19,20 +19,20 @@ SEARCHED = [
 
 
 @pytest.mark.parametrize("settings", SEARCHED, ids=Configuration.text)
-def test_it_visits_as_many_states_by_as_many_transitions_as_the_model_does(settings):
+def test_spin_visits_as_many_states_and_transitions_as_the_model(settings):
     verified = spin.searched(settings)
     found = explore(GENERATIONS["kip-320"], settings, 0, symmetric=False)
     assert (verified.states, verified.transitions) == (found.states, found.transitions)
     assert verified.failure is None
 
 
-def test_it_finds_a_mistake_in_as_few_events_as_the_model_does():
+def test_spin_finds_a_mutant_in_as_few_events_as_the_model():
     proof = proofs()["truncates-to-high-watermark"]
     assert spin.searched(proof.settings, truncates_to_high_watermark=True).failure == len(proof.shortest) == 7
 
 
 @pytest.mark.slow
-def test_at_random_it_finds_nothing_wrong_in_larger_bounds():
+def test_a_random_search_of_spin_finds_no_violation_in_larger_bounds():
     verified = spin.walked(Configuration(replicas=3), events=300, seed=1, seconds=1)
     assert verified.failure is None
     assert verified.transitions > 1_000

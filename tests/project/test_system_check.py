@@ -1,4 +1,4 @@
-"""What `make` says about a system that lacks something, tried on systems made of stub commands."""
+"""The system check of `make`, on systems that consist of stub commands and may lack Python or Java."""
 
 import os
 import shutil
@@ -73,7 +73,7 @@ def test_a_complete_system_passes_and_its_python_is_printed(with_java: System) -
     assert (result.returncode, result.stdout, result.stderr) == (0, f"{python}\n", "")
 
 
-def test_a_bare_system_is_asked_for_python_and_of_java_at_once(bare: System) -> None:
+def test_the_system_check_asks_for_a_missing_python_and_a_missing_java_at_once(bare: System) -> None:
     result = bare.check()
     assert result.returncode == 1
     assert "needs Python 3.11 to 3.14; python3 was not found" in result.stderr
@@ -89,21 +89,21 @@ def test_an_unsupported_python_is_named_with_its_version(with_java: System, vers
 
 
 @pytest.mark.parametrize("version", ["3.11", "3.12", "3.13", "3.14"])
-def test_a_supported_python_beside_an_old_python3_is_used(with_java: System, version: str) -> None:
+def test_the_system_check_uses_a_supported_python_next_to_an_old_python3(with_java: System, version: str) -> None:
     with_java.add_python("python3", "3.9")
     python = with_java.add_python(f"python{version}", version)
     result = with_java.check()
     assert (result.returncode, result.stdout) == (0, f"{python}\n")
 
 
-def test_a_python_without_the_venv_module_is_given_its_package(with_java: System) -> None:
+def test_the_system_check_names_the_package_of_a_missing_venv_module(with_java: System) -> None:
     with_java.add_python("python3", "3.12", venv=False)
     assert_refused(
         with_java.check(), "the venv module of Python 3.12 is missing", "sudo apt-get install python3.12-venv"
     )
 
 
-def test_a_python_with_the_venv_module_is_preferred_to_one_without(with_java: System) -> None:
+def test_the_system_check_prefers_a_python_with_the_venv_module(with_java: System) -> None:
     with_java.add_python("python3", "3.12", venv=False)
     python = with_java.add_python("python3.11", "3.11")
     result = with_java.check()
@@ -150,7 +150,7 @@ def test_an_old_java_is_named_with_its_version(with_python: System, banner: str,
         'Picked up JAVA_TOOL_OPTIONS: -Xmx1g\nopenjdk version "17.0.15" 2025-04-15',
     ],
 )
-def test_java_17_and_newer_pass_however_they_announce_themselves(with_python: System, banner: str) -> None:
+def test_java_17_and_newer_pass_with_any_version_banner(with_python: System, banner: str) -> None:
     with_python.add_java(banner)
     assert with_python.check().returncode == 0
 
@@ -165,13 +165,13 @@ def test_java_home_is_used_without_a_java_on_the_path(with_python: System, tmp_p
     assert with_python.check(JAVA_HOME=tmp_path / "jdk 21").returncode == 0
 
 
-def test_an_old_java_home_is_named_even_beside_a_java_that_would_do(with_python: System, tmp_path: Path) -> None:
+def test_an_old_java_home_is_an_error_even_if_the_path_has_a_new_java(with_python: System, tmp_path: Path) -> None:
     with_python.add_java('openjdk version "17.0.15" 2025-04-15')
     with_python.add_java('openjdk version "11.0.22" 2024-01-16', home=tmp_path)
     assert_refused(with_python.check(JAVA_HOME=tmp_path), "is Java 11.0.22", "point JAVA_HOME to another")
 
 
-def test_a_java_home_without_java_is_named(with_python: System, tmp_path: Path) -> None:
+def test_the_error_for_a_java_home_without_java_names_the_missing_file(with_python: System, tmp_path: Path) -> None:
     assert_refused(
         with_python.check(JAVA_HOME=tmp_path), f"{tmp_path}{os.sep}bin/java was not found", "point JAVA_HOME to another"
     )

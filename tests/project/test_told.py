@@ -1,4 +1,4 @@
-"""Which mistakes lock-step tells within small bounds, and that playing every transition finds those."""
+"""The mutants that lockstep detects within small bounds, and the test sequences that find them."""
 
 import pytest
 
@@ -15,7 +15,7 @@ WITHIN = {name: said for name, said in entries().items() if said.get("within") =
 @pytest.mark.parametrize(
     "name", ["zombie-counts-latest-isr", "conflicting-starts-kept", "elected-outside-isr", "requests-not-fenced"]
 )
-def test_what_is_told_within_small_bounds_is_found_by_playing_every_transition(name: str) -> None:
+def test_playing_every_transition_finds_the_mutants_that_are_detected_within_small_bounds(name: str) -> None:
     settings = settings_within(BY_NAME[name], BOUNDS[0])
     seen = detect(BY_NAME[name], settings)
     assert seen.schedule is not None
@@ -27,28 +27,28 @@ def test_what_is_told_within_small_bounds_is_found_by_playing_every_transition(n
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", ["out-of-range-keeps-the-log", "follower-trusts-leader-high-watermark"])
-def test_what_is_not_told_no_tour_finds(name: str) -> None:
+def test_no_test_sequence_finds_an_undetected_mutant(name: str) -> None:
     settings = settings_within(BY_NAME[name], (2, 1, 1))
     assert detect(BY_NAME[name], settings) == MutantDetection(None, complete=True)
     assert found(BY_NAME[name], settings, refused=True) is None
 
 
-def test_a_search_that_has_no_room_says_so() -> None:
+def test_a_detection_search_is_incomplete_if_the_limit_of_state_pairs_is_too_small() -> None:
     settings = settings_within(BY_NAME["asks-once"], BOUNDS[0])
     assert detect(BY_NAME["asks-once"], settings, most=50) == MutantDetection(None, complete=False)
 
 
-def test_every_defect_has_an_entry_and_every_tour_that_was_played_finds() -> None:
+def test_every_mutant_has_an_entry_and_every_played_test_sequence_finds_its_mutant() -> None:
     assert list(entries()) == [defect.name for defect in DEFECTS]
     assert all(said.get("tour", 1) is not None for said in WITHIN.values())
 
 
-def test_an_entry_is_printed_anew(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_detection_module_prints_an_entry_as_recorded(capsys: pytest.CaptureFixture[str]) -> None:
     module.main(["zombie-counts-latest-isr"])
     assert capsys.readouterr().out == module.text("zombie-counts-latest-isr", WITHIN["zombie-counts-latest-isr"])
 
 
-def test_the_page_has_the_counts_and_the_table_as_they_are() -> None:
+def test_the_page_on_every_transition_has_the_current_counts_and_the_current_table() -> None:
     page = named("how-to/every-transition.md").read_text()
     played = [said for said in WITHIN.values() if "tour" in said]
     refused = sum(said["refused"] for said in played)

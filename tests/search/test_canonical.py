@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from epochfuzz.harness.engine.shrink.canonical import canonical
+from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule, schedule_texts
@@ -16,6 +17,14 @@ LOSS = ["produce A", "fetch B", "receive B", "fetch B", "crash B", "restart B", 
 
 def form(events, settings=Configuration(), wanted=properties.named("no-committed-loss").bit):  # noqa: B008 (it is immutable)
     return schedule_texts(canonical(parse_schedule(events), HW, settings, wanted))
+
+
+def end_of(events):
+    """Return the state after all events, or None if one of them is not enabled."""
+    execution = Execution(HW, Configuration())
+    if not all(execution.apply(event) for event in parse_schedule(events)):
+        return None
+    return execution.state.to_record().tobytes()
 
 
 def renamed(events, old, new):
@@ -47,11 +56,11 @@ def test_the_leader_of_the_first_epoch_keeps_its_name():
 @pytest.mark.thorough
 @given(st.data())
 def test_the_order_of_independent_events_does_not_change_the_canonical_form(data):
-    """Swap neighbouring events at random if the swap keeps the canonical form."""
+    """Swap neighbouring events at random, if both are enabled in both orders and lead to the same state."""
     schedule = list(LOSS)
     for _ in range(data.draw(st.integers(0, 10))):
-        place = data.draw(st.integers(0, len(schedule) - 2))
+        place = data.draw(st.integers(0, len(schedule) - 3))  # the last event stays, because it breaks the property
         swapped = [*schedule[:place], schedule[place + 1], schedule[place], *schedule[place + 2 :]]
-        if form(swapped) == LOSS:
+        if end_of(swapped[: place + 2]) == end_of(schedule[: place + 2]):
             schedule = swapped
     assert form(schedule) == LOSS

@@ -76,11 +76,11 @@ def test_a_fetch_waits_for_a_record() -> None:
     assert values_in(asyncio.run(waits()).records) == [(0, 0, "m0")]
 
 
-def test_a_fetch_without_records_ends_after_its_time() -> None:
+def test_a_fetch_without_records_returns_after_its_maximum_wait() -> None:
     assert part(cluster(), 0, 0, wait=0.01).records == b""
 
 
-def test_an_earlier_leader_epoch_is_fenced_and_a_later_one_is_unknown() -> None:
+def test_the_leader_rejects_a_fetch_with_an_earlier_or_a_later_leader_epoch() -> None:
     served = written("elect B", "notify B")
     assert part(served, 1, 0, epoch=0).error_code is ErrorCode.fenced_leader_epoch
     assert part(served, 1, 0, epoch=2).error_code is ErrorCode.unknown_leader_epoch
@@ -91,7 +91,7 @@ def test_an_offset_beyond_the_log_is_out_of_range() -> None:
     assert part(written(), 0, 2).error_code is ErrorCode.offset_out_of_range
 
 
-def test_a_deleted_offset_is_out_of_range_and_reading_goes_on_from_the_log_start() -> None:
+def test_a_deleted_offset_is_out_of_range_and_reading_continues_from_the_log_start() -> None:
     served = written("trim A", count=2, acks="1", retention=True)
     assert part(served, 0, 0).error_code is ErrorCode.offset_out_of_range
     read = part(served, 0, 1)
@@ -107,7 +107,7 @@ def test_a_consumer_that_read_truncated_records_learns_where_its_log_diverges() 
     assert (diverging.epoch, diverging.end_offset) == (0, 0)
 
 
-def test_a_follower_does_not_serve_consumers_unless_the_configuration_says_so() -> None:
+def test_a_follower_serves_consumers_only_if_the_configuration_allows_follower_reads() -> None:
     assert part(written(), 1, 0).error_code is ErrorCode.not_leader_or_follower
     assert values_in(part(written(follower_reads=True), 1, 0).records) == [(0, 0, "m0")]
 

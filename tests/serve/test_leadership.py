@@ -64,7 +64,7 @@ def test_metadata_name_no_leader_while_no_replica_leads() -> None:
     assert [*found.offline_replicas] == [0]
 
 
-def test_metadata_know_no_other_topic() -> None:
+def test_metadata_have_an_error_for_an_unknown_topic() -> None:
     assert leader(cluster(), "other") is ErrorCode.unknown_topic_or_partition
 
 
@@ -79,23 +79,23 @@ def test_a_leader_knows_no_end_of_a_later_epoch() -> None:
     assert end(written(), 0, 1) == (ErrorCode.none, -1, -1)
 
 
-def test_a_leader_fences_a_request_for_the_end_of_an_epoch() -> None:
+def test_a_leader_rejects_a_request_for_an_epoch_end_with_another_leader_epoch() -> None:
     served = written("elect B", "notify B")
     assert end(served, 1, 0, current=0)[0] is ErrorCode.fenced_leader_epoch
     assert end(served, 0, 0, current=1)[0] is ErrorCode.unknown_leader_epoch
 
 
-def test_offsets_reach_from_the_start_to_the_high_watermark() -> None:
+def test_list_offsets_returns_the_log_start_and_the_high_watermark() -> None:
     served = written(count=2)
     append(served, 0, "m2")
     assert [offset(served, EARLIEST), offset(served, LATEST), offset(served, TIMESTAMP)] == [0, 2, -1]
 
 
-def test_the_first_offset_is_the_log_start() -> None:
+def test_the_earliest_offset_is_the_log_start_after_records_were_deleted() -> None:
     assert offset(written("trim A", count=2, acks="1", retention=True), EARLIEST) == 1
 
 
-def test_a_group_finds_the_offset_that_it_has_committed() -> None:
+def test_a_consumer_group_fetches_the_offset_that_it_has_committed() -> None:
     served = cluster()
     part = {"partition_index": 0, "committed_offset": 3, "committed_leader_epoch": 2, "committed_metadata": ""}
     member: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""Clients connect: librdkafka produces and consumes, and what ends a connection of a broker."""
+"""Clients connect to brokers: librdkafka produces and consumes, and a crash or a bad request ends a connection."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -124,7 +124,7 @@ def test_a_crash_ends_the_connections_of_a_broker_and_lets_no_client_connect() -
     ],
     ids=["unknown version", "too large"],
 )
-def test_a_request_that_is_not_offered_ends_the_connection_with_a_complaint(sent: bytes, complaint: str) -> None:
+def test_an_unsupported_request_ends_the_connection_with_a_complaint(sent: bytes, complaint: str) -> None:
     async def work(listeners: Listeners) -> Any:
         connection = await Connection.to(listeners, 0)
         connection.send(sent)
@@ -160,13 +160,13 @@ def test_a_schedule_waits_for_the_requests_of_clients_and_then_lets_followers_re
     assert report[2:] == ["produce A", "fetch B"]
 
 
-def test_a_producer_that_gets_no_response_sends_again_at_the_new_leader() -> None:
+def test_a_producer_without_a_response_sends_its_record_again_to_the_new_leader() -> None:
     served = cluster(is_free=False)
 
     async def work(listeners: Listeners) -> Any:
         schedule = ["produce A", "elect B", "notify B", "retry B"]
         playing = asyncio.create_task(play(listeners, parse_schedule(schedule), lambda line: None))
-        acked, read = await asyncio.to_thread(librdkafka_sends_one, listeners.cluster.bootstrap)
+        acked, read = await asyncio.to_thread(librdkafka_sends_a_record, listeners.cluster.bootstrap)
         await playing
         return acked, read
 
@@ -174,7 +174,7 @@ def test_a_producer_that_gets_no_response_sends_again_at_the_new_leader() -> Non
     assert [(epoch, payload.text) for epoch, payload in served.partition.entries(1)] == [(1, "m0")]
 
 
-def librdkafka_sends_one(bootstrap: str) -> tuple[list[tuple[Any, int]], int]:
+def librdkafka_sends_a_record(bootstrap: str) -> tuple[list[tuple[Any, int]], int]:
     clients = pytest.importorskip("confluent_kafka")
     acked: list[tuple[Any, int]] = []
     producer = clients.Producer(

@@ -118,7 +118,7 @@ def test_a_request_that_the_gate_holds_also_holds_the_next_request_of_its_produc
     assert asyncio.run(both_at_b()) == []
 
 
-def test_a_record_that_a_new_producer_id_sends_again_is_appended_again() -> None:
+def test_a_record_that_is_sent_again_with_a_new_producer_id_is_appended_again() -> None:
     served = cluster(protocol="kafka-2.6.1")
     waiting = asyncio.run(_two_waiting(served))
     assert waiting == [(0, "m0"), (0, "m1")]
@@ -149,13 +149,13 @@ def test_a_record_whose_response_was_lost_is_not_acknowledged() -> None:
     assert log(served, 0) == [(0, "m0"), (0, "m1")]
 
 
-def test_a_record_of_another_producer_is_appended_again() -> None:
+def test_a_record_without_a_sequence_number_is_appended_each_time() -> None:
     served = cluster()
     assert [code(served, batch("same")), code(served, batch("same"))] == [ErrorCode.none] * 2
     assert log(served, 0) == [(0, "same"), (0, "same")]
 
 
-def test_a_leader_rejects_a_gap_in_the_sequence() -> None:
+def test_a_leader_rejects_a_gap_in_the_sequence_numbers() -> None:
     served = cluster()
     assert code(served, batch("m0", 0)) is ErrorCode.none
     assert code(served, batch("m2", 2)) is ErrorCode.out_of_order_sequence_number
@@ -169,7 +169,7 @@ def test_a_new_leader_appends_a_record_of_a_producer_without_sequence_numbers() 
     assert log(served, 1) == [(1, "m1")]
 
 
-def test_acknowledgements_of_another_kind_than_the_configuration_has_are_rejected() -> None:
+def test_a_leader_rejects_a_request_with_other_acks_than_the_configuration() -> None:
     assert code(cluster(acks="1"), batch("m0"), acks=-1) is ErrorCode.invalid_required_acks
     assert code(cluster(acks="1"), batch("m0"), acks=1) is ErrorCode.none
 
@@ -181,7 +181,7 @@ def test_a_request_without_acknowledgement_has_no_response() -> None:
     assert log(served, 0) == [(0, "m0")]
 
 
-def test_a_full_partition_says_so() -> None:
+def test_a_full_partition_rejects_a_record_with_the_reason() -> None:
     served = cluster(records=1, acks="1")
     assert code(served, batch("m0"), acks=1) is ErrorCode.none
     told = only(ask(served, 0, ServedApi.PRODUCE, **produced(batch("m1"), acks=1)))
@@ -203,7 +203,7 @@ def test_a_batch_that_the_partition_cannot_hold_is_rejected(data: bytes, expecte
     assert code(cluster(), data) is expected
 
 
-def test_another_topic_is_unknown() -> None:
+def test_a_leader_rejects_a_record_for_an_unknown_topic() -> None:
     assert code(cluster(), batch("m0"), topic="other") is ErrorCode.unknown_topic_or_partition
 
 

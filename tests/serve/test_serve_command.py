@@ -23,7 +23,7 @@ def refusal(*words: str) -> str:
     return str(result.exception)
 
 
-def test_events_of_standard_input_happen_and_ctrl_c_ends_the_brokers() -> None:
+def test_serve_applies_events_from_standard_input_and_exits_at_ctrl_c() -> None:
     with subprocess.Popen([*SERVE, "--json"], stdin=-1, stdout=-1, stderr=-1, text=True) as process:
         assert process.stdin
         assert process.stdout
@@ -45,17 +45,17 @@ def test_events_of_standard_input_happen_and_ctrl_c_ends_the_brokers() -> None:
     assert lines[3] == "produce B: a client causes this event; connect one"
 
 
-def test_a_port_that_is_taken_is_named() -> None:
+def test_serve_names_a_port_that_is_not_available() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         assert refusal("--port", port).startswith(f"--port: {port} or a port after it is not available")
 
 
-def test_a_case_sets_the_configuration() -> None:
+def test_serve_rejects_configuration_options_if_a_case_is_given() -> None:
     assert refusal("m1-loss", "--replicas", "3").startswith("the case sets the configuration")
 
 
-def test_transactions_are_not_served() -> None:
+def test_serve_rejects_transactions() -> None:
     assert refusal("--transactions") == "transactions can't be served yet; leave --transactions out"
 
 
@@ -66,6 +66,6 @@ def test_transactions_are_not_served() -> None:
         (["--judge", "lock-step"], "--client needs --judge promises"),
     ],
 )
-def test_conform_says_which_options_clients_exclude(words: list[str], message: str) -> None:
+def test_conform_rejects_options_that_cannot_be_combined_with_the_option_client(words: list[str], message: str) -> None:
     result = CliRunner().invoke(app, ["conform", "--client", *words, "--", "true"])
     assert message in str(result.exception)

@@ -68,7 +68,7 @@ def test_a_client_can_decode_the_response_to_every_version(api: ServedApi, versi
     ask(cluster(acks="1"), 0, api, version, **REQUESTS[api])
 
 
-def test_a_client_with_a_later_version_of_api_versions_learns_the_versions_to_use() -> None:
+def test_a_client_with_a_later_api_versions_request_learns_the_supported_versions() -> None:
     newer = frame(ServedApi.API_VERSIONS, 4, client_software_name="test", client_software_version="1")
     body = decoded(ServedApi.API_VERSIONS, 0, asyncio.run(respond(cluster(), 0, newer)))
     assert body.error_code is ErrorCode.unsupported_version
@@ -86,6 +86,6 @@ def test_a_client_with_a_later_version_of_api_versions_learns_the_versions_to_us
         (frame(ServedApi.METADATA, 9, **REQUESTS[ServedApi.METADATA])[:12], "bytes that are no RequestHeader"),
     ],
 )
-def test_a_request_that_the_endpoint_does_not_offer_is_named(sent: bytes, named: str) -> None:
+def test_the_endpoint_rejects_an_unsupported_request_and_names_the_reason(sent: bytes, named: str) -> None:
     with pytest.raises(BadRequest, match=named):
         asyncio.run(respond(cluster(), 0, sent))

@@ -1,4 +1,4 @@
-"""What tests of the narrative share: schedules written as text, and what is said of them."""
+"""Helpers for tests of the narrative: run a schedule that is written as text, and return its scenes."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Drawings that are files: each shows what the terminal shows, and is valid in its own format whatever happens."""
+"""Drawings in files: each has the content of the terminal, and is valid in its format for any schedule."""
 
 import json
 import re
@@ -28,7 +28,7 @@ DIVERGENCE = (
 )
 ANY_SCHEDULE = st.lists(st.sampled_from(alphabet(3)), max_size=25).map(bytes)
 
-# Every line that Mermaid's sequence diagrams are made of here; the drawings use no other.
+# Every line of our sequence diagrams in Mermaid matches this expression.
 STATEMENT = re.compile(
     r"sequenceDiagram|participant \w+( as [\w ]+)?|note over \w(,\w)?: [^;#]+|\w+(->>|-->>|--x)\w+: [^;#]+"
     r"|(alt|else) under [\w:=,.-]+|end"
@@ -40,7 +40,7 @@ def run(schedule: str, protocol: str = "hw", **configuration: Any) -> Run:
 
 
 def shapes(scene) -> list[str]:
-    """The classes of what is drawn of a scene, in order."""
+    """Return the classes of the elements in the drawing of a scene, in order."""
     return [element.get("class", "") for element in panel.panel(scene, 3).iter() if element.tag != "text"]
 
 
@@ -48,34 +48,34 @@ def texts(root: ET.Element) -> str:
     return " ".join("".join(element.itertext()) for element in root.iter() if element.tag.endswith("text"))
 
 
-def test_a_record_below_the_high_watermark_is_solid_and_one_above_it_that_was_promised_is_double_edged():
+def test_a_committed_record_above_its_replicas_high_watermark_has_a_double_edge():
     leader, follower = narrate(run(SHORTEST_LOSS))[4].replicas
     assert (leader.high_watermark, follower.high_watermark) == (1, 0)
     drawn = shapes(narrate(run(SHORTEST_LOSS))[4])
     assert (drawn.count("box below"), drawn.count("box promised"), drawn.count("box promised inner")) == (1, 1, 1)
 
 
-def test_a_cut_record_is_crossed_out():
+def test_a_truncated_record_is_crossed_out():
     assert shapes(narrate(run(SHORTEST_LOSS))[8]).count("box cut") == 1
     assert shapes(narrate(run(SHORTEST_LOSS))[8]).count("cross") == 2
 
 
-def test_a_lost_record_is_an_octagon_where_it_belongs():
+def test_a_lost_record_is_drawn_as_missing():
     assert "missing" not in shapes(narrate(run(SHORTEST_LOSS))[8])
     assert shapes(narrate(run(SHORTEST_LOSS))[9]).count("missing") == 1
 
 
-def test_an_overwritten_record_is_marked_beside_the_one_in_its_place():
+def test_an_overwritten_record_is_drawn_as_missing_next_to_its_replacement():
     drawn = shapes(narrate(run(DIVERGENCE, unclean_leader_election=True))[12])
     assert (drawn.count("missing"), drawn.count("box below")) == (2, 4)
 
 
-def test_the_badge_of_a_zombie_is_not_that_of_a_leader():
+def test_a_stale_leader_has_another_badge_than_a_leader():
     drawn = shapes(narrate(run(SHORTEST_LOSS))[9])
     assert (drawn.count("leader"), drawn.count("zombie")) == (1, 1)
 
 
-def test_the_svg_says_what_the_terminal_says():
+def test_the_svg_contains_the_texts_of_the_terminal():
     said = texts(ET.fromstring(svg.drawing(story_of(run(SHORTEST_LOSS), run(SHORTEST_LOSS, "kip-101")), "the loss")))
     for text in (
         "the loss",
@@ -91,18 +91,18 @@ def test_the_svg_says_what_the_terminal_says():
 
 def test_a_step_that_two_protocols_have_in_common_is_drawn_once():
     alone = svg.drawing(story_of(run(SHORTEST_LOSS)), "alone").count("panel")
-    beside = svg.drawing(story_of(run(SHORTEST_LOSS), run(SHORTEST_LOSS, "kip-101")), "beside").count("panel")
-    assert (alone, beside - alone) == (9 + 1, 2)  # and once in the style sheet's first comment
+    compared = svg.drawing(story_of(run(SHORTEST_LOSS), run(SHORTEST_LOSS, "kip-101")), "compared").count("panel")
+    assert (alone, compared - alone) == (9 + 1, 2)  # and once in the style sheet's first comment
 
 
 @pytest.mark.parametrize("text", ["</style><script>", "&amp;", "\"'"])
-def test_a_title_in_an_svg_is_text(text):
+def test_an_svg_escapes_markup_in_its_title(text):
     root = ET.fromstring(svg.drawing(story_of(run("produce A")), text))
     assert text in texts(root)
     assert [element.tag for element in root.iter() if element.tag.endswith("script")] == []
 
 
-def test_of_many_protocols_the_last_that_breaks_and_the_first_that_does_not_differ_most():
+def test_the_last_protocol_that_breaks_and_the_first_that_holds_contrast_most():
     runs = [run(SHORTEST_LOSS, name) for name in GENERATIONS]
     assert [each.protocol.name for each in most_contrasting(runs)] == ["hw", "kip-101"]
     assert [each.protocol.name for each in most_contrasting(runs[1:])] == ["kip-101", "kip-279"]
@@ -111,7 +111,7 @@ def test_of_many_protocols_the_last_that_breaks_and_the_first_that_does_not_diff
     assert [each.protocol.name for each in most_contrasting(runs[:1])] == ["hw"]
 
 
-def test_a_sequence_diagram_goes_on_in_two_branches_where_the_protocols_part():
+def test_a_sequence_diagram_has_a_branch_for_each_protocol_after_the_protocols_part():
     lines = mermaid.sequence_diagram(story_of(run(SHORTEST_LOSS), run(SHORTEST_LOSS, "kip-101"))).splitlines()
     alternatives = [line.strip() for line in lines if line.strip().startswith(("alt", "else", "end"))]
     assert alternatives == ["alt under hw", "else under kip-101", "end"]
@@ -124,11 +124,11 @@ def test_a_sequence_diagram_goes_on_in_two_branches_where_the_protocols_part():
     )
 
 
-def test_an_answer_that_is_lost_is_an_arrow_that_does_not_arrive():
+def test_a_lost_response_is_drawn_as_an_arrow_that_does_not_arrive():
     assert "    A--xB: no records, HW 0" in mermaid.sequence_diagram(story_of(run("fetch B, drop B"))).splitlines()
 
 
-def test_a_figure_of_some_steps_names_the_others() -> None:
+def test_a_figure_of_selected_steps_lists_the_other_steps() -> None:
     story = story_of(run(SHORTEST_LOSS), run(SHORTEST_LOSS, "kip-101"))
     whole, some = (texts(ET.fromstring(svg.drawing(story, "the loss", steps))) for steps in (None, (4, 8)))
     named = some.replace("\u00a0", " ")
@@ -139,7 +139,7 @@ def test_a_figure_of_some_steps_names_the_others() -> None:
 
 
 def itf_expression(value: Any) -> bool:
-    """Whether Apalache's ADR 015 has such an expression: nothing is null, and a number that is large is text."""
+    """Return whether a value is an expression of Apalache's ADR 015: nothing is null, and a large number is text."""
     match value:
         case bool() | str():
             return True
@@ -162,7 +162,7 @@ def itf_expression(value: Any) -> bool:
 @pytest.mark.parametrize(
     "name", ["m1-loss", "re-elected-leader", "consumer-over-leader-change", "kafka-6082-two-controllers"]
 )
-def test_every_state_of_a_trace_in_itf_gives_each_variable_a_value_of_the_format(name: str) -> None:
+def test_every_state_of_an_itf_trace_has_a_valid_value_for_each_variable(name: str) -> None:
     case = next(each for each in load_corpus([CORPUS]) if each.id == name)
     for protocol in map(parse_protocol, case.protocols):
         trace = json.loads(itf.trace(replay(case.events, protocol, case.settings), name))
@@ -175,7 +175,7 @@ def test_every_state_of_a_trace_in_itf_gives_each_variable_a_value_of_the_format
             assert [key for key, value in state.items() if not itf_expression(value)] == []
 
 
-def test_a_trace_in_itf_has_the_variables_of_the_one_in_tla() -> None:
+def test_an_itf_trace_has_the_variables_of_the_tla_trace() -> None:
     loss = run(SHORTEST_LOSS)
     trace = json.loads(itf.trace(loss, "m0-loss"))
     assert trace["#meta"]["format"] == "ITF"
@@ -190,7 +190,7 @@ def test_a_trace_in_itf_has_the_variables_of_the_one_in_tla() -> None:
     assert all(f"{name} |->" in module for name in trace["vars"])
 
 
-def test_a_trace_in_tla_has_a_state_for_the_start_and_one_for_each_event():
+def test_a_tla_trace_has_a_state_for_the_start_and_for_each_event():
     module = tla.trace_module("m0-loss", "Why it matters.", [run(SHORTEST_LOSS), run(SHORTEST_LOSS, "kip-101")])
     lines = module.splitlines()
     assert lines[0].strip("-") == " MODULE m0_loss "
@@ -206,7 +206,7 @@ def test_a_trace_in_tla_has_a_state_for_the_start_and_one_for_each_event():
     assert "    \\* 9 notify B: B becomes leader of epoch 1; m0 is lost: it was readable on A at offset 0, and" in lines
 
 
-def test_words_that_a_step_changed_are_marked():
+def test_a_figure_marks_the_texts_that_a_step_changed():
     scenes = narrate(run("produce A, fetch B, receive B, elect B"))
     figures = [[*ET.fromstring(svg.figure(scene, 1)).iter()] for scene in scenes]
     changed = [[each.text for each in figure if "changed" in each.get("class", "").split()] for figure in figures]
@@ -219,7 +219,7 @@ def test_words_that_a_step_changed_are_marked():
     ]
 
 
-def test_drawings_end_with_the_healed_state_where_convergence_is_broken():
+def test_drawings_of_broken_convergence_end_with_the_state_after_all_faults_have_stopped():
     schedule = "produce A, elect B, notify B, produce B, elect A, catch_up A, produce A"
     story = story_of(run(schedule, "kip-101"), run(schedule))
     said = texts(ET.fromstring(svg.drawing(story, "unequal")))
@@ -232,7 +232,7 @@ def test_drawings_end_with_the_healed_state_where_convergence_is_broken():
 
 @settings(max_examples=40, deadline=None)
 @given(ANY_SCHEDULE, st.sampled_from(sorted(GENERATIONS)))
-def test_whatever_happens_every_drawing_is_valid(schedule, protocol):
+def test_drawings_of_any_schedule_are_valid(schedule, protocol):
     hw, other = (replay(schedule, GENERATIONS[name], Configuration(replicas=3)) for name in ("hw", protocol))
     said = texts(ET.fromstring(svg.drawing(story_of(hw, other), "any")))
     diagram = mermaid.sequence_diagram(story_of(hw, other)).splitlines()
@@ -243,12 +243,12 @@ def test_whatever_happens_every_drawing_is_valid(schedule, protocol):
     assert all(code.count(opening) == code.count(closing) for opening, closing in ("[]", "{}", ("<<", ">>"), "()"))
 
 
-# What KRaft has and ZooKeeper had not.
+# Drawings of states that KRaft has and ZooKeeper does not have.
 
 PENDING = "produce A, fetch B, receive B, expire B, unfence B, notify A, expire B, expand B"
 
 
-def test_a_pending_isr_and_its_request_are_drawn_at_the_leader_until_the_answer_has_come():
+def test_a_pending_isr_is_drawn_at_the_leader_until_the_response_arrives():
     *_, asked, answered, taken_back = narrate(run(f"{PENDING}, alter A, altered A", "kip-966", min_insync_replicas=2))
     arrows = [
         [element.get("d", "")[:3] for element in panel.panel(each, 3).iter() if element.get("class") == "arrow"]
@@ -259,10 +259,10 @@ def test_a_pending_isr_and_its_request_are_drawn_at_the_leader_until_the_answer_
     assert "AlterPartition A,B" in said[0]
     assert "ISR A,B ineligible" in said[1]
     assert [len(each) for each in arrows] == [1, 1, 0]
-    assert arrows[0] != arrows[1]  # one leaves the leader, the other comes to it
+    assert arrows[0] != arrows[1]  # the request leaves the leader, the response arrives there
 
 
-def test_fenced_and_eligible_replicas_are_drawn_and_so_is_who_led_last():
+def test_a_panel_shows_fenced_and_eligible_replicas_and_the_last_known_leader():
     *_, fenced, leaderless = narrate(run(f"{PENDING}, expire A", "kip-966", min_insync_replicas=2))
     assert texts(panel.panel(fenced, 3)).count("fenced") == 1
     said = texts(panel.panel(leaderless, 3))
@@ -271,35 +271,35 @@ def test_fenced_and_eligible_replicas_are_drawn_and_so_is_who_led_last():
     assert said.count("fenced") == 2
 
 
-def test_a_panel_is_as_high_as_ever_where_there_is_nothing_of_the_kind():
+def test_a_panel_is_higher_only_if_it_shows_eligible_leader_replicas():
     before = narrate(run("produce A, fetch B", "kip-320", power_loss=True))
     after = narrate(run(f"{PENDING}, expire A", "kip-966", min_insync_replicas=2))
     assert {panel.height(each) for each in before} == {panel.height(after[0])}
     assert panel.height(after[-1]) > panel.height(after[0])
 
 
-def test_a_sequence_diagram_has_an_arrow_for_each_request_and_answer_of_a_change_of_the_isr():
+def test_a_sequence_diagram_has_an_arrow_for_each_message_of_a_change_of_the_isr():
     schedule = f"{PENDING}, alter A, resend A, unfence B"
     diagram = mermaid.sequence_diagram(story_of(run(schedule, "kip-966", min_insync_replicas=2)))
     for arrow in ("A->>Controller: AlterPartition A,B", "Controller--xA: ISR A,B ineligible", "B->>Controller: 11"):
         assert arrow in diagram
 
 
-def test_an_answer_that_outlives_a_decision_is_drawn_from_who_gave_it():
+def test_a_response_that_arrives_after_an_election_is_drawn_from_its_sender():
     schedule = "produce A, elect B, notify A, notify B, fetch A, crash B, elect A, notify A, receive A"
     last = run(schedule, "kip-595:late_answer=diverging_any")
     assert "B-->>A: diverges, e0 ends at 0" in mermaid.sequence_diagram(story_of(last))
     assert "diverges, e0 ends at 0 from B" in texts(panel.panel(narrate(last)[8], 3))  # in two lines
 
 
-def test_a_trace_has_what_the_protocol_has_and_no_more():
+def test_a_tla_trace_has_only_the_fields_of_its_protocol():
     modern, older = (tla.trace_module("m", "", [run("produce A", each)]) for each in ("kip-966", "kip-320"))
     for field in ("pendingIsr", "alterPartition", "elr", "lastKnownLeader", "fenced"):
         assert f"{field} |->" in modern
         assert f"{field} |->" not in older
 
 
-def test_a_loss_that_the_contract_permits_is_one_in_the_trace_all_the_same():
+def test_a_permitted_loss_is_a_loss_in_the_tla_trace():
     schedule = (
         "produce A, fetch B, receive B, fetch B, power_loss B, restart B, expire B, register B, power_loss A,"
         " restart A, expire A, register A, notify A, unfence A, elect A, notify A"

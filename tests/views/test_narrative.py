@@ -1,4 +1,4 @@
-"""The narrative: what is said and shown of each step follows from the states, and misses nothing that changed."""
+"""The narrative: the sentence and the scene of each step follow from the states, and contain every change."""
 
 import pytest
 from hypothesis import given, settings
@@ -20,7 +20,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 from tests.views.narrating import COMMITTED, COPIED, last_sentence, run, scenes
 
 SHORTEST_LOSS = "produce A, fetch B, receive B, fetch B, crash B, restart B, elect B, notify B, notify B"
-# Verbs that make others possible come more often; the rest of a schedule is what the shrinker may take away.
+# Verbs that enable other verbs come more often. The shrinker may remove the other events of a schedule.
 OFTEN = {"produce": 3, "fetch": 8, "receive": 8, "notify": 5, "restart": 3, "elect": 2}
 ALPHABET = [
     event_codes.encode(verb, r) for verb in events.Verb for r in range(3) for _ in range(OFTEN.get(verb.text, 1))
@@ -52,7 +52,7 @@ def test_every_change_of_a_log_or_high_watermark_is_in_the_sentence_of_its_step(
             if appended := [cell.record for cell in replica.log if cell.appended]:
                 expected += [f"{replica.name} appends ", *appended]
             if replica.cut:
-                verb = "loses" if scene.event.startswith("power_loss") else "cuts"
+                verb = "loses" if scene.event.startswith("power_loss") else "truncates"
                 expected += [f"{replica.name} {verb} ", *(cell.record for cell in replica.cut)]
             if replica.high_watermark > replica.previous_high_watermark:
                 expected.append(f"{replica.name}'s HW rises to {replica.high_watermark}")
@@ -67,7 +67,7 @@ def test_every_change_of_a_log_or_high_watermark_is_in_the_sentence_of_its_step(
 
 @quickly
 @given(schedules, any_protocol, any_settings)
-def test_a_scene_shows_what_is_observed_of_the_state(schedule, protocol, configuration):
+def test_a_scene_shows_the_observed_state_of_the_replicas_and_the_controller(schedule, protocol, configuration):
     replayed = replay(schedule, protocol, configuration)
     for scene, step in zip(narrate(replayed)[1:], replayed.steps, strict=True):
         observed = observe(step.state)
@@ -93,7 +93,7 @@ def test_a_scene_shows_what_is_observed_of_the_state(schedule, protocol, configu
 
 @quickly
 @given(schedules, any_protocol, any_settings)
-def test_exactly_the_events_that_are_not_enabled_have_a_reason(schedule, protocol, configuration):
+def test_an_event_has_a_reason_if_and_only_if_the_event_is_not_enabled(schedule, protocol, configuration):
     replayed = replay(schedule, protocol, configuration)
     before = replayed.start
     for step in replayed.steps:
@@ -103,7 +103,7 @@ def test_exactly_the_events_that_are_not_enabled_have_a_reason(schedule, protoco
 
 @quickly
 @given(schedules, any_protocol, any_settings)
-def test_losses_shown_are_those_the_properties_report(schedule, protocol, configuration):
+def test_a_scene_shows_lost_records_if_and_only_if_a_property_reports_a_loss(schedule, protocol, configuration):
     replayed = replay(schedule, protocol, configuration)
     for scene, step in zip(narrate(replayed)[1:], replayed.steps, strict=True):
         broken = properties.names(properties.broken_now(step.state))
@@ -115,7 +115,7 @@ def test_losses_shown_are_those_the_properties_report(schedule, protocol, config
 
 @quickly
 @given(schedules, any_protocol, any_protocol, any_settings)
-def test_runs_part_exactly_where_they_first_look_different_and_something_is_said_of_both(
+def test_runs_part_at_their_first_visible_difference_and_each_run_has_its_own_reason(
     schedule, protocol_a, protocol_b, configuration
 ):
     run_a, run_b = (replay(schedule, protocol, configuration) for protocol in (protocol_a, protocol_b))
@@ -148,7 +148,7 @@ def test_the_shortest_loss_under_hw_is_shown_from_the_first_record_to_its_loss()
     ]
 
 
-def test_the_shortest_loss_parts_hw_from_kip_101_where_b_cuts():
+def test_hw_and_kip_101_part_at_the_truncation_by_b_in_the_shortest_loss():
     assert parting(run(SHORTEST_LOSS), run(SHORTEST_LOSS, "kip-101")) == Parting(
         8,
         "notify B",
@@ -166,12 +166,12 @@ def test_the_shortest_loss_parts_hw_from_kip_101_where_b_cuts():
     )
 
 
-def test_a_parting_is_one_sentence_for_each_protocol():
+def test_the_sentence_of_a_parting_quotes_each_protocol():
     parts_at = Parting(8, "notify B", (("hw", "B truncates m0."), ("kip-101", "B keeps m0.")))
     assert parts_at.sentence == "Step 8, notify B: Under hw: B truncates m0. Under kip-101: B keeps m0."
 
 
-def test_runs_that_look_the_same_do_not_part_whatever_their_epoch_caches():
+def test_runs_that_differ_only_in_their_epoch_caches_do_not_part():
     assert run(COMMITTED, "hw").steps[-1].state.cache_size != run(COMMITTED, "kip-320").start.cache_size
     assert parting(run(COMMITTED, "hw"), run(COMMITTED, "kip-320")) is None
 
@@ -278,37 +278,37 @@ def test_a_fence_parts_two_runs_and_names_kafkas_error():
         ),
     ],
 )
-def test_a_step_is_shown_in_the_words_of_its_protocol(protocol, schedule, sentence):
+def test_the_last_step_has_the_sentence_of_its_protocol(protocol, schedule, sentence):
     assert last_sentence(schedule, protocol) == sentence
 
 
-def test_power_loss_is_shown_with_what_was_not_flushed():
+def test_the_sentence_of_a_power_loss_names_the_records_that_were_not_flushed():
     schedule = "produce A, fetch B, receive B, flush B, produce A, fetch B, receive B, power_loss B"
     said = last_sentence(schedule, power_loss=True)
     assert said == "Power fails at B; its disk has m0 with HW 0; B loses m1: not flushed."
 
 
-def test_a_checkpoint_that_trails_is_shown_where_the_process_dies():
+def test_the_sentence_of_a_crash_shows_the_fall_of_the_high_watermark_to_its_checkpoint():
     said = last_sentence(f"{COMMITTED}, crash B", asynchronous_checkpoint=True)
     assert said == "B's process dies; its disk has m0 with HW 0; B's HW falls from 1 to 0."
 
 
-def test_an_unclean_election_is_called_one():
+def test_the_sentence_of_an_unclean_election_names_the_election_unclean():
     schedule = "expire B, notify A, produce A, crash A, elect B"
     said = last_sentence(schedule, unclean_leader_election=True)
     assert said == "The controller makes B leader of epoch 2 by an unclean election, ISR B."
 
 
-def test_a_loss_that_acks_1_permits_is_said_to_be_one():
+def test_the_sentence_of_a_loss_says_that_acks_1_does_not_protect_the_record():
     said = last_sentence("produce A, elect B, notify B", acks="1")
     assert said.endswith(
         "m0 is lost: it was acknowledged at offset 0, which acks=1 does not protect, and leader B does not have it."
     )
 
 
-def test_stepwise_truncation_says_why_it_asks_again():
-    # A has records of epochs 0 and 1, B of 0 and 2: the nearest epoch that A can name is one that B never had. That A
-    # has noted its own epoch 3 too, before any record of it, is KAFKA-7415: else it could say nothing of epoch 2.
+def test_the_sentence_of_a_stepwise_truncation_gives_the_reason_for_the_next_request():
+    # A has records of epochs 0 and 1, B of 0 and 2: B never had the nearest epoch that A can name. KAFKA-7415: A has
+    # noted its own epoch 3 before any record of this epoch. Otherwise A could not answer for epoch 2.
     schedule = (
         f"{COMMITTED}, expire B, notify A, produce A, crash A, elect B, catch_up B, produce B, "
         "crash B, restart A, elect A, notify A, notify A, restart B, notify B, fetch B, receive B"
@@ -333,33 +333,33 @@ def test_stepwise_truncation_says_why_it_asks_again():
         (Role.ZOMBIE, "elect B, notify B, elect A"),
     ],
 )
-def test_a_replica_has_the_role_it_takes_itself_for(role, schedule):
+def test_a_scene_shows_the_role_that_a_replica_assumes(role, schedule):
     assert scenes(schedule, "kip-101:leaderless=obeyed")[-1].replicas[1].role is role
 
 
-def test_a_leader_that_the_controller_confirms_in_a_new_epoch_is_no_zombie():
+def test_a_leader_that_the_controller_confirms_in_a_new_epoch_is_not_a_stale_leader():
     assert scenes("expire B")[-1].replicas[0].role is Role.LEADER
 
 
-def test_a_cell_says_what_clients_were_promised_and_what_its_replica_knows():
+def test_a_cell_shows_if_its_record_is_exposed_acknowledged_or_below_the_high_watermark():
     a, b = scenes("produce A, fetch B, receive B, fetch B, produce A", acks="1")[-1].replicas
     promises = [(cell.record, cell.below_high_watermark, cell.exposed, cell.acked, cell.appended) for cell in a.log]
     assert promises == [("m0", True, True, True, False), ("m1", False, False, True, True)]
     assert [(cell.record, cell.below_high_watermark, cell.exposed) for cell in b.log] == [("m0", False, True)]
 
 
-def test_what_a_step_cut_is_shown_in_that_step_alone():
+def test_a_truncated_record_is_shown_only_in_the_step_of_its_truncation():
     cut = [tuple(cell.record for cell in scene.replicas[1].cut) for scene in scenes(SHORTEST_LOSS)]
     assert cut == [(), (), (), (), (), (), (), (), ("m0",), ()]
 
 
-def test_a_lost_record_is_missing_where_it_belongs_on_the_leader_alone():
+def test_a_lost_record_is_shown_as_missing_only_on_the_leader():
     a, b = scenes(SHORTEST_LOSS)[-1].replicas
     assert a.missing == ()
     assert b.missing == (Missing(0, "m0"),)
 
 
-def test_a_follower_that_lags_misses_nothing():
+def test_a_lagging_follower_has_no_missing_record():
     a, b = scenes("produce A, shrink B")[-1].replicas
     assert [cell.below_high_watermark for cell in a.log] == [True]
     assert (b.log, b.missing) == ((), ())
@@ -373,14 +373,14 @@ def test_replicas_that_diverge_below_their_high_watermarks_each_miss_the_other_r
     assert last.sentence.endswith("at offset 1 A has m1 and B has m2, below the HW of both.")
 
 
-def test_what_no_fault_can_change_is_not_shown():
+def test_flushed_and_checkpointed_offsets_are_shown_only_if_a_fault_can_undo_them():
     last = scenes("produce A")[-1].replicas[0]
     assert (last.flushed, last.checkpointed) == (None, None)
     last = scenes("produce A", power_loss=True, asynchronous_checkpoint=True)[-1].replicas[0]
     assert (last.flushed, last.checkpointed) == (0, 0)
 
 
-def test_properties_that_no_correct_model_breaks_are_named_too():
+def test_a_sentence_describes_violations_that_no_correct_model_has():
     before = run(COPIED).steps[-1].state
     after = before.copy()
     after.log_record[1] = 1

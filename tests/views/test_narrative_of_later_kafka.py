@@ -149,11 +149,11 @@ REFUSED = "fetch B, expire B, unfence B, notify A, expire B, expand B, produce A
         ),
     ],
 )
-def test_a_change_of_the_isr_is_followed_from_the_proposal_to_its_end(protocol, schedule, sentence):
+def test_a_sentence_describes_each_step_of_a_change_of_the_isr(protocol, schedule, sentence):
     assert last_sentence(schedule, protocol) == sentence
 
 
-def test_a_proposal_at_an_old_partition_epoch_is_said_to_be_one():
+def test_the_sentence_of_a_proposal_mentions_an_old_partition_epoch():
     said = last_sentence("fetch B, expire B, unfence B, notify A, expire C, expand B", "kip-903", replicas=3)
     assert said.endswith("is on its way, with a partition epoch that is not the current one.")
 
@@ -218,11 +218,11 @@ DIVERGES = "produce A, elect B, notify A, notify B, produce B"
         ),
     ],
 )
-def test_a_fetch_between_logs_that_diverge_is_shown_with_what_becomes_of_its_answer(protocol, schedule, sentence):
+def test_a_sentence_describes_each_step_of_a_fetch_between_diverging_logs(protocol, schedule, sentence):
     assert last_sentence(schedule, protocol) == sentence
 
 
-def test_a_high_watermark_that_comes_with_a_divergence_is_seen_before_the_cut():
+def test_a_sentence_names_the_high_watermark_of_a_diverging_response_before_the_truncation():
     schedule = f"{DIVERGES}, shrink A, alter B, altered B, fetch A, receive A"
     said = last_sentence(schedule, "kip-595:diverging_high_watermark=applied", follower_reads=True)
     assert said.startswith("A first adopts the HW in the response, 1, before it truncates its log; A truncates m0")
@@ -280,11 +280,11 @@ def test_a_high_watermark_that_comes_with_a_divergence_is_seen_before_the_cut():
         ),
     ],
 )
-def test_fencing_and_eligible_leader_replicas_are_shown_as_kraft_has_them(schedule, sentence):
+def test_a_sentence_describes_fencing_and_eligible_leader_replicas_under_kraft(schedule, sentence):
     assert last_sentence(schedule, "kip-966", min_insync_replicas=2) == sentence
 
 
-def test_the_failure_from_which_on_losses_are_permitted_is_named_and_so_are_they():
+def test_sentences_name_the_failure_that_permits_losses_and_a_permitted_loss():
     schedule = f"{B_LOST_ITS_LOG}, power_loss A, {AGAIN.format('A')}, elect A, notify A"
     *_, failed, _, _, _, _, _, _, lost = scenes(schedule, "kip-966", min_insync_replicas=2, power_loss=True)
     assert failed.sentence.endswith("power has failed twice with unflushed records: losses are permitted from now on.")
@@ -292,7 +292,7 @@ def test_the_failure_from_which_on_losses_are_permitted_is_named_and_so_are_they
     assert not run(schedule, "kip-966", min_insync_replicas=2, power_loss=True).first_broken
 
 
-def test_the_last_known_leader_may_have_lost_what_the_contract_does_not_promise_any_more():
+def test_the_election_of_the_last_known_leader_permits_losses_after_unclean_shutdowns():
     schedule = f"{B_LOST_ITS_LOG}, crash A, {AGAIN.format('A')}, elect A"
     said = last_sentence(schedule, "kip-966", min_insync_replicas=2, power_loss=True)
     assert said.endswith(

@@ -40,7 +40,7 @@ def test_cases_and_replay_link_each_case_of_the_corpus_at_its_start(epochfuzz: A
         assert [protocol.name for protocol in there.protocols] == list(protocols_for(case, None))[:MOST_PROTOCOLS]
 
 
-def test_cases_links_a_case_that_alone_has_the_words_and_names_the_command_for_several(epochfuzz: Any) -> None:
+def test_cases_links_a_single_match_and_names_the_command_for_several_matches(epochfuzz: Any) -> None:
     (link,) = links(epochfuzz("cases", "isr-expansion").out)
     assert opened(link).case == "kafka-7128-isr-expansion"
     several = epochfuzz("cases", "m1-loss").out
@@ -55,7 +55,7 @@ def test_explain_links_the_start_of_a_case(epochfuzz: Any) -> None:
     assert opened(link).step == 0
 
 
-def test_replay_links_of_several_cases_only_those_that_are_not_as_expected(epochfuzz: Any, tmp_path: Path) -> None:
+def test_replay_of_several_cases_links_only_the_cases_that_are_not_as_expected(epochfuzz: Any, tmp_path: Path) -> None:
     for name, broken in (("right", "[no-committed-loss]"), ("wrong", "[]")):
         events = ["produce A", "fetch B", "receive B", "fetch B", "crash B", "restart B", "elect B", "notify B"]
         text = f"schema: 1\nid: {name}\nwhy: A loss.\nevents: [{', '.join([*events, 'notify B'])}]\n"
@@ -64,7 +64,7 @@ def test_replay_links_of_several_cases_only_those_that_are_not_as_expected(epoch
     assert opened(link).case == "wrong"
 
 
-def test_replay_on_a_subject_links_the_first_difference(epochfuzz: Any) -> None:
+def test_replay_on_an_adapter_links_the_first_difference(epochfuzz: Any) -> None:
     defective = shlex.join((*SUBJECT, "--defect", "recovery-drops-the-last-batch"))
     ended = epochfuzz("replay", "m1-loss", "-p", "hw", "-p", "kip-101", "--subject", defective, "--json")
     for each in ended.json["cases"]:
@@ -125,7 +125,9 @@ def test_conform_links_the_models_run_of_a_difference(epochfuzz: Any, tmp_path: 
     assert (there.step, there.protocols[0].name) == (len(finding["events"]), finding["protocol"])
 
 
-def test_a_link_without_a_site_opens_the_local_play(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_address_of_links_is_from_the_environment_or_the_project_or_is_the_local_play(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.delenv(VARIABLE)
     look_in(tmp_path)
     assert base_address() == LOCAL
@@ -140,7 +142,7 @@ def test_a_link_without_a_site_opens_the_local_play(monkeypatch: pytest.MonkeyPa
     "address",
     ["javascript:alert(1)", "example.org", "https://", "https://a/?b", "https://a/#b", "https://a/ b", "ftp://a/"],
 )
-def test_an_address_that_is_not_of_a_site_is_rejected_before_a_run(
+def test_replay_rejects_an_invalid_address_of_a_site_before_the_run(
     epochfuzz: Any, monkeypatch: pytest.MonkeyPatch, address: str
 ) -> None:
     monkeypatch.setenv(VARIABLE, address)

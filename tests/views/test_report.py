@@ -1,4 +1,4 @@
-"""The report: what its tables say, and that the file stands alone and treats everything it quotes as text."""
+"""The report: its tables, a file that loads no other file, and quoted text that is never markup."""
 
 import re
 from dataclasses import replace
@@ -29,7 +29,7 @@ def page_of(*cases):
 
 
 def words(text: str) -> str:
-    """What a reader sees of a page."""
+    """Return the words of a page that a reader sees."""
     body = re.sub(r"<(style|script|svg).*?</\1>", " ", text, flags=re.DOTALL)
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", body)).split())
 
@@ -46,13 +46,13 @@ def test_the_table_says_where_each_protocol_breaks_each_property():
     assert page.summary == "1 case, all as expected"
 
 
-def test_of_several_cases_the_table_counts_those_that_break_a_property_and_links_the_one_that_does_so_first():
+def test_the_table_counts_the_cases_that_break_a_property_and_links_the_earliest_break():
     page = page_of(M1_LOSS, load_case(DOCUMENTS / "residual-loss.yaml"))
     assert cell(page.properties, "no-committed-loss", 0) == TableCell(KNOWN, "in 2 of 2, as expected", "residual-loss")
     assert cell(page.cases, "m1-loss", 0) == TableCell(KNOWN, "broken at step 16, as expected", "m1-loss")
 
 
-def test_a_case_that_is_not_as_expected_stands_out_and_says_why():
+def test_a_case_that_is_not_as_expected_is_marked_as_broken_with_the_reason():
     page = page_of(replace(M1_LOSS, expect={"hw": Expectation(())}, states=()))
     assert page.summary == "1 case, 1 NOT as expected"
     assert cell(page.cases, "m1-loss", 0).kind == BROKEN
@@ -60,7 +60,7 @@ def test_a_case_that_is_not_as_expected_stands_out_and_says_why():
     assert page.exhibits[0].notes[0].startswith("Not as expected under hw: nothing was expected to break, but")
 
 
-def test_what_broke_as_expected_is_marked_so_and_is_no_alarm():
+def test_a_property_that_breaks_as_expected_is_not_marked_as_broken():
     text = html.render(page_of(M1_LOSS))
     assert "no-acked-loss at step 16, isr-complete at step 12 (as expected)" in words(text)
     assert '<li class="broken">' not in text
@@ -69,12 +69,12 @@ def test_what_broke_as_expected_is_marked_so_and_is_no_alarm():
     assert "as expected)" not in words(unexpected)
 
 
-def test_the_legend_comes_before_what_it_explains():
+def test_the_legend_comes_before_the_timeline():
     text = html.render(page_of(M1_LOSS))
     assert text.index('class="legend"') < text.index('class="timeline"')
 
 
-def test_every_step_says_what_it_did_under_both_protocols():
+def test_the_report_contains_the_sentences_of_steps_under_both_protocols():
     said = words(html.render(page_of(M1_LOSS)))
     assert "They part at step 12, notify B." in said
     assert "B truncates m1: its high watermark was 1, although m1 was committed on A" in said
@@ -82,20 +82,20 @@ def test_every_step_says_what_it_did_under_both_protocols():
     assert "epochfuzz replay" in said
 
 
-def test_a_case_that_does_not_converge_ends_with_the_healed_state():
+def test_a_case_that_does_not_converge_ends_with_the_state_after_all_faults_have_stopped():
     events = parse_schedule(["produce A", "elect B", "notify B", "produce B", "elect A", "catch_up A", "produce A"])
     unequal = replace(M1_LOSS, events=events, expect={"kip-101": Expectation(("convergence",))}, states=())
     said = words(html.render(page_of(unequal)))
     assert "until nothing changes; at offset 0 A has m0 and B has m1. \u2716 BROKEN: convergence" in said
 
 
-def test_what_a_case_says_is_text_and_never_markup():
+def test_the_report_escapes_markup_in_the_text_of_a_case():
     text = html.render(page_of(replace(M1_LOSS, why='</p><script>alert("&")</script>')))
     assert text.count("<script>") == 1
     assert '</p><script>alert("&")</script>' in words(text)
 
 
-def test_the_file_loads_nothing_and_links_to_issues_and_the_playground_alone():
+def test_the_report_loads_nothing_and_links_only_to_issues_and_the_playground():
     page = replace(page_of(M1_LOSS), coverage=COVERAGE)
     text = html.render(page)
     references = re.findall(r"""(?:src|href|url)\s*[=(]\s*["']?([^"')\s>]+)""", text)
@@ -109,14 +109,14 @@ def test_the_file_loads_nothing_and_links_to_issues_and_the_playground_alone():
     assert "default-src 'none'" in text
 
 
-def test_the_same_page_is_the_same_file():
+def test_rendering_a_page_twice_returns_identical_files():
     page = replace(page_of(M1_LOSS), coverage=COVERAGE)
     assert html.render(page) == html.render(page)
 
 
-def test_coverage_is_shown_where_it_was_measured():
+def test_the_report_shows_coverage_if_coverage_was_measured():
     page = page_of(M1_LOSS)
-    assert "CoverageSection" not in words(html.render(page))
+    assert "situations met" not in words(html.render(page))
     text = html.render(replace(page, coverage=COVERAGE))
     said = words(text)
     assert "with a probability of 1 in 1,000 (95% interval: 1 in 2,000 to 1 in 500)" in said

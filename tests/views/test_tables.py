@@ -9,7 +9,7 @@ from epochfuzz.harness.views.campaigns import _verdict
 from epochfuzz.harness.views.console import PrintableConsole
 
 
-def test_ids_that_are_longer_than_their_column_stay_different() -> None:
+def test_a_table_wraps_ids_that_are_longer_than_their_column() -> None:
     table = Table("case", "protocol")
     ids = ["kip-320-difference-replicas-a-leo-e37fd7", "kip-320-difference-replicas-a-leo-0c12aa"]
     for each in ids:
@@ -25,7 +25,7 @@ def finding(name: str, flaw: str | None) -> CampaignFinding:
     return CampaignFinding("kip-320", name, 1, 3, is_shrunk=True, known_flaw=flaw)
 
 
-def test_a_campaign_tells_known_bugs_of_the_protocol_from_differences_that_were_accepted() -> None:
+def test_a_campaign_distinguishes_known_bugs_from_known_differences() -> None:
     assert str(_verdict(finding("no-committed-loss", "KAFKA-1"))) == "known bug"
     assert str(_verdict(finding("difference replicas.leo", "by design"))) == "known difference"
     assert str(_verdict(finding("difference replicas.leo", None))) == "UNEXPECTED"

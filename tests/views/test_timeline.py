@@ -1,4 +1,4 @@
-"""The timeline: what the terminal shows of a run, and that it shows all of it wherever it is printed."""
+"""The timeline of a run on a terminal, complete in every width, without colour, and in ASCII."""
 
 import io
 from typing import Any
@@ -29,7 +29,7 @@ def run(schedule: str, protocol: str = "hw", **configuration: Any) -> Run:
 
 
 def printed(renderable: RenderableType, width: int = 100) -> list[str]:
-    """The lines that reach a pipe."""
+    """Return the lines that a pipe receives."""
     output = io.StringIO()
     Console(file=output, width=width).print(renderable)
     return [line.rstrip() for line in output.getvalue().splitlines()]
@@ -40,7 +40,7 @@ def words(lines: list[str]) -> str:
 
 
 def step(lines: list[str], number: int) -> list[str]:
-    """The lines of one step, from the one with its number to the next rule."""
+    """Return the lines of a step, from the line with its number to the next rule."""
     start = next(i for i, line in enumerate(lines) if line.startswith(f"{number} "))
     end = next(i for i, line in enumerate(lines[start:], start) if line.startswith(("\u2500", "=")))
     return lines[start:end]
@@ -57,7 +57,7 @@ def test_a_step_shows_each_log_the_controller_and_a_sentence():
     ]
 
 
-def test_two_protocols_stand_side_by_side_where_they_differ():
+def test_a_step_shows_two_protocols_side_by_side_if_they_differ():
     lines = printed(side_by_side(run(SHORTEST_LOSS), run(SHORTEST_LOSS, "kip-101")))
     assert step(lines, 9) == [
         "9 notify B   A leads e0 (zombie)  B leads e1            \u2502 A leads e0 (zombie)  B leads e1",
@@ -73,10 +73,10 @@ def test_two_protocols_stand_side_by_side_where_they_differ():
     ]
 
 
-def test_what_two_protocols_have_in_common_is_drawn_once():
+def test_the_steps_before_two_protocols_part_are_drawn_once():
     alone = printed(timeline(run(SHORTEST_LOSS)))
-    beside = printed(side_by_side(run(SHORTEST_LOSS), run(SHORTEST_LOSS, "kip-101")))
-    assert [step(alone, number) for number in range(1, 8)] == [step(beside, number) for number in range(1, 8)]
+    compared = printed(side_by_side(run(SHORTEST_LOSS), run(SHORTEST_LOSS, "kip-101")))
+    assert [step(alone, number) for number in range(1, 8)] == [step(compared, number) for number in range(1, 8)]
 
 
 def test_the_step_where_two_protocols_part_is_marked_and_explained():
@@ -88,18 +88,18 @@ def test_the_step_where_two_protocols_part_is_marked_and_explained():
     assert lines[mark + 2].startswith("8 notify B")
 
 
-def test_protocols_that_never_part_say_so():
+def test_a_comparison_says_that_two_equal_runs_do_not_differ():
     lines = printed(side_by_side(run(COMMITTED), run(COMMITTED, "kip-101")))
     assert lines[:3] == ["hw keeps every guarantee", "kip-101 keeps every guarantee", "The runs do not differ."]
 
 
-def test_protocols_that_part_only_once_faults_have_stopped_say_so():
+def test_a_comparison_says_if_two_protocols_differ_only_in_convergence():
     lines = printed(side_by_side(run(UNEQUAL, "kip-101"), run(UNEQUAL)))
     assert lines[0] == "kip-101 breaks convergence after step 7"
     assert "The runs do not differ in these steps. Convergence is checked later" in lines[2]
 
 
-def test_what_does_not_converge_is_drawn_healed_with_what_differs():
+def test_a_run_that_breaks_convergence_ends_with_the_state_after_all_faults_have_stopped():
     lines = printed(timeline(run(UNEQUAL, "kip-101")))
     start = next(i for i, line in enumerate(lines) if line.startswith("  healed"))
     ending = lines[start : start + 7]
@@ -120,11 +120,11 @@ def test_a_run_that_converges_ends_with_its_last_step():
         ("produce A, elect B, notify B", {"acks": "1"}, "hw breaks no-acked-loss at step 3, as acks=1 permits"),
     ],
 )
-def test_the_first_line_says_what_broke_and_where(schedule, configuration, verdict):
+def test_the_first_line_names_the_broken_properties_and_their_steps(schedule, configuration, verdict):
     assert printed(timeline(run(schedule, **configuration)))[0] == verdict
 
 
-def test_an_event_that_is_not_enabled_says_why_and_draws_nothing():
+def test_an_event_that_is_not_enabled_shows_the_reason_and_no_drawing():
     lines = printed(timeline(run("crash B, fetch B, restart B")))
     assert step(lines, 2) == ["2 fetch B    Not enabled: B is down."]
 
@@ -136,18 +136,18 @@ def test_each_of_two_diverging_logs_shows_the_other_record_as_missing():
     assert "e0[m0] e3+[m2] !m1" in logs.replace("e2", "e3")
 
 
-def test_a_cut_record_is_shown_where_it_stood():
+def test_a_truncated_record_is_shown_at_its_former_place():
     schedule = f"{COMMITTED}, produce A, fetch B, receive B, fetch B, crash B, restart B, notify B"
     assert "e0[m0] -{m1}" in step(printed(timeline(run(schedule))), 12)[1]
 
 
-def test_what_faults_can_undo_is_shown_where_they_are_enabled():
+def test_flushed_and_checkpointed_offsets_are_shown_if_faults_can_undo_them():
     lines = printed(timeline(run("produce A, flush A", power_loss=True, asynchronous_checkpoint=True)))
     assert "LEO 1 HW 0" in step(lines, 2)[2]
     assert "flushed 1 checkpoint 0" in step(lines, 2)[3]
 
 
-def test_shapes_show_everything_where_there_is_no_colour():
+def test_every_shape_of_a_record_is_drawn_without_colour():
     pictures = [
         printed(timeline(run(DIVERGENCE, unclean_leader_election=True))),
         printed(timeline(run(SHORTEST_LOSS))),
@@ -162,7 +162,7 @@ def test_an_empty_schedule_has_a_timeline():
 
 
 @pytest.mark.parametrize("protocol", ["hw", "kip-320"])
-def test_three_replicas_side_by_side_stand_below_each_other(protocol):
+def test_two_protocols_with_three_replicas_fit_into_100_columns(protocol):
     schedule = SHORTEST_LOSS.replace("fetch B, crash", "fetch C, receive C, fetch C, fetch B, crash")
     lines = printed(side_by_side(run(schedule, "hw", replicas=3), run(schedule, protocol, replicas=3)))
     assert max(map(len, lines)) <= 100
@@ -181,14 +181,14 @@ def test_a_console_that_knows_only_ascii_shows_a_timeline():
     st.sampled_from(sorted(GENERATIONS)),
     st.sampled_from([60, 80, 100]),
 )
-def test_whatever_happens_every_sentence_is_whole_and_no_line_too_long(replicas, schedule, protocol, width):
+def test_a_timeline_of_any_schedule_has_whole_sentences_and_fits_the_width(replicas, schedule, protocol, width):
     hw, other = (replay(schedule, GENERATIONS[name], Configuration(replicas=replicas)) for name in ("hw", protocol))
     lines = printed(timeline(other), width)
     assert [scene.sentence for scene in narrate(other) if scene.sentence not in words(lines)] == []
     assert max(map(len, lines + printed(side_by_side(hw, other), width))) <= width
 
 
-def test_a_leader_shows_the_log_end_offsets_that_it_knows_and_no_other_replica_does():
+def test_only_the_leader_shows_log_end_offsets_of_other_replicas():
     last = scenes("produce A, fetch B, receive B, fetch B", "kip-320", replicas=3)[-1]
     assert [replica.remote_leos for replica in last.replicas] == [(("B", 1),), (), ()]
 

@@ -218,8 +218,8 @@ def _nearest(found: list[int]) -> int | None:
 def with_context(sighting: MessageSighting, time: int | None, origin: str | None) -> MessageSighting:
     """Return a sighting with the time and the origin of the document around its line.
 
-    The time of the document replaces the line's own time if the line has no time, or if only the document's time has a
-    date and a year. The origin of the document is put before the line's own origin.
+    The sighting gets the time of the document if the line has no time of its own, or if the line's time lacks the date
+    or the year and the document's time has both. The origin of the document is put before the line's own origin.
     """
     own = sighting.time
     own = time if own is None or (time is not None and times.is_dated(time) and not times.is_dated(own)) else own

@@ -44,7 +44,7 @@ class Cluster:
             node.configure(self._settings(node) | dict(settings or {}))
 
     def keep_data(self, directory: Path) -> None:
-        """Copy the nodes' data into a directory, before each restart of a node and when the cluster stops."""
+        """Let the cluster copy its nodes' data into a directory, before each restart of a node and at the end."""
         self.copies = Copies(directory)
         for node in self.nodes:
             node.copies = self.copies

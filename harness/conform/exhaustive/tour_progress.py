@@ -96,6 +96,6 @@ def packed(flags: Flags) -> str:
 
 
 def unpacked(text: str, size: int) -> Flags:
-    """Return the array of `size` flags from the text of `packed`."""
+    """Return the array of `size` flags that the function `packed` has written as `text`."""
     bits = np.frombuffer(zlib.decompress(base64.b85decode(text)), np.uint8)
     return np.unpackbits(bits, count=size).astype(bool)

@@ -188,7 +188,7 @@ def parse_event_reply(line: bytes) -> EventReply:
 
 
 def check_observation(shown: Any) -> Observation:
-    """Check an observation from a Python object, and return it with the types of a parsed one.
+    """Check an observation that a Python object returned, and convert it to the types of a parsed JSON reply.
 
     Raises MalformedReply.
     """

@@ -21,7 +21,9 @@ def case_of(nonconformity: ConformanceFinding, seed: int = 0) -> Case:
     state = [CheckedState(len(sent), protocol, expected)] if expected else []
     trial = nonconformity.trial
     provenance: dict[str, Any] = {"protocol": protocol}
-    if any(each is not None for each in (trial.number, trial.case, trial.tour)):  # Hypothesis has shrunk other schedules
+    if any(
+        each is not None for each in (trial.number, trial.case, trial.tour)
+    ):  # Hypothesis has shrunk other schedules
         provenance = {"shrunk_from": nonconformity.shrunk_from, **provenance}
     if trial.number is not None:
         provenance |= {"seed": seed, "schedule": trial.number}

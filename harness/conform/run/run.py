@@ -101,7 +101,7 @@ class Runner(Interface):
     def results(self, plan: Plan, protocol: Protocol) -> Generator[BlockResult]:
         """Yield the results of the blocks under a protocol, in order.
 
-        A caller that stops early closes the generator.
+        A caller that does not read all results must close the generator.
         """
 
     def nonconformities(

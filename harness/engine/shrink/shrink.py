@@ -69,7 +69,7 @@ def shrink(
 def trim(
     schedule: bytes, protocol: Protocol, settings: Settings, wanted: int, holding: Sequence[Protocol] = ()
 ) -> bytes:
-    """Delete events that a schedule does not need to break a wanted property, by delta debugging.
+    """Delete events from a schedule by delta debugging, as long as it breaks a wanted property.
 
     This is fast. Hypothesis (`shrink`) deletes events too, but takes a millisecond for each attempt. Hypothesis can
     also replace events, and make several deletions that work only together. Raises DoesNotBreak.

@@ -116,7 +116,7 @@ class PeerPartition:
 
     @property
     def controller_epoch(self) -> int:
-        """Return the epoch of the current decision."""
+        """Return the leader epoch of the controller's latest leader-and-ISR update."""
         return len(self.decisions) - 1
 
     def leads(self, r: int) -> bool:

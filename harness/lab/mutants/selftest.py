@@ -1,7 +1,8 @@
 """Check that epochfuzz detects its mutants, which are protocols with one wrong rule.
 
-The selftest runs random schedules on each mutant until one breaks a property that holds without the mistake. A mutant
-of the checks is detected by a violation that the correct checks report and the mutant's checks miss.
+The selftest runs random schedules on each mutant until one breaks a property that holds without the mistake. Some
+mutants are not wrong rules of a protocol, but wrong checks of a property. The selftest detects such a mutant if the
+correct checks report a violation that the wrong checks miss.
 """
 
 from dataclasses import dataclass

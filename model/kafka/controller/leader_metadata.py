@@ -4,9 +4,9 @@ Since 3.3 a leader does not propose a replica for the ISR while its metadata sho
 Since 3.5 the replica's last fetch must also carry the broker epoch in this metadata (Partition.isReplicaIsrEligible).
 The controller checks again with its own state when the request arrives.
 
-The model keeps this metadata for the leader of the current epoch, because only this leader can propose an ISR. The
-model keeps a stale leader's metadata only if the high watermark of a stale leader depends on the metadata
-(lag_time.py).
+The model keeps this metadata for the leader of the current epoch, because only this leader can propose an ISR. For a
+stale leader, the model keeps the metadata only under protocols and settings where the stale leader's high watermark
+depends on its metadata (lag_time.py).
 """
 
 from epochfuzz.model.kafka.vocabulary.in_force import (

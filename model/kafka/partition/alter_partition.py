@@ -210,8 +210,8 @@ def refuse(p: State, r: int) -> int:
     In KRaft the error is FENCED_LEADER_EPOCH, and the leader does not send the request again (KAFKA-14154). A ZooKeeper
     controller whose session has expired responds UNKNOWN_SERVER_ERROR. The leader then submits the request again. But
     AlterIsrManager drops this second request, because it removes the first request only after the callback
-    (KAFKA-14010). Up to 3.0 the change stays pending (Partition.sendAlterIsrRequest). From 3.1.0 to 3.2.0 the leader
-    withdraws the change (Partition.submitAlterIsr).
+    (KAFKA-14010). Up to 3.0 the change of the ISR then stays pending (Partition.sendAlterIsrRequest). From 3.1.0 to
+    3.2.0 the leader withdraws it (Partition.submitAlterIsr).
     """
     if not requests_may_fail(p):
         return Refusal.DOES_NOT_HAPPEN

@@ -1,4 +1,4 @@
-"""Recorded data directories, unpacked for a test, and what an audit finds on them."""
+"""Recorded data directories, unpacked for a test, and the findings of an audit on them."""
 
 import json
 import tarfile
@@ -15,7 +15,7 @@ RUNS = sorted(file.name.removesuffix(".tar.xz") for file in RECORDED.glob("*.tar
 
 @dataclass(frozen=True)
 class Truth:
-    """What clients saw: the first and last acknowledged offset that a consumer does not find any more."""
+    """The loss that clients saw: the first and last acknowledged offset that a consumer no longer finds."""
 
     lost: tuple[int, int] | None
 

@@ -103,7 +103,7 @@ def unclean_numbered(run: Recording) -> None:
 
 
 def consumed(run: Recording) -> None:
-    """As `unclean`, and a consumer has committed what it read; A's disk is gone, C has the commit."""
+    """As `unclean`, and a consumer has committed its position. A's disk is gone, and C has the commit."""
     run.create([run.a, run.b], unclean_leader_election_enable="true")
     run.write(20)
     run.consume(20)
@@ -224,7 +224,7 @@ def disk_replaced_kept(run: Recording) -> None:
 
 
 def recreated(run: Recording) -> None:
-    """The topic is deleted and created again while B is down with its older life."""
+    """The topic is deleted and created again while B is down with a replica of the deleted topic."""
     run.create([run.a, run.b], min_insync_replicas="1")
     run.write(40)
     run.consume(40)
@@ -326,7 +326,7 @@ def _settings(kind: str, by_zookeeper: bool) -> dict[str, object]:
 
 
 def main(directory: Path, names: list[str]) -> int:
-    """Record what is not there yet; the exit code says whether all could be."""
+    """Record the runs that are missing. Returns 0 if all could be recorded."""
     failed = 0
     for name in names or RUNS:
         if (directory / name).exists():

@@ -1,4 +1,4 @@
-"""One cluster that is recorded: what clients do with it, what happens to its brokers, and what clients saw."""
+"""A cluster whose disks are recorded: its clients, the faults of its brokers, and the records that clients read."""
 
 import contextlib
 import shutil
@@ -22,7 +22,7 @@ _CHECKPOINT = 1.5  # seconds: longer than replica.high.watermark.checkpoint.inte
 
 
 class Recording:
-    """One cluster that is recorded. A, B and C are its brokers."""
+    """A cluster whose disks are recorded. A, B and C are its brokers."""
 
     def __init__(self, cluster: Cluster, class_path: tuple[str, ...], say: Callable[[str], None]) -> None:
         self.cluster, self.say = cluster, say
@@ -136,7 +136,7 @@ class Recording:
         self.say(f"{node.name} has started")
 
     def replace_disk(self, node: Node) -> None:
-        """Empty the disk of a broker that is down, and give it the identity that it had."""
+        """Empty the disk of a broker that is down, and write its old identity to the disk."""
         self.cluster.copies.before_restart(node.name, node.data)
         keep = {name: (node.data / name).read_text() for name in ("meta.properties",) if (node.data / name).exists()}
         shutil.rmtree(node.data)
@@ -173,7 +173,7 @@ class Recording:
         self.say(f"records below {before} are deleted")
 
     def truth(self) -> dict[str, object]:
-        """Return which acknowledged records a consumer does not find any more."""
+        """Return the acknowledged records that a consumer no longer finds."""
         left = self._left()
         lost = sorted(offset for offset, value in self.acknowledged if left.get(offset) != value)
         return {
@@ -183,7 +183,7 @@ class Recording:
         }
 
     def _left(self) -> dict[int, str]:
-        """Return what a consumer reads that comes now, from the start of the log to the high watermark."""
+        """Return the records that a new consumer reads, from the start of the log to the high watermark."""
         settings = {"bootstrap.servers": self.bootstrap, "group.id": "fresh", "enable.auto.commit": False}
         consumer = Consumer(settings)
         whole, left = TopicPartition(TOPIC, 0), dict[int, str]()

@@ -1,4 +1,4 @@
-"""What two replicas show together, written batch by batch."""
+"""The logs of two replicas, which these tests write batch by batch, compared with each other."""
 
 from pathlib import Path
 
@@ -51,13 +51,13 @@ def test_records_above_the_high_watermark_are_a_gap(tmp_path):
     assert any("has offsets 5 to 9 of leader epoch 1" in gap for gap in audit.gaps)
 
 
-def test_an_epoch_that_only_the_checkpoint_has_proves_nothing(tmp_path):
+def test_an_epoch_that_only_the_checkpoint_has_shows_no_loss(tmp_path):
     committed_up_to_8_and_replaced_from_5(tmp_path, batches=[batch(0, 1, 5), batch(5, 1, 2)])
 
     assert on_disk(tmp_path).findings == []
 
 
-def test_an_epoch_that_only_the_segment_has_proves_nothing(tmp_path):
+def test_an_epoch_that_only_the_segment_has_shows_no_loss(tmp_path):
     committed_up_to_8_and_replaced_from_5(tmp_path, epochs=[(1, 0)])
 
     assert on_disk(tmp_path).findings == []
@@ -91,19 +91,19 @@ def test_a_log_that_ends_at_its_recovery_point_is_no_gap(tmp_path):
     assert on_disk(tmp_path).gaps == before
 
 
-def test_another_topic_id_is_another_topic(tmp_path):
+def test_replicas_with_different_topic_ids_show_no_loss(tmp_path):
     committed_up_to_8_and_replaced_from_5(tmp_path, topic_id="A" * 21 + "Q")
 
     assert on_disk(tmp_path).findings == []
 
 
-def test_without_topic_ids_a_common_batch_says_that_the_topic_is_the_same(tmp_path):
+def test_replicas_without_topic_ids_are_compared_if_they_have_a_common_batch(tmp_path):
     committed_up_to_8_and_replaced_from_5(tmp_path, topic_id=None)
 
     assert losses(on_disk(tmp_path)) == [("t-0", 5, 7)]
 
 
-def test_without_topic_ids_and_a_common_batch_nothing_is_known(tmp_path):
+def test_replicas_without_topic_ids_and_without_a_common_batch_are_a_gap(tmp_path):
     committed_up_to_8_and_replaced_from_5(tmp_path, topic_id=None, batches=[batch(0, 3, 2)], epochs=[(3, 0)])
     audit = on_disk(tmp_path)
 
@@ -120,7 +120,7 @@ def test_records_that_retention_has_deleted_from_the_later_log_are_not_lost(tmp_
     assert any("ends at offset 10, before the logs of later leaders begin" in gap for gap in audit.gaps)
 
 
-def test_a_replica_that_knows_a_later_epoch_was_not_committed_before_it(tmp_path):
+def test_a_high_watermark_of_a_later_epoch_does_not_count_for_records_of_an_earlier_epoch(tmp_path):
     # Broker 2 led epoch 2 from offset 5. Broker 1 was elected from its old log for epoch 3: its high watermark counts
     # for epoch 3, and says nothing about its records of epoch 1 before epoch 2.
     replica(tmp_path, 1, [batch(0, 1, 5), batch(5, 1, 5), batch(10, 3, 10)], [(1, 0), (3, 10)], 20)
@@ -129,7 +129,7 @@ def test_a_replica_that_knows_a_later_epoch_was_not_committed_before_it(tmp_path
     assert losses(on_disk(tmp_path)) == [("t-0", 5, 11)]
 
 
-def test_with_tiered_storage_the_local_segments_are_compared(tmp_path):
+def test_audit_compares_the_local_segments_of_a_log_with_tiered_storage(tmp_path):
     epochs = [(0, 0), (1, 10)]
     replica(tmp_path, 1, [batch(20, 1, 5), batch(25, 1, 5)], epochs, 28, base=20)
     replica(tmp_path, 2, [batch(20, 1, 5), batch(25, 3, 2)], [*epochs, (3, 25)], 27, base=20)
@@ -147,7 +147,7 @@ def test_a_follower_that_took_only_the_local_segments_of_its_leader_has_lost_not
 
 
 @pytest.mark.parametrize("name", ["0.log.deleted", "0.log.swap", "0.log.cleaned", "0.index.deleted"])
-def test_files_that_kafka_no_longer_reads_do_not_matter(tmp_path, name):
+def test_audit_ignores_segment_files_that_kafka_no_longer_reads(tmp_path, name):
     committed_up_to_8_and_replaced_from_5(tmp_path)
     (tmp_path / "broker-1" / "t-0" / f"{0:019d}{name}").write_bytes(batch(0, 0, 3))
 
@@ -155,7 +155,7 @@ def test_files_that_kafka_no_longer_reads_do_not_matter(tmp_path, name):
 
 
 @pytest.mark.parametrize("ending", ["delete", "stray", "future"])
-def test_a_replica_that_the_broker_has_set_aside_is_a_gap(tmp_path, ending):
+def test_a_deleted_or_stray_replica_is_a_gap_and_a_future_replica_is_ignored(tmp_path, ending):
     committed_up_to_8_and_replaced_from_5(tmp_path)
     own = tmp_path / "broker-1" / "t-0"
     own.rename(own.with_name(f"t-0.{'ab' * 16}-{ending}"))
@@ -177,7 +177,7 @@ def test_a_stale_copy_in_another_directory_of_the_same_broker_is_no_loss(tmp_pat
 
 
 @pytest.mark.parametrize("codec", [1, 2, 3, 4, 0x10, 0x30])
-def test_packed_and_transactional_batches_are_compared_as_others(tmp_path, codec):
+def test_audit_compares_compressed_and_transactional_batches(tmp_path, codec):
     def marked(data: bytes) -> bytes:
         return data[:21] + codec.to_bytes(2, "big") + data[23:]
 
@@ -188,7 +188,7 @@ def test_packed_and_transactional_batches_are_compared_as_others(tmp_path, codec
 
 
 @pytest.mark.parametrize("more", [bytes(4096), b""])
-def test_zeros_and_empty_segments_that_a_crash_leaves_do_not_matter(tmp_path, more):
+def test_audit_ignores_zeros_and_empty_segments_that_a_crash_leaves(tmp_path, more):
     committed_up_to_8_and_replaced_from_5(tmp_path)
     own = tmp_path / "broker-1" / "t-0"
     with (own / f"{0:020d}.log").open("ab") as file:

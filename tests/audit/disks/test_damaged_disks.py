@@ -1,4 +1,4 @@
-"""Damaged data directories: no traceback, and no finding that is not true."""
+"""Damaged data directories: no traceback, and no false finding."""
 
 import os
 import random
@@ -93,7 +93,7 @@ def damage(data: Path, draw: random.Random) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("group", range(_GROUPS))
-def test_damaged_disks_end_no_audit_and_show_no_loss_that_did_not_happen(group, tmp_path):
+def test_an_audit_of_damaged_disks_does_not_crash_and_shows_no_loss_that_did_not_happen(group, tmp_path):
     for number in range(group, SETS, _GROUPS):
         draw = random.Random(f"damaged disks {number}")
         run = draw.choice(RUNS)

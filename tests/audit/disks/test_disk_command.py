@@ -11,7 +11,7 @@ from tests.printed import check_json
 LOST, KEPT = "unclean-3.9.2", "kept-4.3.1"
 
 
-def test_a_loss_on_disk_ends_with_1_and_names_its_evidence(epochfuzz, tmp_path):
+def test_audit_exits_with_1_for_a_loss_on_disk_and_names_the_evidence(epochfuzz, tmp_path):
     data = unpacked(LOST, tmp_path)
     ended = epochfuzz("audit", data)
 
@@ -21,7 +21,7 @@ def test_a_loss_on_disk_ends_with_1_and_names_its_evidence(epochfuzz, tmp_path):
     assert "5 data directories with 3 replicas of 1 partition, 3 segments" in ended.out
 
 
-def test_disks_alone_give_no_all_clear_after_a_change_of_leader(epochfuzz, tmp_path):
+def test_an_audit_of_disks_alone_is_inconclusive_after_a_change_of_leader(epochfuzz, tmp_path):
     ended = epochfuzz("audit", unpacked(KEPT, tmp_path))
 
     assert ended.code == 4
@@ -29,7 +29,7 @@ def test_disks_alone_give_no_all_clear_after_a_change_of_leader(epochfuzz, tmp_p
     assert ended.out.splitlines()[-1].startswith("inconclusive: ")
 
 
-def test_json_says_what_was_read(epochfuzz, tmp_path):
+def test_the_json_of_an_audit_of_disks_has_the_number_of_replicas_and_the_findings(epochfuzz, tmp_path):
     ended = epochfuzz("audit", unpacked(LOST, tmp_path), "--json")
     check_json(["audit", "--json"], ended.out)
     said = json.loads(ended.out)
@@ -38,7 +38,7 @@ def test_json_says_what_was_read(epochfuzz, tmp_path):
     assert [finding["kind"] for finding in said["findings"]] == ["committed-loss", "unclean-election"]
 
 
-def test_logs_and_disks_that_show_the_same_loss_are_one_finding(epochfuzz, tmp_path):
+def test_a_loss_that_logs_and_disks_show_is_a_single_finding(epochfuzz, tmp_path):
     data = unpacked(LOST, tmp_path)
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs" / "server.log").write_text(
@@ -57,14 +57,14 @@ def test_logs_and_disks_that_show_the_same_loss_are_one_finding(epochfuzz, tmp_p
     assert {"server.log", "leader-epoch-checkpoint"} <= names
 
 
-def test_disks_of_two_clusters_are_rejected(epochfuzz, tmp_path):
+def test_audit_rejects_disks_of_two_clusters(epochfuzz, tmp_path):
     ended = epochfuzz("audit", unpacked(LOST, tmp_path / "1"), unpacked(KEPT, tmp_path / "2"))
 
     assert ended.code == 2
     assert "the disks belong to 2 clusters" in ended.err
 
 
-def test_nothing_is_written_into_a_data_directory(epochfuzz, tmp_path):
+def test_audit_writes_nothing_into_a_data_directory(epochfuzz, tmp_path):
     data = unpacked(LOST, tmp_path)
     before = {file: (file.stat().st_mtime_ns, file.read_bytes()) for file in data.rglob("*") if file.is_file()}
     epochfuzz("audit", data)
@@ -86,7 +86,7 @@ def test_a_replica_whose_disk_is_missing_is_a_gap(epochfuzz, tmp_path, missing):
     ("text", "said"),
     [("", "server.log is empty"), ("replicas: 3\n", "audit found no line of a Kafka broker in 1 file")],
 )
-def test_a_file_without_a_brokers_line_is_a_gap_next_to_disks(epochfuzz, tmp_path, text, said):
+def test_a_log_without_a_line_of_a_broker_is_a_gap_if_disks_are_given(epochfuzz, tmp_path, text, said):
     (tmp_path / "server.log").write_text(text)
     ended = epochfuzz("audit", unpacked(LOST, tmp_path / "disks"), tmp_path / "server.log", "--no-spark")
 
@@ -95,14 +95,14 @@ def test_a_file_without_a_brokers_line_is_a_gap_next_to_disks(epochfuzz, tmp_pat
     assert said in ended.out
 
 
-def test_a_disk_without_a_partition_gives_no_all_clear(epochfuzz, tmp_path):
+def test_an_audit_of_a_disk_without_a_partition_is_inconclusive(epochfuzz, tmp_path):
     ended = epochfuzz("audit", unpacked("unclean-2.6.3", tmp_path) / "C")
 
     assert ended.code == 4
     assert "these disks hold no replica of a topic's partition; add all directories of log.dirs" in ended.out
 
 
-def test_one_replica_without_metadata_gives_no_all_clear(epochfuzz, tmp_path):
+def test_an_audit_of_one_replica_without_metadata_is_inconclusive(epochfuzz, tmp_path):
     first = unpacked("unclean-2.6.3", tmp_path) / "A"
     (first / "t-0" / "leader-epoch-checkpoint").write_text("0\n1\n0 0\n")
     ended = epochfuzz("audit", first)

@@ -1,4 +1,4 @@
-"""The files of a data directory, byte by byte: what is read, and what is said about the rest."""
+"""The files of a data directory, byte by byte: audit reads valid parts, and names the problem of other parts."""
 
 import os
 import struct
@@ -43,13 +43,13 @@ def test_a_segment_shows_where_each_leader_epoch_starts_and_ends(tmp_path):
     assert (read.end, read.holes, read.problem) == (11, 0, None)
 
 
-def test_large_batches_are_skipped_over(tmp_path):
+def test_a_segment_with_large_batches_is_read_to_its_end(tmp_path):
     read = segment_of(str(segment(tmp_path, *(batch(number, 0, payload=200_000) for number in range(20)))))
 
     assert (read.end, read.runs[0].batches, read.runs[0].last.position) == (20, 20, 19 * 200_061)
 
 
-def test_zeros_at_the_end_are_those_of_a_preallocated_file(tmp_path):
+def test_zeros_at_the_end_of_a_segment_are_a_problem_only_if_other_bytes_follow(tmp_path):
     assert segment_of(str(segment(tmp_path, batch(0, 0), bytes(5000)))).problem is None
     assert (
         "zeros where a batch should begin" in segment_of(str(segment(tmp_path, batch(0, 0), bytes(500), b"x"))).problem
@@ -68,20 +68,20 @@ def test_zeros_at_the_end_are_those_of_a_preallocated_file(tmp_path):
         (batch(1, -1), "a batch has no leader epoch"),
     ],
 )
-def test_reading_ends_where_a_header_cannot_be_kafkas(tmp_path, bad, said):
+def test_reading_a_segment_ends_at_an_invalid_batch(tmp_path, bad, said):
     read = segment_of(str(segment(tmp_path, batch(0, 0), bad)))
 
     assert said in read.problem
     assert read.end == 1
 
 
-def test_epochs_never_go_back(tmp_path):
+def test_a_batch_with_a_lower_leader_epoch_than_the_previous_batch_is_a_problem(tmp_path):
     read = segment_of(str(segment(tmp_path, batch(0, 3), batch(1, 2))))
 
     assert "leader epoch 2, and the previous batch has 3" in read.problem
 
 
-def test_a_checkpoint_is_read_in_the_form_in_which_kafka_writes_it(tmp_path):
+def test_audit_reads_the_epoch_checkpoint_and_the_topic_id_that_kafka_writes(tmp_path):
     (tmp_path / "leader-epoch-checkpoint").write_text("0\n2\n0 0\n7 120\n")
     (tmp_path / "partition.metadata").write_text("version: 0\ntopic_id: xnCX-XK9Sj6STj25Ls_aVw")
 
@@ -101,13 +101,13 @@ def test_a_checkpoint_is_read_in_the_form_in_which_kafka_writes_it(tmp_path):
         ("0\n" + "9" * 5000 + "\n", "line 2 must be the number"),
     ],
 )
-def test_any_other_text_is_no_checkpoint(tmp_path, text, said):
+def test_reading_an_invalid_checkpoint_names_the_wrong_line(tmp_path, text, said):
     (tmp_path / "leader-epoch-checkpoint").write_text(text)
     with pytest.raises(Unreadable, match=said):
         epochs_of(str(tmp_path))
 
 
-def test_links_and_pipes_are_neither_followed_nor_opened(tmp_path):
+def test_audit_neither_follows_links_nor_opens_pipes_in_a_data_directory(tmp_path):
     data = tmp_path / "data"
     segment(data / "t-0", batch(0, 0))
     (tmp_path / "outside").write_text("0\n1\nt 0 5\n")
@@ -120,7 +120,7 @@ def test_links_and_pipes_are_neither_followed_nor_opened(tmp_path):
     assert disks_among([str(tmp_path)]) == [str(data)]
 
 
-def test_a_data_directory_is_known_by_its_files(tmp_path):
+def test_audit_recognizes_a_data_directory_by_its_files(tmp_path):
     segment(tmp_path / "with-a-replica" / "t-0", batch(0, 0))
     (tmp_path / "new").mkdir()
     (tmp_path / "new" / "meta.properties").write_text("version=1\nnode.id=1\n")
@@ -133,5 +133,5 @@ def test_a_data_directory_is_known_by_its_files(tmp_path):
     assert disks_among([str(tmp_path)]) == [str(tmp_path / "new"), str(tmp_path / "with-a-replica")]
 
 
-def test_the_checksum_is_castagnolis():
+def test_crc32c_returns_the_check_value_of_rfc_3720():
     assert crc32c(b"123456789") == 0xE3069283  # RFC 3720, and every catalogue of checksums

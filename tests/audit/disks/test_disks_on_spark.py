@@ -1,4 +1,4 @@
-"""On Spark, disks show the same as in one process, and an audit that was killed continues."""
+"""An audit of disks on Spark has the result of an audit in one process, and continues after it was killed."""
 
 from dataclasses import replace
 
@@ -21,7 +21,7 @@ def quiet(text: str) -> None:
     pass
 
 
-def test_a_task_has_consecutive_segments_up_to_a_size_and_a_number(tmp_path, monkeypatch):
+def test_a_spark_task_reads_consecutive_segments_up_to_a_size_and_a_number(tmp_path, monkeypatch):
     monkeypatch.setattr(segments_on_spark, "_RANGE", 25)
     monkeypatch.setattr(segments_on_spark, "_FILES", 3)
     files = []
@@ -34,7 +34,7 @@ def test_a_task_has_consecutive_segments_up_to_a_size_and_a_number(tmp_path, mon
 
 
 @pytest.mark.parametrize("logs", [[], [str(LOGS / "operations-3.3.2")]], ids=["disks", "disks and logs"])
-def test_workers_find_what_one_process_finds(spark, tmp_path, monkeypatch, logs):
+def test_an_audit_of_disks_on_spark_equals_the_audit_in_one_process(spark, tmp_path, monkeypatch, logs):
     monkeypatch.setattr(segments_on_spark, "_FILES", 1)
     monkeypatch.setattr(segments_on_spark, "_WAVE", 2)
     request = AuditRequest.of([str(unpacked(LOST, tmp_path)), *logs])
@@ -42,7 +42,7 @@ def test_workers_find_what_one_process_finds(spark, tmp_path, monkeypatch, logs)
     assert on_spark.run(spark, str(tmp_path / "out"), request, quiet) == one_process.run(request, quiet)
 
 
-def test_an_audit_of_disks_that_was_killed_twice_continues(spark, tmp_path, monkeypatch):
+def test_an_audit_of_disks_on_spark_continues_after_it_was_killed_twice(spark, tmp_path, monkeypatch):
     monkeypatch.setattr(segments_on_spark, "_FILES", 1)
     monkeypatch.setattr(segments_on_spark, "_WAVE", 1)
     request = AuditRequest.of([str(unpacked(LOST, tmp_path))])
@@ -64,7 +64,7 @@ def test_an_audit_of_disks_that_was_killed_twice_continues(spark, tmp_path, monk
     assert on_spark.run(spark, str(tmp_path / "out"), request, quiet) == one_process.run(request, quiet)
 
 
-def test_disks_that_have_changed_are_another_audit(spark, tmp_path):
+def test_an_audit_of_disks_on_spark_rejects_its_directory_if_the_disks_have_changed(spark, tmp_path):
     data = unpacked(LOST, tmp_path)
     request = AuditRequest.of([str(data)])
     on_spark.run(spark, str(tmp_path / "out"), request, quiet)

@@ -60,7 +60,7 @@ def test_three_replicas_that_differ_at_one_offset_are_one_finding(tmp_path):
     assert finding.told.startswith("Broker 1, broker 2 and broker 3 have different batches of leader epoch 1 at offset")
 
 
-def test_a_replica_that_lags_is_compared_as_far_as_it_reaches(tmp_path):
+def test_audit_compares_a_lagging_replica_up_to_its_log_end_offset(tmp_path):
     three_batches(tmp_path, 1, OURS)
     three_batches(tmp_path, 2, THEIRS, 10, batches=[intact(0, 5), THEIRS])
 
@@ -68,7 +68,7 @@ def test_a_replica_that_lags_is_compared_as_far_as_it_reaches(tmp_path):
 
 
 @pytest.mark.parametrize("segments", [1, 2])
-def test_a_difference_at_the_end_is_found_without_a_second_reading(tmp_path, monkeypatch, segments):
+def test_audit_finds_a_difference_in_the_last_batch_without_reading_the_log_twice(tmp_path, monkeypatch, segments):
     monkeypatch.setattr(ReadBudget, "take", lambda budget, batches: False)
     three_batches(tmp_path, 1, OURS)
     three_batches(tmp_path, 2, OURS, batches=[intact(0, 5), OURS, intact(10, 5, b"other data")])
@@ -91,7 +91,7 @@ def test_a_difference_at_the_end_is_found_without_a_second_reading(tmp_path, mon
         pytest.param({"middle": THEIRS, "batches": [intact(0, 5, b"none alike")]}, id="with-no-batch-in-common"),
     ],
 )
-def test_a_difference_that_something_else_may_explain_is_a_gap(tmp_path, other):
+def test_a_difference_with_another_possible_explanation_is_a_gap(tmp_path, other):
     three_batches(tmp_path, 1, OURS)
     three_batches(tmp_path, 2, **other)
     audit = on_disk(tmp_path)
@@ -109,7 +109,7 @@ def test_a_batch_with_a_wrong_checksum_is_a_gap(tmp_path):
     assert any("byte 71: a batch has the wrong checksum" in gap for gap in audit.gaps)
 
 
-def test_one_changed_batch_on_recorded_disks_has_diverged(tmp_path):
+def test_a_changed_batch_on_recorded_disks_is_a_divergence(tmp_path):
     data = unpacked("kept-4.3.1", tmp_path)
     (log,) = (data / "B" / "t-0").glob("*.log")
     place, whole = list(batches(str(log)))[1]

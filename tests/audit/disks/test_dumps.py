@@ -43,7 +43,7 @@ def test_the_metadata_show_the_loss_without_the_high_watermark(dumps):
     assert losses(on_disk(dumps)) == LOSS
 
 
-def test_dumps_that_name_no_broker_show_no_loss_and_say_why(dumps):
+def test_dumps_that_name_no_broker_are_a_gap_and_show_no_loss(dumps):
     for name in ("A", "B"):
         (dumps / name / "t-0.txt").rename(dumps / f"{name}.txt")
     audit = on_disk(dumps)
@@ -70,7 +70,7 @@ def test_metadata_that_were_not_decoded_are_a_gap(dumps):
     ],
     ids=lambda change: change[1][:40],
 )
-def test_reading_a_dump_ends_at_a_line_that_the_tool_does_not_write(dumps, change):
+def test_a_dump_with_a_line_that_the_tool_does_not_write_shows_no_loss(dumps, change):
     file = dumps / "B" / "t-0.txt"
     file.write_text(file.read_text().replace(*change))
 

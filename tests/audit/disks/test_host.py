@@ -1,4 +1,4 @@
-"""`audit.pyz`: one file, a bare Python, the same result."""
+"""`audit.pyz`: a single file that needs only Python, with the findings of the command."""
 
 import json
 import subprocess
@@ -26,7 +26,7 @@ def run(packed: Path, *words: object) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("logs", ["", "unclean-3.9.2"], ids=["disks", "disks and logs"])
-def test_the_packed_audit_finds_what_the_command_finds(packed, epochfuzz, tmp_path, logs):
+def test_audit_pyz_prints_the_findings_of_the_command(packed, epochfuzz, tmp_path, logs):
     paths = [LOGS / logs] if logs else [unpacked("unclean-3.9.2", tmp_path)]
     here, there = epochfuzz("audit", *paths, "--no-spark", "--json"), run(packed, "--json", *paths)
     mine, theirs = json.loads(here.out), json.loads(there.stdout)
@@ -39,7 +39,7 @@ def test_the_packed_audit_finds_what_the_command_finds(packed, epochfuzz, tmp_pa
     assert mine["findings"]
 
 
-def test_the_verdict_comes_first(packed, tmp_path):
+def test_audit_pyz_prints_the_verdict_first(packed, tmp_path):
     ended = run(packed, unpacked("unclean-3.9.2", tmp_path))
 
     verdict, partition = ended.stdout.splitlines()[:2]
@@ -47,7 +47,7 @@ def test_the_verdict_comes_first(packed, tmp_path):
     assert partition.startswith("  t-0: offsets 20 to 49, 30 records, unclean election, 2026-11-25 ")
 
 
-def test_disks_alone_are_inconclusive_for_the_packed_audit_too(packed, tmp_path):
+def test_audit_pyz_is_inconclusive_for_disks_alone(packed, tmp_path):
     ended = run(packed, unpacked("kept-4.3.1", tmp_path))
 
     assert ended.returncode == 4
@@ -58,7 +58,7 @@ WRONG = [("missing", "there is no such file"), ("s3://bucket/logs", "is a URL, b
 
 
 @pytest.mark.parametrize(("path", "said"), WRONG)
-def test_wrong_input_is_one_message(packed, path, said):
+def test_audit_pyz_exits_with_2_and_a_message_for_wrong_input(packed, path, said):
     ended = run(packed, path)
 
     assert (ended.returncode, ended.stdout) == (2, "")
@@ -66,7 +66,7 @@ def test_wrong_input_is_one_message(packed, path, said):
     assert "Traceback" not in ended.stderr
 
 
-def test_bytes_of_a_hostile_file_do_not_reach_the_terminal(packed, tmp_path):
+def test_audit_pyz_prints_no_escape_sequence_of_a_hostile_directory(packed, tmp_path):
     directory = tmp_path / "\x1b[31m-red"
     (directory / "t-0").mkdir(parents=True)
     (directory / "t-0" / "leader-epoch-checkpoint").write_text("\x1b[2J")
@@ -74,7 +74,7 @@ def test_bytes_of_a_hostile_file_do_not_reach_the_terminal(packed, tmp_path):
     assert "\x1b" not in run(packed, directory).stdout
 
 
-def test_a_python_that_is_too_old_is_one_message(packed):
+def test_audit_pyz_names_the_required_version_if_python_is_too_old(packed):
     older = "import sys, runpy; sys.version_info = (3, 9, 2); runpy.run_path(sys.argv[1], run_name='__main__')"
     command = [sys.executable, "-I", "-S", "-c", older, str(packed)]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)

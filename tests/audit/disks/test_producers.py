@@ -30,31 +30,31 @@ def test_missing_sequence_numbers_are_one_gap_for_all_replicas(tmp_path):
     assert "00000000000000000000.log, byte 71)" in gap
 
 
-def test_numbers_that_follow_each_other_in_several_epochs_are_no_gap(tmp_path):
+def test_consecutive_sequence_numbers_in_several_producer_epochs_are_no_gap(tmp_path):
     batches = [numbered(0, 0), batch(5, 1), numbered(6, 5), numbered(11, 0, epoch=3), numbered(16, 10)]
 
     assert gaps_of(tmp_path, batches) == []
 
 
-def test_a_log_from_offset_0_on_has_the_first_number_of_each_producer(tmp_path):
+def test_missing_first_sequence_numbers_are_a_gap_in_a_log_that_starts_at_offset_0(tmp_path):
     (gap,) = gaps_of(tmp_path, [batch(0, 1), numbered(1, 20)])
 
     assert "20 records of producer 77, epoch 2, are missing before offset 1" in gap
 
 
-def test_retention_may_have_deleted_the_first_numbers(tmp_path):
+def test_missing_first_sequence_numbers_are_no_gap_if_retention_may_have_deleted_them(tmp_path):
     assert gaps_of(tmp_path, [numbered(100, 20), numbered(105, 25)], base=100) == []
 
 
-def test_numbers_that_go_back_are_no_gap(tmp_path):
+def test_sequence_numbers_that_go_back_are_no_gap(tmp_path):
     assert gaps_of(tmp_path, [numbered(0, 0), numbered(5, 0)]) == []
 
 
-def test_number_0_follows_the_greatest_one(tmp_path):
+def test_sequence_number_0_follows_the_greatest_sequence_number(tmp_path):
     assert gaps_of(tmp_path, [numbered(100, 2**31 - 3), numbered(105, 2), numbered(110, 7)], base=100) == []
 
 
-def test_a_gap_between_two_segments_counts_too():
+def test_a_gap_between_two_segments_is_found():
     first, second = ProducerRuns(), ProducerRuns()
     first.add(PRODUCER, EPOCH, 0, 5, 0, 0)
     second.add(PRODUCER, EPOCH, 6, 5, 0, 5)
@@ -63,7 +63,7 @@ def test_a_gap_between_two_segments_counts_too():
     assert (gap.file, gap.expected, gap.run.first, gap.missing) == ("b", 5, 6, 1)
 
 
-def test_a_segment_with_too_many_producers_proves_nothing(monkeypatch):
+def test_a_segment_with_too_many_producers_shows_no_gap(monkeypatch):
     monkeypatch.setattr(producers, "_MOST_RUNS", 2)
     many = ProducerRuns()
     for producer in range(3):
@@ -81,7 +81,7 @@ def test_a_partition_lists_at_most_three_gaps_and_counts_the_others(tmp_path):
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=12), st.sets(st.integers(0, 11)))
-def test_segments_are_joined_as_if_they_were_one(kept, borders):
+def test_the_gaps_do_not_depend_on_the_borders_between_segments(kept, borders):
     parts = [ProducerRuns()]
     for index, is_kept in enumerate(kept):
         if index in borders:

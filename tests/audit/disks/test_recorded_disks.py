@@ -1,5 +1,7 @@
-"""The disks of real clusters, with what clients saw. `python -m tests.audit.disks.record` has recorded them, and
-`epochfuzz cluster run re-elected-leader --keep-data` the one of that name.
+"""The disks of real clusters, with the offsets that their clients lost.
+
+`python -m tests.audit.disks.record` recorded these disks, except those of re-elected-leader, which are from
+`epochfuzz cluster run re-elected-leader --keep-data`.
 """
 
 import shutil
@@ -36,7 +38,7 @@ def test_disks_of_a_cluster_that_kept_its_records_show_nothing(run, tmp_path):
 
 
 @pytest.mark.parametrize("run", [run for run in LOSING if run.startswith("unclean-3.9")])
-def test_evidence_names_each_file_and_the_place_in_it(run, tmp_path):
+def test_the_evidence_of_a_loss_names_each_file_and_its_broker(run, tmp_path):
     data = unpacked(run, tmp_path)
     (loss,) = (finding for finding in on_disk(data).findings if finding.what == "committed-loss")
 
@@ -72,7 +74,7 @@ def test_a_committed_position_shows_the_loss_without_the_disk_that_had_the_recor
 
 
 @pytest.mark.parametrize("run", [run for run in LOSING if run.startswith("unclean-numbered")])
-def test_one_disk_shows_the_loss_by_the_numbers_of_the_producer(run, tmp_path):
+def test_one_disk_shows_the_missing_sequence_numbers_of_a_producer_as_a_gap(run, tmp_path):
     data = unpacked(run, tmp_path)
     assert not any("of producer" in gap for gap in on_disk(data).gaps)  # the other disks explain the gap
 
@@ -89,7 +91,7 @@ def test_records_of_a_dead_leader_that_may_have_been_committed_are_a_gap(run, tm
 
 
 @pytest.mark.parametrize("run", [run for run in LOSING if run.startswith("unclean-2.6")])
-def test_a_loss_needs_the_disk_of_the_replica_that_had_the_records(run, tmp_path):
+def test_audit_finds_no_loss_without_the_disk_of_the_replica_that_had_the_records(run, tmp_path):
     data = unpacked(run, tmp_path)
     shutil.rmtree(data / "A")
 

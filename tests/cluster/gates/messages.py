@@ -1,4 +1,4 @@
-"""Definitions of messages, much as Kafka's jars have them, and what is made of them for tests."""
+"""Definitions of messages, similar to those in Kafka's jars, and messages for tests that follow them."""
 
 import json
 import struct
@@ -12,7 +12,7 @@ from epochfuzz.harness.cluster.gates.schema import Definition, Messages
 
 TOPIC = uuid.UUID(int=7)
 
-FETCH = """// As of 4.3.1, without what is not asked for here.
+FETCH = """// As of 4.3.1, without the fields that no test needs.
 {
   "apiKey": 1, "type": "request", "name": "FetchRequest", "validVersions": "4-18", "flexibleVersions": "12+",
   "fields": [
@@ -156,7 +156,7 @@ def request(definition: Definition, client: str, values: dict[str, Any], correla
 
 
 def response(definition: Definition, values: dict[str, Any], correlation: int = 1) -> bytes:
-    """Return the body of an answer."""
+    """Return the body of a response."""
     return struct.pack(">ib", correlation, 0) + definition.encode(values, definition.latest)
 
 

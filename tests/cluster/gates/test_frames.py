@@ -1,4 +1,4 @@
-"""Bytes of a connection become frames, and a frame says what it is and who sends it."""
+"""Frames from the bytes of a connection, and the kind and the broker of a request from its header."""
 
 import pytest
 
@@ -17,7 +17,7 @@ from epochfuzz.harness.cluster.gates.frames import (
 HEARTBEAT = bytes.fromhex("003f 0001 00000007 0001 32 00")  # api 63, version 1, number 7, of client 2
 
 
-def test_frames_that_arrive_in_pieces_come_out_whole() -> None:
+def test_frames_that_arrive_in_pieces_are_reassembled() -> None:
     sent = framed(b"one") + framed(b"") + framed(b"three")
     for size in range(1, len(sent) + 1):
         frames, found = Frames(), []
@@ -26,13 +26,13 @@ def test_frames_that_arrive_in_pieces_come_out_whole() -> None:
         assert found == [b"one", b"", b"three"]
 
 
-def test_what_is_no_frame_is_refused() -> None:
+def test_a_frame_with_an_impossible_length_raises_an_error() -> None:
     for announced in ("ffffffff", "7fffffff"):
         with pytest.raises(FrameError, match="the frame has"):
             Frames().feed(bytes.fromhex(announced))
 
 
-def test_a_header_says_what_is_asked_and_who_asks() -> None:
+def test_a_request_header_has_the_api_key_the_version_the_correlation_and_the_client() -> None:
     assert header(HEARTBEAT) == Header(63, 1, 7, "2", 11)
     assert header(HEARTBEAT).size == 11
     assert header(bytes.fromhex("0012 0003 00000001 ffff")).client == ""
@@ -55,5 +55,7 @@ def test_a_header_says_what_is_asked_and_who_asks() -> None:
         (Api.API_VERSIONS, "broker-2-fetcher-0", (RequestKind.OTHER, 2)),
     ],
 )
-def test_a_message_is_known_by_its_key_and_its_client(key: int, client: str, told: tuple[RequestKind, int]) -> None:
+def test_the_api_key_and_the_client_identify_the_kind_and_the_broker_of_a_request(
+    key: int, client: str, told: tuple[RequestKind, int]
+) -> None:
     assert source(Header(key, 1, 1, client, 0)) == told

@@ -1,4 +1,4 @@
-"""Gates hold what is asked for; a broker learns of the metadata only what lies below its limit."""
+"""Gates hold the messages of a broker; a broker learns only the metadata below its limit."""
 
 import threading
 from collections import deque
@@ -17,7 +17,7 @@ from tests.cluster.gates.messages import TOPIC, batch, definitions, request, res
 
 
 class Connection:
-    """Passes at once; what was passed is noted."""
+    """Pass messages at once, and note them."""
 
     def __init__(self) -> None:
         self.held: dict[bool, deque[ProxiedMessage]] = {False: deque(), True: deque()}
@@ -77,7 +77,7 @@ def setting(tmp_path: Path) -> Setting:
     return Setting(tmp_path)
 
 
-def test_a_gate_holds_requests_and_answers_of_one_broker(setting: Setting) -> None:
+def test_a_gate_holds_the_requests_and_responses_of_a_single_broker(setting: Setting) -> None:
     setting.gates.shut(RequestKind.FETCH, 2)
     asked = setting.asks("broker-2-fetcher-0", **fetching())
     other = setting.asks("broker-3-fetcher-0", **fetching())
@@ -91,7 +91,7 @@ def test_a_gate_holds_requests_and_answers_of_one_broker(setting: Setting) -> No
     assert setting.connection.passed == [other, asked, told]
 
 
-def test_heartbeats_are_held_as_requests_and_say_how_far_a_broker_is(setting: Setting) -> None:
+def test_a_gate_holds_heartbeats_and_reads_the_metadata_offset_of_a_broker_from_them(setting: Setting) -> None:
     setting.asks("2", key=63, CurrentMetadataOffset=17)
     setting.gates.shut(RequestKind.HEARTBEAT, 2)
     held = setting.asks("2", key=63, CurrentMetadataOffset=18)
@@ -99,7 +99,7 @@ def test_heartbeats_are_held_as_requests_and_say_how_far_a_broker_is(setting: Se
     assert setting.gates.held(RequestKind.HEARTBEAT, 2) == [held]
 
 
-def test_a_broker_asks_for_metadata_when_there_is_something_that_it_may_learn(setting: Setting) -> None:
+def test_a_metadata_request_waits_until_the_limit_exceeds_its_offset(setting: Setting) -> None:
     setting.gates.shut(RequestKind.METADATA, 2)
     setting.gates.limit(2, 10)
     asked = setting.asks("raft-client-2", **fetching(offset=10))
@@ -109,7 +109,7 @@ def test_a_broker_asks_for_metadata_when_there_is_something_that_it_may_learn(se
     assert setting.connection.passed == [asked]
 
 
-def test_an_answer_with_more_than_that_is_cut_between_two_batches(setting: Setting) -> None:
+def test_a_gate_truncates_a_metadata_response_after_the_last_batch_below_the_limit(setting: Setting) -> None:
     setting.gates.shut(RequestKind.METADATA, 2)
     setting.gates.limit(2, 12)
     whole = batch(10, b"one", b"two") + batch(12, b"three")
@@ -120,14 +120,14 @@ def test_an_answer_with_more_than_that_is_cut_between_two_batches(setting: Setti
     assert setting.connection.passed[-1] is told
 
 
-def test_metadata_is_whole_where_the_gate_is_open(setting: Setting) -> None:
+def test_an_open_gate_passes_all_records_of_a_metadata_response(setting: Setting) -> None:
     whole = batch(10, b"one") + batch(11, b"two")
     told = setting.answers(setting.asks("raft-client-2", **fetching(offset=10)), **answer(whole))
     (partition,) = setting.gates.content(told)["Responses"][0]["Partitions"]
     assert partition["Records"] == whole
 
 
-def test_the_epoch_of_a_session_is_that_of_the_last_request_that_says_one(setting: Setting) -> None:
+def test_a_fetch_session_keeps_the_epoch_of_the_last_request_with_an_epoch(setting: Setting) -> None:
     first = setting.asks("broker-2-fetcher-0", **fetching(epoch=3))
     later = setting.asks("broker-2-fetcher-0")
     assert setting.gates.asked_epoch(later, TOPIC) == 3
@@ -144,12 +144,14 @@ def test_the_epoch_of_a_session_is_that_of_the_last_request_that_says_one(settin
         ({"Responses": []}, "nothing new", 0),
     ],
 )
-def test_an_answer_is_told_in_words(setting: Setting, answered: dict[str, Any], told: str, error: int) -> None:
+def test_a_gate_describes_a_fetch_response_in_words(
+    setting: Setting, answered: dict[str, Any], told: str, error: int
+) -> None:
     message = setting.answers(setting.asks("broker-2-fetcher-0", **fetching()), **answered)
     assert (setting.gates.describe(message), setting.gates.fetch_error(message)) == (told, error)
 
 
-def test_who_is_down_is_forgotten(setting: Setting) -> None:
+def test_gates_close_only_the_connections_of_a_forgotten_broker(setting: Setting) -> None:
     setting.gates.shut(RequestKind.FETCH, 2)
     setting.asks("broker-2-fetcher-0", **fetching())
     forget: Callable[[int], None] = setting.gates.forget

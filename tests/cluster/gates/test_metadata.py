@@ -1,4 +1,4 @@
-"""What a controller has decided is read from its log of metadata, while it is written."""
+"""The metadata updates of a controller, read from its metadata log while the controller writes it."""
 
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ T, P, CHANGE, REGISTERS, REGISTRATION, REMOVE = 2, 3, 5, 27, 17, 9
 
 
 class Written:
-    """A log, and what is appended to it."""
+    """A metadata log, to which tests append records."""
 
     def __init__(self, directory: Path) -> None:
         self.records = definitions(directory).records
@@ -39,7 +39,7 @@ def written(tmp_path: Path) -> Written:
     return made
 
 
-def test_a_topic_has_its_leader_and_its_isr(written: Written) -> None:
+def test_the_metadata_log_has_the_leader_and_the_isr_of_a_topic(written: Written) -> None:
     partition = written.log.look().partition("t")
     assert partition is not None
     assert (partition.leader, partition.epoch, partition.isr, partition.replicas) == (1, 0, (1, 2), (1, 2))
@@ -48,7 +48,7 @@ def test_a_topic_has_its_leader_and_its_isr(written: Written) -> None:
     assert written.log.partition("other") is None
 
 
-def test_a_leader_that_is_named_opens_an_epoch_and_a_changed_isr_does_not(written: Written) -> None:
+def test_a_metadata_record_with_a_leader_opens_an_epoch_and_an_isr_change_does_not(written: Written) -> None:
     written.append((CHANGE, {"PartitionId": 0, "TopicId": TOPIC, "Isr": [1]}))
     written.append((CHANGE, {"PartitionId": 0, "TopicId": TOPIC, "Leader": 2, "Isr": [2]}))
     written.append((CHANGE, {"PartitionId": 0, "TopicId": TOPIC, "Leader": 2}))
@@ -59,7 +59,7 @@ def test_a_leader_that_is_named_opens_an_epoch_and_a_changed_isr_does_not(writte
     assert [each.offset for each in written.log.decisions[-3:]] == [7, 8, 9]
 
 
-def test_what_happens_to_a_broker_is_a_decision_of_its_own(written: Written) -> None:
+def test_a_change_of_a_broker_registration_is_a_separate_metadata_update(written: Written) -> None:
     written.append((REGISTRATION, {"BrokerId": 2, "Fenced": 1}))
     written.append((REGISTRATION, {"BrokerId": 1, "InControlledShutdown": 1}))
     fenced, shuts_down = written.log.look().decisions[-2:]
@@ -69,7 +69,7 @@ def test_what_happens_to_a_broker_is_a_decision_of_its_own(written: Written) -> 
     assert written.log.fenced[2] is True
 
 
-def test_other_topics_and_control_records_are_no_decisions(written: Written) -> None:
+def test_changes_of_other_topics_and_control_records_are_not_metadata_updates(written: Written) -> None:
     before = len(written.log.look().decisions)
     written.log.watched = "other"
     written.append((CHANGE, {"PartitionId": 0, "TopicId": TOPIC, "Leader": 2}))
@@ -80,12 +80,12 @@ def test_other_topics_and_control_records_are_no_decisions(written: Written) -> 
     assert partition.leader == 2
 
 
-def test_a_topic_that_is_removed_is_gone(written: Written) -> None:
+def test_a_removed_topic_has_no_partition(written: Written) -> None:
     written.append((REMOVE, {"TopicId": TOPIC}))
     assert written.log.look().partition("t") is None
 
 
-def test_a_batch_that_is_still_being_written_is_read_when_it_is_whole(written: Written) -> None:
+def test_the_metadata_log_skips_a_batch_until_the_batch_is_complete(written: Written) -> None:
     whole = written.file.read_bytes()
     for length in range(len(whole)):
         written.file.write_bytes(whole[:length])

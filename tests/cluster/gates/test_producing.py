@@ -1,4 +1,4 @@
-"""A record is sent once; the batch is one that a broker takes."""
+"""A record is sent only once, in a batch that a broker accepts."""
 
 import threading
 import uuid
@@ -15,7 +15,7 @@ from epochfuzz.harness.cluster.waiting import until
 
 
 class Caller:
-    """Answers as the test says, when it says so."""
+    """Respond with the given answer once the test sets `may`."""
 
     def __init__(self, answer: dict[str, Any] | NotReached) -> None:
         self.asked: list[dict[str, Any]] = []
@@ -46,12 +46,12 @@ def sent(answer: dict[str, Any] | NotReached) -> Sending:
     return sending
 
 
-def test_the_checksum_is_that_of_the_standard() -> None:
+def test_crc32c_matches_the_standard() -> None:
     assert crc32c(b"123456789") == 0xE3069283
     assert crc32c(b"") == 0
 
 
-def test_a_batch_is_as_kafka_has_written_one() -> None:
+def test_a_batch_has_the_bytes_that_kafka_writes() -> None:
     written = bytes.fromhex(  # m0 of test_segments.py, at offset 0 of no epoch, by no producer
         "00000000000000000000003a"
         "ffffffff 02 15d58ae8 0000 00000000 000001a20819b1dd 000001a20819b1dd"
@@ -74,7 +74,7 @@ def test_an_acknowledged_record_has_its_offset() -> None:
 
 
 @pytest.mark.parametrize("answer", [answered(6, -1), NotReached("the connection was closed")])
-def test_a_record_that_is_refused_is_not_sent_again(answer: dict[str, Any] | NotReached) -> None:
+def test_a_rejected_record_is_not_sent_again(answer: dict[str, Any] | NotReached) -> None:
     sending = sent(answer)
     assert len(sending.refused) == 1
     assert sending.acknowledged == []

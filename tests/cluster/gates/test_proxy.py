@@ -1,4 +1,4 @@
-"""A proxy passes frames, holds them, and passes those in order; nobody from elsewhere can reach it."""
+"""A proxy passes or holds frames, keeps their order, and is reachable only from this machine."""
 
 import socket
 import threading
@@ -69,7 +69,7 @@ class Client:
 
 
 class Gate:
-    """Holds what the test says."""
+    """Hold the messages for which `holds` is true."""
 
     def __init__(self) -> None:
         self.holds: Callable[[ProxiedMessage], bool] = lambda message: False
@@ -112,17 +112,19 @@ def pass_first(proxy: Proxy, is_response: bool) -> None:
         message.connection.pass_(message)
 
 
-def test_what_is_not_held_goes_through(proxy: Proxy) -> None:
+def test_the_proxy_passes_messages_that_the_gate_does_not_hold(proxy: Proxy) -> None:
     client = Client(proxy.port)
     client.send(1, 2, 3)
     assert [client.answer() for _ in range(3)] == [1, 2, 3]
 
 
-def test_it_listens_on_this_machine_alone(proxy: Proxy) -> None:
+def test_the_proxy_listens_only_on_localhost(proxy: Proxy) -> None:
     assert proxy._listening.getsockname()[0] == "127.0.0.1"
 
 
-def test_a_held_request_is_not_heard_before_it_is_passed(proxy: Proxy, gate: Gate, server: Server) -> None:
+def test_the_server_receives_a_held_request_only_when_the_proxy_passes_the_request(
+    proxy: Proxy, gate: Gate, server: Server
+) -> None:
     gate.holds = lambda message: not message.is_response
     client = Client(proxy.port)
     client.send(1, 2)
@@ -133,7 +135,7 @@ def test_a_held_request_is_not_heard_before_it_is_passed(proxy: Proxy, gate: Gat
     assert server.heard == [asks(1)]
 
 
-def test_a_held_answer_knows_what_was_asked(proxy: Proxy, gate: Gate, server: Server) -> None:
+def test_a_held_response_has_its_request(proxy: Proxy, gate: Gate, server: Server) -> None:
     gate.holds = lambda message: message.is_response
     client = Client(proxy.port)
     client.send(5)
@@ -145,7 +147,7 @@ def test_a_held_answer_knows_what_was_asked(proxy: Proxy, gate: Gate, server: Se
     assert client.answer() == 5
 
 
-def test_what_comes_after_a_held_message_waits_behind_it(proxy: Proxy, gate: Gate) -> None:
+def test_messages_after_a_held_message_wait_and_keep_their_order(proxy: Proxy, gate: Gate) -> None:
     gate.holds = lambda message: message.is_response and message.asked.correlation == 1
     client = Client(proxy.port)
     client.send(1, 2, 3)
@@ -154,7 +156,7 @@ def test_what_comes_after_a_held_message_waits_behind_it(proxy: Proxy, gate: Gat
     assert [client.answer() for _ in range(3)] == [1, 2, 3]
 
 
-def test_a_connection_that_is_closed_loses_what_was_held(proxy: Proxy, gate: Gate) -> None:
+def test_a_closed_connection_drops_its_held_messages(proxy: Proxy, gate: Gate) -> None:
     gate.holds = lambda message: True
     client = Client(proxy.port)
     client.send(1)
@@ -165,7 +167,7 @@ def test_a_connection_that_is_closed_loses_what_was_held(proxy: Proxy, gate: Gat
     assert held(proxy, False) == []
 
 
-def test_a_client_that_goes_takes_its_request_with_it(proxy: Proxy, gate: Gate, server: Server) -> None:
+def test_the_proxy_drops_the_held_request_of_a_disconnected_client(proxy: Proxy, gate: Gate, server: Server) -> None:
     gate.holds = lambda message: True
     client = Client(proxy.port)
     client.send(1)
@@ -175,7 +177,7 @@ def test_a_client_that_goes_takes_its_request_with_it(proxy: Proxy, gate: Gate, 
     assert server.heard == []
 
 
-def test_an_answer_that_was_given_arrives_although_who_gave_it_is_gone(
+def test_a_held_response_reaches_the_client_even_if_the_server_is_gone(
     proxy: Proxy, gate: Gate, server: Server
 ) -> None:
     gate.holds = lambda message: message.is_response
@@ -188,12 +190,12 @@ def test_an_answer_that_was_given_arrives_although_who_gave_it_is_gone(
     assert client.answer() is None
 
 
-def test_where_nobody_listens_behind_it_a_connection_is_closed(proxy: Proxy, server: Server) -> None:
+def test_the_proxy_closes_a_connection_if_no_server_listens(proxy: Proxy, server: Server) -> None:
     server.end()
     assert Client(proxy.port).answer() is None
 
 
-def test_bytes_that_are_no_frames_end_the_connection(proxy: Proxy) -> None:
+def test_the_proxy_closes_a_connection_with_invalid_frames(proxy: Proxy) -> None:
     client = Client(proxy.port)
     client.connection.sendall(b"\xff\xff\xff\xffGET / HTTP/1.1")
     assert client.answer() is None

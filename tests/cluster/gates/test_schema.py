@@ -20,7 +20,7 @@ FLEXIBLE = bytes.fromhex(
 )
 
 
-def test_versions_are_read_as_kafka_writes_them() -> None:
+def test_kafka_version_ranges_are_parsed() -> None:
     assert [3 in versions(text) for text in ("3+", "0-2", "3", "0-3", "none", None)] == [
         True,
         False,
@@ -39,7 +39,7 @@ def test_a_flexible_message_has_compact_lengths_and_tagged_fields(tmp_path: Path
     assert (read["SessionId"], read["Topics"], read["ReplicaState"]) == (5, ASKED["Topics"], {"ReplicaId": 2})
 
 
-def test_an_older_version_has_other_fields_and_lengths(tmp_path: Path) -> None:
+def test_an_older_version_of_a_message_has_other_fields_and_lengths(tmp_path: Path) -> None:
     fetch = definitions(tmp_path).requests[1]
     partition = {"Partition": 0, "CurrentLeaderEpoch": 3, "FetchOffset": 9}
     old = fetch.encode({"Topics": [{"Topic": "t", "Partitions": [partition]}]}, 11)
@@ -48,12 +48,12 @@ def test_an_older_version_has_other_fields_and_lengths(tmp_path: Path) -> None:
     assert "CurrentLeaderEpoch" not in fetch.decode(fetch.encode({"Topics": []}, 4), 4)
 
 
-def test_a_tag_that_is_not_known_is_passed_over(tmp_path: Path) -> None:
+def test_decoding_skips_an_unknown_tag(tmp_path: Path) -> None:
     heartbeat = definitions(tmp_path).requests[63]
     assert heartbeat.decode(bytes.fromhex("0000000000000004 01 09 02 ffff"), 1) == {"CurrentMetadataOffset": 4}
 
 
-def test_what_is_not_said_has_its_default(tmp_path: Path) -> None:
+def test_decoding_fills_missing_fields_with_their_defaults(tmp_path: Path) -> None:
     change = definitions(tmp_path).records[5]
     read = change.decode(change.encode({"PartitionId": 0, "TopicId": TOPIC}, 0), 0)
     assert read == {"PartitionId": 0, "TopicId": TOPIC, "Isr": None, "Leader": -2, "Replicas": None}
@@ -61,14 +61,14 @@ def test_what_is_not_said_has_its_default(tmp_path: Path) -> None:
     assert registered.decode(registered.encode({"BrokerId": 1, "BrokerEpoch": 2}, 0), 0)["Fenced"] is True
 
 
-def test_what_ends_too_early_is_no_message(tmp_path: Path) -> None:
+def test_decoding_a_truncated_message_raises_an_error(tmp_path: Path) -> None:
     fetch = definitions(tmp_path).requests[1]
     for length in range(len(FLEXIBLE)):
         with pytest.raises(ValueError, match="this is not a FetchRequest of version 18"):
             fetch.decode(FLEXIBLE[:length], 18)
 
 
-def test_jars_are_found_in_a_class_path_and_in_a_directory_of_it(tmp_path: Path) -> None:
+def test_message_definitions_are_found_in_a_jar_and_in_a_directory_of_the_class_path(tmp_path: Path) -> None:
     (directory,) = jar(tmp_path)
     file = str(tmp_path / "kafka-clients-4.3.1.jar")
     assert set(Messages.of((directory,)).records) == set(Messages.of((file, "other.jar")).records) == {
@@ -76,11 +76,11 @@ def test_jars_are_found_in_a_class_path_and_in_a_directory_of_it(tmp_path: Path)
     }  # fmt: skip
 
 
-def test_jars_without_definitions_are_refused(tmp_path: Path) -> None:
+def test_a_class_path_without_message_definitions_raises_an_error(tmp_path: Path) -> None:
     with pytest.raises(ClusterError, match=r"lack kafka-clients, which defines its messages"):
         Messages.of((str(tmp_path / "*"),))
 
 
-def test_a_topic_is_known_by_its_id(tmp_path: Path) -> None:
+def test_decoding_returns_the_topic_id_as_a_uuid(tmp_path: Path) -> None:
     fetch = definitions(tmp_path).requests[1]
     assert fetch.decode(FLEXIBLE, 18)["Topics"][0]["TopicId"] == uuid.UUID(int=7)

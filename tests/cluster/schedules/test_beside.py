@@ -1,4 +1,4 @@
-"""What a cluster did is held against the model of its release: how it ended, and where it first went another way."""
+"""A cluster compared with the model of its release: the end of a schedule, and the first step that differs."""
 
 from pathlib import Path
 
@@ -25,17 +25,17 @@ def step(number: int, event: str, seen: ObservedState) -> PlayedEvent:
     return PlayedEvent(number, event, EventOutcome.DONE, "", 0.0, seen)
 
 
-def test_every_event_that_is_offered_is_one_of_the_model() -> None:
+def test_every_cluster_event_is_an_event_of_the_model() -> None:
     assert set(EVENTS) < set(VERBS)
 
 
-def test_what_a_case_needs_and_a_cluster_has_not_is_named() -> None:
+def test_the_events_of_a_case_that_a_cluster_does_not_offer_are_listed() -> None:
     assert missing(case("m1-loss")) == []
     assert missing(case("kafka-3919-power-outage")) == ["flush", "power_loss"]
     assert missing(case("last-stable-offset")) == ["commit", "abort"]
 
 
-def test_at_least_40_cases_of_the_corpus_are_offered() -> None:
+def test_a_cluster_offers_at_least_40_cases_of_the_corpus() -> None:
     offered = [path for path in CORPUS.rglob("*.yaml") if not missing(load_case(path))]
     assert len(offered) >= 40
 
@@ -54,7 +54,7 @@ def test_a_partition_has_the_settings_of_the_case() -> None:
         ("acks-1-loss", Ended.LOST, True),
     ],
 )
-def test_the_model_says_how_a_case_ends(name: str, ended: Ended, permitted: bool) -> None:
+def test_the_model_predicts_the_end_of_a_case(name: str, ended: Ended, permitted: bool) -> None:
     protocol = protocol_of("4.3.1")
     assert protocol is not None
     found = beside(case(name).events, case(name).settings, protocol, Playing())
@@ -67,7 +67,7 @@ def test_the_model_says_how_a_case_ends(name: str, ended: Ended, permitted: bool
     )
 
 
-def test_the_first_step_that_went_another_way_is_told() -> None:
+def test_the_comparison_describes_the_first_step_that_differs_from_the_model() -> None:
     protocol = protocol_of("4.3.1")
     assert protocol is not None
     same = ObservedState({"A": ("m0",), "B": ()}, "A", ("A", "B"))
@@ -86,7 +86,7 @@ def test_the_first_step_that_went_another_way_is_told() -> None:
         ("kafka-10706-truncation-without-end", "2.6.0", Ended.DIVERGED, 7),  # after all faults have stopped
     ],
 )
-def test_the_step_to_look_at_is_the_violation_that_the_model_shows_too(
+def test_the_comparison_points_to_the_step_of_a_violation_that_the_model_also_shows(
     name: str, release: str, ended: Ended, step: int
 ) -> None:
     protocol = protocol_of(release)
@@ -95,7 +95,9 @@ def test_the_step_to_look_at_is_the_violation_that_the_model_shows_too(
 
 
 @pytest.mark.parametrize(("ended", "last"), [(Ended.KEPT, 0), (Ended.LOST, 1), (Ended.NOT_REACHED, 1)])
-def test_the_step_to_look_at_is_the_last_one_played_if_the_model_shows_no_violation(ended: Ended, last: int) -> None:
+def test_the_comparison_points_to_the_last_step_if_the_model_does_not_show_the_violation(
+    ended: Ended, last: int
+) -> None:
     protocol = protocol_of("4.3.1")
     assert protocol is not None
     same = ObservedState({"A": ("m0",), "B": ()}, "A", ("A", "B"))
@@ -104,5 +106,5 @@ def test_the_step_to_look_at_is_the_last_one_played_if_the_model_shows_no_violat
     assert beside(events, settings, protocol, playing).step == last
 
 
-def test_a_build_that_the_model_does_not_know_has_no_protocol() -> None:
+def test_an_unknown_kafka_build_has_no_protocol() -> None:
     assert protocol_of("4.3.1-mine") is None

@@ -1,4 +1,4 @@
-"""An event passes what it is about and nothing else; what cannot happen is said at once, and not waited for."""
+"""An event passes only its own message; an impossible event raises an error at once, without waiting."""
 
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -37,7 +37,7 @@ class Waiting:
 
 
 class Gates:
-    """Says what was passed; a follower's request that is passed is answered, and an answer makes it ask again."""
+    """Note passed messages. A passed request gets a response, and a passed response gets the next request."""
 
     def __init__(self) -> None:
         self.waiting: list[Waiting] = []
@@ -171,7 +171,7 @@ def epochs(*offsets: int) -> list[MetadataBatch]:
     return [MetadataBatch(offset, True, "leader 2") for offset in offsets]
 
 
-def test_a_fetch_passes_one_request_and_a_receive_its_answer() -> None:
+def test_fetch_passes_a_request_and_receive_passes_its_response() -> None:
     stage = Fake()
     asked = Waiting(RequestKind.FETCH, 2)
     stage.gates.waiting += [asked, Waiting(RequestKind.FETCH, 3)]
@@ -185,7 +185,7 @@ def test_a_fetch_passes_one_request_and_a_receive_its_answer() -> None:
         play("receive", stage, "B")
 
 
-def test_a_request_of_an_epoch_that_is_over_is_lost_and_one_of_the_new_passes() -> None:
+def test_fetch_drops_a_request_of_an_old_epoch_and_passes_a_request_of_the_current_epoch() -> None:
     stage = Fake(epochs={"A": 2, "B": 2, "C": 2})
     old, new = Waiting(RequestKind.FETCH, 2, epoch=1), Waiting(RequestKind.FETCH, 2, epoch=2)
     stage.gates.waiting += [old, new]
@@ -193,12 +193,12 @@ def test_a_request_of_an_epoch_that_is_over_is_lost_and_one_of_the_new_passes() 
     assert (stage.gates.dropped, stage.gates.passed) == ([old], [new])
 
 
-def test_a_request_that_does_not_come_is_not_done() -> None:
+def test_fetch_raises_not_reached_if_no_request_arrives() -> None:
     with pytest.raises(NotReached, match="B asks A in epoch 0"):
         play("fetch", Fake(), "B")
 
 
-def test_an_error_is_answered_at_once_and_one_that_fences_ends_the_asking() -> None:
+def test_fetch_reports_an_error_response_at_once_and_a_fenced_follower_stops_fetching() -> None:
     stage = Fake()
     stage.gates.error = UNKNOWN_LEADER_EPOCH
     stage.gates.waiting.append(Waiting(RequestKind.FETCH, 2))
@@ -211,7 +211,7 @@ def test_an_error_is_answered_at_once_and_one_that_fences_ends_the_asking() -> N
         play("fetch", stage, "B")
 
 
-def test_a_broker_that_is_started_takes_part_from_its_registration_on() -> None:
+def test_a_restarted_broker_takes_part_only_after_its_registration() -> None:
     stage = Fake(down={"B"})
     assert play("restart", stage, "B") == "B starts"
     with pytest.raises(Nothing, match="B is not registered"):
@@ -223,7 +223,7 @@ def test_a_broker_that_is_started_takes_part_from_its_registration_on() -> None:
 
 
 @pytest.mark.parametrize("verb", ["produce", "fetch", "receive", "crash", "notify", "catch_up", "alter", "altered"])
-def test_who_is_down_does_nothing(verb: str) -> None:
+def test_an_event_of_a_dead_broker_does_nothing(verb: str) -> None:
     with pytest.raises(Nothing, match="A is down"):
         play(verb, Fake(down={"A"}), "A")
 
@@ -237,7 +237,7 @@ def test_a_leader_does_not_fetch_and_a_follower_does_not_append() -> None:
         play("produce", stage, "B")
 
 
-def test_a_notified_broker_learns_one_epoch_with_what_was_changed_in_it() -> None:
+def test_notify_delivers_the_next_leader_epoch_and_the_changes_during_this_epoch() -> None:
     changed = MetadataBatch(13, False, "broker 3 is fenced")
     stage = Fake(decisions=[*epochs(11), changed, *epochs(15, 17)])
     play("notify", stage, "B")
@@ -247,7 +247,7 @@ def test_a_notified_broker_learns_one_epoch_with_what_was_changed_in_it() -> Non
     assert stage.gates.limits == {2: 17}
 
 
-def test_one_that_catches_up_learns_all_at_once() -> None:
+def test_catch_up_delivers_all_metadata_updates_at_once() -> None:
     stage = Fake(decisions=epochs(11, 15, 17))
     play("catch_up", stage, "B")
     assert stage.gates.limits == {2: 20}
@@ -255,7 +255,7 @@ def test_one_that_catches_up_learns_all_at_once() -> None:
         play("notify", stage, "B")
 
 
-def test_an_elected_leader_has_to_be_alive_and_in_sync() -> None:
+def test_elect_needs_an_unfenced_replica_in_the_isr() -> None:
     with pytest.raises(Nothing, match="A already leads, according to the controller"):
         play("elect", Fake(), "A")
     with pytest.raises(EventImpossible, match="B is fenced"):
@@ -267,7 +267,7 @@ def test_an_elected_leader_has_to_be_alive_and_in_sync() -> None:
         play("elect", stage, "C")
 
 
-def test_a_leader_proposes_whom_it_takes_for_alive() -> None:
+def test_a_leader_proposes_only_replicas_that_the_leader_considers_unfenced() -> None:
     stage = Fake(proposed=(1, 2, 3))
     stage.partition_.isr = (1, 2)
     stage.decisions = [MetadataBatch(3, False, "broker 3 is unfenced"), MetadataBatch(12, False, "broker 3 is fenced")]
@@ -277,7 +277,7 @@ def test_a_leader_proposes_whom_it_takes_for_alive() -> None:
         play("expand", stage, "C")
 
 
-def test_a_leader_that_waits_for_an_answer_proposes_nothing_else() -> None:
+def test_a_leader_with_a_pending_isr_proposal_makes_no_other_proposal() -> None:
     stage = Fake(proposed=(1, 2))
     with pytest.raises(Nothing, match="A has proposed the ISR A, B, and waits for the response"):
         play("shrink", stage, "B")

@@ -1,4 +1,4 @@
-"""Random schedules for a cluster: the same for the same seed, short of what does nothing, shrunk by replay."""
+"""Random schedules for a cluster: a seed determines them, each event is enabled, and replays shrink them."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -50,19 +50,19 @@ def fuzzer(player: Any, seed: int = 1, kept: list[Case] | None = None) -> Fuzzer
 
 
 @pytest.mark.parametrize("number", range(10))
-def test_every_event_that_is_drawn_is_offered_and_does_something_in_the_model(number: int) -> None:
+def test_the_chooser_draws_only_cluster_events_that_are_enabled_in_the_model(number: int) -> None:
     events, run = chooser().drawn(number)
     assert len(events) <= 24
     assert {verb_of(event).text for event in events} <= set(EVENTS)
     assert all(step.applied for step in run.steps)
 
 
-def test_the_same_seed_chooses_the_same() -> None:
+def test_a_seed_determines_the_chosen_schedule() -> None:
     once, again, other = (chooser(seed).chosen(range(20)) for seed in (1, 1, 2))
     assert once == again != other
 
 
-def test_a_schedule_that_breaks_something_in_the_model_is_chosen_once() -> None:
+def test_the_chooser_chooses_a_schedule_that_breaks_a_property_in_the_model_only_once() -> None:
     assert PROTOCOL is not None
     choosing = chooser()
     losing = parse_schedule(["produce A", "fetch B"])
@@ -75,7 +75,7 @@ def test_a_schedule_that_breaks_something_in_the_model_is_chosen_once() -> None:
     assert choosing.chosen(range(10, 20)) != (15, b"\0")
 
 
-def test_a_loss_is_shrunk_by_replay_and_kept_as_a_case() -> None:
+def test_the_fuzzer_shrinks_a_loss_by_replay_and_saves_the_loss_as_a_case() -> None:
     kept: list[Case] = []
     player = Player(["elect B", "produce A"])
     found = fuzzer(player, 7, kept)
@@ -96,7 +96,7 @@ def test_a_loss_is_shrunk_by_replay_and_kept_as_a_case() -> None:
     assert found.result.unlike == {"LOST here, KEPT in the model": 2}
 
 
-def test_what_a_run_has_come_to_is_told_in_a_line() -> None:
+def test_the_summary_of_a_run_counts_schedules_events_replays_and_results() -> None:
     result = fuzzer(Player()).result
     result.schedules, result.events, result.seconds = 3, 30, 10.0
     result.ends.update([Ended.KEPT, Ended.KEPT, Ended.NOT_REACHED])
@@ -122,7 +122,7 @@ class InterruptedPlayer(Player):
 
 
 def interrupted(directory: Path, schedules: int) -> Fuzzed:
-    """Play as many schedules, and stop at the next one. Their replays for shrinking don't count."""
+    """Play this number of schedules, and stop at the next one. Replays for shrinking don't count."""
     assert PROTOCOL is not None
     asked = request("4.3.1", PROTOCOL, SETTINGS, 60.0, Selection.RANDOM)
     player: Any = InterruptedPlayer(schedules)
@@ -142,7 +142,7 @@ def interrupted(directory: Path, schedules: int) -> Fuzzed:
 
 
 @pytest.mark.thorough
-def test_a_run_that_resumes_plays_the_schedules_and_has_the_findings_of_a_whole_one(tmp_path: Path) -> None:
+def test_a_resumed_run_has_the_schedules_and_findings_of_an_uninterrupted_run(tmp_path: Path) -> None:
     whole = interrupted(tmp_path / "whole", 6)
     parts = [interrupted(tmp_path / "parts", schedules) for schedules in (2, 1, 3)]
     assert [part.schedules for part in parts] == [2, 3, 6]

@@ -39,7 +39,7 @@ def until(what: str, condition: Any, seconds: float) -> Any:
 
 
 @pytest.mark.parametrize(("state", "returning"), [("running", True), ("down", False), ("running", False)])
-def test_a_leader_that_was_started_again_leads_once_it_has_returned(state: str, returning: bool) -> None:
+def test_recovery_waits_for_the_return_of_a_restarted_leader_and_keeps_the_records(state: str, returning: bool) -> None:
     def start_again(node: Any) -> Any:
         node.state = "running"
         return lambda: True

@@ -1,4 +1,4 @@
-"""`epochfuzz cluster replay` and `cluster fuzz`: how they end, and what they say of input that cannot be used."""
+"""`epochfuzz cluster replay` and `cluster fuzz`: exit codes, JSON, links to play, and messages for invalid input."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -22,7 +22,7 @@ POWER = "corpus/history/kafka-3919-power-outage.yaml"
 
 @pytest.fixture
 def plays(monkeypatch: pytest.MonkeyPatch, no_kafka: Installation) -> Callable[..., None]:
-    """Has schedules end so, one after the other; the last one goes on."""
+    """Return a function that sets the ends of the next schedules; the last end repeats."""
 
     def set_up(*ended: Ended, why: str = "") -> None:
         ends = list(ended)
@@ -37,21 +37,21 @@ def plays(monkeypatch: pytest.MonkeyPatch, no_kafka: Installation) -> Callable[.
     return set_up
 
 
-def test_a_case_that_ends_as_in_the_model_is_as_expected(plays: Any, epochfuzz: Any) -> None:
+def test_cluster_replay_exits_with_0_only_if_each_case_ends_as_in_the_model(plays: Any, epochfuzz: Any) -> None:
     plays(Ended.KEPT, Ended.LOST)
     assert epochfuzz("cluster", "replay", M1, LOSES).code == 0
     plays(Ended.LOST)
     assert epochfuzz("cluster", "replay", M1).code == 1
 
 
-def test_a_step_that_was_not_done_is_inconclusive(plays: Any, epochfuzz: Any) -> None:
+def test_cluster_replay_exits_with_4_if_the_cluster_does_not_do_a_step(plays: Any, epochfuzz: Any) -> None:
     plays(Ended.NOT_REACHED, why="the cluster did not do `elect B` at step 15")
     ended = epochfuzz("cluster", "replay", M1)
     assert ended.code == 4
     assert "NOT REACHED: the cluster did not do `elect B` at step 15" in ended.out
 
 
-def test_each_replayed_case_is_linked_at_its_step_in_the_model(
+def test_cluster_replay_links_each_case_to_its_step_in_the_model(
     plays: Any, epochfuzz: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(VARIABLE, SITE)
@@ -68,7 +68,7 @@ def test_each_replayed_case_is_linked_at_its_step_in_the_model(
     assert breaks(lost, "kafka-4.3.1", "no-acked-loss")
 
 
-def test_a_case_on_a_build_that_the_model_does_not_know_is_linked_at_its_start(
+def test_cluster_replay_of_an_unknown_build_links_a_case_to_its_start(
     plays: Any, epochfuzz: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv(VARIABLE, SITE)
@@ -77,14 +77,18 @@ def test_a_case_on_a_build_that_the_model_does_not_know_is_linked_at_its_start(
     assert links(epochfuzz("replay", LOSES).out) == [link]
 
 
-def test_a_build_that_the_model_does_not_know_has_to_keep_all(plays: Any, epochfuzz: Any, tmp_path: Path) -> None:
+def test_cluster_replay_expects_an_unknown_build_to_keep_every_record(
+    plays: Any, epochfuzz: Any, tmp_path: Path
+) -> None:
     plays(Ended.KEPT)
     assert epochfuzz("cluster", "replay", LOSES, "--kafka-home", tmp_path).code == 0
     plays(Ended.LOST)
     assert epochfuzz("cluster", "replay", LOSES, "--kafka-home", tmp_path).code == 1
 
 
-def test_json_has_every_case_and_what_is_not_offered(plays: Any, epochfuzz: Any, tmp_path: Path) -> None:
+def test_the_json_output_of_cluster_replay_lists_replayed_cases_and_missing_events(
+    plays: Any, epochfuzz: Any, tmp_path: Path
+) -> None:
     plays(Ended.KEPT)
     document = epochfuzz("cluster", "replay", M1, POWER, "--json", "--out", tmp_path / "new").json
     (case,) = document["cases"]
@@ -93,7 +97,7 @@ def test_json_has_every_case_and_what_is_not_offered(plays: Any, epochfuzz: Any,
     assert (tmp_path / "new" / "m1-loss.json").exists()
 
 
-def test_fuzz_ends_in_time_and_keeps_what_it_finds(
+def test_cluster_fuzz_ends_in_time_and_saves_its_findings(
     plays: Any, epochfuzz: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(VARIABLE, SITE)
@@ -127,14 +131,16 @@ def test_fuzz_ends_in_time_and_keeps_what_it_finds(
     ],
     ids=lambda words: " ".join(words) if isinstance(words, tuple) else "",
 )
-def test_bad_input_is_one_message(words: tuple[str, ...], told: str, epochfuzz: Any) -> None:
+def test_a_cluster_command_stops_with_a_clear_message_for_invalid_input(
+    words: tuple[str, ...], told: str, epochfuzz: Any
+) -> None:
     ended = epochfuzz("cluster", *words)
     assert ended.code == 2
     assert told in ended.err
     assert "Traceback" not in ended.err
 
 
-def test_a_directory_of_an_earlier_replay_is_not_written_over(
+def test_cluster_replay_does_not_overwrite_the_directory_of_an_earlier_replay(
     epochfuzz: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_kafka: Installation
 ) -> None:
     monkeypatch.setattr(installation, "from_maven", lambda release: no_kafka)
@@ -144,7 +150,9 @@ def test_a_directory_of_an_earlier_replay_is_not_written_over(
     assert "cluster-1 already exists; name another directory, or remove it" in ended.err
 
 
-def test_a_directory_that_cannot_be_made_is_one_message(plays: Any, epochfuzz: Any, tmp_path: Path) -> None:
+def test_a_cluster_command_stops_with_a_message_if_its_directory_cannot_be_created(
+    plays: Any, epochfuzz: Any, tmp_path: Path
+) -> None:
     plays(Ended.KEPT)
     (tmp_path / "file").touch()
     for words in (("replay", M1, "--out"), ("fuzz", "--for", "1s", "--save")):
