@@ -84,8 +84,8 @@ _ABOUT_PROTOCOLS = (
     "After this page you can name any protocol that epochfuzz knows. A protocol has one choice for each of the"
     " [mechanisms](mechanisms.md). A reference design, such as `kip-320`, is the idea of a KIP with all later repairs."
     " A [release](releases.md), such as `kafka-2.6.1`, is the protocol that Kafka shipped, with its bugs. Every version"
-    " of Kafka is also a name: `kafka-2.6.2` has the same rules as `kafka-2.6.1`. To replace choices, append them to a name, as"
-    " in `kip-320:fencing=none` or `kafka-4.1:remote_leo=forgotten,isr_answer=advanced`."
+    " of Kafka is also a name: `kafka-2.6.2` has the same rules as `kafka-2.6.1`. To replace choices, append them to a"
+    " name, as in `kip-320:fencing=none` or `kafka-4.1:remote_leo=forgotten,isr_answer=advanced`."
 )
 _ABOUT_MECHANISMS = (
     "After this page you know the choices of Kafka's replication protocol, past and present, and the property that each"

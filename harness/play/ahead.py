@@ -47,7 +47,7 @@ class LookAhead:
         self._cancelled.set()
 
     def plain(self) -> dict[str, Any]:
-        """Return the search as plain data. If a schedule was found, the data contain a link to the schedule in `play`."""
+        """Return the search as plain data. If the search found a schedule, the data contain a link to it in `play`."""
         return {
             "doing": self._doing,
             "answer": self.answer,

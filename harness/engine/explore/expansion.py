@@ -310,8 +310,8 @@ def expand(  # type: ignore[no-untyped-def]
 
     A level is the states at one distance from the start. `which` selects the successors: NEW (not in `table`), SOUGHT
     (in `table`), or BREAKING (not in `table`, and breaking a wanted property). With NEW, the expansion stops after the
-    first successor that breaks a wanted property. Returns the number of successors written, the number of events applied, the reason of the end
-    (ENDED, BROKEN or DOES_NOT_FIT), and the last row.
+    first successor that breaks a wanted property. Returns the number of successors written, the number of events
+    applied, the reason of the end (ENDED, BROKEN or DOES_NOT_FIT), and the last row.
     """
     new_keys, all_hashes, all_parents, all_order, all_starts, all_vias = outbox
     hashes, parents, vias = all_hashes[chunk], all_parents[chunk], all_vias[chunk]

@@ -99,7 +99,7 @@ def schedule(seed: int, number: int, deck: Deck) -> bytes:
 
 
 def room():  # type: ignore[no-untyped-def]
-    """Return two buffers: for the cards that are drawn from the deck, and for the schedule. All schedules reuse them."""
+    """Return two buffers, for the cards that are drawn and for the schedule. All schedules reuse these buffers."""
     # `deal` and `draw_schedule` check the length after each random word only, so both buffers need room beyond the end.
     return np.empty(HAND + 3, np.int64), np.empty(MAX_LENGTH + _CARDS * PHRASE, np.uint8)
 

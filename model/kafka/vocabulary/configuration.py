@@ -122,7 +122,7 @@ class Configuration:
         }
 
     def changed_to(self, given: Mapping[str, Any]) -> "Configuration":
-        """Return this configuration with other values. `given` maps names of settings to values. Raises ConfigurationError."""
+        """Return this configuration with the values that `given` has by name. Raises ConfigurationError."""
         unknown = sorted(given.keys() - vars(self))
         if unknown:
             raise ConfigurationError(

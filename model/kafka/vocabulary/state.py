@@ -140,7 +140,7 @@ class Holds(Enum):
     names: Names
 
     def __new__(cls, text: str, names: Names) -> "Holds":
-        """Create the enum member whose value is `text`, the range of a field. `names`: the replicas that the field names."""
+        """Create a member with the value `text`, the range of a field, and with `names`, the replicas that it names."""
         holds = object.__new__(cls)
         holds._value_ = text
         holds.names = names
