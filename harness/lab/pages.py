@@ -77,38 +77,41 @@ def readme() -> str:
 # The first paragraph of each page.
 _ABOUT_EVENTS = (
     "After this page you can read and write any schedule. An event is a verb and a replica, such as `fetch B`. The"
-    " replicas are A to E. An event that is not enabled does nothing. So every list of events is a schedule, and"
-    " remains one if you remove events. `epochfuzz explain EVENT` draws the example of an event."
+    " replicas are A to E. An event that is not enabled does nothing. So every list of events is a schedule. If you"
+    " remove events from a schedule, the rest is also a schedule. `epochfuzz explain EVENT` draws the example of an"
+    " event."
 )
 _ABOUT_PROTOCOLS = (
     "After this page you can name any protocol that epochfuzz knows. A protocol has one choice for each of the"
-    " [mechanisms](mechanisms.md). A reference design, such as `kip-320`, is the idea of a KIP with all later repairs."
+    " [mechanisms](mechanisms.md). A reference design, such as `kip-320`, is the idea of a KIP with all later fixes."
     " A [release](releases.md), such as `kafka-2.6.1`, is the protocol that Kafka shipped, with its bugs. Every version"
-    " of Kafka is also a name: `kafka-2.6.2` has the same rules as `kafka-2.6.1`. To replace choices, append them to a"
-    " name, as in `kip-320:fencing=none` or `kafka-4.1:remote_leo=forgotten,isr_answer=advanced`."
+    " of Kafka is also a name of a protocol. For example, `kafka-2.6.2` has the same rules as `kafka-2.6.1`. To replace"
+    " choices, append the new choices to a name, as in `kip-320:fencing=none` or"
+    " `kafka-4.1:remote_leo=forgotten,isr_answer=advanced`."
 )
 _ABOUT_MECHANISMS = (
-    "After this page you know the choices of Kafka's replication protocol, past and present, and the property that each"
-    " choice breaks. A mechanism is a rule that differs between protocols, and a choice is one version of the rule. A"
-    " choice is part of a [protocol](protocols.md)'s name: `kip-320:fencing=none`. *Breaks* names a property that"
-    " breaks if a reference design uses this choice instead of its own. The number in brackets is the length of a"
-    " shortest schedule. `epochfuzz explain fencing` gives the reasons, and draws this schedule."
+    "After this page you know the rules of Kafka's replication protocol, past and present, and the property that each"
+    " wrong rule breaks. A mechanism is a rule that differs between protocols, and a choice is one version of the rule."
+    " The name of a [protocol](protocols.md) may contain a choice, as in `kip-320:fencing=none`. The column *breaks*"
+    " names a property that breaks if a reference design uses this choice instead of its own. The number in brackets"
+    " is the length of a shortest schedule that breaks the property. `epochfuzz explain fencing` gives the reasons for"
+    " the mechanism `fencing`, and draws such a schedule."
 )
 _ABOUT_RELEASES = (
-    "After this page you know which properties each release of Kafka holds, and which ones it breaks in how many"
-    " events. The first rows are the [reference designs](protocols.md), which no release is exactly like."
-    " The table has only releases of Kafka; for `fluss-0.9.1`, read [its findings](../findings/fluss.md). `epochfuzz"
+    "After this page you know which properties each release of Kafka keeps, and which properties it breaks. The first"
+    " rows are the [reference designs](protocols.md). No release is exactly like a reference design. The table has only"
+    " releases of Kafka. For `fluss-0.9.1`, read [the findings about Fluss](../findings/fluss.md). `epochfuzz"
     " explain releases` prints the table, and `epochfuzz explain NAME` draws the example of a release."
 )
 _ABOUT_PROPERTIES = (
-    "After this page you can tell which guarantee a finding breaks, and whether the finding is new. epochfuzz checks"
-    " most properties after every event. It checks `convergence`, `leader-available`, `answered`, `fetch-answered` and"
-    " `lso-advances` at the end of a schedule. The most severe property comes first."
+    "After this page you can tell which guarantee a finding breaks, and whether the violation was expected. epochfuzz"
+    " checks most properties after every event. It checks `convergence`, `leader-available`, `answered`,"
+    " `fetch-answered` and `lso-advances` at the end of a schedule. The most severe property comes first."
 )
 _ABOUT_GOALS = (
     "After this page you can tell which situations a run has tested, and why a run ended with exit code 4. A run that"
-    " never truncates a log does not test truncation. So a run counts the schedules that meet each goal. It ends with"
-    " exit code 4 if no schedule meets a required goal. The protocol and the configuration decide which goals are"
+    " never truncates a log does not test truncation. So a run counts the schedules that meet each goal. If no schedule"
+    " meets a required goal, the run ends with exit code 4. The protocol and the configuration decide which goals are"
     " required. `epochfuzz explain 'log truncated'` draws an example of a goal."
 )
 _ABOUT_PYTHON_API = (

@@ -223,7 +223,7 @@ def test_conformance_test_runs_chosen_schedules(selection: Selection) -> None:
             self.seen.add(tuple(self.events))
             return super().apply(event)
 
-    assert failures(conformance_test(Counting, selection=selection, replicas=3), examples=5) == []
+    assert failures(conformance_test(Counting, selection=selection, replicas=3), examples=20) == []
     protocol, settings = parse_protocol("kip-320"), Configuration(replicas=3)
 
     def sent(events: bytes) -> bytes:

@@ -79,6 +79,7 @@ def test_a_search_that_is_killed_within_a_level_resumes_from_the_last_complete_l
     assert SearchCampaign.load(spark, directory).run(silent) == found
 
 
+@pytest.mark.thorough
 def test_a_search_does_not_start_in_a_directory_that_holds_a_search_or_a_campaign(spark, undisturbed, tmp_path):
     SearchCampaign.start(spark, str(tmp_path / "s"), HELD)
     with pytest.raises(CampaignError, match="already holds a search; resume with `epochfuzz explore --resume"):

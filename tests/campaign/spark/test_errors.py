@@ -104,6 +104,7 @@ def test_wrong_input_ends_a_command_before_spark_starts(epochfuzz, monkeypatch, 
     assert message in ended.err
 
 
+@pytest.mark.thorough
 def test_the_driver_does_not_look_for_an_adapter_command_that_runs_on_remote_workers(epochfuzz, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     ended = epochfuzz("conform", "--campaign", "c", "--master", "spark://127.0.0.1:9", "--", "no-such-command")

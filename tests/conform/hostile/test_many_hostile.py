@@ -51,6 +51,7 @@ def run_each(epochfuzz: Any, numbers: range, living: Callable[[str], list[str]])
     assert zombies() == []
 
 
+@pytest.mark.thorough
 def test_conform_survives_a_dozen_random_hostile_adapters(epochfuzz: Any, living: Callable[[str], list[str]]) -> None:
     run_each(epochfuzz, range(12), living)
 

@@ -90,6 +90,7 @@ def test_chosen_schedules_detect_a_mutant_and_pass_the_unchanged_model() -> None
     assert not any(played(replace(mutant, number=0), chosen(0)))  # number 0 is the unchanged model
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3))])
 def test_a_hundred_chosen_schedules_detect_truncation_to_the_high_watermark(seed: int) -> None:
     run = partial(conform, (*WRONG, "cuts"), schedules=100, seed=seed, judged_by=JudgedBy.PROMISES)
