@@ -234,7 +234,7 @@ class ClusterFuzz(FuzzedNumbers):
 class SightedFinding(FuzzedFinding):
     """A finding of a campaign on clusters.
 
-    `seen` is the number of the campaign's schedules that had the finding's outcomes on the cluster and in the model.
+    A finding has an outcome on the cluster and an outcome in the model. `seen` counts the schedules with both.
     """
 
     seen: int

@@ -11,8 +11,8 @@ class Proof(TypedDict):
     """The state of the proof that no shorter schedule breaks a property.
 
     `certified_minimal`: the proof is complete. No schedule with fewer than `searched` events breaks the property.
-    `minimal_within` holds smaller bounds within which the schedule is proven shortest, None for none. Kafka's model has
-    the bounds `records` and `epochs`.
+    If only a search within smaller bounds finished, `minimal_within` holds these bounds. Otherwise it is None. Kafka's
+    model has the bounds `records` and `epochs`.
     """
 
     certified_minimal: bool

@@ -29,9 +29,10 @@ class Checked:
 class CampaignFinding:
     """A finding of a campaign, or a violation that is not shortened yet.
 
-    `property` is the broken property. It is the class of the exception if a user's own state machine raised an
-    exception, the kind of difference if a system under test did not conform, and the outcome if a cluster played the
-    schedule. `seen` counts the runs that showed the finding, and `length` is the fewest events. `is_shrunk`: the
+    `property` is the broken property. Three kinds of findings have another text there: the class of the exception that
+    a user's own state machine raised, the kind of difference of a system under test that did not conform, and the
+    outcome of a schedule on a cluster. `seen` counts the runs that showed the finding, and `length` is the number of
+    events of the shortest one. `is_shrunk`: the
     schedule has been shortened. `known_flaw` is the reason to expect the finding, None for no reason.
     """
 

@@ -4,7 +4,7 @@ from importlib import metadata
 
 
 def epochfuzz_version() -> str:
-    """Return the installed version, such as `0.1.0`, or `not installed` if epochfuzz runs from its sources."""
+    """Return the installed version, such as `0.2.0`, or `not installed` if epochfuzz runs from its sources."""
     try:
         return metadata.version("epochfuzz")
     except metadata.PackageNotFoundError:

@@ -100,8 +100,8 @@ LEGEND = (
     f" number of replicas, if the schedule needs more than {REPLICAS[0]}. Searches with"
     f" {' and '.join(map(str, REPLICAS))} replicas prove that no schedule is shorter, for any number of records and"
     " elections. After ≤, the number is the length of the shortest known schedule, without this proof. *Holds* means"
-    " that the property broke in no complete search within small bounds, in none of"
-    f" {SCHEDULES:,} random schedules with {WALKED.replicas} replicas, and in no schedule that the project keeps. A"
+    " that nothing has broken the property: complete searches within small bounds,"
+    f" {SCHEDULES:,} random schedules with {WALKED.replicas} replicas, and all schedules that the project keeps. A"
     " number in brackets after *holds* means that only the searches with this number of replicas were complete. A dash"
     " means that the property cannot break under the protocol. A question mark means that the survey did not check it."
 )

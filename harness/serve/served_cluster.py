@@ -31,9 +31,10 @@ class LastFetch:
 class ServedCluster:
     """The cluster as clients see it. It has one topic with one partition.
 
-    `ports` are the ports of the brokers, by replica. `shown` has, for each role, the replica that metadata name as the
-    leader, with its leader epoch. For a role without an entry, metadata name the leader of the latest epoch. `told` has
-    the latest leader and epoch that a client of each role has received. `commits` are committed offsets with their
+    `ports` are the ports of the brokers, by replica. A client has a role: producer or consumer. `shown` has the
+    leader and the leader epoch that metadata responses to the clients of a role contain. If the role has no entry, the
+    responses contain the leader of the latest epoch. `told` has the latest leader and epoch that a client of each role
+    has received. `commits` are committed offsets with their
     leader epochs, by group.
     """
 

@@ -20,7 +20,7 @@ UNEXPECTED = "UNEXPECTED"
 
 
 def about_line(facts: Mapping[str, object]) -> str:
-    """Return facts about a campaign in one line, such as `epochfuzz 0.1.0, model 0f3a`."""
+    """Return facts about a campaign in one line, such as `epochfuzz 0.2.0, model 0f3a`."""
     return ", ".join(f"{name} {value}" for name, value in facts.items())
 
 

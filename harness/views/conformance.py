@@ -332,7 +332,10 @@ def unknown_fields(conformance: Conformance, plan: Plan) -> list[str]:
 
 
 def misspelt(conformance: Conformance, plan: Plan) -> dict[str, str]:
-    """Return the probable names of misspelt fields, by unknown field. A name is a field that no observation had."""
+    """Return the probably intended field for each unknown field of an observation.
+
+    Only fields that no observation had can be intended.
+    """
     missing = never_shown(conformance, plan)
     suggestions = {field: meant(field, missing) for field in unknown_fields(conformance, plan)}
     return {field: name for field, name in suggestions.items() if name is not None}

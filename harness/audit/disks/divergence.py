@@ -124,7 +124,10 @@ def _ends(run: EpochRun) -> Iterator[BatchPlace]:
 
 
 def _batches(replica: DiskReplica, run: EpochRun, first: int, last: int) -> Iterator[BatchPlace]:
-    """Yield the batches of a run with base offsets from `first` to `last`. For a dump, yield only the run's ends."""
+    """Yield the batches of a run with base offsets from `first` to `last`.
+
+    If the replica is a dump of Kafka's tool, yield only the first and the last of these batches.
+    """
     try:
         names = [each for each in entries(replica.path) if each.is_file and NAME.fullmatch(each.name)]
     except Unreadable:

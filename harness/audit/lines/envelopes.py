@@ -66,8 +66,8 @@ class Inner:
 def opened(text: str, needles: Sequence[str]) -> tuple[list[Inner], list[str]]:
     """Return the log lines in the JSON documents of a text, and the texts outside of these documents.
 
-    Both lists hold only lines and texts with a needle: fixed words of Kafka's messages. Both lists are empty if no
-    document holds a line with a needle.
+    `needles` are fixed words of Kafka's messages. Both lists hold only lines and texts that contain a needle. If no
+    line in a document contains a needle, both lists are empty, and the caller reads the text as it is.
     """
     found: list[Inner] = []
     rest: list[str] = []

@@ -23,7 +23,7 @@ _PATIENCE = 3  # rounds to wait without a visible change, because a follower may
 
 @dataclass(frozen=True)
 class Healed:
-    """The observation after all faults have stopped. `events` has the events applied for this, except registrations."""
+    """The observation after all faults have stopped, and `events`, the events that were applied to stop them."""
 
     observation: Observation
     events: tuple[str, ...]

@@ -23,9 +23,9 @@ class ConformanceFinding:
     """A discrepancy under a protocol, with the shortest known schedule that shows it (`sighting`).
 
     `answers` are the replies to the events of that schedule. `seen` counts the schedules that failed with the same
-    signature. `trial` is the failed schedule, with the configuration of the repeated failure. `shrunk_from` is the
-    number of events before shrinking. `known_flaw` is the reason why the finding was expected, or None. `is_shrunk` is
-    False if shrinking ran out of time.
+    signature. `trial` is one of these schedules before shrinking, with the configuration of its run. `shrunk_from` is
+    the number of events before shrinking. `known_flaw` is the reason why the finding was expected, or None. `is_shrunk`
+    is False if shrinking ran out of time.
     """
 
     protocol: Protocol

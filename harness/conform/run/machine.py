@@ -1,9 +1,9 @@
 """Conformance tests for pytest: a Hypothesis state machine that sends events to an adapter and checks the replies.
 
 An example follows a schedule, because events drawn by Hypothesis seldom reach deep states. Half of the schedules are
-drawn as in `epochfuzz conform`, and the other half are balanced (strategies/balance.py). An example with a schedule
-makes the same choices as an example without a schedule (see strategies/event_machine.py). Therefore shrinking can drop
-the schedule first, and then remove or replace single events.
+drawn as in `epochfuzz conform`, and the other half are balanced (strategies/balance.py). Shrinking first
+drops the schedule of an example, and then removes or replaces single events. This works because an example that follows
+a schedule records the choices of an example that follows none (see strategies/event_machine.py).
 """
 
 import random

@@ -22,7 +22,8 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 class Rerun:
     """The results of a case on an adapter and in the model.
 
-    The model's run leaves out properties that no observation can show, except those that the adapter broke.
+    `model` lists the properties that broke in the model. It omits a property that observations cannot show, unless the
+    adapter broke this property too.
 
     `first_broken` maps each property that the system under test broke to the number of the event that broke the
     property. `differs` has the number of an event and the first discrepancy, found after this event, or is None.

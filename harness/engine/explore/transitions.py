@@ -27,7 +27,7 @@ Hashes = npt.NDArray[np.uint64]
 
 
 class Ambiguous(Exception):
-    """The transitions are not known, because two states have the same hash, or a successor has the hash of no state."""
+    """The transitions are not known: two states have equal hashes, or a successor's hash belongs to no known state."""
 
 
 @dataclass(frozen=True)

@@ -177,8 +177,8 @@ def _elements(starts: Sequence[Interpreted]) -> Iterator[Element]:
 def pack_part(records, start, table, words, key, first):  # type: ignore[no-untyped-def]
     """Pack some elements of a state into a key. `table` lists the elements.
 
-    The key is the `words` words of `key` from index `first` on. The state is in `records` from index `start` on.
-    Returns a number other than 0 if a value does not fit into its bits.
+    `key` is an array of words, and the key occupies `words` of them, from index `first` on. The state is in `records`
+    from index `start` on. Returns a number other than 0 if a value does not fit into its bits.
     """
     element, outside = np.uint64(0), np.int64(0)
     for word in range(words):

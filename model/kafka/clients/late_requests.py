@@ -101,9 +101,9 @@ def is_rejected(p: State, r: int, record: int) -> bool:
 def mark(p: State, r: int) -> int:
     """Let a copy of the last transaction's marker arrive at leader r, whose log ends with an open transaction.
 
-    The coordinator sent the request to write the marker twice, and one request has already ended the transaction. Since
-    KIP-1228 the leader rejects the copy if the open transaction has the marker's producer epoch or a later epoch
-    (ProducerAppendInfo.checkProducerEpoch, 4.2).
+    The coordinator sent the marker of the last transaction in two requests, and the first of them ended that
+    transaction. Since KIP-1228 the leader rejects the copy if the open transaction has the marker's producer epoch or a
+    later epoch (ProducerAppendInfo.checkProducerEpoch, 4.2).
     """
     if not has_late_requests(p):
         return Refusal.DOES_NOT_HAPPEN

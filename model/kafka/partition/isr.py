@@ -105,11 +105,11 @@ def expand_by(p: State, leader: int, r: int) -> int:
 
 
 def why_not_fetching(p: State, leader: int, r: int) -> int:
-    """Return why r may not join the ISR by the check before KIP-320, or APPLIED if it may.
+    """Return why r may not join the ISR, according to releases before KIP-320, or APPLIED if it may.
 
     r must fetch from the leader and be caught up. Since KIP-320 the leader instead rejects fetches of other epochs, and
-    checks only the LEO that it has stored (Partition.maybeExpandIsr). So r may then be down or truncating when it
-    joins.
+    checks only the LEO that it has stored (Partition.maybeExpandIsr). With KIP-320, a replica that is down or
+    truncating can therefore join.
     """
     if p.known_leader[r] != leader:
         return Refusal.FOLLOWS_ANOTHER

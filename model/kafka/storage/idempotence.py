@@ -31,7 +31,7 @@ def recognises(p: State, r: int, record: int) -> bool:
 
 
 def knows(p: State, r: int, record: int) -> bool:
-    """Return whether r considers the record appended, because r's log has the record.
+    """Return whether r treats the record as appended before. This is true if r's log has the record.
 
     With Idempotence.KEPT_AT_TRUNCATION a truncated record counts too.
     """
