@@ -1,4 +1,8 @@
-"""Gaps: the reasons why an audit may have missed a loss, with remedies. Notes: other facts that a reader needs."""
+"""The gaps of an audit of logs, and its notes.
+
+A gap is a reason why the audit may have missed a loss, with a remedy if there is one. A note is a fact that cannot hide
+a loss, such as a file that the audit ignores.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING

@@ -1,8 +1,8 @@
 """The audit on a broker's host, in one process. It needs only Python's standard library.
 
 There is one exception: logs packed with zstd need Python 3.14 or the package zstandard. `make audit.pyz` packs this
-module and its imports into one file. The command `epochfuzz audit` uses the same readers and rules. Only this command
-writes the case of a finding (told_case.py), because a case needs the model.
+module and its imports into one file. The command `epochfuzz audit` uses the same readers and rules. In addition,
+`epochfuzz audit` measures the time, and writes the case of a finding (told_case.py), which needs the model.
 """
 
 import argparse

@@ -1,4 +1,7 @@
-"""Build the schedule of a case step by step, and show the events that are enabled next."""
+"""Show the state after a schedule and the events that are enabled next, and make a case of the schedule.
+
+The caller appends events to the schedule (`new-case`), or has the whole schedule (`play`).
+"""
 
 from collections.abc import Iterable
 

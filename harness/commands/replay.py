@@ -93,7 +93,10 @@ def replay(
         if not cases:
             raise BadInput(f"no case files (*.yaml) under {', '.join(map(str, case))}")
         if subject is not None:
-            return replay_by_subject(subject, cases, protocol, json=json)
+            ended = replay_by_subject(subject, cases, protocol, json=json)
+            if refused is not None:
+                raise refused
+            return ended
         judged_cases = [judge(each, protocols_for(each, protocol)) for each in cases]
     if format_ is not None:
         _draw(judged_cases, format_, file)

@@ -79,7 +79,10 @@ class ReachedStep:
 
 @dataclass
 class Loss:
-    """An acknowledged record that is no longer at its offset. `was_read` is True if a consumer had read the record."""
+    """An acknowledged record that is no longer at its offset.
+
+    `was_read` is True if the consumer of a scenario had read the record. Schedules on clusters do not record reads.
+    """
 
     value: str
     partition: int

@@ -282,8 +282,8 @@ def _breaking() -> Iterator[str]:
     yield _wrapped(
         "The number in brackets is the length of the shortest known schedule. `epochfuzz explain releases --json`"
         " prints these schedules, and `epochfuzz replay CASE --trace` prints the steps of a case. If a choice"
-        " follows *with*, the property breaks only with both choices. *Or* separates alternatives. [Mechanisms](mechanisms.md) describes"
-        " the choices."
+        " follows *with*, the property breaks only with both choices. *Or* separates alternatives."
+        " [Mechanisms](mechanisms.md) describes the choices."
     )
     yield markdown.table(["protocols", "breaks", "because of", "cases"], rows)
 

@@ -73,6 +73,14 @@ def test_replay_exits_with_1_if_the_adapter_dies(epochfuzz: Any) -> None:
     assert said in " ".join(ended.out.split())
 
 
+def test_replay_on_an_adapter_names_invalid_case_files_and_exits_with_2(epochfuzz: Any, tmp_path: Path) -> None:
+    (tmp_path / "broken.yaml").write_text("schema: 1\n", encoding="utf-8")
+    ended = epochfuzz("replay", M1_LOSS, str(tmp_path), "-p", "hw", "--subject", shlex.join(SUBJECT))
+    assert ended.code == 2
+    assert "broken.yaml" in ended.err
+    assert "m1-loss" in ended.out
+
+
 def test_replay_exits_with_4_and_names_a_case_with_unsupported_events(epochfuzz: Any) -> None:
     ended = epochfuzz("replay", M1_LOSS, "-p", "hw", "--subject", shlex.join((*HOSTILE, "answer_twice", "event")))
     assert ended.code == 4

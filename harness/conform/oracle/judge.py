@@ -1,7 +1,8 @@
 """The interface of an oracle, which selects the events to send to an adapter, and checks the replies.
 
-There are two oracles. lockstep.py compares the system under test with the model, and promises.py checks the guarantees
-to clients.
+lockstep.py compares the system under test with the model. promises.py checks the guarantees to clients. For a client
+library under test, client/ checks the guarantees that the library gives. This module also has the names of the fields
+of an observation.
 """
 
 import re

@@ -46,7 +46,8 @@ def deck_for(model: Model, settings: Settings, protocols: Iterable[Protocol] = (
     its copies in the deck, for each replica. The deck contains all phrases that the settings can enable, with one
     exception. It contains a phrase with a particular verb (`Cards.particular`) only if one of the protocols can enable
     the verb. All other verbs that none of the protocols can enable are dead: they are drawn, and then removed from the
-    schedule.
+    schedule. If `protocols` is empty, the deck has no particular verb and no dead
+    verb.
     """
     number_of = model.events.verb_number
     starts = [model.initial(protocol, settings) for protocol in protocols]

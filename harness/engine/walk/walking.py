@@ -52,6 +52,7 @@ def walk(
                 break
             running.append(pool.submit(walker.walk, first, count))
             if len(running) >= 2 * jobs:
+                # The oldest first, so that the tally always covers schedules without a gap and a run can resume.
                 tally.add(running.popleft().result())
                 report(tally, time.monotonic() - started)
         while running:
