@@ -1,8 +1,8 @@
 """Run campaigns from Python on your own Spark session: in a notebook, in Airflow, or on Databricks.
 
-Each function uses all cores of the session, and leaves the session open. It prints the session's master to stderr. It
-writes its results to the directory `out`, as the epochfuzz command of the same name does. Another call with equal
-arguments resumes an interrupted run.
+Each function uses all cores of the session, and leaves the session open. Each function prints the session's master to
+stderr, and writes its results to the directory `out`, as the corresponding epochfuzz command does. Another call with
+equal arguments resumes an interrupted run.
 """
 
 import sys
@@ -81,7 +81,8 @@ def conform(
 ) -> Conformance:
     """Compare a system under test with the model on Spark, as `epochfuzz conform --campaign` does.
 
-    `command` starts the adapter of the system. The workers run this command, so its path must be valid on each of them.
+    `command` starts the adapter (the program that wraps the system). Spark's workers run `command`, so its path must be
+    valid on every worker.
     Returns the result with its findings. Raises CampaignError, SubjectUnable and CommandError.
     """
     from epochfuzz.harness.campaign.conformance.conformance_job import Trials
@@ -112,7 +113,8 @@ def audit(
 ) -> "Audit":
     """Read brokers' logs and data directories on Spark, as `epochfuzz audit --spark` does, and return the findings.
 
-    `logs`, `layouts` and `broker` mean the same as the arguments of that command. Raises AuditError and CampaignError.
+    `logs`, `layouts` and `broker` mean the same as the arguments of `epochfuzz audit`. Raises AuditError and
+    CampaignError.
     """
     from epochfuzz.harness.audit import on_spark
     from epochfuzz.harness.audit.audit import AuditRequest
@@ -123,9 +125,9 @@ def audit(
 
 @contextmanager
 def _works(spark: "SparkSession", out: str) -> Iterator[None]:
-    """Print the session's master. If the directory `out` is on this machine, lock it inside this block.
+    """Print the session's master, and lock a directory `out` on this machine until the with statement ends.
 
-    Raises CampaignError if another process has locked the directory, or if it cannot be written.
+    Raises CampaignError if another process has locked the directory, or if the directory cannot be written.
     """
     print(versions.place(spark), file=sys.stderr)
     here = None if versions.is_remote() else on_this_machine(out)

@@ -17,7 +17,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 
 class NoSuchSchedule(AssertionError):
-    """No schedule breaks the property within the bounds, or the search ran out of memory before it found one."""
+    """The search found no schedule that breaks the property within the bounds, or it ran out of memory."""
 
 
 def run_schedule(events: Iterable[str], protocol: str, **settings: Any) -> Run:

@@ -2,8 +2,8 @@
 
 A verb such as `expand` is enabled in few states, and most events lead away from such a state. So random events, even
 random enabled events, hardly ever contain such a verb. To extend a balanced schedule, the generator picks the verb that
-the schedule contains least often. It then looks for a few events of progress and recovery that lead to a state where
-the verb is enabled.
+the schedule contains least often. The generator then looks for a few events of progress and recovery that lead to a
+state where the verb is enabled.
 """
 
 import random
@@ -23,7 +23,8 @@ _PASSED = 0.5  # the turns added for a verb on the path to another verb, and for
 def balanced(draw: random.Random, start: Execution, alphabet: bytes, length: int) -> bytes:
     """Return a schedule of about `length` enabled events that gives every verb a share of the events.
 
-    The schedule also contains some events that are not enabled. It ends early if no path leads to an enabled verb.
+    The schedule also contains some events that are not enabled. The schedule ends early if no path leads to an enabled
+    verb.
     """
     execution = start.copy()
     events = {verb: [each for each in alphabet if verb_of(each) is verb] for verb in map(verb_of, alphabet)}
@@ -52,7 +53,7 @@ def balanced(draw: random.Random, start: Execution, alphabet: bytes, length: int
 
 
 def _sensible(verbs: dict[Verb, float], execution: Execution) -> list[Verb]:
-    """Return the verbs to choose from.
+    """Return the verbs that the next event may have.
 
     Once the run has reached its bound of leader epochs, the function leaves out verbs that stop a replica or open
     another epoch, but keeps verbs that heal. No election could replace a stopped leader then, and soon only crashes and
@@ -65,7 +66,7 @@ def _sensible(verbs: dict[Verb, float], execution: Execution) -> list[Verb]:
 
 
 def _path(draw: random.Random, start: Execution, wanted: Sequence[int], attempts: Sequence[Sequence[int]]) -> bytes:
-    """Return a path: some enabled events, and then an enabled event from `wanted`. Empty if no path was found.
+    """Return a path: enabled events, the last of them from `wanted`. The path is empty if the search found none.
 
     Each element of `attempts` holds the events that one random attempt may use before the event from `wanted`.
     """

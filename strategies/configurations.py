@@ -23,7 +23,7 @@ def configurations(draw: st.DrawFn, *, max_replicas: int = MAX_REPLICAS) -> Conf
 
 
 def _values(setting: "Field[Any]", replicas: int) -> st.SearchStrategy[Any]:
-    """Return a strategy for the values of a setting, given the number of replicas. Its first value is the simplest."""
+    """Return a strategy for the values of a setting, given the number of replicas. The simplest value is the first."""
     if setting.name == "acks":
         return st.sampled_from(sorted(ACKS, reverse=True))
     if setting.name == "min_insync_replicas":

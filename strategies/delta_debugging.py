@@ -1,10 +1,10 @@
-"""Delete events from a schedule as long as it fails, by delta debugging (Zeller and Hildebrandt, 2002)."""
+"""Delete events from a schedule as long as the rest still fails, by delta debugging (Zeller and Hildebrandt, 2002)."""
 
 from collections.abc import Callable
 
 
 def delta_debugged(failing: bytes, breaking: Callable[[bytes], bytes | None]) -> bytes:
-    """Return a shortened failing schedule: delete sequences of events, long sequences first and single events last.
+    """Return a schedule that still fails, after deleting sequences of events from `failing`, long sequences first.
 
     `breaking` returns the part of a schedule that is needed for the failure, or None if the schedule does not fail. The
     function tries sequences at the end of the schedule before sequences at its start.

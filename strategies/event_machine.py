@@ -9,10 +9,10 @@ This module draws the next rule itself, for three reasons.
 * Hypothesis leaves out each rule with a probability that it draws for each example (swarm testing). That is good if a
   few rules are enough. But the shortest loss under the protocol `hw` needs seven verbs, and seven of eight examples
   lack one or more of these verbs.
-* An example can follow a course: the steps of a schedule that was found before, for example by a scout. The example
-  draws a seed, which determines the course, and then a choice for each step. The seed 0 stands for no course. If
-  shrinking sets the seed to 0, the other choices still result in the same steps. So shrinking can first remove the
-  course, and then any of the steps.
+* An example can follow a course: the steps of a schedule that was found before, for example by a scout (scouting.py).
+  The example draws a seed, which determines the course, and then a choice for each step. The seed 0 stands for no
+  course. If shrinking sets the seed to 0, the other choices still result in the same steps. So shrinking can first
+  remove the course, and then any of the steps.
 * If a rule cannot run, Hypothesis draws again, and uses up the choices of the next step. So after the removal of an
   event from a schedule, all later events would change. Here a draw without an event uses as many choices as a step. So
   shrinking can remove an event, and the machine skips later events that are no longer possible.

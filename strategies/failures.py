@@ -39,7 +39,10 @@ def __getattr__(name: str) -> type[PropertyBroken]:
 
 
 def first_broken(execution: Execution, judged: int) -> str | None:
-    """Return the name of the most severe broken property in the set `judged` (a bit for each), or None if all hold."""
+    """Return the name of the most severe broken property in the set `judged`, or None if all hold.
+
+    The set has a bit for each property.
+    """
     broken = execution.broken() & judged
     if not broken and judged & AT_END:
         broken = execution.broken_at_end() & judged

@@ -186,6 +186,7 @@ class ReplicationMachine(EventMachine):
     def schedule(self, seed: int) -> bytes:
         """Return a schedule that breaks a property under the first protocol, or else a balanced schedule.
 
-        The schedule is balanced if the scout found no schedule that breaks a property.
+        If the scout (scouting.py) found no schedule that breaks a property, each verb has a share of the schedule's
+        events.
         """
         return scouting.find(self.scout, seed, hypothesis_settings().stateful_step_count)

@@ -16,7 +16,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 @cache
 def simplest_first(settings: Configuration) -> bytes:
-    """Return the events that the settings allow, sorted by the preference of shrinking."""
+    """Return the events that the settings allow, with the events that shrinking prefers first."""
     return in_order(settings.alphabet())
 
 

@@ -1,17 +1,17 @@
 """Scouting: a quick search for failing schedules that a state machine can follow.
 
 A step of a Hypothesis state machine takes some hundred times as long as a step of the model. So a machine runs too few
-schedules to find a failure that needs nine events in order. A scout runs random schedules in the model alone. If some
-of these schedules break a property, the scout removes unnecessary events from the shortest failing schedules, and the
-machine follows the result.
+schedules to find a failure that needs nine events in a certain order. A scout runs random schedules in the model alone.
+If some of these schedules break a property, the scout removes unnecessary events from the shortest failing schedules,
+and the machine follows the result.
 
 The schedules resemble those of probabilistic concurrency testing (PCT, Burckhardt et al. 2010): replication makes
 progress, interrupted by a few disturbances such as crashes and elections. With fewer disturbances a schedule breaks a
-property less often, but the failing schedules are shorter. `hw` loses a record by a restart and an election in nine
-events, or by three elections in ten events. Removing events from the second schedule never results in the first. So a
-scout uses a few more disturbances, and takes the shortest failure. With six disturbances and a hundred events to try, a
-second of scouting finds the loss 29 times, and 10 of these schedules have nine events. With two disturbances and forty
-events, a second of scouting finds the loss 2 times.
+property less often, but the failing schedules are shorter. The protocol `hw` loses a record by a restart and an
+election in nine events, or by three elections in ten events. Removing events from the second schedule never results in
+the first. So a scout uses a few more disturbances, and takes the shortest failure. With six disturbances and a hundred
+events to try, a second of scouting finds the loss 29 times, and 10 of these schedules have nine events. With two
+disturbances and forty events, a second of scouting finds the loss 2 times.
 """
 
 import random

@@ -12,8 +12,9 @@ _HOME = Path(__file__).resolve().parents[1]
 def hides_frames(failure: Any) -> bool:
     """Return whether pytest leaves out the frames of epochfuzz. `failure` is a `pytest.ExceptionInfo`.
 
-    The result is True for a failed check, because its message explains it, and for an exception from the user's code,
-    because the user's own frames are enough. It is False for an exception from inside epochfuzz, an internal error.
+    The result is True for a failed check, because its message explains the failure, and for an exception from the
+    user's code, because the user's own frames are enough. The result is False for an exception from inside epochfuzz,
+    an internal error.
     """
     if isinstance(failure.value, AssertionError):
         return True

@@ -18,7 +18,8 @@ Failing = Callable[[bytes], bytes | None]
 def shortest(schedule: bytes, failing: Failing) -> bytes:
     """Shorten a failing schedule as far as possible.
 
-    The function removes runs of neighbouring events, renames replicas, and removes pairs of events that may be apart.
+    The function removes runs of neighbouring events, renames replicas, and removes pairs of events that need not be
+    neighbours.
     """
     schedule = delta_debugged(schedule, failing)
     for other in (*renamings(schedule), *without_pairs(schedule)):
@@ -37,7 +38,7 @@ def without_pairs(schedule: bytes) -> Iterator[bytes]:
 def renamings(schedule: bytes) -> Iterator[bytes]:
     """Yield the schedule with two replicas exchanged or with one replaced by the other, for all pairs of replicas.
 
-    This can save events: A leads from the start, and any other replica must be elected before it leads.
+    This can save events: replica A leads from the start, and any other replica must be elected before it leads.
     """
     for a, b in combinations(range(max(map(replica_of, schedule), default=0) + 1), 2):
         for names in ({a: b, b: a}, {b: a}, {a: b}):

@@ -25,7 +25,10 @@ _NAMED = 3  # number of files that a sentence names, if there are many
 
 @dataclass(frozen=True)
 class Attribution:
-    """The broker of each file and origin, and the files whose lines an audit can't rely on."""
+    """The broker of each file and of each origin, and the files with lines that an audit can't rely on.
+
+    An origin is the container, pod or host that a log collector puts before a line.
+    """
 
     brokers: dict[str, int]  # by file
     origins: dict[tuple[str, str], int | None]  # by file and origin; None if the origin may belong to another broker
@@ -38,19 +41,22 @@ class Attribution:
     is_one_cluster: bool  # whether the lines show that all files with events are of one cluster
 
     def broker_of(self, event: Event) -> int | None:
-        """Return the broker of an event, or None if nothing names it."""
+        """Return the broker of an event, or None if neither the line nor its origin nor its file names a broker."""
         if event.broker is not None:
             return event.broker
         own = (event.file, event.origin or "")
         return self.origins[own] if own in self.origins else self.brokers.get(event.file)
 
     def counts(self, event: Event) -> bool:
-        """Return whether the audit can rely on an event."""
+        """Return whether the audit can rely on an event.
+
+        False if lines of its file are out of order or often unreadable, or if the end of its own line may be cut off.
+        """
         return event.file not in self.left_out and not (event.doubtful and event.file in self.doubted)
 
 
 def attributed(request: "AuditRequest", files: Sequence[LogFacts]) -> Attribution:
-    """Return the brokers of all files and origins.
+    """Find the brokers of all files and origins.
 
     Raises AuditError if the files are from several clusters, or if --broker finds no broker.
     """
@@ -92,7 +98,7 @@ def attributed(request: "AuditRequest", files: Sequence[LogFacts]) -> Attributio
 
 
 def releases_of(facts: LogFacts) -> set[str]:
-    """Return the Kafka releases that a file names. Leaves out a release at the end of a line that may be cut."""
+    """Return the Kafka releases that a file names. Leaves out a release that may be cut off at the end of its line."""
     return facts.releases | (facts.doubtful_releases if facts.is_trusted else set())
 
 
@@ -130,8 +136,9 @@ def _learned(files: Sequence[LogFacts], by_path: Mapping[str, int]) -> Iterator[
     """Yield pairs of (file, origin) and the broker of this origin, or None if the broker is uncertain.
 
     A name in an origin stands for a broker if each origin whose lines name the broker contains the name, and no origin
-    whose lines name another broker contains it. An origin without such a name is left out, unless it has a name that
-    differs from a known name only in its numbers. Then its broker is uncertain.
+    whose lines name another broker contains the name. An origin without such a name is left out. But if a name in this
+    origin differs from a known name only in its numbers, the broker of the origin is uncertain. `by_path` has the
+    brokers of files whose path names the broker. These files are skipped.
     """
     everywhere = _names_of_brokers(files)
     for facts in files:
@@ -176,7 +183,7 @@ def _shape(name: str) -> str:
 
 
 def _undated(files: Sequence[LogFacts], brokers: Mapping[str, int]) -> set[int]:
-    """Return brokers that have undated lines in several kinds of files, such as server.log and state-change.log."""
+    """Return the brokers that have undated lines in several kinds of files, such as server.log and state-change.log."""
     kinds: dict[int, set[str]] = {}
     for facts in files:
         if facts.events and facts.undated:

@@ -64,7 +64,7 @@ class AuditRequest:
         return sum(source.unpacked for source in self.sources if source.problem is None)
 
     def parts(self) -> list[Part]:
-        """Return the parts of all readable files, for several workers. Only large text files have several parts."""
+        """Divide all readable files into parts for several workers. Only large text files have several parts."""
         return [part for source in self.sources if source.problem is None for part in _parts(source)]
 
     def whole(self) -> list[Part]:
@@ -133,7 +133,7 @@ class Audit:
         return AuditVerdict.INCONCLUSIVE if self.gaps else AuditVerdict.NOTHING
 
     def plain(self) -> "evidence.AuditNumbers":
-        """Return the audit as fields of the document of `--json`. The caller adds the findings."""
+        """Return the fields that the audit has in the document of `--json`, except its findings."""
         return {
             "verdict": str(self.verdict),
             "files": self.files,
@@ -153,7 +153,7 @@ class Audit:
 
 @dataclass
 class AuditVerdicts:
-    """The collected results of all partitions."""
+    """The results of the partitions that an audit has checked, added one by one."""
 
     partitions: int = 0
     findings: list[PartitionFinding] = field(default_factory=list)
@@ -206,9 +206,9 @@ def concluded(request: AuditRequest, files: Sequence[LogFacts], whose: Attributi
 
 
 def _no_lines_of_brokers(request: AuditRequest, files: Sequence[LogFacts]) -> str | None:
-    """Return an error message if no line of the files is from a broker, or None.
+    """Return an error message if no line of the files is from a broker, else None.
 
-    An audit of such files finds no loss, but this result means nothing.
+    An audit of files without lines of brokers finds no loss, but this result means nothing.
     """
     if any(facts.is_broker for facts in files):
         return None

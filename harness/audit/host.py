@@ -2,7 +2,8 @@
 
 There is one exception: logs packed with zstd need Python 3.14 or the package zstandard. `make audit.pyz` packs this
 module and its imports into one file. The command `epochfuzz audit` uses the same readers and rules. In addition,
-`epochfuzz audit` measures the time, and writes the case of a finding (told_case.py), which needs the model.
+`epochfuzz audit` measures its own running time, and turns a finding into a case: a schedule of events to replay in the
+model (told_case.py).
 """
 
 import argparse
@@ -57,7 +58,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def document(audit: Audit) -> str:
-    """Return the JSON document of `epochfuzz audit --json`, without cases, because cases need the model."""
+    """Return the JSON document of `epochfuzz audit --json`, without the cases, which need the model."""
     findings = [{**finding.plain(), "explained": None} for finding in audit.findings]
     partitions = [each.plain() for each in affected(audit.findings)]
     return json.dumps({**audit.plain(), "affected": partitions, "findings": findings}, indent=2)

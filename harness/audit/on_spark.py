@@ -50,7 +50,7 @@ def run(spark: SparkSession, uri: str, request: AuditRequest, report: Report) ->
 
 
 def _take(directory: CampaignDirectory, request: AuditRequest) -> None:
-    """Write the request into the directory. Raises AuditError if the directory already holds something else."""
+    """Write the request into the directory. Raises AuditError if the directory holds other data."""
     named = request.text() + state_of(request.disks)
     rows = directory.read_rows("request", REQUEST)
     if not rows:
@@ -85,7 +85,7 @@ class _Run:
         return concluded(self._request, files, whose, verdicts)
 
     def _read(self) -> list[LogFacts]:
-        """Read the parts that have not been read. Returns the facts of all parts, in order."""
+        """Read the parts that have not been read. Returns the facts of all parts, sorted by file and part."""
         known = self._facts()
         done = {(facts.source, facts.part) for facts in known}
         missing = [part for part in self._request.parts() if (part.file, part.number) not in done]

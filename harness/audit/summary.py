@@ -68,7 +68,7 @@ def affected(findings: Iterable[PartitionFinding]) -> list[Affected]:
 
 
 def _first_of(findings: Sequence[PartitionFinding]) -> list[PartitionFinding]:
-    """Return the findings that show when the loss happened: the findings of kind COMMITTED_LOSS, or else all."""
+    """Return the findings that show when the loss happened: those of kind COMMITTED_LOSS, or all if there are none."""
     return [each for each in findings if each.what == What.COMMITTED_LOSS] or list(findings)
 
 

@@ -1,4 +1,4 @@
-"""The tasks of an audit on Spark. Each maps Arrow batches to batches of rows."""
+"""The tasks of an audit on Spark. Each task maps Arrow batches to batches of rows."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -36,7 +36,7 @@ def read_parts(layouts: str, batches: Batches) -> Batches:
 
 
 def _batch(events: Sequence[Event], part: int) -> pa.RecordBatch:
-    """Return events as rows of READ. They are built column by column, which is several times faster than row by row."""
+    """Return events as rows of READ, built by column, which is several times faster than building them row by row."""
     columns = [pa.array([getattr(event, name) for event in events], READ.field(name).type) for name in FIELDS]
     columns += [pa.array([part] * len(events), pa.int64()), pa.nulls(len(events), pa.string())]
     return pa.RecordBatch.from_arrays(columns, schema=READ)

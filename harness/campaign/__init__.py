@@ -3,7 +3,7 @@
 The kinds of work are random runs, state machines, conformance tests, transition tours, and schedules on clusters.
 run/job.py declares the interface of a kind, and run/campaign.py runs the campaign.
 
-The directory holds the whole state of a campaign. The table of parameters has the request. The table of blocks has one
+The directory holds the whole state of a campaign. The table `parameters` describes the job. The table of blocks has one
 row for each finished block of schedules. The table of waves has the time that each wave (a group of blocks) took. The
 findings and cases are the results, and the table `outcome` marks the results as complete. Only Spark writes the tables,
 through DataFrames. The directory can therefore be in any file system that Spark can write, and a campaign can also use

@@ -1,1 +1,1 @@
-"""Cases: files with a schedule and its expected results, and the replay that checks them."""
+"""Cases (files with a schedule of events and its expected results), and the replay that checks a case."""

@@ -24,12 +24,12 @@ def bundled_cases() -> tuple["Case", ...]:
 
 
 def files() -> dict[str, Path]:
-    """Return the files of all installed cases by id, sorted by folder and id."""
+    """Return the file of each installed case: a dictionary from id to path, sorted by folder and id."""
     return {file.stem: file for file in sorted(CORPUS.glob("*/*.yaml"))}
 
 
 def located(path: Path) -> Path:
-    """Return `path`. If this path does not exist and is the id of an installed case, return that case's file."""
+    """Return `path`, or the case file if `path` does not exist and is the id of an installed case."""
     if os.path.exists(path) or path.suffix or len(path.parts) != 1:  # also True for a name that is too long
         return path
     return files().get(path.name, path)

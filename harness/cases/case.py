@@ -41,8 +41,9 @@ class Expectation:
     """The expected result of a schedule under one protocol.
 
     Each property in `broken` must break. Event number `at` must be the first that breaks a property in `broken` (None:
-    not checked). A warning such as `isr-complete` counts for `at` only if no other property breaks. Other properties
-    may break too, because one broken guarantee often breaks others. But if `broken` is empty, no property may break.
+    not checked). A property that only warns of a later loss, such as `isr-complete`, counts for `at` only if no other
+    property breaks. Other properties may break too, because one broken guarantee often breaks others. But if `broken`
+    is empty, no property may break.
     `permitted` lists exactly the properties that break and that the settings permit to break, such as no-acked-loss
     with acks=1 (None: not checked).
     """
@@ -82,10 +83,11 @@ class CheckedState:
 
 @dataclass(frozen=True)
 class Case:
-    """A schedule (`events`, one byte for each event) with its settings, its expected results, and `why` it is kept.
+    """A schedule (`events`, one byte for each event) with its settings, expected results and reason to keep it.
 
-    `expect` holds the expected results by protocol, and `systems` the expected results by third-party system.
-    epochfuzz writes `provenance`, the origin of the case, such as the seed of the run that found it.
+    `why` is the reason. `expect` holds the expected results by protocol, and `systems` the expected results by
+    third-party system. epochfuzz writes `provenance`, the origin of the case, such as the seed of the run that found
+    the case.
     """
 
     id: str
@@ -100,7 +102,7 @@ class Case:
 
     @property
     def fingerprints(self) -> dict[str, str]:
-        """The recorded fingerprints of replays (16 hexadecimal digits), by protocol."""
+        """The recorded fingerprints of replays (digests of all events and their effects), by protocol."""
         return dict((self.provenance or {}).get("fingerprint", {}))
 
     @property

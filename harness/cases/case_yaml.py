@@ -1,4 +1,4 @@
-"""Read and write the YAML of case files. Each Value has the name and the line that error messages show.
+"""Read and write the YAML of case files. Each Value (a node of a file) has the name and line for error messages.
 
 Anchors, aliases, tags and merge keys are rejected, because no case needs them. Without aliases, a small file cannot
 expand to a large document.
@@ -91,7 +91,7 @@ class Value:
         return [Value(self.file, name, item) for item in self.node.value]
 
     def scalar(self) -> str | int | bool | None:
-        """Return a single value: a whole number, a truth value, None or text. Raises CaseError.
+        """Return a single value: a whole number, a truth value, None or text. Raises CaseError for a list or mapping.
 
         Numbers in any other form, such as 1.5 or 017, stay text.
         """
@@ -105,7 +105,7 @@ class Value:
         return int(text) if self._is("int") and _WHOLE_NUMBER.fullmatch(text) else text
 
     def text(self) -> str:
-        """Return the value as printable text, with a space for each sequence of white space. Raises CaseError."""
+        """Return the value as printable text, with one space in place of each run of white space. Raises CaseError."""
         if not self._is("str"):
             raise self.expected("text (in quotes if it looks like a number, a date or yes and no)")
         text = " ".join(self.node.value.split())

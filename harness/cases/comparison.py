@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 class Comparison:
     """The findings of a run, compared with a corpus of cases.
 
-    `known` has an entry for each finding, in order: the id of the case that shows the finding, or None if no case does.
-    `no_longer_seen` lists the violations that a case expects and the run did not show.
+    `known` has an entry for each finding, in the order of the findings: the id of the case that shows the finding, or
+    None if no case does. `no_longer_seen` lists the violations that a case expects but that the run did not find.
     """
 
     known: tuple[str | None, ...]
@@ -38,8 +38,8 @@ def compare(
 ) -> Comparison:
     """Compare the findings of a run under some protocols with the cases of a corpus.
 
-    The function ignores cases with other settings, because they cannot show the findings. The bounds of the settings
-    may differ.
+    The function ignores a case whose settings differ from `settings`, because such a case cannot show the findings.
+    Only the bounds `records` and `epochs` may differ.
     """
     alike = [case for case in corpus if without_bounds(case.settings) == without_bounds(settings)]
     known = tuple(next((case.id for case in alike if shows(case, finding)), None) for finding in findings)
@@ -62,14 +62,15 @@ def news(findings: Sequence[Finding], settings: Configuration, corpus: Iterable[
 
 
 def is_unreported(finding: Finding) -> bool:
-    """Return whether a finding is unexpected or suspected: no issue or KIP describes its bug."""
+    """Return whether no issue or KIP describes the bug that a finding shows."""
     return finding.known_flaw is None or finding.causes.status is CauseStatus.SUSPECTED
 
 
 def shows(case: Case, finding: Finding) -> bool:
     """Return whether a case shows a finding.
 
-    The case must expect the violation, and its schedule must be the finding's schedule or a variant of that schedule.
+    The case must expect the finding's violation. The canonical form of the case's schedule must be the schedule of the
+    finding or one of `finding.variants`.
     """
     expectation = case.expect.get(finding.protocol.name)
     if expectation is None or finding.property not in expectation.broken:
@@ -80,13 +81,13 @@ def shows(case: Case, finding: Finding) -> bool:
 
 
 def without_bounds(settings: Configuration) -> dict[str, object]:
-    """Return the settings that a case file would list, except for the bounds `records` and `epochs`."""
+    """Return `replicas` and each setting that differs from its default, without the bounds `records` and `epochs`."""
     bounds = ("records", "epochs")
     return {key: value for key, value in settings.changed().items() if key not in bounds}
 
 
 def comparison_json(findings: Sequence[Finding], comparison: Comparison) -> "walks.Compared":
-    """Return the comparison as plain data for JSON, see Compared in harness/documents/walks.py."""
+    """Return the comparison as plain data for JSON (the document Compared in harness/documents/walks.py)."""
     compared = list(zip(findings, comparison.known, strict=True))
     return {
         "new": [_pair(finding) for finding, case in compared if case is None],

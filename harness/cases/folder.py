@@ -14,7 +14,7 @@ def twin_of(case: Case, kept: Iterable[Case]) -> Case | None:
 
 
 def under_a_free_id(case: Case, kept: Iterable[Case]) -> Case:
-    """Return the case. If a case in `kept` has its id, the returned case has another id, such as `loss-2`."""
+    """Return `case`, but with another id such as `loss-2` if a case in `kept` already has the id of `case`."""
     taken = {other.id for other in kept}
     number = 2
     name = case.id

@@ -10,7 +10,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 
 def case_for(finding: Finding, seed: int, who: str) -> Case:
-    """Return a case for a finding. It expects the results of the schedule under every protocol of the run.
+    """Return a case for a finding. The case expects the schedule's results under every protocol of the run.
 
     `who` names the kind of run, such as `A campaign`. The case's `why` starts with this text.
     """
@@ -34,7 +34,7 @@ def case_of_breach(witness: Witness, protocol: Protocol, property_: str, who: st
 
 
 def case_of_witness(witness: Witness, name: str, why: str, provenance: dict[str, Any]) -> Case:
-    """Return a case for the schedule of a Witness. It expects the results that the Witness has for each protocol.
+    """Return a case for the schedule of a Witness. The case expects the results in `witness.runs`, by protocol.
 
     The id of the case is `name` in lower case. A hyphen replaces each sequence of other characters than letters and
     digits.

@@ -1,6 +1,6 @@
 """Show the state after a schedule and the events that are enabled next, and make a case of the schedule.
 
-The caller appends events to the schedule (`new-case`), or has the whole schedule (`play`).
+The command `new-case` builds the schedule event by event. The command `play` passes a complete schedule.
 """
 
 from collections.abc import Iterable
@@ -38,27 +38,32 @@ class Recording:
 
     @property
     def scene(self) -> Scene:
-        """The drawable description of the last step. Without any step, it describes the state at the start."""
+        """The drawable description of the last step. Without any step, the scene shows the state at the start."""
         return self.run.scenes[-1]
 
     def enabled(self) -> list[int]:
-        """Return the events that are enabled now, in ascending order."""
+        """Return the events that are enabled now, sorted by their event bytes."""
         state = self.state
         return [event for event in self.settings.alphabet() if step(state.copy(), event) == APPLIED]
 
     def why_not(self, event: int) -> str:
-        """Return the reason why an event is not enabled now; an empty text if it is enabled."""
+        """Return the reason why an event is not enabled now. For an enabled event, the text is empty."""
         return refusal.why_not(self.state, event)
 
     def case(self, slug: str, why: str) -> Case:
-        """Return a case that expects the schedule's current results under each reference design and `self.protocol`.
+        """Return a case for the schedule so far. The case expects the current results of replays.
 
-        If `why` is empty, the case has a step-by-step description of the run as its reason.
+        The replays are under each reference design (a protocol such as `kip-101`) and under `self.protocol`.
+
+        The case's `why` is the text `why`. If this text is empty, `why` is a description of the run, step by step.
         """
         return recorded(slug, why or self.run.description, bytes(self.events), self.settings, [self.protocol])
 
 
 def recorded(slug: str, why: str, events: bytes, settings: Configuration, protocols: Iterable[Protocol]) -> Case:
-    """Return a case for a schedule. It expects the current results under each reference design and `protocols`."""
+    """Return a case for a schedule. The case expects the current results of replays.
+
+    The replays are under each reference design (a protocol such as `kip-101`) and under `protocols`.
+    """
     names = dict.fromkeys([*GENERATIONS, *(protocol.name for protocol in protocols)])
     return rewritten(Case(slug, why, settings, events, expect={name: Expectation(()) for name in names}))

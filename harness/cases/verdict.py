@@ -16,11 +16,12 @@ class Verdict:
     """The result of a case's schedule under one protocol, and its differences from the expectation.
 
     `at` is the number of the event that first broke an expected property. If no expected property broke, `at` is the
-    number of the event that first broke any property, or None. A warning such as `isr-complete` counts only if no other
-    property broke. `mismatches` has a sentence for each difference.
+    number of the event that first broke any property, or None. A property that only warns of a later loss, such as
+    `isr-complete`, counts only if no other property broke. `mismatches` has a sentence for each difference.
 
-    `drift` is a sentence if the replay's fingerprint differs from the recorded fingerprint, otherwise None. A drift is
-    more serious than a mismatch: the model has changed, or a run is no longer deterministic.
+    `drift` is a sentence if the replay's fingerprint (a digest of all events and their effects) differs from the
+    recorded fingerprint, otherwise None. A drift is more serious than a mismatch: the model has changed, or a run is no
+    longer deterministic.
     """
 
     run: Run
@@ -48,7 +49,7 @@ class JudgedCase:
 
     @property
     def drifted(self) -> bool:
-        """True if the fingerprint of a replay differs from the recorded one."""
+        """True if the fingerprint of a replay differs from the recorded fingerprint."""
         return any(verdict.drift for verdict in self.verdicts.values())
 
 
@@ -103,7 +104,7 @@ def _verdict(case: Case, run: Run) -> Verdict:
 
 
 def broken_otherwise(run: Run, expected: Expectation) -> Iterator[str]:
-    """Yield a sentence for each difference between the properties that a run broke and the expected ones."""
+    """Yield a sentence for each difference between the violations of a run and the expected violations."""
     for name in expected.broken:
         if name not in run.broken:
             yield f"{name} was expected to break, but {'is only permitted to' if name in run.permitted else 'held'}"
@@ -120,7 +121,8 @@ def broken_otherwise(run: Run, expected: Expectation) -> Iterator[str]:
 def _first_break(run: Run, broken: tuple[str, ...]) -> int | None:
     """Return the number of the first event that broke a property in `broken`, or None if no event did.
 
-    A warning such as `isr-complete` counts only if no other property in `broken` broke, as in `Run.at`.
+    A property that only warns of a later loss, such as `isr-complete`, counts only if no other property in `broken`
+    broke, as in `Run.at`.
     """
     return replace(run, first_broken={name: at for name, at in run.first_broken.items() if name in broken}).at
 

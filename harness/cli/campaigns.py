@@ -1,4 +1,4 @@
-"""Code that the commands about campaigns share: options, a Spark session, and the display of results."""
+"""Code that the commands about campaigns (resumable runs on Spark) share: options, a Spark session, and results."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -41,9 +41,9 @@ def note(text: str) -> None:
 
 
 def kept(directory: str, remote: str | None) -> "LocalTables | None":
-    """Return the tables of the campaign in a directory. None if the directory is not on this machine.
+    """Return the tables of the campaign in a directory on this machine. Raises CampaignError.
 
-    Raises CampaignError.
+    None if the directory is elsewhere, or if `remote` names a Spark Connect server.
     """
     from epochfuzz.harness.campaign.store.local_tables import LocalTables
     from epochfuzz.harness.campaign.store.location import on_this_machine
@@ -53,7 +53,7 @@ def kept(directory: str, remote: str | None) -> "LocalTables | None":
 
 
 def load(spark: "SparkSession", directory: str) -> "Campaign[Any]":
-    """Return the campaign in a directory. It must be a campaign that `campaign run` can resume.
+    """Return the campaign in a directory, if the command `campaign run` can resume this campaign.
 
     Raises BadInput if another command started the campaign, and CampaignError if there is no usable campaign.
     """
@@ -86,7 +86,7 @@ def mistakes() -> Iterator[None]:
 def spark_session(
     master: str | None, remote: str | None, works_in: str | None = None, memory: float | None = None
 ) -> Iterator["SparkSession"]:
-    """Open a Spark session for a command. Errors of Spark and of the directory become BadInput.
+    """Open a Spark session for a command. Errors of Spark and of `works_in` become BadInput.
 
     If the directory `works_in` is on this machine, the session locks this directory and keeps Spark's temporary files
     in it. `memory` is the limit of the driver's Java heap, in GiB.
@@ -114,7 +114,11 @@ def end(
     report: Path | None = None,
     sarif: Path | None = None,
 ) -> int:
-    """Print the results of a finished campaign, and write the requested files. Returns the exit code."""
+    """Print the results of a finished campaign, and write the requested files. Returns the exit code.
+
+    `report` is the HTML file and `sarif` the SARIF file to write, or None. Raises BadInput if the campaign did not run
+    schedules of the model but a file is requested.
+    """
     from epochfuzz.harness.campaign.clusters.cluster_job import ClusterOutcome
     from epochfuzz.harness.campaign.run.status import about
     from epochfuzz.harness.campaign.walks.outcome import MachineOutcome, ScheduleOutcome

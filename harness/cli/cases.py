@@ -14,7 +14,7 @@ from epochfuzz.strategies.project import project
 
 @contextmanager
 def mistakes_as_bad_input() -> Iterator[None]:
-    """Turn an error in a case file or in the name of a protocol into BadInput, inside this block."""
+    """Turn a CaseError or a ProtocolError in this block into BadInput."""
     try:
         yield
     except CaseError as error:
@@ -45,8 +45,8 @@ def protocols_for(case: Case, asked: Sequence[str] | None) -> Sequence[str]:
 def exit_code(judged_cases: Sequence[JudgedCase]) -> Exit:
     """Return the exit code of a command that checked cases.
 
-    It is INTERNAL if the fingerprint of a replay differs from the recorded one. Otherwise it is BROKEN if a case does
-    not end as expected, and AS_EXPECTED if all cases do.
+    The code is INTERNAL if the fingerprint of a replay (a digest of all events and their effects) differs from the
+    recorded fingerprint. Otherwise the code is BROKEN if a case does not end as expected, or else AS_EXPECTED.
     """
     if any(judged.drifted for judged in judged_cases):
         return Exit.INTERNAL

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def end_clusters(out: Console, outcome: ClusterOutcome, directory: str, facts: "walks.Facts", json: bool) -> int:
     """Print the results of a campaign on Kafka clusters. Returns the exit code.
 
-    The exit code is BROKEN if a schedule ends on Kafka with another result than in the model.
+    The exit code is BROKEN if the schedule of a finding ends on Kafka with another result than in the model.
     """
     asked, fuzzed = outcome.parameters, outcome.fuzzed
     protocol, settings = asked.parsed_protocol, asked.settings

@@ -35,7 +35,7 @@ class FileKind(Enum):
 
 
 def check_writable(option: str, path: Path, kind: FileKind) -> None:
-    """Raise BadInput if a file cannot be written, or exists and has another format.
+    """Raise BadInput if a file cannot be written, or exists in another format than `kind`.
 
     Commands call this function before a long run.
     """
@@ -44,7 +44,7 @@ def check_writable(option: str, path: Path, kind: FileKind) -> None:
 
 
 def write_file(path: Path, text: str, kind: FileKind) -> None:
-    """Write a file. Raises BadInput if the file cannot be written, or exists and has another format."""
+    """Write a file. Raises BadInput if the file cannot be written, or exists in another format than `kind`."""
     if (reason := _why_not_writable(path, kind)) is not None:
         raise BadInput(f"{path}: {reason}; name another file")
     _write(path, text, "w")

@@ -35,7 +35,7 @@ def show_first_finding(out: Console, protocols: Sequence[Protocol], settings: Co
 
 
 def _search(out: Console, protocols: Sequence[Protocol], settings: Configuration, goes_on: Callable[[], bool]) -> None:
-    """Search under one protocol after another, and show the first violation.
+    """Search under one protocol after another for a schedule that loses a record, and show the first one found.
 
     The search ends when `goes_on` returns False.
     """

@@ -15,7 +15,7 @@ _COMMAND_TO_RUN = "command"  # the argument with the words of a command, which m
 
 
 class Command(TyperCommand):
-    """A Typer command that takes its defaults from the project.
+    """A Typer command that takes defaults for its options from the project's pyproject.toml.
 
     `extra` names the optional dependency that the command needs, or is None.
     """
@@ -72,7 +72,7 @@ class Command(TyperCommand):
                 raise BadInput(f"{parameter.opts[0]} must be at most {most}; got {value}")
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command. Raises MissingExtra if its optional dependency is not installed."""
+        """Run the command. Raises MissingExtra if the optional dependency `extra` is not installed."""
         if self.extra is not None:
             extras.require(self.extra)
         return super().invoke(ctx)
@@ -85,7 +85,7 @@ class SparkCommand(Command):
 
 
 class ClientCommand(Command):
-    """A command that speaks Kafka's protocol to clients."""
+    """A command that serves Kafka clients."""
 
     extra = "client"
 
@@ -97,7 +97,7 @@ class ClusterCommand(Command):
 
 
 class Group(TyperGroup):
-    """A group of subcommands whose help shows flags without a type."""
+    """A group of subcommands. The group's help shows no type for flags."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters, including `--help`. The help shows no type for flags."""
@@ -107,7 +107,7 @@ class Group(TyperGroup):
 def _must(error: Exception) -> str | None:
     """Return the form that a rejected value must have, such as `at least 1`.
 
-    None if the error is not about a value.
+    None if the error does not reject a value.
     """
     parameter, message = getattr(error, "param", None), str(getattr(error, "message", ""))
     _, is_choice, choices = message.partition(" is not one of ")

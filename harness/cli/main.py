@@ -62,14 +62,14 @@ _FOLDERS = {"new-adapter": "adapters.", "skill": "adapters.", "play": "servers."
 
 
 class _Commands(Group):
-    """A group that imports each command on demand. Importing all commands takes longer than running a short one."""
+    """A group that imports each command on demand. Importing all commands takes longer than a short command runs."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of all commands, for help and completion."""
         return list(_COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return the command with this name, or None if there is none."""
+        """Return the command with the name `cmd_name`, or None if no command has this name."""
         for name in [cmd_name] if cmd_name in _COMMANDS else _COMMANDS:  # the error message suggests similar names
             if name not in self.commands:
                 self.commands[name] = _loaded(name)

@@ -101,7 +101,7 @@ def writes(kind: FileKind, extra: str | None = None) -> Callable[..., Path | Non
     """Return a Typer callback for an option that names a file to write.
 
     The callback raises BadInput if the file cannot be written, or if another option names this file too. The
-    callback raises MissingExtra if the extra is not installed.
+    callback raises MissingExtra if `extra`, an optional dependency of epochfuzz, is not installed.
     """
 
     def check(context: typer.Context, option: typer.CallbackParam, path: Path | None) -> Path | None:
@@ -142,7 +142,7 @@ _UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600}
 
 
 def parse_protocols(texts: list[str]) -> list[Protocol]:
-    """Return the protocols with the given names, each once. Raises BadInput."""
+    """Return the protocols with the given names, without duplicates. Raises BadInput for an unknown name."""
     try:
         return list({text: parse_protocol(text) for text in texts}.values())
     except ProtocolError as error:
@@ -163,7 +163,7 @@ def given(context: typer.Context) -> set[str]:
 
 
 def given_settings(context: typer.Context) -> dict[str, Any]:
-    """Return the settings of the model that the user typed, by name."""
+    """Return the model's settings that the user typed: a dictionary from name to value."""
     names = {setting.name for setting in dataclasses.fields(Configuration)}
     return {name: context.params[name] for name in given(context) & names}
 
@@ -178,13 +178,13 @@ def refuse_for_own_model(context: typer.Context, *used: str) -> None:
 
 
 def refuse_with(context: typer.Context, names: Iterable[str], other: str) -> None:
-    """Raise BadInput if the user typed options in `names`, which cannot be combined with the option `other`."""
+    """Raise BadInput if the user typed an option in `names`, because `other` excludes these options."""
     if dropped := _given_among(context, names):
         raise BadInput(f"{' and '.join(dropped)} can't be combined with {other}")
 
 
 def refuse_without(context: typer.Context, names: Iterable[str], needed: str) -> None:
-    """Raise BadInput if the user typed options in `names`, which need the option `needed`."""
+    """Raise BadInput if the user typed an option in `names`, because these options need the option `needed`."""
     if dropped := _given_among(context, names):
         raise BadInput(f"{' and '.join(dropped)} {'needs' if len(dropped) == 1 else 'need'} {needed}")
 
@@ -235,7 +235,7 @@ def _setting(field: "dataclasses.Field[Any]", defaults: dict[str, int]) -> inspe
 
 
 def words_of(settings: Configuration) -> list[str]:
-    """Return the options of a command line that select these settings, whatever the project's defaults are."""
+    """Return command-line options that select `settings`, whatever defaults the project's pyproject.toml sets."""
     said = settings.changed().keys() | project().config.keys()
     words = []
     for setting in dataclasses.fields(settings):
@@ -256,7 +256,7 @@ def _negation(key: str) -> str:
 
 
 def parse_property(name: str) -> int:
-    """Return the bit of the named property. Raises BadInput."""
+    """Return the bit that stands for the named property. Raises BadInput for an unknown name."""
     try:
         return properties.named(name).bit
     except properties.UnknownProperty as error:
@@ -264,7 +264,11 @@ def parse_property(name: str) -> int:
 
 
 def parse_duration(text: str, option: str = "--for", also: str = "") -> float:
-    """Return a duration in seconds from a text such as 60s, 5m or 8h. Raises BadInput."""
+    """Return a duration in seconds from a text such as 60s, 5m or 8h.
+
+    Raises BadInput for another text. The error message names the option `option`, and adds `also` to the list of
+    permitted forms.
+    """
     match = _DURATION.fullmatch(text)
     if match is None or float(match[1]) == 0:
         raise BadInput(f"{option}: a duration is a number and s, m or h, such as 60s or 8h{also}; got {text!r}")
@@ -275,7 +279,10 @@ def parse_duration(text: str, option: str = "--for", also: str = "") -> float:
 
 
 def parse_certify(text: str) -> float | None:
-    """Return the time for proofs in seconds: 0 means no proofs, and None means no limit. Raises BadInput."""
+    """Return the value of --certify, the time for proofs in seconds: 0 for no proofs, None for no limit.
+
+    Raises BadInput.
+    """
     if text in ("0", "all"):
         return {"0": 0.0, "all": None}[text]
     return parse_duration(text, "--certify", also=", or 0 or all")

@@ -36,7 +36,7 @@ class BadInput(Exception):
 
 @contextmanager
 def as_bad_input(kind: type[Exception], option: str | None = None) -> Iterator[None]:
-    """Turn errors of class `kind` inside this block into BadInput. If `option` is given, the message begins with it."""
+    """Turn errors of class `kind` in this block into BadInput. If given, `option` is the beginning of the message."""
     try:
         yield
     except kind as error:
@@ -44,13 +44,13 @@ def as_bad_input(kind: type[Exception], option: str | None = None) -> Iterator[N
 
 
 def end_broken_pipe() -> int:
-    """Discard the remaining output after the reader of stdout has closed the pipe. Returns the exit code."""
+    """Discard the remaining output, because the reader of stdout has closed the pipe. Returns the exit code."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return PIPE_CLOSED
 
 
 def console(json_wanted: bool) -> Console:
-    """Return the console for texts to the user. It writes to stderr if stdout is for JSON, else to stdout."""
+    """Return the console for texts to the user. The console writes to stderr if stdout is for JSON, else to stdout."""
     stream = sys.stderr if json_wanted else sys.stdout
     if stream.isatty():
         return PrintableConsole(file=stream, highlight=False, emoji=False)
@@ -58,7 +58,7 @@ def console(json_wanted: bool) -> Console:
 
 
 def complaints() -> Console:
-    """Return the console for error messages, on stderr. It prints texts such as `:100:` and `[bold]` unchanged."""
+    """Return the console for error messages, on stderr, where texts such as `:100:` and `[bold]` stay unchanged."""
     return PrintableConsole(stderr=True, highlight=False, emoji=False, markup=False, soft_wrap=True)
 
 

@@ -82,12 +82,12 @@ def _table(reruns: Reruns) -> Table:
 
 
 def verdict_text(run: "Run") -> str:
-    """Return the broken properties of a run as text, with the number of the event of the first violation."""
+    """Return a text that names the broken properties of a run, and the number of the event that broke the first."""
     return f"{', '.join(run.broken)} (after event {run.at})" if run.broken else "nothing"
 
 
 def _link(case: Case, protocol: str, told: "Rerun") -> str | None:
-    """Return the address in `play` of the first difference from the model, or of the start of the case.
+    """Return a link to `play` that shows the first difference from the model, or else the start of the case.
 
     None if the case is too long for `play`.
     """

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 class Saving:
     """The directory for case files of findings.
 
-    If `corpus` is given, a finding is saved only if no case of the corpus shows it.
+    If `corpus` is given, `save` leaves out the findings that a case of the corpus shows or that an issue or KIP
+    describes.
     """
 
     folder: CaseDirectory
@@ -43,7 +44,7 @@ class Saving:
                 raise BadInput(f"--out: {directory}: {error.strerror}") from None
 
     def save(self, walker: "ScheduleEngine", findings: "Sequence[Finding]") -> list[str]:
-        """Save the findings as case files, except those already saved. Returns the paths of new files.
+        """Save the findings as new case files, except for findings that the directory already has. Returns the paths.
 
         Raises BadInput.
         """

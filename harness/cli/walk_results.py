@@ -34,8 +34,9 @@ class Ending:
     """The requested outputs of random runs.
 
     `report` is the HTML file and `sarif` the SARIF file to write; None for no file. With `trace`, the output draws the
-    schedules of known bugs too. `never_met` lists the reachable situations that no schedule met, by protocol. The HTML
-    report shows these situations, and the facts in `about`. `more` contains further keys of the JSON document.
+    schedules of known bugs too. `never_met` lists, by protocol, the situations that are reachable in the model but
+    that no schedule met. The HTML report shows these situations, and the facts in `about`. `more` contains further keys
+    of the JSON document.
     """
 
     out: Console
@@ -98,7 +99,7 @@ def interruptible(
 
 
 def tell_unfinished(out: Console, found: FoundFindings) -> None:
-    """Print the violations that were not shrunk before Ctrl-C. Raises KeyboardInterrupt after Ctrl-C."""
+    """Print the violations that were not shrunk before Ctrl-C. Raises KeyboardInterrupt if the user pressed Ctrl-C."""
     for breach in found.unshrunk:
         out.print(summary.unshrunk(breach), soft_wrap=True)
     if found.interrupted:
@@ -121,7 +122,7 @@ def write_sarif(out: Console, file: Path, walker: ScheduleEngine, found: Sequenc
 
 
 def end_machine(out: Console, outcome: "MachineOutcome", json: bool, **more: Any) -> int:
-    """Print the results of a campaign of a user's own Hypothesis state machine. Returns the exit code.
+    """Print the results of a campaign that ran a user's Hypothesis state machine. Returns the exit code.
 
     Each finding is an exception, with the steps of the state machine that raise it.
     """

@@ -43,7 +43,10 @@ WARMED: dict[str, tuple[Callable[[], None], str]] = {
 
 
 class Warming:
-    """Processes that compile kernels. No process runs if all kernels are compiled, or without a cache directory."""
+    """Processes that compile kernels (the functions that Numba compiles). The constructor starts the processes.
+
+    No process starts if all kernels are compiled, or without a cache directory.
+    """
 
     def __init__(self) -> None:
         self._processes = [
@@ -68,7 +71,7 @@ class Warming:
             process.wait()
 
     def stop(self) -> None:
-        """Stop the compilation."""
+        """Kill the processes."""
         for process in self._processes:
             process.kill()
         self.wait()

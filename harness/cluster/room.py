@@ -1,6 +1,6 @@
 """A room: a temporary directory for one cluster, removed when the cluster ends.
 
-The process that creates a room holds a lock on a file in the room. If the lock is free, this process was killed before
+The process that creates a room holds a lock on a file in the room. If the lock is free, this creator was killed before
 it could remove the room. epochfuzz then removes the room, and kills the processes with the room's name in their command
 lines.
 """
@@ -58,12 +58,12 @@ def new_directory(directory: Path) -> Path:
 
 
 def mark(directory: Path) -> str:
-    """Return a Java option with the name of a room. The option marks the processes that belong to the room."""
+    """Return a Java option that marks the processes of a room (the temporary directory of a cluster)."""
     return f"-Depochfuzz.room={directory}"
 
 
 def processes(directory: Path) -> list[int]:
-    """Return the ids of the processes that belong to a room."""
+    """Return the ids of the processes that have the mark of a room (the temporary directory of a cluster)."""
     wanted = mark(directory).encode()
     found = []
     for process in Path("/proc").glob("[0-9]*"):
@@ -74,7 +74,7 @@ def processes(directory: Path) -> list[int]:
 
 
 def remove_abandoned(parent: Path) -> None:
-    """Remove the rooms in `parent` whose lock is free, and kill their processes."""
+    """Remove the rooms of killed processes in the directory `parent`, and kill the clusters' processes."""
     for directory in parent.glob(f"{_PREFIX}*"):
         with contextlib.suppress(OSError), (directory / _LOCK).open("r+") as lock:
             if take_lock(lock.fileno()):

@@ -1,4 +1,4 @@
-"""Run a scenario on a new cluster, and keep the logs and the timeline on request."""
+"""Run a scenario (a fixed sequence of steps) on a new cluster, and keep the logs and the timeline on request."""
 
 import json
 from collections.abc import Callable
@@ -41,7 +41,7 @@ class ScenarioRequest:
 
     @property
     def is_lost(self) -> bool:
-        """True if the run should lose a record: it runs a release, without a fix and without a control experiment."""
+        """True if the run should lose a record, because it has a released Kafka, no fix, and no control experiment."""
         return self.home is None and self.repair is None and self.variant.control is None
 
     def kafka(self) -> Installation:
@@ -62,7 +62,7 @@ def play(
 ) -> Played:
     """Run the scenario on a new cluster. `say` receives a line for each step. Raises ClusterError.
 
-    `number` is the number of the run, which names the directory of its logs in `request.out`.
+    The run with `number` 3 has its logs in the directory `run-3` of `request.out`.
     """
     with room() as here:
         if request.repair is not None:

@@ -1,4 +1,4 @@
-"""The timeline of a scenario: roles, logs and high watermarks after each step, and the responses to clients."""
+"""The timeline of a scenario: each broker's role, log and high watermark after each step, and responses to clients."""
 
 import math
 import time
@@ -102,7 +102,7 @@ class Recorder:
         return next((line for line in reversed(self.lines(name)) if line.kind != "truncation"), None)
 
     def _succeeded_at(self, leader: LogLine) -> float:
-        """Return the time of the first log line about a leader with a later epoch than `leader`, or infinity."""
+        """Return the time when a broker first logged that it leads in a later epoch than `leader`, or infinity."""
         leaders = [line for name in self._brokers for line in self.lines(name) if line.kind == "leader"]
         return min((line.at for line in leaders if line.epoch > leader.epoch), default=math.inf)
 

@@ -40,7 +40,7 @@ class TimelinePage:
 
 
 def print_run(out: Console, run: ScenarioRun, print_table: Callable[[Console, Table], None]) -> None:
-    """Print a run: its timeline, the log lines that prove it, and the verdict."""
+    """Print a run: its timeline, the brokers' own log lines as evidence, and the verdict."""
     if run.moments:
         print_table(out, timeline(run))
         if run.moments[0].replicas:
@@ -75,7 +75,7 @@ def timeline(run: ScenarioRun) -> Table:
 
 
 def replica_told(view: ReplicaView) -> str:
-    """Return the state of a replica as three lines: its role, its log, and its offsets."""
+    """Return the state of a replica as three lines: its role, its log, and its log end offset and high watermark."""
     known = "" if view.high_watermark is None else f" HW {view.high_watermark}"
     state = "" if view.state == "running" else f" ({view.state})"
     return f"{view.role}{state}\n{view.log_text()}\nLEO {view.end}{known}"

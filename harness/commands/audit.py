@@ -177,7 +177,7 @@ def _write(out: Path, found: "Audit", cases: "Cases", command: str) -> None:
 
 
 def _document(found: "Audit", cases: "Cases") -> "evidence.Audit":
-    """Return the JSON document. Each finding includes the model's explanation of it."""
+    """Return the audit as a JSON document. Each finding has the model's explanation under `explained`, or None."""
     findings: list[evidence.Explained] = [
         {**finding.plain(), "explained": cases[finding].plain() if finding in cases else None}
         for finding in found.findings

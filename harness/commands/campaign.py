@@ -133,7 +133,10 @@ def run(
 
 @dataclass(frozen=True, kw_only=True)
 class _Asked:
-    """The schedules that a campaign runs, and the limits that end it: schedules, seconds, and a probability."""
+    """The schedules that a campaign runs, and its limits: a number of schedules, a time, and --until-stable.
+
+    `seconds` is the time limit. `stable` is the probability that --until-stable gives. An unused limit is None.
+    """
 
     protocols: list[Protocol]
     settings: Configuration
@@ -173,7 +176,7 @@ def _asked(context: typer.Context, settings: Configuration) -> _Asked:
 def _of_the_model(
     out: str, asked: _Asked, engine: Engine, machine: str | None
 ) -> Callable[["SparkSession"], "Campaign[Any]"]:
-    """Return the function that starts a campaign of random runs or of state machines."""
+    """Return the function that starts a campaign of random runs of the model, or of Hypothesis state machines."""
 
     def begin(spark: "SparkSession") -> "Campaign[Any]":
         from epochfuzz.harness.campaign.run.campaign import Campaign
@@ -193,7 +196,7 @@ def _of_the_model(
 
 
 def _on_clusters(out: str, release: str, asked: _Asked) -> Callable[["SparkSession"], "Campaign[Any]"]:
-    """Return the function that starts a campaign on clusters. Raises BadInput and MissingExtra."""
+    """Return the function that starts a campaign on clusters of Kafka itself. Raises BadInput and MissingExtra."""
     from epochfuzz.harness.cluster.broker.cluster import NAMES
 
     extras.require("cluster")
@@ -255,7 +258,7 @@ app.command("report", cls=SparkCommand)(report)
 
 
 def _refuse_another_machine(work: "Job[Any]", directory: str, machine: str | None) -> None:
-    """Raise BadInput unless `machine` is the state machine of the campaign, or both are None.
+    """Raise BadInput unless `machine` names the state machine of the campaign, or is None if the campaign has none.
 
     A resumed campaign imports the module of its state machine. Someone else may have created the directory, so the user
     must allow this import with --machine.

@@ -70,7 +70,7 @@ def _mentions(case: Case, text: str) -> bool:
 
 
 def _breaks(case: Case) -> tuple[str, str]:
-    """Return the properties that a case breaks, the most severe first, and the protocols that break them."""
+    """Return two texts: the properties that a case breaks, most severe first, and the protocols that break them."""
     by_name = {name: each.broken for name, each in (*case.expect.items(), *case.systems.items()) if each.broken}
     broken = {name for each in by_name.values() for name in each}
     return ", ".join(name for name in NAMES if name in broken) or "nothing", ", ".join(by_name)

@@ -38,7 +38,7 @@ Example: `epochfuzz cluster run re-elected-leader`
 
 @app.callback()
 def _cluster() -> None:
-    """Group the commands. The help text is the `help` of the Typer application."""
+    """Group the commands of `epochfuzz cluster`. The help text is the `help` of the Typer application."""
 
 
 app.command("replay", cls=ClusterCommand)(cluster_schedules.replay)
@@ -143,7 +143,7 @@ def _play(out: Console, request: "ScenarioRequest", kafka: "Installation", count
 def _link(request: "ScenarioRequest", kafka: "Installation", all_runs: "list[ScenarioRun]") -> str | None:
     """Return a link to the step that loses the record in the model of the release, or None if no run lost a record.
 
-    A repair or a control changes the scenario, so the link is None for its runs.
+    With --repair or --control, the result is None, because these options change the scenario.
     """
     from epochfuzz.harness.cluster.schedules.beside import protocol_of
     from epochfuzz.harness.views import cluster_links
@@ -179,8 +179,8 @@ def _counted(all_runs: "list[ScenarioRun]") -> dict[str, int]:
 def _exit_code(request: "ScenarioRequest", all_runs: "list[ScenarioRun]") -> int:
     """Return the exit code: AS_EXPECTED, BROKEN, or GOAL_UNMET if a run did not reach the end of the scenario.
 
-    A release is expected to lose the record. A repaired release is expected to keep the record, and so is a run with a
-    control. A user's own Kafka is also expected to keep the record, because a loss breaks a property.
+    A release is expected to lose the scenario's record. With --repair or --control, the run is expected to keep the
+    record. A user's own Kafka (--kafka-home) is also expected to keep the record, because a loss breaks a property.
     """
     counts = _counted(all_runs)
     if counts["not_reached"]:

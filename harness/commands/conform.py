@@ -264,7 +264,7 @@ def _run(asked: ConformRequest, plan: "Plan") -> int:
 
 @contextmanager
 def _forgotten(unfinished: "UnfinishedRun | None") -> Iterator[None]:
-    """Delete the saved progress of a run once its results are shown, or after BadInput, but not after Ctrl-C."""
+    """Delete the saved progress of a run when the `with` block ends or raises BadInput, but not after Ctrl-C."""
     try:
         yield
     except BadInput:
@@ -308,7 +308,7 @@ def _on_this_machine(asked: ConformRequest, plan: "Plan") -> "tuple[Conformance,
 
 
 def _say_which_bugs(asked: ConformRequest, plan: "Plan") -> None:
-    """Print the known bugs that the schedules of the plan are drawn for."""
+    """Print the known bugs that `--selection bugs` draws the schedules of the plan for."""
     from epochfuzz.harness.conform.run.bugs import known_bugs
 
     for protocol in plan.protocols:

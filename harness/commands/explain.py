@@ -90,13 +90,13 @@ def explain(
 
 
 def _as_release(name: str) -> str:
-    """Return the name of a version written as `4.3.1`, `v4.3` or `Kafka 4.3.1`. Returns any other name unchanged."""
+    """Convert a version such as `4.3.1`, `v4.3` or `Kafka 4.3.1` to a name such as `kafka-4.3.1`; keep other names."""
     written = _VERSION.fullmatch(name)
     return f"{versions.PREFIX}{written[1]}" if written else name
 
 
 def _explain_case(out: Console, case: Case, json: bool) -> int:
-    """Print the story of a bundled case, its expectations, and the commands that show its steps."""
+    """Print the description of a bundled case, its expected results, and the commands that show its steps."""
     out.print(Text.assemble((case.id, "bold"), ", a case"))
     out.print(Text(f"{case.why.strip()}\n"))
     expected = (*case.expect.items(), *case.systems.items())
@@ -245,7 +245,8 @@ def _command_line(example: Example) -> str:
     """Return the command line of an exhaustive search that finds the example, or another schedule of equal length.
 
     A search of two protocols with three replicas doesn't fit into memory. With three replicas, the command therefore
-    searches only the protocol in `under`, and the example is a shortest schedule for this protocol only.
+    searches only the protocol that breaks a property (`example.under`), and the example is a shortest schedule for this
+    protocol only.
     """
     search = f"fuzz --breaks {example.under} --holds {example.beside}"
     if example.beside is None or example.settings.replicas > 2:

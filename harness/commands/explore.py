@@ -220,7 +220,10 @@ def _in_memory(asked: "SearchRequest", memory: float, jobs: int | None, json: bo
 def _on_spark(
     asked: "SearchRequest | None", directory: str, memory: float, master: str | None, remote: str | None, json: bool
 ) -> int:
-    """Start the requested search in a directory, or resume the search in it. Returns the exit code."""
+    """Run the requested search on Spark, with its tables in a directory. Returns the exit code.
+
+    If `asked` is None, resume the search that the directory holds.
+    """
     from epochfuzz.harness.views.progress import show_search
 
     out = console(json)
@@ -243,7 +246,7 @@ def _on_spark(
 
 
 def _require_search(directory: str, remote: str | None) -> None:
-    """Raise BadInput before Spark starts if a local directory holds no search."""
+    """Raise BadInput if a local directory holds no search. Call this function before Spark starts."""
     with campaigns.mistakes():
         kept = campaigns.kept(directory, remote)
         if kept is not None and not kept.has("search"):

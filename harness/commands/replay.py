@@ -130,7 +130,7 @@ def _refuse_what_excludes_another(context: typer.Context) -> None:
 
 
 def _rewrite(cases: list[Case]) -> list[Case]:
-    """Rewrite the expectations in the files of cases. Returns the new cases. Raises BadInput."""
+    """Rewrite case files so that they expect the current results. Returns the new cases. Raises BadInput."""
     new = [rewritten(each) for each in cases]
     for each in new:
         assert each.path is not None  # load_corpus sets the path
@@ -182,9 +182,9 @@ def _own(
 
 
 def _load(paths: list[Path]) -> tuple[list[Case], CorpusError | None]:
-    """Return the cases in files and directories, and the errors of the other files.
+    """Return the valid cases in files and directories, and an error that lists the invalid files, or None.
 
-    Raises CorpusError if there is no case.
+    Raises CorpusError if there is no valid case.
     """
     try:
         return load_corpus(paths), None

@@ -78,8 +78,8 @@ def shrink(
 class _Request:
     """A schedule to shrink, and the property to keep broken.
 
-    A complete search then tries to prove that no shorter schedule breaks the property. It ends after `seconds` (None:
-    no limit), or when it needs more than `memory`, in GiB.
+    A complete search then tries to prove that no shorter schedule breaks the property. The search ends after `seconds`
+    (None: no limit), or when the search needs more memory than `memory`, in GiB.
     """
 
     out: Console
@@ -208,7 +208,7 @@ def _own(context: typer.Context, model: str) -> int:
 
 
 def _ended(interruption: "Interruption") -> int:
-    """Return the exit code. Raises KeyboardInterrupt if Ctrl-C ended the shrinking or the proof."""
+    """Return AS_EXPECTED as the exit code. Raises KeyboardInterrupt if Ctrl-C ended the shrinking or the proof."""
     if interruption.happened:
         raise KeyboardInterrupt
     return Exit.AS_EXPECTED

@@ -27,19 +27,20 @@ class Cases(TypedDict):
 
 
 class NotEnabled(TypedDict):
-    """An event that had no effect because it was not enabled, with its number in the schedule, from 1."""
+    """An event that had no effect because it was not enabled, with its number in the schedule. The first event is 1."""
 
     number: int
     event: str
 
 
 class Judged(TypedDict):
-    """The result of a case's schedule under one protocol, and its `mismatches` with the expected result.
+    """The result of a case's schedule under one protocol. `mismatches` lists differences from the expected result.
 
     `first_broken` has the number of the event that first broke each property. `at` is the smallest of these numbers for
     the properties that the case expects to break. If none of these properties broke, `at` is the smallest number for
     the properties in `broken`. A property that only warns of a later loss, such as `isr-complete`, counts for `at` only
-    if no other property broke. `permitted` lists the properties that broke, although the settings permit this.
+    if no other property broke. `broken` leaves out the properties in `permitted`: these broke, but the settings permit
+    the violation.
     """
 
     broken: list[str]
@@ -54,7 +55,7 @@ class Judged(TypedDict):
 
 
 class JudgedCase(Linked):
-    """The results of a case, by protocol. `as_expected` is True if all of them are as the case expects."""
+    """The results of a case, by protocol. `as_expected` is True if every result is the result that the case expects."""
 
     id: str
     as_expected: bool
@@ -70,8 +71,8 @@ class Replay(TypedDict):
 class Difference(TypedDict):
     """The first difference between a system under test and the model.
 
-    `after` is the number of the event before the difference, from 1. `kind` is the kind of difference. `field` is the
-    observed field that differs, None if no field does.
+    `after` is the number of the event before the difference. The first event is 1. `kind` is the kind of difference.
+    `field` is the observed field that differs, None if the difference is not in a field.
     """
 
     after: int
@@ -82,8 +83,8 @@ class Difference(TypedDict):
 class Rerun(Linked):
     """The results of a case in a system under test (`subject`) and in the model.
 
-    `agrees` is True if both break the same properties after the same event. `differs` is the first difference between
-    the two, None if there is none.
+    `agrees` is True if the system and the model break the same properties after the same event. `differs` is the first
+    difference between the system and the model, None if there is no difference.
     """
 
     id: str
@@ -153,7 +154,7 @@ class NewAdapter(TypedDict):
 
 
 class Skill(TypedDict):
-    """The JSON document that `skill --json` prints: the text of the skill, in Markdown."""
+    """The JSON document that `skill --json` prints: instructions for coding agents, in Markdown."""
 
     skill: str
 
@@ -172,7 +173,8 @@ class NewCase(TypedDict):
 class CorpusAdd(TypedDict):
     """The JSON document that `corpus add --json` prints.
 
-    `added` lists the files that were added. `known` maps the id of each other case to the file that already has it.
+    `added` lists the files that were added. `known` maps the id of each case that was not added to the file in the
+    corpus that already has the case.
     """
 
     added: list[str]
@@ -191,7 +193,7 @@ class Serve(TypedDict):
 
 
 class Play(TypedDict):
-    """The JSON document that `play --json` prints: the address to open in a browser, and the protocols."""
+    """The JSON document that `play --json` prints: the address to open in a browser, and its protocols."""
 
     address: str
     protocols: list[str]

@@ -36,7 +36,10 @@ class ConsumedRecord:
 
 @dataclass(frozen=True)
 class ReplicaView:
-    """A replica at one moment: the state of its process, its role, its log, and its high watermark if it is known."""
+    """A replica at one moment: the state of its process, its role, its log and its high watermark.
+
+    `role` is the last role that the broker logged, such as `leads e1`. `high_watermark` is None if unknown.
+    """
 
     state: str  # running, paused, ending or down
     role: str  # the last role that the broker logged: leads e1, follows A e1
@@ -63,10 +66,10 @@ class ReplicaView:
 
 @dataclass(frozen=True)
 class ReachedStep:
-    """The replicas and the clients after a step of a scenario, `after` seconds since the run began.
+    """The replicas and the clients after a step of a scenario (a fixed sequence of steps on a cluster).
 
-    `acknowledged` lists the records that were acknowledged since the previous step, and `read` those that consumers
-    read.
+    `after` is the number of seconds since the run began. `acknowledged` lists the records that were acknowledged since
+    the previous step. `read` lists the records that consumers have read since then.
     """
 
     after: float  # seconds since the run began
@@ -81,7 +84,8 @@ class ReachedStep:
 class Loss:
     """An acknowledged record that is no longer at its offset.
 
-    `was_read` is True if the consumer of a scenario had read the record. Schedules on clusters do not record reads.
+    `was_read` is True if a consumer had read the record before. `was_read` is always False for schedules that were
+    played on clusters: epochfuzz records reads only in scenarios (fixed sequences of steps on a cluster).
     """
 
     value: str
@@ -123,7 +127,8 @@ class ObservedState:
 class PlayedEvent:
     """An event that was played on a cluster: its number from 1, its outcome, and the state after it.
 
-    `what` describes the effect of the event, or the reason why it had none. `seconds` is the time that it took.
+    `what` describes the effect of the event, or the reason why the event had none. `seconds` is the time that the event
+    took.
     """
 
     number: int

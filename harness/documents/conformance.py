@@ -10,9 +10,11 @@ from epochfuzz.harness.documents.parts import Causes, Estimate, Linked, Proof, S
 class Nonconformity(Proof, Linked):
     """A difference between the system under test and the model, or a guarantee that the system broke.
 
-    `expected` and `observed` are the two values of `field`, of any JSON type. `seen` counts the schedules that showed
-    the difference. `schedule` is the number of the random schedule that was shrunk, and `case` the id of the case, if a
-    case showed the difference.
+    `field` is the observed field that differs, or the property that broke. `expected` is the value of the field in the
+    model, or `holds` for a property. `observed` is the value of the field in the system under test, or a sentence about
+    the violation. If the adapter failed, `field` is None. `expected` and `observed` can have any JSON type. `seen`
+    counts the schedules that showed the finding. If the shrunk schedule was a random schedule, `schedule` is its
+    number. If it was the schedule of a case, `case` is the id of the case.
     """
 
     protocol: str
@@ -33,12 +35,13 @@ class Nonconformity(Proof, Linked):
 
 
 class ExplainedNonconformity(Nonconformity, Causes):
-    """A nonconformity whose schedule breaks a property in the model too, with the known causes."""
+    """A nonconformity with a schedule that breaks a property in the model too, and the causes of this violation."""
 
 
 class Played(TypedDict):
-    """Counts of transitions: those that the model can reach, those that were played, and those that differ.
+    """Counts of transitions. The adapter's events can reach `reachable` of them, and the run played `played` of them.
 
+    `differing` counts the played transitions that showed a difference between the system under test and the model.
     `behind` counts the transitions that can be reached only after a differing transition.
     """
 
@@ -51,8 +54,8 @@ class Played(TypedDict):
 class Transitions(Played):
     """The result of `conform --exhaustive`, which plays every transition within bounds on the system under test.
 
-    `refused` has the counts for events that the model rejects, None if these events were not sent. `complete`: every
-    reachable transition was played.
+    The inherited counts are for events that the model applies. `refused` has the same counts for events that the model
+    rejects, None if these events were not sent. `complete` is True if every reachable transition was played.
     """
 
     replicas: int
@@ -63,10 +66,10 @@ class Transitions(Played):
 
 
 class Unmet(TypedDict):
-    """The coverage points of one kind that the system under test never reached, in `names`.
+    """The coverage points of one kind that the system under test never reached (`names`).
 
-    `there_are` is the number of points of this kind that can be reached, estimated by random runs of the model.
-    `within_bounds` lists the part of `names` that the model reaches within the bounds of `NeverMet`.
+    `there_are` is the number of points of this kind that the system or random runs of the model reached.
+    `within_bounds` lists the elements of `names` that the model reaches within the bounds of `NeverMet`.
     """
 
     there_are: int
@@ -77,8 +80,9 @@ class Unmet(TypedDict):
 class NeverMet(TypedDict):
     """The coverage points that the system under test never reached in this run, by kind.
 
-    `branches` are coverage goals. `transitions` are verbs with their result. `pairs` are two verbs that were applied
-    one after the other. The bounds (`replicas`, `records`, `epochs`) are the defaults of `--exhaustive`.
+    `branches` are coverage goals (named branches of the model's rules). `transitions` are pairs of a verb (a kind of
+    event) and its result. `pairs` are two verbs that were applied one after the other. The bounds (`replicas`,
+    `records`, `epochs`) are the defaults of `--exhaustive`.
     """
 
     branches: Unmet
@@ -102,10 +106,11 @@ class NextEvent(TypedDict):
 class Run(TypedDict):
     """A conformance run: the schedules, the properties that it checked, and its findings.
 
-    `judged` lists the properties that were checked. `not_judged` maps each other property to the fields that the system
-    under test does not show. `next_event` is None if the run sent every possible event, or if it sent no event.
-    `never_met` is None if no model ran alongside, and in campaigns that began before epochfuzz recorded it. `unable`
-    has the reason why the system cannot run a case, by the id of the case.
+    `judged` lists the properties that were checked. `not_judged` maps each property that was not checked to the fields
+    that the property needs and the system under test does not show. `next_event` is None if the run sent every possible
+    event, or if it sent no event. `never_met` is None if no model ran alongside the system, and in campaigns by an old
+    version of epochfuzz that did not record coverage points. `unable` maps the id of each case that the system cannot
+    run to the reason.
     """
 
     conforms: bool

@@ -19,8 +19,8 @@ class Line(TypedDict):
 class Told(TypedDict):
     """The model's explanation of an audit finding: a case that shows it, and the property that breaks in the case.
 
-    `broken_at` is the number of the event that breaks the property, None if none does. `because` is a sentence about
-    the cause.
+    `broken_at` is the number of the event that breaks the property, None if no event does. `because` is a sentence
+    about the cause.
     """
 
     case: str
@@ -65,7 +65,7 @@ class AuditPartition(TypedDict):
     """A partition with findings.
 
     `ranges` lists the first and the last offset of each lost range. `records` is the number of lost offsets, None if no
-    line shows offsets. `cause` and `time` describe the loss.
+    log line shows offsets. `cause` and `time` describe the loss.
     """
 
     topic: str
@@ -113,10 +113,10 @@ class BrokerLine(TypedDict):
 
 
 class ClusterRun(TypedDict):
-    """One run of a scenario on a cluster: its verdict, its steps (`moments`), and brokers' log lines (`evidence`).
+    """One run of a scenario (a fixed sequence of steps on a cluster): its verdict and its steps (`moments`).
 
-    `acknowledged` is the number of acknowledged records. `not_reached` is the condition that a step waited for in vain,
-    or None. `clients` lists other errors that clients received.
+    `evidence` lists log lines of the brokers. `acknowledged` is the number of acknowledged records. `not_reached` is
+    the condition that a step waited for in vain, or None. `clients` lists errors that clients received.
     """
 
     verdict: str
@@ -132,8 +132,9 @@ class ClusterRun(TypedDict):
 class Cluster(Linked):
     """The JSON document that `cluster run --json` prints: the number of runs by outcome, and the runs.
 
-    `play` opens the loss in the model of the release. `play` is None if no run lost a record, or if the runs had a
-    repair or a control.
+    `play` is a link to the loss in the model of the release. `play` is None in three cases: no run lost a record, the
+    runs used a repair (a fix applied to Kafka), or they were a control experiment (a changed scenario that keeps all
+    records).
     """
 
     scenario: str
@@ -147,7 +148,7 @@ class Cluster(Linked):
 class PlayedBeside(TypedDict):
     """The outcome of a schedule in the model, to compare with the outcome on a cluster.
 
-    `permitted`: the outcome breaks a property, and the settings permit this violation.
+    `permitted` is True if the outcome breaks a property, but the settings permit this violation.
     """
 
     protocol: str
@@ -159,7 +160,7 @@ class PlayedCase(Linked):
     """A case that was played on a cluster, compared with the model of the release.
 
     `ended` is the outcome on the cluster, and `why` explains it. `model` is the outcome in the model; None if no
-    protocol models the release. `differs` is the first difference, or None.
+    protocol models the release. `differs` describes the first difference between the cluster and the model, or is None.
     """
 
     id: str
@@ -184,7 +185,8 @@ class ClusterReplay(TypedDict):
 class ShortenedPlay(TypedDict):
     """A shortened schedule, with its outcome on the cluster (`ended`) and in the model (`model`).
 
-    `schedule` is the number of the random schedule, which had `shrunk_from` events. A resumed run reads this document.
+    `schedule` is the number of the random schedule before shrinking, which had `shrunk_from` events. A resumed run
+    reads this document.
     """
 
     schedule: int
@@ -202,9 +204,9 @@ class FuzzedFinding(ShortenedPlay, Linked):
 class PlayedNumbers(TypedDict):
     """Counts of the schedules and events that were played on a cluster.
 
-    `drawn` counts random schedules, and the model chose `schedules` of these to play. `ends` counts the played
-    schedules by outcome. `unlike_the_model` counts the schedules that have another outcome in the model. `not_reached`
-    describes the schedules that the cluster did not carry out.
+    `drawn` counts random schedules. The model chose some of the random schedules to play. `schedules` counts the played
+    schedules, and `ends` counts the played schedules by outcome. `unlike_the_model` counts the schedules that have
+    another outcome in the model. `not_reached` describes the schedules that the cluster did not carry out.
     """
 
     drawn: int
@@ -234,7 +236,8 @@ class ClusterFuzz(FuzzedNumbers):
 class SightedFinding(FuzzedFinding):
     """A finding of a campaign on clusters.
 
-    A finding has an outcome on the cluster and an outcome in the model. `seen` counts the schedules with both.
+    A finding has an outcome on the cluster and an outcome in the model. `seen` counts the schedules that had these two
+    outcomes.
     """
 
     seen: int

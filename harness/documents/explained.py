@@ -22,8 +22,9 @@ class Names(TypedDict):
 class Issue(TypedDict):
     """The JSON document that `explain KAFKA-7395 --json` or `explain KIP-101 --json` prints.
 
-    `tells_of` lists the choices of mechanisms whose flaws the issue reports. `mentioned_by` lists the other names whose
-    explanations mention the issue.
+    A mechanism is a rule that differs between protocols, and a choice is one version of the rule. `tells_of` lists the
+    choices that have a flaw which the issue reports. `mentioned_by` lists the other names with an explanation that
+    mentions the issue.
     """
 
     name: str
@@ -38,8 +39,8 @@ class Example(TypedDict):
     """An example schedule under the protocol `under`.
 
     `breaks` is the property that the schedule breaks, None for no property. `beside` is a protocol under which the
-    schedule breaks nothing, None if the example has no second protocol. `shortest`: no shorter schedule breaks the
-    property.
+    schedule breaks nothing, None if the example has no second protocol. `shortest` is True if no shorter schedule
+    breaks the property.
     """
 
     under: str
@@ -54,8 +55,9 @@ class Example(TypedDict):
 class Entry(TypedDict):
     """The JSON document that `explain NAME --json` prints.
 
-    `generations` maps each reference design to a remark on NAME, such as `must hold` if NAME is a property. The map is
-    empty if NAME is a term of the glossary.
+    `generations` maps each reference design (a protocol such as `kip-320`) to a remark on NAME, such as `must hold` if
+    NAME is a property. If NAME is a protocol, the map has only this protocol. The map is empty if NAME is only a term
+    of the glossary.
     """
 
     name: str
@@ -81,8 +83,8 @@ class ExplainedCase(Linked):
 class Broken(Causes):
     """The shortest known schedule that breaks a property of a release, with its causes.
 
-    `searched` maps a number of replicas to a length, which exhaustive search has proven: with this number of replicas,
-    no schedule with fewer events breaks the property.
+    `searched` maps a number of replicas to a number of events. Exhaustive search has proven that with this number of
+    replicas, no schedule with fewer events breaks the property.
     """
 
     length: int
@@ -95,7 +97,7 @@ class Broken(Causes):
 class Release(TypedDict):
     """A release of Kafka: the properties that break and that hold in its model.
 
-    `judged` lists the checked properties. `complete` lists the bounds of the exhaustive searches that visited all
+    `judged` lists the checked properties. `complete` lists the bounds within which exhaustive search has visited all
     states.
     """
 

@@ -46,11 +46,11 @@ class Searched(TypedDict):
 
 
 class Detected(TypedDict):
-    """The number of random schedules that a strategy needs to detect a mutant (`defect`).
+    """The number of random schedules that a strategy needs to detect a mutant (`defect`, a wrong rule in the model).
 
     `schedules` holds the number for each seed, None for a seed that missed the mutant. In the median and the
     percentile, a seed that missed the mutant counts as `most + 1`. `most` is the largest number of schedules for each
-    seed. `held_back`: the mutant is held out from the tuning of the strategies.
+    seed. `held_back` is True if the strategies were tuned without this mutant.
     """
 
     defect: str
@@ -65,7 +65,7 @@ class Detected(TypedDict):
 
 
 class Reproducer(TypedDict):
-    """The shrunk schedule that detects a mutant (`defect`), and the effort to prove that it is a shortest one.
+    """The shrunk schedule that detects a mutant (`defect`), and the effort to prove that no shorter one detects it.
 
     `found`, `length` and `proven` are numbers of events: of the schedule before shrinking, of the shrunk schedule, and
     of the shortest schedule that is known from the mutant's proof. `certified`: a complete search found no shorter
@@ -96,7 +96,7 @@ class ColdStart(TypedDict):
 
 
 class Started(TypedDict):
-    """The processor time of a short command, in seconds. All code is compiled before.
+    """The processor time of a short command, in seconds. All code is compiled before the measurement.
 
     `ratio` is the processor time as a multiple of the time of `import numba`.
     """

@@ -10,9 +10,9 @@ Settings: TypeAlias = dict[str, int | bool | str]
 class Proof(TypedDict):
     """The state of the proof that no shorter schedule breaks a property.
 
-    `certified_minimal`: the proof is complete. No schedule with fewer than `searched` events breaks the property.
-    If only a search within smaller bounds finished, `minimal_within` holds these bounds. Otherwise it is None. Kafka's
-    model has the bounds `records` and `epochs`.
+    `certified_minimal` is True if the proof is complete. No schedule with fewer than `searched` events breaks the
+    property. If only a search within smaller bounds finished, `minimal_within` holds these bounds. In all other cases
+    `minimal_within` is None. Kafka's model has the bounds `records` and `epochs`.
     """
 
     certified_minimal: bool
@@ -36,10 +36,10 @@ class Estimate(TypedDict):
 
 
 class Cause(TypedDict):
-    """A choice of a mechanism, or a setting, that is part of the cause of a violation.
+    """A choice of a mechanism (one version of a protocol's rule), or a setting, that is part of a violation's cause.
 
     `meaning` explains the choice. `jira` lists the issues and KIPs that describe the cause. `page` is the page of this
-    project that describes it, or None.
+    project that describes the cause, or None.
     """
 
     mechanism: str
@@ -52,9 +52,10 @@ class Cause(TypedDict):
 class Causes(TypedDict):
     """The status of a finding, and the sets of choices that cause the violation.
 
-    `status` is `known` if an issue or a KIP reports the causes, `suspected` if only a page of this project does, or
-    `new`. `causes` lists the smallest sets of choices. If sound choices replace the choices of one set, the schedule no
-    longer breaks the property.
+    A choice is one version of a protocol's rule. `status` is `known` if an issue or a KIP reports the causes, and
+    `suspected` if only a page of this project does. Otherwise `status` is `new`. `causes` lists the smallest sets of
+    choices with this effect: if sound choices replace the choices of one set, the schedule no longer breaks the
+    property.
     """
 
     status: str
@@ -64,7 +65,7 @@ class Causes(TypedDict):
 
 
 class Verdict(TypedDict):
-    """The broken properties (`broken`), and the number of the first event that broke one of these (`at`), from 1.
+    """The broken properties (`broken`), and the number of the first event that broke one (`at`). Events count from 1.
 
     `at` is None if no property broke, or if an expected result does not state the event. A property that only warns of
     a later loss, such as `isr-complete`, counts for `at` only if no other property broke.

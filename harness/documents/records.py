@@ -32,8 +32,8 @@ class CampaignFinding:
     `property` is the broken property. Three kinds of findings have another text there: the class of the exception that
     a user's own state machine raised, the kind of difference of a system under test that did not conform, and the
     outcome of a schedule on a cluster. `seen` counts the runs that showed the finding, and `length` is the number of
-    events of the shortest one. `is_shrunk`: the
-    schedule has been shortened. `known_flaw` is the reason to expect the finding, None for no reason.
+    events of the shortest run. `is_shrunk` is True if the schedule has been shortened. `known_flaw` is the reason to
+    expect the finding, None for no reason.
     """
 
     protocol: str

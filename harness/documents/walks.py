@@ -67,8 +67,8 @@ class FuzzSaved(Fuzz):
 class Ablation(Fuzz):
     """The JSON document that `fuzz --ablate --json` prints.
 
-    `fuzz --ablate` switches mechanisms back to an earlier choice. `guards_nothing` lists the mechanisms that broke no
-    property when they were switched back.
+    A mechanism is a rule that differs between protocols. `fuzz --ablate` switches mechanisms back to an earlier version
+    of the rule. `guards_nothing` lists the mechanisms that broke no property when they were switched back.
     """
 
     guards_nothing: list[str]
@@ -83,8 +83,8 @@ class AblationSaved(Ablation):
 class Distinction(Linked):
     """The JSON document that `fuzz --breaks --holds --json` prints.
 
-    `events` is a schedule that breaks `property` under the protocol `breaks` and no property under `holds`. It is None
-    if `fuzz` found no schedule of this kind.
+    `events` is a schedule that breaks `property` under the protocol `breaks` and no property under `holds`. `events` is
+    None if `fuzz` found no schedule of this kind.
     """
 
     seed: int
@@ -106,7 +106,7 @@ class Facts(TypedDict):
 
 
 class KeptAs(Pair):
-    """A finding that the corpus already has, in the case with the id `case`."""
+    """A finding that the corpus (a directory of case files) already has, in the case with the id `case`."""
 
     case: str
 
@@ -180,7 +180,7 @@ class MachineCampaign(MachineRuns, Facts):
 class Status(TypedDict):
     """The JSON document that `campaign report --json` prints for an unfinished campaign.
 
-    It also prints this document for a finished campaign of `conform`.
+    The command also prints this document for a finished campaign of `conform`.
     """
 
     directory: str
@@ -252,7 +252,7 @@ class History(TypedDict):
     """The JSON document that `campaign report --history --json` prints.
 
     `new` lists the findings that only the last campaign saw. `no_longer_seen` lists the findings that the last campaign
-    did not see, although it ran their protocol and configuration.
+    did not see, although the campaign ran the protocol and the configuration of the finding.
     """
 
     campaigns: list[Status]

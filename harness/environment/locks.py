@@ -6,8 +6,8 @@ import fcntl
 def take_lock(descriptor: int, *, shared: bool = False, wait: bool = False) -> bool:
     """Lock an open file or directory, and return whether this process has the lock.
 
-    If another process has the lock, the function returns False, or with `wait` blocks until the lock is free. It
-    returns True on a file system without locks.
+    If another process has the lock, the function returns False, or with `wait` blocks until the lock is free. The
+    function returns True on a file system without locks.
     """
     kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
     try:

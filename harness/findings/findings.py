@@ -34,7 +34,8 @@ class Breach:
     """A violation: a property that a protocol broke although the settings don't allow it.
 
     `seen` counts the schedules that broke the property. `failures` has the shortest of these schedules, up to four.
-    They differ in the event at the violation, or in the role of the replica that the event names.
+    The schedules in `failures` differ in the event that broke the property, or in the role (such as leader or
+    follower) of that event's replica.
     """
 
     protocol: Protocol
@@ -64,12 +65,15 @@ class Finding:
 
     @cached_property
     def causes(self) -> Causes:
-        """The choices of the protocol's mechanisms that cause the violation, and the issues that report them."""
+        """The protocol's choices and settings that cause the violation, with the issues that report these causes."""
         return causes(self.reproducer.schedule, self.protocol, self.witness.settings, self.property)
 
     @cached_property
     def known_flaw(self) -> str | None:
-        """The known or suspected causes, in one line. None if the finding is new or mechanisms are replaced."""
+        """The known or suspected causes, in one line. None if no cause is known.
+
+        Also None for a protocol with replaced mechanisms, such as `kip-320:fencing=none`.
+        """
         return self.causes.reason if self.protocol.is_named else None
 
     def plain(self) -> "walks.Shrunk":
@@ -102,7 +106,7 @@ class ScheduleEngine(Interface):
 
 
 def breaches(protocols: Sequence[Protocol], settings: Configuration, tally: Tally) -> list[Breach]:
-    """Return the violations in a tally, in the order of protocols and then of properties.
+    """Return the violations in a tally, ordered by protocol and then by property.
 
     Properties that may break under the settings are left out.
     """
@@ -124,7 +128,7 @@ class FoundFindings:
     interrupted: bool = False
 
     def add(self, other: "FoundFindings") -> None:
-        """Add the findings of `other`, which belong to other violations."""
+        """Add the findings of `other`, which must belong to other violations."""
         self.findings += other.findings
         self.unshrunk += other.unshrunk
         self.interrupted |= other.interrupted
@@ -150,8 +154,8 @@ def findings(
     """Turn violations into findings: shorten their schedules, search for shorter ones, and prove that none exists.
 
     `shown` receives each finding at once, and again after each improvement. `certify` is the approximate time limit in
-    seconds, None for no limit. If it is 0, the function shortens all schedules and proves nothing. `memory` bounds each
-    search, in bytes. After the first Ctrl-C, the function returns the findings so far.
+    seconds, None for no limit. If `certify` is 0, the function shortens all schedules and proves nothing. `memory`
+    bounds each search, in bytes. After the first Ctrl-C, the function returns the findings so far.
     """
     with Interruption() as interruption:
         if certify and of:

@@ -13,8 +13,8 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol, parse_protocol
 class SearchRequest:
     """A request to search for a schedule of at most `depth` events (None: any length) that breaks `sought`.
 
-    `sought` is the name of a property. `symmetric`: one state may represent all states that differ only in the names of
-    replicas. `model` is the digest of the model's rules.
+    `sought` is the name of a property. If `symmetric` is true, one state may represent all states that differ only in
+    the names of replicas. `model` is the digest of the model's rules.
     """
 
     protocol: Protocol

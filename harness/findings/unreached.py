@@ -1,4 +1,4 @@
-"""Find the coverage points (situations) that random runs should reach, by exhaustive search within small bounds."""
+"""Search exhaustively, within small bounds, for the coverage points (situations) that random runs should reach."""
 
 from dataclasses import dataclass, replace
 

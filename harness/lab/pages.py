@@ -196,7 +196,7 @@ def _configured(settings: Configuration) -> str:
 
 
 def _by_theme() -> Iterator[str]:
-    """Yield a section for each theme of mechanisms.
+    """Yield the parts of a section for each theme, a group of mechanisms.
 
     A section has a table for each mechanism, with a row for each choice.
     """
@@ -258,7 +258,7 @@ def _survey() -> Iterator[str]:
 
 
 def _breaking() -> Iterator[str]:
-    """Yield the section `Causes`: a table of the broken properties of protocols, with causes and corpus cases."""
+    """Yield the section `Causes`: a table of protocols and the properties they break, with causes and cases."""
     by_cause: dict[tuple[str, str], list[str]] = {}
     cases: dict[tuple[str, str], list[str]] = {}
     for name, property_, how in releases.broken():

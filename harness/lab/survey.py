@@ -1,4 +1,4 @@
-"""Survey the releases: find the properties that each release breaks in the model, and the shortest schedules for them.
+"""Survey the releases: find the properties that each release breaks in the model, with the shortest schedules.
 
 `python -m epochfuzz.harness.lab.survey [PROTOCOL ...]`, in a checkout, repeats the survey for the named protocols.
 Without a name, it repeats the survey for the protocols whose rules have changed since their last survey. A survey of
@@ -65,7 +65,7 @@ class Surveyor:
             self.take(settings, events)
 
     def survey(self) -> ReleaseVerdicts:
-        """Run random schedules, exhaustive searches, and searches for shorter schedules. Returns the results of all."""
+        """Run random schedules, exhaustive searches, and searches for shorter schedules. Returns all results."""
         self._walk(WALKED, SCHEDULES)
         for settings in searched(self.protocol):
             self._search(settings)
@@ -78,7 +78,10 @@ class Surveyor:
         return ReleaseVerdicts(found, judged, tuple(self.complete), rules_digest(self.protocol, judged))
 
     def take(self, settings: Configuration, events: tuple[str, ...]) -> None:
-        """Run a schedule, and record it for each broken property that the survey covers in this configuration."""
+        """Run a schedule. For each property that it breaks, record the events up to the violation.
+
+        Only the properties that the survey covers in this configuration count.
+        """
         schedule = parse_schedule(events)
         for each in properties.PROPERTIES:
             if not is_of_the_survey(each, settings) or each.name in properties.permitted(settings):
@@ -90,7 +93,7 @@ class Surveyor:
     def _note(self, wanted: int, settings: Configuration, schedule: bytes) -> None:
         """Record a schedule that breaks a property, if it is shorter than the schedule known so far.
 
-        `wanted` is the property's bit. The schedule is recorded in canonical form.
+        `wanted` is the property's bit. The schedule is recorded in canonical form (see canonical.py).
         """
         (name,) = properties.names(wanted)
         known = self.broken.get(name)
@@ -179,7 +182,7 @@ class Surveyor:
     def _depth(self, name: str) -> int:
         """Return the greatest length of a schedule that the search for a property has to try, in events.
 
-        The length is one less than the length of the shortest known schedule, or sys.maxsize if none is known.
+        The length is one less than the length of the shortest known schedule, or sys.maxsize if no schedule is known.
         """
         return len(self.broken[name].events) - 1 if name in self.broken else sys.maxsize
 
@@ -189,7 +192,8 @@ def is_of_the_survey(property_: Property, settings: Configuration) -> bool:
     """Return whether the survey covers a property in a configuration.
 
     In a plain configuration, which has no clients and no disk faults, the survey covers every property. In a
-    configuration of WITH_CLIENTS, it covers only the properties that apply to no protocol in the plain configuration.
+    configuration of WITH_CLIENTS, the survey covers only properties that apply to no protocol in the plain
+    configuration.
     """
     plain = Configuration(replicas=settings.replicas, records=settings.records, epochs=settings.epochs)
     if settings == plain:
@@ -201,7 +205,7 @@ def is_of_the_survey(property_: Property, settings: Configuration) -> bool:
 
 
 def stale() -> list[str]:
-    """Return the protocols to survey again: their rules have changed since their survey, or they have no survey."""
+    """Return the protocols that have no survey, or whose rules have changed since their survey."""
     rows = surveyed()
     return [
         name

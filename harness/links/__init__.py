@@ -1,1 +1,1 @@
-"""Write the position of a user of `play` as the query of an address, and make the links that commands print."""
+"""Write a position in `play` (a schedule and a step) as the query of a URL, and make the links that commands print."""

@@ -21,10 +21,10 @@ VARIABLE = "EPOCHFUZZ_PLAY_URL"
 def play_link(
     protocols: Iterable[Protocol], settings: Configuration, events: bytes, step: int = 0, case: str = ""
 ) -> str | None:
-    """Return the address of a step of a schedule in `play`; None if the schedule is too long for `play`.
+    """Return the URL that opens a schedule at a step in `play`; None if the schedule is too long for `play`.
 
-    `play` shows at most MOST_PROTOCOLS protocols side by side, so the address has only the first of `protocols`. `case`
-    is the id of the case that has the schedule. Raises ProjectError.
+    `play` shows at most MOST_PROTOCOLS protocols side by side, so the URL has only the first MOST_PROTOCOLS of
+    `protocols`. `case` is the id of the case that has the schedule. Raises ProjectError.
     """
     if len(events) > MOST_EVENTS:
         return None
@@ -33,15 +33,16 @@ def play_link(
 
 
 def base_address() -> str:
-    """Return the address of the playground. Raises ProjectError.
+    """Return the address of `play`. A link adds a query to this address. Raises ProjectError.
 
-    The environment variable EPOCHFUZZ_PLAY_URL comes first, then `play_url` of the project, then LOCAL.
+    The address is the value of the environment variable EPOCHFUZZ_PLAY_URL. If this variable is not set, the address is
+    `play_url` in pyproject.toml, or else LOCAL, an address on this machine.
     """
     return address_in_environment() or project().play_url or LOCAL
 
 
 def address_in_environment() -> str:
-    """Return the address in the environment variable EPOCHFUZZ_PLAY_URL, or an empty text if it has none.
+    """Return the address in the environment variable EPOCHFUZZ_PLAY_URL, or an empty text if it is not set.
 
     Raises ProjectError if the value is not an address.
     """

@@ -1,6 +1,6 @@
 """The position of a user of `play`, as the query of a URL: the schedule, the step, the protocols and the settings.
 
-The query also contains the schedules that the user has abandoned for another schedule (branches).
+The query also contains the branches, which are schedules that the user has abandoned for another schedule.
 """
 
 from collections.abc import Iterable, Mapping
@@ -24,7 +24,7 @@ _KEYS = ("case", "protocol", *_SETTINGS, "events", "step", "branch")
 
 
 class BadPosition(ValueError):
-    """An address that does not encode a position. The message gives the reason."""
+    """An address that does not encode a position in `play` (schedule and step). The message gives the reason."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Position:
     """A position in `play`: after `step` events of a schedule.
 
     The step after the last event shows the state after all faults have stopped. `branches` are abandoned schedules,
-    latest first. `case` is the name of the schedule.
+    latest first. `case` is the id of the case that the user opened, or empty.
     """
 
     protocols: tuple[Protocol, ...] = tuple(GENERATIONS.values())

@@ -1,4 +1,4 @@
-"""Ahead: search exhaustively from a position for the nearest violation, in the background and within a time budget."""
+"""Ahead: search exhaustively for the nearest violation after a position, in the background, for a limited time."""
 
 import threading
 import time
@@ -47,7 +47,7 @@ class LookAhead:
         self._cancelled.set()
 
     def plain(self) -> dict[str, Any]:
-        """Return the search as plain data. If the search found a schedule, the data contain a link to it in `play`."""
+        """Return the search as plain data. If the search found a schedule, the data contain a link to this schedule."""
         return {
             "doing": self._doing,
             "answer": self.answer,
@@ -125,7 +125,10 @@ class Searches:
         self._lock = threading.Lock()
 
     def start(self, search: LookAhead) -> int:
-        """Start a search and cancel the previous search. Returns the number of the new search. Raises CannotSearch."""
+        """Start a search and cancel the previous search. Returns the number of the new search.
+
+        Raises CannotSearch if there is no property to look for.
+        """
         already = broken_by(search.position, search.protocol, search.position.settings)
         _wanted(search.property, search.protocol, search.position, already)
         with self._lock:
@@ -145,9 +148,10 @@ class Searches:
 
 
 def _wanted(name: str, protocol: Protocol, position: Position, already: dict[str, int]) -> int:
-    """Return the set of properties to look for, as bits. Raises CannotSearch.
+    """Return the set of properties to look for, as bits. `name` is a property, or ANY for all properties.
 
-    `already` maps each property that is broken before the position to the step that broke it.
+    `already` maps each property that is broken before the position to the step that broke the property. Raises
+    CannotSearch if no property remains.
     """
     permitted = properties.permitted(position.settings)
     if name != ANY:

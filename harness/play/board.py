@@ -1,4 +1,4 @@
-"""Board: the content of the page at a position, and the positions that the page's links lead to."""
+"""Board: the content of the page at a position (a schedule and a step), and the targets of the page's links."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -80,9 +80,10 @@ class PossibleEvent:
 
 @dataclass(frozen=True)
 class ImpossibleEvents:
-    """Events that are not enabled at the position, all for the same reasons.
+    """Events that at least one protocol does not enable at the position, all for the same reasons.
 
-    `reasons` has pairs of protocols and their reason. `everywhere` is True if all protocols have one common reason.
+    `reasons` has pairs: protocol names, and the reason under these protocols. `everywhere` is True if a single reason
+    holds under all protocols of the page.
     """
 
     events: tuple[str, ...]
@@ -103,9 +104,10 @@ class BoardVerdict:
 
 @dataclass(frozen=True)
 class Branch:
-    """An abandoned schedule. It begins with `shared` events of the current schedule, and continues with `events`.
+    """A schedule that the user abandoned: the first `shared` events of the current schedule, and then `events`.
 
-    `position` is on the abandoned schedule. `forgotten` is the current position without this branch.
+    A link to `position` returns to this schedule. A link to `forgotten`, which is the current position
+    without this schedule, deletes the schedule.
     """
 
     shared: int
@@ -132,12 +134,12 @@ class Board:
 
     @cached_property
     def position(self) -> Position:
-        """The position that the page shows. Its step is at most the number of the story's last moment."""
+        """The position that the page shows. Its step is at most `last`."""
         return self._asked.at(min(self._asked.step, len(self.story.moments)))
 
     @property
     def last(self) -> int:
-        """The number of the story's last moment."""
+        """The number of the story's last moment, which is the last step that the page can show."""
         return len(self.story.moments)
 
     @cached_property
@@ -209,7 +211,7 @@ class Board:
 
     @cached_property
     def branches(self) -> tuple[Branch, ...]:
-        """The abandoned schedules."""
+        """The schedules that the user abandoned by choosing another event."""
         return tuple(self._branch(events) for events in self.position.branches)
 
     def _branch(self, events: bytes) -> Branch:

@@ -48,8 +48,8 @@ class PlayPage:
 class Pages:
     """The pages for a user who starts at `start`.
 
-    `stories` has the stories of cases, by id. `directory` is the place for saved cases. It is None in a browser without
-    a server, where the user can neither save nor search.
+    `stories` has the stories of cases, by id. `directory` is the place for saved cases, or None in a browser
+    without a server, where the user can neither save nor search.
     """
 
     start: Position
@@ -88,7 +88,7 @@ class Pages:
         return self._templates.get_template(name).render(values)
 
     def _story(self, position: Position) -> str:
-        """Return the description of the position's case. Empty if the position has left the schedule of the case."""
+        """Return the description of the position's case. Empty if the schedule or the settings differ from the case."""
         story = self.stories.get(position.case)
         return story.why if story is not None and story.tells_of(position) else ""
 

@@ -20,9 +20,9 @@ class IsThere(CannotSave):
 def save(position: Position, slug: str, why: str, directory: Path, *, replace: bool) -> Path:
     """Write the whole schedule of a position as a case, and return the path of the file. Raises CannotSave.
 
-    `slug` is the id of the case. If `why` is empty, the description of a run replaces it. The case expects the current
-    results, under every reference design and under the protocols of the position. An existing file is replaced only if
-    `replace` is true.
+    `slug` is the id of the case. If `why` is empty, the description of a run replaces it. The results of the model
+    under every reference design and under the position's protocols become the expectations of the case. An existing
+    file is replaced only if `replace` is true.
     """
     if not position.events:
         raise CannotSave("there is nothing to save: a case has at least one event")

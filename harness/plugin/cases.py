@@ -114,7 +114,7 @@ def _rewrite(case: Case) -> Case:
 def _complaints(case: Case, verdict: Verdict) -> list[str]:
     """Return the differences between a replay and the expectations of its case.
 
-    A protocol without an expectation must break no property, except for a known or suspected reason.
+    A protocol without an expectation must break no property, except because of a known or suspected bug.
     """
     run = verdict.run
     if run.protocol.name in case.protocols:
@@ -127,14 +127,14 @@ def _complaints(case: Case, verdict: Verdict) -> list[str]:
 
 
 def _link(case: Case, verdict: Verdict) -> str:
-    """Return the line with the link to the first difference in `play`."""
+    """Return a line with a link that opens `play` where the run first differs from the case."""
     from epochfuzz.harness.views import play_links
 
     return play_links.line(play_links.to_case(case, [verdict.run.protocol.name], _parts_after(case, verdict)))
 
 
 def _timeline(case: Case, verdict: Verdict) -> str:
-    """Return the drawing of the run, up to the first difference."""
+    """Return the drawing of the run, up to the first difference from the case."""
     from epochfuzz.harness.plugin.drawing import drawn
     from epochfuzz.harness.views.terminal import timeline
 

@@ -138,7 +138,7 @@ def pytest_runtest_makereport(
 
 
 def protocols(config: pytest.Config) -> list[str]:
-    """Return the names of the protocols on the command line, without duplicates. Raises UsageError."""
+    """Return the names of the protocols on the command line, without duplicates. Raises UsageError for a bad name."""
     texts = config.getoption("epochfuzz_protocol")
     if not texts:
         return []
@@ -164,7 +164,7 @@ def _read_project(config: pytest.Config) -> None:
 
 
 def _corpus(config: pytest.Config) -> list[Path]:
-    """Return the directories that `epochfuzz_corpus` names in the ini file. Raises UsageError."""
+    """Return the directories that `epochfuzz_corpus` names in the ini file. Raises UsageError for a nested list."""
     directories = config.getini("epochfuzz_corpus")
     for directory in directories:
         if not isinstance(directory, str):  # TOML allows nested lists

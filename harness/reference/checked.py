@@ -53,8 +53,8 @@ def checked_on(release: str) -> str:
 def checked_in_short(names: Collection[str]) -> str:
     """Return one table cell about the checks of several releases.
 
-    The cell has the jars, the number of schedules of all their runs, and the day of the last run. Without checks, the
-    cell is `by reading`.
+    The cell has the versions of the jars, the total number of schedules, and the day of the last run.
+    Without checks, the cell is `by reading`.
     """
     found = [check for check in checks() if versions.release_of(f"{versions.PREFIX}{check.jars}") in names]
     if not found:

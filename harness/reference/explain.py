@@ -96,7 +96,7 @@ def first_sentence(text: str) -> str:
 def glossary() -> dict[str, GlossaryEntry]:
     """Return the entries of all names, by name. The kinds come in the order of KINDS.
 
-    A name without a text in the glossary has the meaning of its declaration in the model. Raises LookupError if the
+    A name without a text in the glossary has the meaning that the model declares. Raises LookupError if the
     glossary explains a name that the model does not declare.
     """
     entries: dict[str, GlossaryEntry] = {}
@@ -206,7 +206,7 @@ def subjects() -> list[str]:
 def by_generation(entry: GlossaryEntry) -> dict[str, str]:
     """Return a remark on a name for each reference design, such as `must hold` for a property under `kip-320`.
 
-    For the name of a protocol, the result has only the protocol, with its choice for each mechanism. For a word or a
+    For the name of a protocol, the result has only this protocol, with its choice for each mechanism. For a word or a
     term, the result is empty.
     """
     if entry.kind in _UNDECLARED:

@@ -80,8 +80,8 @@ def issue(name: str) -> Issue:
 def linked(markdown: str) -> str:
     """Return a page in Markdown with a link for each `KIP-101` or `KAFKA-7395`, and the link references at the end.
 
-    Names in code, in fenced blocks and in links stay unchanged. If the page has such links already, the result is equal
-    to the page.
+    Names in code, in fenced blocks and in links stay unchanged. The function does not change a page that it has
+    returned.
     """
     page = bracketed(_DEFINITIONS.sub("", markdown))
     named = {found["number"] for found in _PIECES.finditer(page) if found["number"]}
@@ -91,7 +91,7 @@ def linked(markdown: str) -> str:
 
 
 def bracketed(text: str) -> str:
-    """Return Markdown with brackets around each `KIP-101` or `KAFKA-7395`. The brackets make the name a link."""
+    """Return Markdown with brackets around each `KIP-101` or `KAFKA-7395`. The name becomes a reference link."""
     return _PIECES.sub(lambda found: f"[{found['bare']}]" if found["bare"] else found[0], text)
 
 

@@ -49,8 +49,8 @@ def searched(protocol: Protocol) -> tuple[Configuration, ...]:
 class Broken:
     """The shortest known schedule that breaks a property under a protocol, with its configuration.
 
-    `searched` maps a number of replicas to a length in events. With that number of replicas, no schedule below the
-    length breaks the property, for any number of records and epochs.
+    `searched` maps a number of replicas to a length in events. With that number of replicas, no schedule that is
+    shorter than this length breaks the property, for any number of records and epochs.
     """
 
     settings: Configuration
@@ -124,7 +124,7 @@ def bounds() -> Iterator[str]:
 
 
 def versions_of(protocol: str) -> str:
-    """Return the versions of Kafka that a release stands for, as text. For a reference design, return a remark."""
+    """Return the versions of Kafka that a release stands for, as text. For a reference design: `a repaired design`."""
     return "a repaired design" if protocol in GENERATIONS else versions.span(protocol)
 
 

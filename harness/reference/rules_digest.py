@@ -94,7 +94,10 @@ def _never_has_last_verb(body: Sequence[ast.stmt]) -> bool:
 
 
 class _Simplifier(ast.NodeTransformer):
-    """Removes calls of empty rules, and inlines rules that only return an expression. Visit callees first."""
+    """Removes calls of empty rules, and inlines rules that only return an expression.
+
+    The caller must visit a rule only after the rules that it calls.
+    """
 
     def __init__(self) -> None:
         self.empty: set[str] = set()

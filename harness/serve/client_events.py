@@ -1,4 +1,4 @@
-"""The events of a schedule that clients cause. An event steers a client to a replica, and admits its request there."""
+"""Events that clients cause, such as `produce`: steer a client to the event's replica, and admit one request there."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""The endpoint: compute the response of a broker of the served cluster to a client's request."""
+"""The endpoint: compute a broker's response to a client's request."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final

@@ -56,7 +56,7 @@ _BY_KEY = {int(api): api for api in ServedApi}
 
 
 class BadRequest(ValueError):
-    """A request that the endpoint does not support or cannot read. It ends the connection. The message names it."""
+    """A request that the endpoint does not support or cannot read. The request ends the connection."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ def _read(kind: Any, frame: bytes, at: int) -> tuple[Any, int]:
 
 @lru_cache(maxsize=256)
 def _parts(kind: type) -> dict[str, type | None]:
-    """Return the fields of a kio type, by name. A field has the kio type inside it, or None if its values are plain."""
+    """Return the kio type of the objects in each field of a kio type, by field name. None for plain values."""
     hints = get_type_hints(kind)
     return {each.name: _part(hints[each.name]) for each in fields(kind)}
 

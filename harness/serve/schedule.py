@@ -1,4 +1,4 @@
-"""Play a schedule on the endpoint. Events of brokers happen at once. Events of clients wait for a client's request."""
+"""Play a schedule on the endpoint. Events of brokers do not wait. Events of clients wait for a client's request."""
 
 from collections.abc import Callable, Iterable
 

@@ -34,8 +34,7 @@ class ServedCluster:
     `ports` are the ports of the brokers, by replica. A client has a role: producer or consumer. `shown` has the
     leader and the leader epoch that metadata responses to the clients of a role contain. If the role has no entry, the
     responses contain the leader of the latest epoch. `told` has the latest leader and epoch that a client of each role
-    has received. `commits` are committed offsets with their
-    leader epochs, by group.
+    has received. `commits` has the committed offset and its leader epoch for each group.
     """
 
     partition: ServedPartition
@@ -54,7 +53,7 @@ class ServedCluster:
 
     @staticmethod
     def of_schedule(partition: ServedPartition, topic: str) -> "ServedCluster":
-        """Return a cluster that waits for a schedule: the gate is closed, and clients know A as the leader."""
+        """Return a cluster that waits for a schedule: its gate admits no request, and clients see A as the leader."""
         return ServedCluster(partition, Gate(is_free=False), topic, [], dict.fromkeys(ClientRole, (0, 0)))
 
     @staticmethod
@@ -84,7 +83,7 @@ class ServedCluster:
         self._consumers.add(client)
 
     def show(self, role: ClientRole, r: int) -> None:
-        """Let metadata for clients of the role name r as the leader, with the leader epoch that r knows now."""
+        """Make replica r, with its current leader epoch, the leader in metadata responses to clients of `role`."""
         self.shown[role] = r, int(self.partition.state.known_epoch[r])
 
     def turn(self, client: str, r: int) -> asyncio.Lock:
@@ -96,9 +95,9 @@ class ServedCluster:
         return self.turns.setdefault((client, r), asyncio.Lock())
 
     def leader_for(self, role: ClientRole) -> tuple[int, int]:
-        """Return the leader that metadata name to clients of the role, and its leader epoch, or (NONE, NONE).
+        """Return the leader and the leader epoch in metadata responses to clients of `role`, or (NONE, NONE).
 
-        Metadata do not name a replica that no longer presumes leadership.
+        The result is (NONE, NONE) if this replica no longer presumes leadership.
         """
         p, latest = self.partition.state, self.partition.leader()
         r, epoch = self.shown.get(role, (latest, int(p.known_epoch[latest])))
@@ -109,11 +108,11 @@ class ServedCluster:
         return self.told.get(role, self.leader_for(role)) == self.leader_for(role)
 
     def is_elsewhere(self, role: ClientRole, r: int) -> bool:
-        """Return whether the schedule makes metadata name another leader than r to clients of the role."""
+        """Return whether, because of the schedule, clients of `role` see another leader than r."""
         return self.leader_for(role)[0] not in (r, NONE) and role in self.shown
 
     def tell(self, client: str) -> tuple[int, int]:
-        """Return the leader and the leader epoch for a client's metadata, and remember that the client knows them."""
+        """Return the leader and the leader epoch for a metadata response to a client, and store both in `told`."""
         role = self.role_of(client)
         found = self.leader_for(role)
         if found[0] != NONE:

@@ -24,7 +24,7 @@ class ServedPartition:
     """A partition of the model, whose records have the content that clients have sent.
 
     The model numbers records in the order of their first append. The model has one producer, so all producers share its
-    window of open records (producer_window.py).
+    window of records without a final response (producer_window.py).
     """
 
     def __init__(self, protocol: Protocol, settings: Configuration) -> None:
@@ -44,7 +44,7 @@ class ServedPartition:
         return state
 
     async def change(self) -> None:
-        """Wait for the next call of `wake`, after a change of the partition, the gate, or the state of clients."""
+        """Wait for the next change of the partition, the gate or the clients, which is the next call of `wake`."""
         await self._changed.wait()
 
     def wake(self) -> None:
@@ -62,8 +62,8 @@ class ServedPartition:
     def number_of(self, sent: Sent) -> int | None:
         """Return the number of a record that was sent before, or None for a new record.
 
-        The sequence number of an idempotent producer identifies its record. A producer with a new producer id, or
-        without sequence numbers, sends a record again if that record has no response yet and the same content.
+        The sequence number of an idempotent producer identifies its record. If the producer has a new producer id
+        or no sequence numbers, its record counts as sent before if a record with equal content has no response yet.
         """
         if sent.sequence is not None and sent.sequence in self._numbers:
             return self._numbers[sent.sequence]
@@ -130,7 +130,7 @@ class ServedPartition:
         return max(leading, key=lambda r: p.known_epoch[r], default=NONE)
 
     def replicate(self) -> None:
-        """Let all replicas learn updates, fetch and change the ISR, until nothing changes any more."""
+        """Let all replicas learn leader-and-ISR updates, fetch, and change the ISR, until nothing changes any more."""
         start, quiet = _progress(self.state), 0
         while quiet < _QUIET_ROUNDS:
             before = _progress(self.state)

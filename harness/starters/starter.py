@@ -25,7 +25,7 @@ _COMMON = "every"  # the folder of the templates that all languages share
 
 
 class Language(StrEnum):
-    """The languages of the starters."""
+    """The programming languages of the starters (adapters to fill in) that epochfuzz can write."""
 
     GO = "go"
     RUST = "rust"
@@ -35,7 +35,10 @@ class Language(StrEnum):
 
 @dataclass(frozen=True)
 class Commands:
-    """The commands of a starter, to be run in its directory. `build` is empty if nothing has to be built."""
+    """The commands to build, test and run a starter (an adapter to fill in), for a shell in the starter's directory.
+
+    `build` is empty if nothing has to be built.
+    """
 
     build: str
     test: str
@@ -70,19 +73,23 @@ STAND_INS = {
 
 
 class UnknownEvent(ValueError):
-    """A text that does not name an event of a starter. The message lists the events."""
+    """A text that does not name an event of a starter (an adapter to fill in). The message lists the events."""
 
 
 def possible() -> list[Verb]:
-    """Return the events that a starter can have: those that its protocol can enable without any setting."""
+    """Return the events that a starter (an adapter to fill in) can support, in the order of Verb.
+
+    These are the events that PROTOCOL can enable with the default settings.
+    """
     start = initial(parse_protocol(PROTOCOL), Configuration())
     return [verb for verb in Verb if verb.possible(start)]
 
 
 def parse_events(text: str) -> tuple[Verb, ...]:
-    """Return the events that a text such as `drop, crash` names, together with FIRST, in the order of Verb.
+    """Return the events that a text such as `drop, crash` names, in the order of Verb.
 
-    `all` stands for every event that a starter can have. Raises UnknownEvent.
+    The result always contains the events in FIRST, without which no record reaches a follower. The text `all` stands
+    for every event that a starter (an adapter to fill in) can support. Raises UnknownEvent.
     """
     known = {verb.text: verb for verb in possible()}
     names = text.replace(",", " ").split()
@@ -103,7 +110,7 @@ class Starter:
 
     @property
     def events(self) -> list[str]:
-        """The names of the events."""
+        """The names of the events that the adapter implements."""
         return [verb.text for verb in self.verbs]
 
     @property
@@ -161,7 +168,7 @@ class Starter:
 
 
 def _paths(folder: Traversable, above: str = "") -> Iterator[str]:
-    """Yield the paths of the templates in a folder, without the suffix `.jinja`, and with `above` in front."""
+    """Yield the paths of the templates in a folder, without the suffix `.jinja`. Each path begins with `above`."""
     for each in folder.iterdir():
         if each.is_dir():
             yield from _paths(each, f"{above}{each.name}/")

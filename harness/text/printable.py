@@ -6,7 +6,7 @@ a text. This module spells out such characters, for example as \\x1b, so that th
 
 
 def printable(text: str, keep: str = "") -> str:
-    """Return the text with unprintable characters spelled out, as `\\x1b`. Characters in `keep` are not spelled out."""
+    """Return the text with unprintable characters spelled out, such as `\\x1b`. Characters in `keep` stay unchanged."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c in keep else c.encode("unicode_escape").decode() for c in text)

@@ -3,7 +3,7 @@
 A protocol makes one choice for each mechanism. A sound choice breaks no property while all other choices are sound. A
 set of choices is a cause if the schedule keeps the property with sound choices in place of the whole set, but breaks it
 with sound choices in place of any smaller set. Several sets of equal size may be causes. The replays interpret the
-rules, because a replay has few events. It would take longer to compile the rules for hundreds of protocols.
+rules of the model, because a replay has few events. Compiling the rules for hundreds of protocols would take longer.
 """
 
 from collections.abc import Iterator, Sequence
@@ -99,21 +99,21 @@ class Causes:
 
     @property
     def status(self) -> CauseStatus:
-        """The status of the best-known set.
+        """The best status of any set: KNOWN before SUSPECTED before NEW.
 
-        A set has the status of its least-known cause. The status is NEW if there are no sets.
+        A set is KNOWN if each of its causes is KNOWN, and NEW if any cause is NEW. Without sets, the status is NEW.
         """
         known = [max((each.status for each in together), key=_BY_DOUBT.index) for together in self.sets]
         return min(known, key=_BY_DOUBT.index, default=CauseStatus.NEW)
 
     @property
     def text(self) -> str:
-        """The sets in one line, such as `truncation=high_watermark (KIP-101), or fencing=none (KAFKA-7395)`."""
+        """The sets of causes as text, such as `truncation=high_watermark (KIP-101), or fencing=none (KAFKA-7395)`."""
         return ", or ".join(" with ".join(_described(each) for each in together) for together in self.sets)
 
     @property
     def description(self) -> str:
-        """The status and the sets in one line, such as `known: fencing=none (KAFKA-7395)`."""
+        """The status and the sets of causes in one line, such as `known: fencing=none (KAFKA-7395)`."""
         return f"{self.status}: {self.text}" if self.sets else str(self.status)
 
     @property
@@ -125,7 +125,7 @@ class Causes:
 
     @property
     def sentence(self) -> str:
-        """The sets and the meaning of each cause, as sentences for a report."""
+        """The sets of causes and the meaning of each cause, as sentences for a report."""
         if not self.sets:
             return "No choice of the protocol explains this: with sound choices, the property still breaks."
         meanings = dict.fromkeys(f"{each.text}: {each.meaning}." for together in self.sets for each in together)
@@ -182,9 +182,10 @@ def gives_way_to(property_: str, protocol: Protocol, settings: Configuration) ->
 
 
 def reason(schedule: bytes, protocol: Protocol, settings: Configuration, property_: str) -> str | None:
-    """Return the known or suspected reason why a schedule breaks a property under a protocol; None if there is none.
+    """Return the known or suspected reason why a schedule breaks a property under a protocol, or None.
 
-    Returns None for a protocol with replaced mechanisms, such as `kip-320:fencing=none`.
+    Returns None if no cause is known or suspected, and for a protocol with replaced mechanisms, such as
+    `kip-320:fencing=none`.
     """
     return causes(schedule, protocol, settings, property_).reason if protocol.is_named else None
 
@@ -227,7 +228,8 @@ class _Healing:
     def smallest(self) -> Iterator[tuple[Cause, ...]]:
         """Yield the smallest sets of causes.
 
-        Yield none if the schedule breaks nothing, or if neither sound choices nor a changed setting keep the property.
+        Yields nothing if the schedule breaks nothing, or if neither sound choices nor a changed setting keep the
+        property.
         """
         if not self._breaks(self._protocol, self._settings):
             return
@@ -292,7 +294,7 @@ def _as_in_base(protocol: Protocol, applying: Sequence[str]) -> dict[str, tuple[
 
 
 def _breaking(schedule: bytes, protocol: Protocol, settings: Configuration, wanted: int) -> bytes | None:
-    """Return the schedule up to the event that breaks a property in the set `wanted`, or None if no property breaks.
+    """Return the schedule up to the first event that breaks a property of the set `wanted`, or None if nothing breaks.
 
     If only a property that is checked at the end breaks, the function returns the whole schedule.
     """

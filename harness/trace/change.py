@@ -38,8 +38,8 @@ class Change:
 def answered_by(p: State, r: int) -> int:
     """Return the number of the replica that sent the response in flight to r.
 
-    It is the leader that r follows, except under protocols that keep a response in flight when r learns of another
-    leader.
+    The sender is the leader that r follows, except under protocols that keep a response in flight when r learns of
+    another leader.
     """
     return int(p.flight_leader[r] if answers_survive_decisions(p) else p.known_leader[r])
 

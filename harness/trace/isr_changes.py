@@ -120,7 +120,7 @@ def refuse(c: Change) -> Iterator[str]:
 
 
 def learned(c: Change) -> Iterator[str]:
-    """Describe the ISR, fencing and registration changes that a leader reads in the metadata log."""
+    """Describe changes of the ISR, of fencing and of broker registrations that a leader reads in the metadata log."""
     p, r = c.before, c.r
     fenced, registered = c.after.shown_fenced[r] & ~p.shown_fenced[r], p.shown_outdated[r]
     heard = p.shown_fenced[r] & ~c.after.shown_fenced[r]
@@ -152,7 +152,7 @@ def _given_up(c: Change) -> str:
 
 
 def request_under_way(p: State, r: int) -> str:
-    """Return the message in flight between r and the controller, as in `AlterPartition A,B`. Empty if there is none."""
+    """Return the message in flight between r and the controller, such as `AlterPartition A,B`, or an empty text."""
     if p.alter[r] == Alter.NOTHING:
         return ""
     return f"AlterPartition {listed(p.alter_isr[r])}" if p.alter[r] == Alter.REQUEST else answer_under_way(p, r)

@@ -1,6 +1,7 @@
 """Explain in a sentence why an event is not enabled in a state, for example because its replica is down.
 
-The event's rule returns a Refusal. RefusalFacts fills the placeholders in the sentence of the refusal.
+The rule of an event that is not enabled returns a Refusal: the reason, with a sentence that has placeholders.
+RefusalFacts fills the placeholders.
 """
 
 from epochfuzz.model.kafka.controller import controller
@@ -36,42 +37,45 @@ class RefusalFacts:
 
     @property
     def r(self) -> str:
-        """The letter of the event's replica. The other properties are about this replica."""
+        """The letter of the event's replica."""
         return REPLICA_NAMES[self._r]
 
     @property
     def epoch(self) -> int:
-        """The leader epoch that the replica knows."""
+        """The leader epoch that the event's replica knows."""
         return int(self._p.known_epoch[self._r])
 
     @property
     def isr_size(self) -> int:
-        """The size of the ISR that the replica knows, if the replica leads."""
+        """The size of the ISR that the event's replica knows, if this replica leads."""
         return replica_sets.size(self._p.isr[self._r])
 
     @property
     def leader(self) -> str:
-        """The leader that the replica follows."""
+        """The letter of the leader that the event's replica follows, or `nobody`."""
         return _name(self._p.known_leader[self._r])
 
     @property
     def leader_epoch(self) -> int:
-        """The leader epoch that the replica's leader knows."""
+        """The leader epoch that the leader of the event's replica knows."""
         return int(self._p.known_epoch[self._p.known_leader[self._r]])
 
     @property
     def true_leader(self) -> str:
-        """The leader of the controller's current epoch, if it is up and knows this epoch."""
+        """The letter of the current leader, or `nobody` if this leader is down or does not know its epoch yet."""
         return _name(controller.true_leader(self._p))
 
     @property
     def seen_at(self) -> int:
-        """The true leader's remote LEO of the replica: the offset of the replica's last fetch."""
+        """The log end offset that the controller's current leader knows of the event's replica.
+
+        This is the offset of the replica's last fetch.
+        """
         return int(self._p.remote_leos[controller.true_leader(self._p), self._r])
 
     @property
     def epoch_start(self) -> int:
-        """The first offset of the true leader's current epoch."""
+        """The start offset of the epoch that the controller's current leader leads."""
         return int(self._p.epoch_start[controller.true_leader(self._p)])
 
 

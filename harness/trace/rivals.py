@@ -1,4 +1,4 @@
-"""Describe the events of two controllers: the failover to a new controller, and later acts of the deposed one."""
+"""Describe a controller failover, and the later acts of the deposed controller."""
 
 from collections.abc import Iterator
 
@@ -29,7 +29,7 @@ def rival_elect(c: Change) -> Iterator[str]:
 def rival_notify(c: Change) -> Iterator[str]:
     """Describe the event `rival_notify`: a replica receives a request of the deposed controller.
 
-    The caller adds the reaction of the replica.
+    The result does not describe how the replica reacts. The caller must add this reaction.
     """
     yield f"the old controller's request reaches {c.name}, at epoch {_known(c.before, c.r)} until now"
 

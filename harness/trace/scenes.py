@@ -41,7 +41,7 @@ HEALED = "healed"  # the event of the scene after the last event, see narrate_en
 class Role(Enum):
     """The role that a replica assumes.
 
-    A zombie leads although the controller has elected another leader since. A RIVAL leads because the deposed
+    A ZOMBIE leads although the controller has elected another leader since. A RIVAL leads because the deposed
     controller elected it.
     """
 
@@ -87,16 +87,16 @@ class Missing:
 class ReplicaScene:
     """One replica after a step. `cut` holds the records that the step truncated.
 
-    On the true leader, `missing` holds every guaranteed record that the leader lacks. On other replicas, `missing`
-    holds only guaranteed records with an offset below the replica's own high watermark. `flushed` is None unless power
-    loss is on in the settings, and `checkpointed` is None unless asynchronous checkpoints are on. `changed` names the
-    fields that the step changed, except `log` and fields with a `previous_` value.
+    On the controller's current leader, `missing` holds every guaranteed record that this leader lacks. On other
+    replicas, `missing` holds only guaranteed records with an offset below the replica's own high watermark. `flushed`
+    is None unless power loss is on in the settings, and `checkpointed` is None unless asynchronous checkpoints are on.
+    `changed` names the fields that the step changed, except `log` and fields with a `previous_` value.
 
     `remote_leos` pairs the name of each other replica with the LEO that the leader knows. Replicas with an unknown LEO
-    are left out. `answered_by` is the sender of the response `in_flight`. `isr` is the ISR that the leader knows. It is
-    None if this ISR cannot differ from the controller's ISR. `pending_isr` is the ISR that the leader has proposed. It
-    is None if leaders send no proposals to the controller. `request` is the message in flight between the leader and
-    the controller, empty if there is none.
+    are left out. `answered_by` is the sender of the response `in_flight`. `isr` is the ISR that the leader knows, or
+    None if this ISR cannot differ from the controller's ISR. `pending_isr` is the ISR that the leader has proposed, or
+    None if leaders send no proposals to the controller. `request` is the message in flight between the leader and the
+    controller. Without a message, `request` is empty.
     """
 
     name: str
@@ -126,13 +126,13 @@ class ReplicaScene:
 
     @property
     def role_changed(self) -> bool:
-        """True if the step changed the replica's role, its leader, its epoch, or whether it is fenced."""
+        """True if the step changed the replica's role, leader or epoch, or fenced or unfenced the replica."""
         return not self.changed.isdisjoint(("role", "leader", "epoch", "fenced"))
 
 
 @dataclass(frozen=True)
 class ControllerScene:
-    """The controller after a step: the leader, epoch and ISR that it has decided, and its ELR.
+    """The controller after a step: the leader, epoch, ISR and eligible leader replicas (`elr`) that it has decided.
 
     `elr` and `last_known_leader` are None if the protocol doesn't track them. `changed` is True if the step changed the
     leader, the epoch or the ISR.

@@ -314,7 +314,7 @@ def _elect(c: Change) -> Iterator[str]:
 def _kind_of_election(p: State, r: int) -> tuple[str, str]:
     """Return the kind of an election, such as ` by an unclean election`, and the reason for it, as parts of a sentence.
 
-    Both are empty if the new leader is in the ISR.
+    The kind and the reason are empty if the new leader is in the ISR.
     """
     if controller.isr(p) >> r & 1:
         return "", ""

@@ -23,6 +23,6 @@ class Witness:
         return {protocol.name: replay(self.schedule, protocol, self.settings) for protocol in self.protocols}
 
     def story(self, protocol: Protocol, property_: str) -> Story:
-        """Return the story of a protocol's run, next to the first run that keeps the property, if there is one."""
+        """Return the story of a protocol's run, next to the first run (if any) that keeps the property."""
         others = [run for run in self.runs.values() if property_ not in run.first_broken]
         return story_of(self.runs[protocol.name], *others[:1])

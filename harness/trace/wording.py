@@ -22,7 +22,10 @@ def promised(p: State) -> int:
 
 
 def missing(p: State) -> int:
-    """Return the set of guaranteed records that the true leader lacks at their offsets."""
+    """Return the set of guaranteed records that the controller's current leader lacks at their offsets.
+
+    Empty if this leader is down or does not know its epoch yet.
+    """
     leader = controller.true_leader(p)
     return 0 if leader == NONE else absent(p, leader)
 
@@ -50,7 +53,7 @@ def offset_of(p: State, record: int) -> int:
 
 
 def in_flight(p: State, r: int) -> str:
-    """Return the response in flight to r, as in `m1, HW 1`. Empty if there is none."""
+    """Return the response in flight to r, such as `m1, HW 1`, or an empty text."""
     if p.flight[r] == Flight.NOTHING:
         return ""
     offset = p.flight_offset[r]
@@ -114,9 +117,9 @@ def decides(c: Change) -> bool:
 
 
 def is_struck(c: Change) -> bool:
-    """Return whether this step leaves the event's replica out of the ELR, because its shutdown was unclean (KIP-966).
+    """Return whether this step leaves the event's replica outside of the ISR and of the eligible leader replicas (ELR).
 
-    After a clean shutdown, the replica would be in the ELR.
+    The reason is an unclean shutdown (KIP-966). After a clean shutdown, the replica would be in the ELR.
     """
     p, q = c.before, c.after
     was_candidate = (p.elr | controller.isr(p)) >> c.r & 1 and not (q.elr | controller.isr(q)) >> c.r & 1

@@ -25,7 +25,7 @@ def about_line(facts: Mapping[str, object]) -> str:
 
 
 def checked_facts(checked: "Checked") -> dict[str, str]:
-    """Return two facts about a campaign as text: blocks that ran twice with equal results, and peak memory."""
+    """Return two facts about a campaign as text: how many blocks of schedules ran twice, and peak memory."""
     return {
         "blocks walked twice, and equal": f"{checked.blocks:,}",
         "most memory of a worker": f"{checked.memory >> 20:,} MiB",
@@ -75,7 +75,7 @@ def _verdict(found: CampaignFinding | FindingHistory) -> Text:
 
 
 def history_tables(history: History) -> Iterator[Table]:
-    """Yield tables about several campaigns: the campaigns, their findings, and the growth of coverage (if counted)."""
+    """Yield tables about several campaigns: the campaigns, their findings, and (if counted) the growth of coverage."""
     yield _campaigns(history)
     yield _findings(history)
     if history.growth:

@@ -1,4 +1,4 @@
-"""Link the results of schedules on clusters to their positions in `play`."""
+"""Link schedules that ran on real clusters to the same schedules in `play`."""
 
 from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.cluster.schedules.ends import broken_at
@@ -12,7 +12,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 
 def to_finding(finding: ClusterFinding, protocol: Protocol, settings: Configuration) -> str | None:
-    """Return a link that opens the schedule of a cluster's finding in `epochfuzz play`.
+    """Return a link that opens the schedule of a finding on a real cluster in `epochfuzz play`.
 
     Returns None if the schedule is too long for a link. `protocol` models the release of the cluster. The link opens
     the step at which the model breaks a property that the cluster broke. If the model breaks no such property, the link
@@ -23,9 +23,9 @@ def to_finding(finding: ClusterFinding, protocol: Protocol, settings: Configurat
 
 
 def to_loss(case: Case, protocol: Protocol) -> str | None:
-    """Return the address of a case in `play`, at the step that loses a record under a protocol, or at the last event.
+    """Return the address, in `play`, of the step of a case that loses a record under a protocol.
 
-    Returns None if the case is too long for `play`.
+    If no step loses a record, the address leads to the last step. Returns None if the case is too long for `play`.
     """
     return play_links.to_case(case, [protocol.name], _shown_at(case.events, protocol, case.settings, Ended.LOST))
 

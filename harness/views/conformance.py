@@ -130,7 +130,7 @@ def left_open(conformance: Conformance, plan: Plan) -> Iterator[str]:
 
 
 def _unmet(conformance: Conformance, plan: Plan) -> Iterator[str]:
-    """Yield lines about coverage points that the run never reached. `--exhaustive` would reach some of these points."""
+    """Yield lines: how many coverage points the run never reached, and how many of them `--exhaustive` would reach."""
     if conformance.shown.met is None:
         yield "Never met: not recorded, because an older epochfuzz began this campaign; use a new directory"
     unmet = never_met(conformance, plan)
@@ -294,9 +294,9 @@ def judged(conformance: Conformance, plan: Plan) -> list[str]:
 
 
 def not_judged(conformance: Conformance, plan: Plan) -> dict[str, list[str]]:
-    """Return the properties that could not be checked. Each has a list of the fields that no observation had.
+    """Return the properties that could not be checked, each with the fields that it needs and no observation had.
 
-    The list is empty for a property that no field can show.
+    The list of fields is empty for a property that no field can show.
     """
     shown = {field for field, count in conformance.shown.fields.items() if count}
     missing = {name: [field for field in BY_NAME[name].seen_in if field not in shown] for name in _properties(plan)}
@@ -304,7 +304,7 @@ def not_judged(conformance: Conformance, plan: Plan) -> dict[str, list[str]]:
 
 
 def _properties(plan: Plan) -> list[str]:
-    """Return the properties that the run should check, without the properties that may break under the settings."""
+    """Return the properties that the run should check, except those that the settings permit to break."""
     if plan.judged_by is not JudgedBy.PROMISES:
         return []
     permitted = properties.permitted(plan.settings)
@@ -334,7 +334,7 @@ def unknown_fields(conformance: Conformance, plan: Plan) -> list[str]:
 def misspelt(conformance: Conformance, plan: Plan) -> dict[str, str]:
     """Return the probably intended field for each unknown field of an observation.
 
-    Only fields that no observation had can be intended.
+    The intended field is a field that no observation had.
     """
     missing = never_shown(conformance, plan)
     suggestions = {field: meant(field, missing) for field in unknown_fields(conformance, plan)}

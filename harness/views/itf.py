@@ -24,7 +24,7 @@ def trace(run: Run, source: str) -> str:
 
 
 def document(run: Run, source: str, transitions: Sequence[int] = ()) -> dict[str, Any]:
-    """Return the trace as plain data. `transitions` has the number of each event's transition, or is empty."""
+    """Return the trace as plain data. `transitions` has a number for each event, or is empty."""
     states = [run.start, *(step.state for step in run.steps)]
     shown = [variables(scene, state) for scene, state in zip(run.scenes, states, strict=True)]
     told = f"{run.protocol.name} {captions.verdict(run)}"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def to_case(case: Case, protocols: Iterable[str], step: int = 0) -> str | None:
-    """Return the address of a step of a case in `play`; None if the case is too long for `play`."""
+    """Return the address, in `play`, of a step of a case. None if the case is too long for an address."""
     return play_link(map(parse_protocol, protocols), case.settings, case.events, step, case.id)
 
 

@@ -193,7 +193,7 @@ def _goal(count: int, asked: bool) -> Text:
 
 
 def reproducer(finding: Finding, also: Sequence[str] = ()) -> RenderableType:
-    """Return the timeline of a finding. If another protocol keeps the property, its timeline stands next to it.
+    """Return the timeline of a finding, next to the timeline of a protocol that keeps the property (if there is one).
 
     `also` names further properties that the same schedule breaks.
     """

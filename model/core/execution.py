@@ -70,7 +70,7 @@ class Execution:
         )
 
     def copy(self) -> "Execution":
-        """Return a copy with a state of its own."""
+        """Return a copy of the run, with a copy of its state."""
         other = Execution.__new__(Execution)
         other.state, other.settings = self.state.copy(), self.settings
         other.model, other._rules = self.model, self._rules

@@ -84,9 +84,9 @@ def never_read(p: State) -> bool:
 class Field:
     """One field of a state: its name, the range of its elements, its indices, and its initial value.
 
-    `read(p)` is true if a rule or a property may read the field, given the constants of `p`. If it is false, states
-    that differ only in this field behave alike, and a search treats them as equal. A test checks that they behave
-    alike. `narrow`: each element fits into a byte.
+    `read(p)` is true if a rule or a property may read the field, given the constants of `p`. If `read(p)` is
+    false, states that differ only in this field behave alike, and a search treats such states as equal. A test checks
+    that such states behave alike. `narrow`: each element fits into a byte.
     """
 
     name: str

@@ -21,7 +21,7 @@ APPLIED = 0
 
 
 class Bounds(Interface):
-    """The bounds of a run, such as its largest number of records: a named tuple of ints."""
+    """The bounds of a run, as a named tuple of ints. An example of a bound is the largest number of records."""
 
     def __iter__(self) -> Iterator[int]: ...
     def __hash__(self) -> int: ...
@@ -49,16 +49,16 @@ class Settings(Interface):
         """The lowest bounds that a run can have, as a named tuple (Bounds)."""
 
     def within(self, bounds: Any) -> Self:
-        """Return these settings with other bounds."""
+        """Return a copy of these settings with the given bounds."""
 
     def bounded_by(self, length: int) -> Self:
-        """Return these settings with no bound above the value that a schedule of `length` events can reach."""
+        """Return a copy of these settings, with the bounds lowered to the values that `length` events can reach."""
 
     def alphabet(self) -> bytes:
         """Return the events that at least one protocol can enable under these settings, as bytes in ascending order."""
 
     def changed(self) -> dict[str, Any]:
-        """Return the settings to write to a case file, by name."""
+        """Return the settings to write to a case file (a saved schedule): a dictionary from names to values."""
 
     def changed_to(self, given: Mapping[str, Any]) -> Self:
         """Return these settings with the given values, by name. Raises ValueError for a wrong name or value."""
@@ -70,8 +70,8 @@ class Settings(Interface):
 class Protocol(Interface):
     """A choice among the model's rules, expressed as constants of a state.
 
-    `defect` is the number of a mutant, a deliberate mistake in the rules; 0 for none. Protocols that compare equal have
-    equal rules and names.
+    `defect` is the number of a mutant, a deliberate mistake in the rules. If the rules have no mutant, `defect` is 0.
+    Protocols that compare equal have equal rules and names.
     """
 
     @property
@@ -80,14 +80,14 @@ class Protocol(Interface):
 
     @property
     def defect(self) -> int:
-        """The number of the mutant in the rules, 0 for none."""
+        """The number of the mutant (a deliberate mistake) in the rules, or 0 if the rules have no mutant."""
 
     @property
     def model(self) -> "Model":
         """The model that the protocol belongs to."""
 
     def numbers(self) -> dict[str, int]:
-        """Return the constants that choose the rules: a dictionary from fields of a state to their values."""
+        """Return the constants that choose the rules: a dictionary from names of fields of a state to values."""
 
 
 @dataclass(frozen=True)
@@ -124,10 +124,11 @@ class Points:
     """The functions that measure coverage. They assign to each applied event a number, the *situation* of the event.
 
     `before(p, r)` returns facts about replica r before an event. The function must be cheap, because it also runs for
-    the many events that are not enabled. `of(p, event, before)` returns the situation of the event that was applied, a
-    number below `most`. Failures are grouped by `kind_of(situation)`, a coarser number below `kinds`. `shape(p, r)`
-    returns a number of less than 62 bits that describes replica r in relation to the other replicas. When epochfuzz
-    chooses schedules for a slow system under test, it counts similar steps by situation and shape.
+    the many events that are not enabled. `of(p, event, before)` returns the situation, a number below `most`, after the
+    event was applied. Its argument `before` is the result of `before(p, r)`. epochfuzz groups failures by
+    `kind_of(situation)`, a coarser number below `kinds`. `shape(p, r)` returns a number of less than 62 bits that
+    describes replica r in relation to the other replicas. When epochfuzz chooses schedules for a slow system under
+    test, it counts similar steps by situation and shape.
     """
 
     before: Callable[[State, int], Any]
@@ -154,10 +155,10 @@ class Cards:
 
 @dataclass(frozen=True)
 class Specialization:
-    """The constants that a set of states has in common, and a name. The engine compiles its kernels for these states.
+    """The constants that a set of states has in common. The engine compiles its functions for these states.
 
-    The specializer replaces each constant with its value. `defects` is the module that plants mutants (deliberate
-    mistakes) in the rules, None if the rules have none.
+    The specializer replaces each constant with its value. `name` is the name of the compiled program. `defects` is the
+    module that plants mutants (deliberate mistakes) in the rules, or None if the rules have no mutants.
     """
 
     name: str
@@ -210,7 +211,7 @@ class Events:
     encode: Callable[[int, int], int]
 
     def texts(self, schedule: Iterable[int]) -> list[str]:
-        """Return the events of a schedule as texts such as `fetch B`, in order."""
+        """Return the events of a schedule as texts such as `fetch B`."""
         return [self.text(event) for event in schedule]
 
 
@@ -222,7 +223,8 @@ class Model:
     raises ValueError for an unknown name. `settings` are the defaults of a run. `forget(p)` clears fields whose values
     can no longer matter. `is_symmetric(wanted, protocols, settings)` is true if a search for violations of the
     properties `wanted` may treat states as equal that differ only in the names of replicas. `goals` are the names of
-    the coverage goals, the bits of `p.goals`. `small` lists bounds within which a search finds most short failures.
+    the coverage goals: bit i of `p.goals` stands for the goal `goals[i]`. `small` lists bounds within which a search
+    finds most short failures.
     """
 
     name: str
@@ -243,13 +245,13 @@ class Model:
 
 
 class _ToBeLinked:
-    """The type of MODEL, the placeholder for a model in the source of kernels."""
+    """The type of MODEL, the placeholder for a model in the source of the engine's compiled functions."""
 
 
 MODEL = cast(Model, _ToBeLinked())
 
 
 def model_of(protocols: Iterable[Protocol]) -> Model:
-    """Return the model of some protocols. Raises ValueError if they have different models."""
+    """Return the model that all of the protocols belong to. Raises ValueError if their models differ."""
     (model,) = {each.model for each in protocols}
     return model

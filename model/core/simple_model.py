@@ -53,7 +53,7 @@ def up_to(constant: str) -> Holds:
 
 @dataclass(frozen=True)
 class Verb:
-    """A kind of event at a replica, named like its rule. `dealt` is its weight in random schedules."""
+    """A kind of event at a replica, named like the function `rule`. `dealt` is the weight in random schedules."""
 
     rule: Callable[[State, int], int]
     dealt: int = 1
@@ -87,7 +87,7 @@ class SimpleProtocol:
 
 @lru_cache
 def _bounds_named(names: tuple[str, ...]) -> Any:
-    """Return a named tuple type with these fields, and with a property `text` such as `2 records and 3 epochs`."""
+    """Return a named tuple type with the fields `names`, and a property `text` such as `2 records and 3 epochs`."""
     text = property(lambda self: " and ".join(f"{most} {name}" for name, most in self._asdict().items()))
     return type("Bounds", (namedtuple("Bounds", names),), {"text": text, "__slots__": ()})
 
@@ -119,11 +119,11 @@ class SimpleSettings:
         return _bounds_named(self.bounding)(*(0 for _ in self.bounding))
 
     def within(self, bounds: Any) -> "SimpleSettings":
-        """Return these settings with other bounds."""
+        """Return a copy of these settings with the given bounds."""
         return self.changed_to(bounds._asdict())
 
     def bounded_by(self, length: int) -> "SimpleSettings":
-        """Return these settings with every bound reduced to at most `length`, the length of a schedule."""
+        """Return a copy of these settings with every bound reduced to at most `length`, the length of a schedule."""
         return self.within(type(self.bounds)(*(min(length, most) for most in self.bounds)))
 
     def changed(self) -> dict[str, int]:
@@ -154,7 +154,7 @@ class SimpleSettings:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SimpleModel(Model):
-    """The model that `simple_model` builds. `step`, `broken_now` and `broken_at_end` read its rules and properties."""
+    """The model that `simple_model` builds: a Model, and the rules and properties that its `step` and checks read."""
 
     rules: tuple[Callable[[State, int], int], ...]
     judged_now: tuple[tuple[int, Callable[[State], bool]], ...]
@@ -247,9 +247,9 @@ def simple_model(
     """Build a model from declarations. Raises ModelError if the declarations contradict each other.
 
     Shrinking prefers the first `verbs`. Random schedules never leave out the first verb, so put a verb first that every
-    run needs. `bounds` names the settings that keep a search finite. All `protocols` choose the same constants. `heal`
-    stops all faults in a state before the checks at the end. `symmetric`: the rules and properties do not depend on the
-    names of replicas, but `heal` may.
+    run needs. `bounds` names the settings that keep a search finite. All `protocols` must set the same constants.
+    `heal` stops all faults in a state before the properties with `at_end` are checked. Pass symmetric=True if the rules
+    and properties do not depend on the names of replicas. `heal` may depend on the names.
     """
     if len(verbs) > MOST_VERBS:
         raise ModelError(f"a model has at most {MOST_VERBS} verbs; got {len(verbs)}")

@@ -130,8 +130,8 @@ def specialize(
     """Return the specialized `roots` and all functions that they call, callees first. Raises CannotSpecialize.
 
     `model` takes the place of the name MODEL. `constants` maps the names of fields with known values to these values.
-    If it has a value for `defect`, the result contains only the mutant with this number. Otherwise it contains all
-    mutants, or none without `with_defects`. Code with all mutants reads the state's `defect` at run time.
+    If `constants` has `defect`, the result contains only the mutant with this number. Otherwise the result contains all
+    mutants, or no mutant without `with_defects`. Code with all mutants reads the state's `defect` at run time.
     """
     linker = _specializer(constants, with_defects=with_defects, model=model)
     for root in roots:
@@ -208,7 +208,7 @@ class _Specializer:
         return flat_name(function)
 
     def answer(self, function: Rule) -> int | None:
-        """Return the number that a rule always returns under the constants; None if the result may vary."""
+        """Return the number that a rule always returns with the known constants, or None if its result may vary."""
         if function not in self._answered:
             self._answered[function] = None  # ends the recursion of a rule that calls itself
             if source.only_answers(function) and not (self.with_defects and function in _planted):
@@ -219,7 +219,7 @@ class _Specializer:
         return self._answered[function]
 
     def _known_to(self, function: Rule) -> tuple[int | None, ...]:
-        """Return the values that decide a function's code: constants of the state, and constant results of rules."""
+        """Return the values that decide a function's code: constants and results of rules. None means variable."""
         constants = map(self.constants.get, source.names_in(function.__code__))
         return (*constants, *map(self.answer, source.rules_in(function)))
 
@@ -241,7 +241,7 @@ class _Specializer:
     def _emit_text(
         self, name: str, arguments: str, subject: str, calls: Iterable[tuple[int, str]], last: str, origin: Rule
     ) -> None:
-        """Add a function that makes one of the `calls`, chosen by the value of the expression `subject`."""
+        """Add a function that makes the call that `calls` has for the value of `subject`, or else the call `last`."""
         lines = [f"def {name}({arguments}):"]
         for number, call in calls:
             lines += [f"    if {subject} == {number}:", f"        return {call}"]
@@ -357,7 +357,7 @@ class _ConstantFolder(ast.NodeTransformer):
         return self._evaluated(node) if all(map(_is_number, (node.left, *node.comparators))) else node
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
-        """Drop constant operands that cannot change the result, and all operands after a constant that decides it."""
+        """Drop constants that cannot change the result, and all operands after a constant that decides the result."""
         decisive = isinstance(node.op, ast.Or)
         values: list[ast.expr] = []
         for value in map(self.visit, node.values):
@@ -419,7 +419,7 @@ class _ConstantFolder(ast.NodeTransformer):
             self._bound[target.id] = element
 
     def _block(self, body: Sequence[ast.stmt], *, may_be_empty: bool = False) -> list[ast.stmt]:
-        """Return the specialized statements, up to the first return, break or continue."""
+        """Return the specialized statements of `body`, up to and including the first return, break or continue."""
         block: list[ast.stmt] = []
         for statement in body:
             made = self.visit(statement)
@@ -438,7 +438,7 @@ class _ConstantFolder(ast.NodeTransformer):
 
 
 class _Emitter(ast.NodeTransformer):
-    """Replaces constants of any type with code that Numba compiles: numbers, function names, names in numpy."""
+    """Replaces constants of any type with code that Numba compiles: numbers, function names, and NumPy expressions."""
 
     def __init__(self, linker: _Specializer, in_place_of: Rule | None) -> None:
         self._linker = linker
@@ -468,7 +468,7 @@ def flat_name(function: Rule) -> str:
 
 
 def _known(value: Any, node: ast.expr) -> ast.Constant:
-    """Return a constant for a value, at the node's position. A member of an enumeration becomes its number."""
+    """Return an ast.Constant for a value, at the node's position. A member of an enumeration becomes its number."""
     plain = int(value) if isinstance(value, int) and not isinstance(value, bool) else value
     return ast.copy_location(ast.Constant(plain), node)
 
@@ -487,7 +487,7 @@ def _is_number(node: ast.expr) -> bool:
 
 
 def _elements(iterated: ast.expr) -> list[Any] | None:
-    """Return the elements that a loop over a constant sequence or its `enumerate` visits; None for any other loop."""
+    """Return the elements of a constant sequence, or of `enumerate` of a constant sequence; None for anything else."""
     if isinstance(iterated, ast.Constant):
         return list(_value(iterated))
     if (

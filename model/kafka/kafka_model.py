@@ -18,13 +18,14 @@ from epochfuzz.model.kafka.vocabulary.state import TABLE, initial
 
 
 def is_symmetric(wanted: int, protocols: Sequence[Protocol], settings: Configuration) -> bool:
-    """Return whether a search for the wanted properties may treat states as equal that differ only in replica names.
+    """Return whether a search for violations may treat states as equal that differ only in replica names.
 
-    The result is False in four cases:
+    `wanted` is the set of properties whose violations the search looks for, one bit each. The result is False in four
+    cases:
 
-    * The controller may fail over, or the consumer may commit its position, because schedules name these events with
-      the first replica.
-    * A wanted property is checked at the end, because healing elects the first member of the ISR before the check.
+    * The settings enable an event that concerns no replica, such as a fail-over of the controller. Schedules name the
+      first replica for this event.
+    * A property in `wanted` is checked at the end, because healing elects the first member of the ISR before the check.
     * Several protocols run side by side, because they are all healed at the end.
     * The protocol has a mutant, because a mutant may prefer a replica.
     """

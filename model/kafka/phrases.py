@@ -1,4 +1,4 @@
-"""The weights with which random schedules draw single events and short sequences of events."""
+"""The weights of single events and of short sequences of events in random schedules."""
 
 from epochfuzz.model.kafka.vocabulary.events import Verb
 

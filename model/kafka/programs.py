@@ -1,7 +1,7 @@
 """Choose the variant of Kafka's rules to compile for given states. A variant without unneeded rules runs faster.
 
-The program `kernels` leaves out the rules of KIP-497 and later, consumers and transactions. The program
-`kernels_of_all_releases` has all of Kafka's rules, and `kernels_with_defects` has all mutants too.
+The program `kernels` leaves out consumers, transactions, and the rules of KIP-497 and later. The program
+`kernels_of_all_releases` has all of Kafka's rules. The program `kernels_with_defects` has these rules and all mutants.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -44,7 +44,7 @@ _SELDOM = (
 
 
 def program_of(starts: Sequence[Partition]) -> Specialization:
-    """Return the smallest program that can run every state reachable from the given ones."""
+    """Return the smallest of the three programs that can run every state reachable from the states `starts`."""
     if any(p.defect for p in starts):
         return Specialization("kernels_with_defects", {}, _BROKEN_SET)
     if all(getattr(p, name) == number for p in starts for name, number in _early().items()):
@@ -56,7 +56,7 @@ def program_of(starts: Sequence[Partition]) -> Specialization:
 def _early() -> Mapping[str, int]:
     """Return the fields of a state that are constant in the program `kernels`, with their values.
 
-    They are the choices that all protocols without AlterPartition requests share, and the defaults of seldom used
+    The fields are the choices that all protocols without AlterPartition requests share, and the defaults of seldom used
     settings.
     """
     choices = [each.numbers() for each in NAMED.values() if not requests_isr_changes(each.constants)]
@@ -65,7 +65,7 @@ def _early() -> Mapping[str, int]:
 
 
 def is_called(rule: Callable[..., Any]) -> bool:
-    """Return whether compiled code calls the rule. It inlines all other rules."""
+    """Return whether compiled code calls the rule. Compiled code inlines all other rules."""
     return rule.__module__.rpartition(".")[2] in _CALLED_MODULES or rule.__name__ in _CALLED
 
 

@@ -20,9 +20,9 @@ def possible_events(*starts: State) -> bytes:
 
 
 def step(p: State, event: int) -> int:
-    """Apply an event to the partition. Returns APPLIED, or the Refusal that tells why the event is not enabled.
+    """Apply an event to the partition. Returns APPLIED, or a Refusal: why the event is not enabled.
 
-    A Refusal changes at most `p.goals`, the coverage goals reached so far.
+    An event that is not enabled changes at most `p.goals`, the coverage goals reached so far.
     """
     r = replica_of(event)
     if r >= p.replicas:

@@ -28,7 +28,7 @@ _ZERO_ID = "A" * 22
 
 @dataclass(frozen=True)
 class EpochEntry:
-    """The start offset of a leader epoch on a replica. `line` is the line of the checkpoint, None if unknown."""
+    """The start offset of a leader epoch on a replica. `line` is the epoch's line in the checkpoint file, or None."""
 
     epoch: int
     start: int
@@ -143,7 +143,7 @@ def epochs_of(path: str) -> list[EpochEntry] | None:
 
 
 def topic_id_of(path: str) -> str | None:
-    """Return the topic id of a partition's directory; None if it has none. Raises Unreadable."""
+    """Return the topic id in a partition's directory, or None if the directory has no topic id. Raises Unreadable."""
     if not has(path, TOPIC_ID):
         return None
     match = re.fullmatch(r"version: 0\ntopic_id: (\S+)\n?", text_of(os.path.join(path, TOPIC_ID)))

@@ -105,9 +105,9 @@ def compared(partition: DiskPartition, budget: ReadBudget) -> Compared:
 
 
 def _bounded(replica: DiskReplica, partition: DiskPartition) -> DiskReplica:
-    """Return the replica, or an empty replica if it has a later leader epoch than the complete metadata logs.
+    """Return `replica`, or an empty replica if `replica` has a later leader epoch than the complete metadata logs.
 
-    A replica with a later epoch was copied after the metadata logs, or is damaged. It proves nothing.
+    A replica with a later epoch was copied after the metadata logs, or is damaged. So it proves nothing about losses.
     """
     known = [history.state.epoch for _, history in partition.histories(replica.topic_id)]
     if known and replica.latest > max(known) and all(log.is_whole for log in partition.metadata):
@@ -220,7 +220,7 @@ def _committed(partition: DiskPartition, old: DiskReplica, later: Epoch) -> _Com
 
 
 def _was_alone(partition: DiskPartition, old: DiskReplica, later: Epoch) -> tuple[MetadataLog, PartitionState] | None:
-    """Return the state before an unclean election if `old` was then the only member of the ISR, or None.
+    """Return the state just before an unclean election if `old` was the only ISR member in this state, else None.
 
     In that state, the replica's whole log was committed, unless min.insync.replicas held the high watermark back
     (KIP-966). The result also has the metadata log that shows the state.
@@ -294,7 +294,7 @@ def _sequence_gaps(
 ) -> Iterator[str]:
     """Yield a sentence for each gap in the sequence numbers of a producer.
 
-    A gap that several replicas have counts once. If a finding reports the offset as lost, the gap is left out.
+    A gap that several replicas have counts once. A gap is left out if a finding reports the next offset as lost.
     """
     lost = [
         range(each.first_offset, each.last_offset + 1)
@@ -323,7 +323,7 @@ def _sequence_gaps(
 
 
 def _merged(partition: DiskPartition, losses: Sequence[_Loss]) -> Iterator[PartitionFinding]:
-    """Merge losses into findings: one finding for each topic id and later leader epoch."""
+    """Merge losses into findings: one finding for each pair of a topic id and a leader epoch that lacks records."""
     by_epoch: dict[tuple[str, int], list[_Loss]] = defaultdict(list)
     for loss in losses:
         by_epoch[loss.by.topic_id or "", loss.epoch.number].append(loss)
@@ -355,7 +355,7 @@ def _merged(partition: DiskPartition, losses: Sequence[_Loss]) -> Iterator[Parti
 def _unclean_elections(
     partition: DiskPartition, usable: Sequence[DiskReplica], result: Compared
 ) -> Iterator[PartitionFinding]:
-    """Find elections in the metadata log that chose a broker outside of both the ISR and the ELR.
+    """Find elections in the metadata log that chose a broker outside of the ISR and of the eligible leader replicas.
 
     A deposed controller may have written an election that never took effect. So something else must confirm the
     election: a second copy of the metadata log, a later leader epoch of the partition, or the log of a replica.

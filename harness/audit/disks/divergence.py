@@ -104,7 +104,10 @@ def difference_of(one: DiskReplica, other: DiskReplica, budget: ReadBudget) -> D
 def _compared(
     one: tuple[DiskReplica, EpochRun], other: tuple[DiskReplica, EpochRun], budget: ReadBudget
 ) -> tuple[int, tuple[tuple[BatchPlace, BatchPlace], ...]]:
-    """Return the number of equal batches in two runs, and the pairs that differ at the same base offset."""
+    """Count the equal batches in two runs of a leader epoch. Returns this number and the pairs that differ.
+
+    Each pair has the batches of both replicas at the same base offset.
+    """
     first = max(run.first.base for _, run in (one, other))
     last = min(run.last.base for _, run in (one, other))
     if first <= last and budget.take(one[1].batches + other[1].batches):
@@ -124,7 +127,7 @@ def _ends(run: EpochRun) -> Iterator[BatchPlace]:
 
 
 def _batches(replica: DiskReplica, run: EpochRun, first: int, last: int) -> Iterator[BatchPlace]:
-    """Yield the batches of a run with base offsets from `first` to `last`.
+    """Yield the batches of a run whose base offsets are from `first` to `last`.
 
     If the replica is a dump of Kafka's tool, yield only the first and the last of these batches.
     """
@@ -151,7 +154,7 @@ def _batches(replica: DiskReplica, run: EpochRun, first: int, last: int) -> Iter
 
 
 def _is_cleaned(batch: BatchHeader) -> bool:
-    """Return whether the log cleaner may have changed a batch. The batch then has a mark, or lacks records."""
+    """Return whether the log cleaner may have changed a batch, because the batch is marked or lacks records."""
     return bool(batch.attributes & _CLEANED) or batch.records != batch.last - batch.base + 1
 
 

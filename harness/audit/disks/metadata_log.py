@@ -111,7 +111,10 @@ def forget(log: MetadataLog, problem: str) -> None:
 
 
 def _from_snapshot(log: MetadataLog, path: str, first: int) -> int:
-    """Read the earliest snapshot that the log continues. Returns its end offset, or `first` if there is none."""
+    """Read the earliest snapshot that ends at offset `first` (the start of the log) or later.
+
+    Returns the end offset of this snapshot, or `first` if no snapshot is found.
+    """
     try:
         found = {int(match[1]): entry for entry in entries(path) if (match := _SNAPSHOT.fullmatch(entry.name))}
     except Unreadable as error:

@@ -70,10 +70,13 @@ class ProducerRuns:
 def sequence_gaps(
     segments: Iterable[tuple[str, tuple[ProducerRun, ...] | None]], is_whole: bool
 ) -> Iterator[SequenceGap]:
-    """Yield the gaps in the sequence numbers of a log. `segments` has the file and the runs of each segment, in order.
+    """Yield the gaps in the sequence numbers of a log.
+
+    `segments` has the file and the runs (ProducerRun) of each segment, in the order of their offsets.
 
     If `is_whole`, the log begins at offset 0, and the numbers of each producer epoch must begin at 0 too. A number that
-    goes back is not a gap, because nothing is missing. The search stops at a segment with too many runs (None).
+    goes back is not a gap, because nothing is missing. A segment with too many runs to keep has None in place of its
+    runs, and the search stops there.
     """
     expected: dict[tuple[int, int], int] = {}
     for file, runs in segments:

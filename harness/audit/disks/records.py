@@ -71,7 +71,7 @@ class Bytes:
         return (number >> 1) ^ -(number & 1)
 
     def nullable(self) -> bytes | None:
-        """Return bytes with their length before them, as a signed varint. Returns None if the length is -1."""
+        """Read a length (a signed varint) and that number of bytes. Returns the bytes, or None if the length is -1."""
         size = self.zigzag()
         return None if size == -1 else self.take(size)
 
@@ -112,7 +112,7 @@ def is_intact(batch: BatchHeader, data: bytes) -> bool:
 
 
 def is_control(batch: BatchHeader) -> bool:
-    """Return whether a batch contains markers instead of records of a client."""
+    """Return whether a batch contains control records, such as commit markers, instead of records of clients."""
     return bool(batch.attributes & _CONTROL)
 
 

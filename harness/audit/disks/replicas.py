@@ -244,7 +244,7 @@ def _continuous(replica: DiskReplica, segments: Sequence[Segment]) -> list[Epoch
 
 
 def _by_segments(replica: DiskReplica, runs: Sequence[EpochRun]) -> None:
-    """Set the replica's epochs from the segments alone. If the replica has problems, leave out its last epoch."""
+    """Set the replica's leader epochs from its segments. If the replica has problems, leave out the last epoch."""
     whole = runs[:-1] if replica.problems else runs
     replica.epochs = [Epoch(run.epoch, run.first.base, None, run) for run in whole]
     if len(whole) < len(runs):
@@ -252,7 +252,10 @@ def _by_segments(replica: DiskReplica, runs: Sequence[EpochRun]) -> None:
 
 
 def _by_both(replica: DiskReplica, entries: Sequence[EpochEntry], runs: Sequence[EpochRun]) -> None:
-    """Set the epochs that both the checkpoint and the segments show."""
+    """Set the replica's leader epochs from its checkpoint and its segments.
+
+    If the checkpoint and the segments contradict each other, the replica becomes unusable.
+    """
     file = os.path.join(replica.path, checkpoints.EPOCHS)
     if entries and entries[0].start > replica.start:
         replica.start = entries[0].start  # records were deleted; log-start-offset-checkpoint may be older

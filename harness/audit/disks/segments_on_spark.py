@@ -62,7 +62,7 @@ def ranges(files: Iterable[str]) -> Iterator[list[str]]:
 
 
 def read_segments(_: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Read the segments that the rows of RANGES name. Yields a row of SEGMENTS for each segment."""
+    """Read segments in a task of Spark. Each row of `batches` (schema RANGES) names files. Yields rows of SEGMENTS."""
     for batch in batches:
         for row in batch.to_pylist():
             segments = [asdict(segment_of(file)) for file in row["files"]]

@@ -28,7 +28,7 @@ _WITH_IDS = (*ROLES, MessageKind.CREATING, MessageKind.UNCLEAN)
 
 @dataclass(frozen=True)
 class Placed:
-    """An event of a broker, with the broker's leader epoch and role after the event.
+    """An event of a broker, with the broker's leader epoch and role (leader or follower) after the event.
 
     `index` is the position among the broker's events. `topic_id` is from the line of the event, or from the broker's
     lines before and after this line.
@@ -48,7 +48,7 @@ class Life:
     """A partition from its creation to its deletion: the events of each broker in order.
 
     `is_sure` is false if some lines may belong to another life, because the topic may have been deleted and created
-    again. The lines of such a deletion may be missing.
+    again. The lines of this deletion may be missing.
     """
 
     topic: str
@@ -257,7 +257,7 @@ def _pieces(events: list[Event]) -> list[list[Event]]:
 
 
 def _is_one_life(pieces: "Pieces", is_one_cluster: bool) -> bool:
-    """Return whether all lines are consistent with a single life of the topic."""
+    """Return whether all lines are consistent with a single life of the topic, from its creation to its deletion."""
     if any(len(own) > 1 or _is_made_again(own[0]) for own in pieces.values()):
         return False
     firsts = {broker: own[0] for broker, own in pieces.items()}
@@ -270,8 +270,8 @@ def _is_one_life(pieces: "Pieces", is_one_cluster: bool) -> bool:
 def _is_made_again(piece: Sequence[Event]) -> bool:
     """Return whether a broker creates a log although it had one before, or has lines after the deletion of a log.
 
-    Such lines may belong to several lives of the topic. If the lines before and after the creation name one topic id,
-    they belong to one life, and the log is now on another disk.
+    Such lines may belong to several lives of the topic (periods from its creation to its deletion). If the lines before
+    and after the creation name one topic id, all lines belong to one life, and the log is now on another disk.
     """
     ids = _ids(piece)
     made = [
@@ -310,8 +310,9 @@ def _contradict(pieces: dict[int, list[Event]], is_one_cluster: bool) -> bool:
 def _takes_a_role_as_new_twice(piece: Sequence[Event]) -> bool:
     """Return whether a broker contradicts its own earlier lines.
 
-    There are two contradictions. The broker says that it had no role before, although it had one, and no line shows a
-    restart. Or its log ends below a high watermark that it showed earlier, and no line shows a truncation.
+    There are two contradictions. The broker says that it was neither leader nor follower before, although earlier lines
+    show such a role, and no line shows a restart. Or its log ends below a high watermark that it showed earlier, and no
+    line shows a truncation.
     """
     had_role = was_loaded = False
     shown = 0

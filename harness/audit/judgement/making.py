@@ -79,7 +79,8 @@ def _around(life: Life, evidence: Sequence[Placed]) -> tuple[Event, ...]:
 def _by_epoch(events: Sequence[Placed]) -> list[tuple[int, Placed]]:
     """Return a broker's events with their leader epochs.
 
-    The events of a start (a log is loaded, created or recovered) get the leader epoch of the broker's next role.
+    The events of a start (a log is loaded, created or recovered) get the leader epoch of the broker's next role (leader
+    or follower).
     """
     following, dated = 0, []
     for each in reversed(events):

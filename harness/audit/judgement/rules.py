@@ -67,7 +67,7 @@ def judge(
 def _undecided(findings: Sequence[PartitionFinding], possible: Sequence[PartitionFinding]) -> Iterator[str]:
     """Yield a sentence for each finding in `possible` that is not in `findings`.
 
-    It is a loss only if all lines are of one life of the topic.
+    A possible finding is a loss only if all lines are of one life of the topic, from its creation to its deletion.
     """
     found = {(finding.what, finding.first_offset, finding.leader_epoch) for finding in findings}
     for each in possible:
@@ -93,7 +93,7 @@ def _judged(life: Life, clocks_back: frozenset[int], newest: int | None) -> Iter
 
 @dataclass(frozen=True)
 class _Shown:
-    """A high watermark that a broker's line shows. All records below it were committed before epoch `before`."""
+    """A high watermark in a broker's line. All records below this offset were committed before epoch `before`."""
 
     high_watermark: int
     before: int
@@ -143,8 +143,8 @@ def _committed_loss(life: Life, clocks_back: frozenset[int]) -> Iterator[Partiti
 def _still_promised(shown: _Shown, lost: Sequence[_Lost]) -> int:
     """Return a high watermark, lowered to exclude records that an earlier finding reports as lost.
 
-    A follower that returns shows its old high watermark until it truncates its log. The records below it may have been
-    lost while the follower was away.
+    A follower that returns shows its old high watermark until it truncates its log. The records below this old high
+    watermark may have been lost while the follower was away.
     """
     promised = shown.high_watermark
     for each in lost:
@@ -180,17 +180,18 @@ def _shown(life: Life, clocks_back: frozenset[int]) -> Iterator[_Shown]:
 
 
 def _reached_before(role: Placed) -> int | None:
-    """Return the leader epoch of a new leader or follower if its line also names a lower previous epoch, else None.
+    """Return the leader epoch of a new leader or follower, to limit the time of the high watermark in its line.
 
-    The high watermark that the line shows was reached before the returned epoch. From 3.6 to 3.9, followers in KRaft
-    print the new epoch as the previous epoch (KAFKA-19776), so the function returns None for their lines.
+    The high watermark was reached before this epoch. Returns None unless the line also names a lower previous epoch.
+    From 3.6 to 3.9, followers in KRaft print the new epoch as the previous epoch (KAFKA-19776), so the function returns
+    None for their lines.
     """
     epoch, previous = role.event.leader_epoch, role.event.previous_epoch
     return epoch if epoch is not None and previous is not None and 0 <= previous < epoch else None
 
 
 def _cut_to(life: Life, placed: Placed, below: int) -> list[Placed]:
-    """Return the next truncation by the same broker below an offset, as a list of at most one line."""
+    """Return the next truncation below an offset by the broker of `placed`, as a list of at most one line."""
     cut = life.cut_below(placed, below)
     return [] if cut is None else [cut]
 

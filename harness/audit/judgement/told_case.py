@@ -34,7 +34,7 @@ _BESIDE = "kip-966"  # the newest repaired design
 
 @dataclass(frozen=True)
 class _Step:
-    """Events, and the line that shows them. The line is None if no line shows them."""
+    """One or several events of the schedule, and the log line that shows them, or None if no line does."""
 
     events: tuple[str, ...]
     line: Event | None
@@ -81,7 +81,7 @@ def protocol_of(releases: Iterable[str]) -> Protocol | None:
 
 
 def told_cases(findings: Iterable[PartitionFinding], releases: Iterable[str]) -> dict[PartitionFinding, ToldCase]:
-    """Return the cases of the first _MOST findings, by finding. Empty if no line names a known release."""
+    """Return the cases of the first _MOST findings by finding, or an empty dict if no line names a known release."""
     protocol = protocol_of(releases)
     if protocol is None:
         return {}
@@ -90,9 +90,9 @@ def told_cases(findings: Iterable[PartitionFinding], releases: Iterable[str]) ->
 
 
 def told_case(finding: PartitionFinding, protocol: Protocol) -> ToldCase | None:
-    """Return a case whose schedule shows a finding under a protocol, or None.
+    """Return a case: the schedule that the lines of a finding describe, replayed under a protocol.
 
-    Returns None if the lines of this kind of finding don't describe a schedule.
+    Returns None for kinds of findings whose lines don't describe a schedule.
     """
     if finding.what == What.RE_ELECTED_LEADER:
         steps, settings = _re_elected(finding), Configuration(replicas=3, records=1, epochs=4)

@@ -56,10 +56,10 @@ def _role_of(life: Life, placed: Placed) -> Placed | None:
 def _below_shown(life: Life) -> Iterator[PartitionFinding]:
     """Yield a finding for each truncation below a high watermark that the replica's own earlier lines show.
 
-    Kafka 2.1 to 4.1 rarely log that they truncate below a high watermark (KAFKA-19474). The warning about a
-    non-monotonic update shows the higher value. But the replica may have learned that value from the new leader before
-    the truncation. This rule therefore takes the high watermark from an earlier line (`_shown_before`), and only adds
-    the warning to the evidence.
+    Kafka 2.1 to 4.1 rarely log that they truncate below a high watermark (KAFKA-19474). Since 2.7, a warning about a
+    non-monotonic update of the high watermark shows the value before the update. But the replica may have learned this
+    value from the new leader before the truncation. This rule therefore takes the high watermark from an earlier line
+    (`_shown_before`), and only adds the warning to the evidence.
     """
     said = {(each.broker, each.event.offset) for each in life.of(MessageKind.BELOW_HIGH_WATERMARK)}
     for cut in life.of(MessageKind.TRUNCATION):

@@ -1,8 +1,8 @@
 """Cleaning: undo changes that terminals, browsers and log collectors make within a line, such as colour codes.
 
-Otherwise, reading.py would not find fixed words of Kafka's messages that such a change interrupts. The number of lines
-stays the same. If a container runtime has split a line, all its parts move to the place of the first part, and empty
-lines replace the other parts.
+reading.py searches for fixed words of Kafka's messages, and would not find words that a colour code interrupts. The
+number of lines stays the same. If a container runtime has split a line, all parts of the line move to the place of the
+first part, and empty lines replace the other parts.
 """
 
 import json

@@ -133,7 +133,7 @@ def _has(text: str, needles: Sequence[str]) -> bool:
 
 
 def _without_copies(lines: list[str]) -> list[str]:
-    """Return the lines that no other line contains. The short message of GELF, for example, is left out."""
+    """Return the lines that no other line contains. Leaves out, for example, GELF's short copy of a message."""
     if len(lines) < 2:
         return lines
     kept: list[str] = []
@@ -187,7 +187,7 @@ def _attributes(said: list[Any]) -> Iterator[str]:
 
 
 def names_in(said: Sequence[Any]) -> Iterator[str]:
-    """Yield the names in each short text, joined by spaces. Leaves out identifiers of a single document."""
+    """Yield the names in each short text, joined by spaces. Leaves out names with long numbers, such as request ids."""
     for each in said:
         if isinstance(each, str) and len(each) <= _LONGEST_ORIGIN and "\n" not in each:
             words = [word for word in origins.words_of(each) if _UNIQUE.search(word) is None]

@@ -62,7 +62,7 @@ class LogFacts:
 
     @classmethod
     def from_text(cls, text: str) -> "LogFacts":
-        """Return the facts from the JSON of the method `text`."""
+        """Return the facts from the JSON that `LogFacts.text` has returned."""
         row: dict[str, Any] = json.loads(text)
         return cls(**row | {name: set(row[name]) for name in _SETS})
 
@@ -86,11 +86,14 @@ class LogFacts:
 
     @property
     def is_trusted(self) -> bool:
-        """Return whether most lines end with the message. If not, a line that ends with a number may be cut."""
+        """Return whether at least half of Kafka's messages end at the end of their line.
+
+        If fewer do, a number at the end of a line may be cut off.
+        """
         return self.ends >= self.closed
 
     def named(self, origin: str, broker: int | None) -> None:
-        """Record that a line of an origin names a broker, or names no broker.
+        """Record that a line of an origin (container, pod or host) names a broker, or that it names none.
 
         Ignores further origins after the first _ORIGINS.
         """

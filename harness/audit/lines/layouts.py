@@ -29,7 +29,7 @@ _ANYTHING = r"[^\n]{0,300}?"
 
 @dataclass(frozen=True, slots=True)
 class Framed:
-    """A line that a layout has split: its time in milliseconds, its message, and the text before both."""
+    """A line that a layout has split: its time in milliseconds, its message, and the text before them."""
 
     time: int
     message: str
@@ -40,9 +40,9 @@ Frame = Callable[[str], Framed | None]
 
 
 def frames(asked: Sequence[str]) -> list[Frame]:
-    """Return one function for each pattern except `json`. Raises AuditError for an invalid pattern.
+    """Return one function for each pattern of --layout except `json`. Raises AuditError for an invalid pattern.
 
-    The function splits a line, and returns None if the line has another layout.
+    Each function splits a line into its time and message. It returns None for a line with another layout.
     """
     return [_framing(pattern) for pattern in asked if pattern != JSON]
 

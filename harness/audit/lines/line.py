@@ -65,7 +65,7 @@ class MessageSighting:
 
     @property
     def is_foreign(self) -> bool:
-        """Return whether the logger belongs to another program. Then the line only quotes a broker's message."""
+        """Return whether the line's logger is of another program, which only quotes a broker's message."""
         return self.logger is not None and not _is_ours(self.logger)
 
 
@@ -145,8 +145,8 @@ def _seen_inside(
 ) -> Seen:
     """Return the messages in JSON documents and in the texts outside of the documents, and the number of failures.
 
-    If a document has no time or no origin, the text before the document supplies it. A failure is a place that looks
-    like a message but could not be read.
+    If a document has no time or no origin, the text before the document supplies the missing value. A failure is a
+    place that looks like a message but could not be read.
     """
     found: list[MessageSighting] = []
     failed = 0

@@ -96,7 +96,9 @@ class _Shape:
 def _pattern(template: str, ends: bool) -> str:
     """Return the regular expression for a part of a template.
 
-    `ends` is true if the template ends with this part. An {any} at its end then matches no text.
+    A template is the text of a line, with names in braces in place of values, such as {partition}.
+
+    `ends` is true if the template ends with this part. In this case, an {any} at the end matches no text.
     """
     parts = re.split(r"(\{\w+\})", template)
     made: list[str] = []
@@ -149,13 +151,16 @@ def _shape(template: str, needle: str, wording: Wording | None) -> _Shape:
 
 @cache
 def _shapes() -> dict[str, tuple[_Shape, ...]]:
-    """Return the shapes of the wordings that contain each needle. WORDINGS come before OTHERS, which audit ignores."""
+    """Return, by needle (fixed words), the shapes of all wordings that contain the needle.
+
+    The shapes of WORDINGS come before the shapes of OTHERS: wordings that audit ignores.
+    """
     templates = [(wording.template, wording) for wording in WORDINGS] + [(other, None) for other in OTHERS]
     return {n: tuple(_shape(t, n, w) for t, w in templates if n in t) for n in NEEDLES}
 
 
 def messages_in(text: str, needles: Iterable[str] = NEEDLES) -> tuple[list[MatchedMessage], int]:
-    """Return the messages in a text, in order, and the number of needles (fixed words) that belong to no message."""
+    """Return the messages in a text from left to right, and the number of needles (fixed words) outside of messages."""
     places = _places(text, needles)
     found: list[MatchedMessage] = []
     failed = failures = until = 0
@@ -180,7 +185,7 @@ _FACTS = ("Kafka version", "Cluster ID = ", "Incarnation ")  # needles of facts 
 
 
 def _places(text: str, needles: Iterable[str]) -> list[tuple[int, str]]:
-    """Return the positions of all needles in a text, in order. The number of positions per needle is bounded."""
+    """Return the positions of needles (fixed words) in a text, in ascending order, up to a limit per needle."""
     places: list[tuple[int, str]] = []
     for needle in needles:
         at, most = text.find(needle), len(places) + _MESSAGES + _FAILURES
@@ -192,9 +197,9 @@ def _places(text: str, needles: Iterable[str]) -> list[tuple[int, str]]:
 
 
 def _message(text: str, at: int, needle: str, floor: int) -> MatchedMessage | int | None:
-    """Return the message around the needle at position `at`, or None if no wording fits.
+    """Return the message around the needle (fixed words) at position `at`, or None if no wording fits.
 
-    If audit doesn't need the message, the function returns only the position of its end.
+    If audit doesn't need the message, the function returns only the position where the message ends.
     """
     window = max(floor, at - _BEFORE)
     for shape in _shapes()[needle]:

@@ -44,7 +44,7 @@ _YEAR = 300 * times.DAY
 
 
 def _grouped(keys: Iterable[bytes]) -> bytes:
-    """Return a regular expression that matches any key. Keys with an equal first letter share a branch for speed."""
+    """Return a regular expression that matches each of `keys`. Keys with equal first bytes share a branch for speed."""
     rests: dict[bytes, list[bytes]] = {}
     for key in keys:
         rests.setdefault(key[:1], []).append(re.escape(key[1:]))
@@ -89,7 +89,7 @@ class Part:
 
     @classmethod
     def from_text(cls, text: str) -> "Part":
-        """Return the part from the JSON of the method `text`."""
+        """Return the part from the JSON that `Part.text` has returned."""
         return cls(**json.loads(text))
 
 
@@ -402,7 +402,7 @@ def needled(text: bytes) -> tuple[list[tuple[int, int, int, list[str]]], int]:
 
 
 def _windows(line: bytes, needles: list[str]) -> Iterator[bytes]:
-    """Yield the text around the needles of a very long line, such as a document of JSON."""
+    """Yield the pieces of a very long line, such as a JSON document, around its needles (fixed words of messages)."""
     places = sorted(at.start() for needle in needles for at in re.finditer(re.escape(needle.encode()), line))
     until = 0
     for place in places:

@@ -52,9 +52,10 @@ class Source:
 
 
 def found(paths: Iterable[str], disks: Sequence[str] = ()) -> list[Source]:
-    """Return the files at the named paths, in order. Raises AuditError if a path does not exist, or no file is left.
+    """Return the files at the named paths, in the order of the paths. Raises AuditError if a path does not exist.
 
-    A directory stands for all files in it at any depth. Files in the data directories `disks` are left out.
+    A directory stands for all files in it at any depth. Files in the data directories `disks` are left out. If there
+    are neither files nor `disks`, the function also raises AuditError.
     """
     sources: dict[str, Source] = {}
     for path in paths:
@@ -71,7 +72,7 @@ def _is_below(file: str, disks: Sequence[str]) -> bool:
 
 
 def opened(location: str) -> IO[bytes]:
-    """Open the file at a path or URL for reading bytes. The caller closes the file."""
+    """Open the file at a path or URL for reading bytes. The caller must close the file."""
     if not is_url(location):
         return open(location, "rb")
     files, inner = _file_system(location)
@@ -139,7 +140,7 @@ def expression_of(pattern: str) -> re.Pattern[str]:
 
 
 def broker_in(text: str, expression: re.Pattern[str]) -> int | None:
-    """Return the broker's number that an expression finds in a path or in an origin, or None."""
+    """Return the broker's number that an expression finds in a path or in a line's origin, or None."""
     match = expression.search(text)
     number = None if match is None else match[expression.groups and 1]
     return int(number) if number is not None and re.fullmatch(r"[0-9]{1,10}", number) else None
@@ -165,7 +166,7 @@ def _sources(path: str) -> Iterator[Source]:
 
 
 def _of_directory(path: str, above: tuple[tuple[int, int], ...]) -> Iterator[Source]:
-    """Yield the files in a directory at any depth. Follows links, except a link to a directory that contains it."""
+    """Yield the files in a directory at any depth. Follows links, except links to a parent directory."""
     try:
         at = os.stat(path)
         entries = sorted(os.scandir(path), key=lambda entry: entry.name)

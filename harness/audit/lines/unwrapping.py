@@ -35,7 +35,7 @@ def unwrap_of(chunk: bytes) -> Unwrap | None:
 
 
 def _readable(chunk: bytes) -> int:
-    """Return the number of readable messages, less the number of unreadable ones."""
+    """Return the number of readable messages minus the number of places that look like a message but are unreadable."""
     readable = 0
     for line in chunk.split(b"\n"):
         if len(line) > 20:
@@ -45,7 +45,7 @@ def _readable(chunk: bytes) -> int:
 
 
 def _at_soft_breaks(chunk: bytes) -> bytes:
-    """Decode quoted-printable text (RFC 2045). There, `=` at the end of a line continues the line."""
+    """Decode quoted-printable text (RFC 2045): `=` at the end of a line means that the line continues."""
     lines: list[bytes] = []
     joined = 0
     for line in chunk.split(b"\n"):

@@ -1,4 +1,4 @@
-"""Wordings: the lines that Kafka's brokers write about a partition, each with its releases.
+"""Wordings: the lines that Kafka's brokers write about a partition, and the releases that write them.
 
 A template is the text of the line, with names in braces in place of values. `since` and `until` are the first and the
 last release that writes the line. `until` is None if the newest release writes the line. We took releases and sources

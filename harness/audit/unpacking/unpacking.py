@@ -67,7 +67,7 @@ class UnpackedBytes:
 
 
 def members(name: str, content: IO[bytes], budget: UnpackedBytes, depth: int = _DEEPEST) -> Iterator[Member]:
-    """Yield the text files in a packed file, or a text file itself. Read each before you request the next.
+    """Yield the text files in a packed file, or `content` if it is text. Read each file before you request the next.
 
     A file that can't be read has a `problem`. `depth` is the number of nested packings that are still allowed.
     """
@@ -294,7 +294,7 @@ class _Unpacked(_Stream):
                 self._packed = more
 
     def _begins(self) -> bool:
-        """Begin the next packed stream. Returns False at the end of the file, even if it is padded with zeros."""
+        """Begin the next packed stream. Returns False at the end of the file, or if only zeros follow."""
         while len(self._packed) < 6 and (more := self._content.read(_PIECE)):
             self._packed += more
         if self._count and not self._packed.startswith(BEGINNINGS[self._form]):

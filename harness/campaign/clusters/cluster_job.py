@@ -41,7 +41,7 @@ _SHRINK = "epochfuzz.harness.campaign.clusters.cluster_tasks:shrink_sightings"
 class ClusterOutcome:
     """The results of a finished campaign on clusters.
 
-    `seen` has, for each finding in order, the number of schedules that showed it.
+    `seen` has the number of schedules that showed each finding, in the order of `fuzzed.findings`.
     """
 
     parameters: ClusterParameters
@@ -141,7 +141,7 @@ class Clusters(Job[ClusterOutcome]):
         return [F.col("number"), F.col("drawn"), chosen]
 
     def counted(self) -> dict[str, Column]:
-        """Return the columns to add up: schedules, events, and schedules with a finding."""
+        """Return the columns to add up for the progress: schedules, events, and schedules with a finding."""
         found = F.filter("played", lambda played: played["ended"].isin(*map(str, FINDINGS)))
         return {"schedules": F.col("schedules"), "events": F.col("events"), "found": F.size(found)}
 
@@ -185,7 +185,7 @@ class Clusters(Job[ClusterOutcome]):
     def _shrunk(
         self, campaign: "Campaign[ClusterOutcome]", found: list[plays.ClusterSighting], progress: "Progress"
     ) -> list[dict[str, Any]]:
-        """Shrink each finding in a task with a cluster of its own. Returns a row of plays.SHRUNK for each finding."""
+        """Shrink each finding in a Spark task with its own cluster. Returns a row of plays.SHRUNK for each finding."""
         if not found:
             return []
         progress.doing(f"shrinking {len(found)} findings by replay")

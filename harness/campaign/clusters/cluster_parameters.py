@@ -34,8 +34,8 @@ SCHEMA = pa.schema(
 class ClusterParameters:
     """The parameters of a campaign on clusters.
 
-    The campaign ends after a number of `schedules`, or after some `seconds`. The other field is None. Raises
-    ValueError for a parameter outside its range.
+    The campaign ends after a number of `schedules`, or after some `seconds`. The field of the unused limit is None.
+    Raises ValueError for a parameter outside its range.
     """
 
     release: str
@@ -78,9 +78,10 @@ class ClusterParameters:
         return None if self.schedules is None else -(-self.schedules // self.block)
 
     def turns(self, block: int) -> range:
-        """Return the numbers of a block's turns.
+        """Return the numbers of the turns of `block`.
 
-        In each turn, epochfuzz draws a hundred schedules. The model chooses at most one, and the cluster plays it.
+        In each turn, epochfuzz draws a hundred schedules. The model chooses at most one schedule for the cluster to
+        play.
         """
         first = block * self.block
         end = first + self.block

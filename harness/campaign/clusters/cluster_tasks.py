@@ -12,8 +12,8 @@ from epochfuzz.harness.campaign.spark.worker import Batches, each, work
 def shrink_sightings(argument: dict[str, Any], numbers: Batches) -> Batches:
     """Shrink the findings with the given numbers. Yields a row of plays.SHRUNK for each.
 
-    `argument` has two keys: `work` is the text of the job, and `sightings` has the findings, each with the number of
-    schedules that showed it.
+    `argument` has two keys: `work` is the text of the job, and `sightings` lists the findings, each with the number of
+    schedules that showed it. `numbers` are indices of this list.
     """
     asked = work(argument["work"])
     assert isinstance(asked, Clusters)

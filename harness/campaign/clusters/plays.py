@@ -52,7 +52,7 @@ TABLE = SHRUNK.append(pa.field("case", pa.string()))  # findings, with the text 
 
 @dataclass(frozen=True)
 class ClusterSighting:
-    """The shortest played schedule of one kind of finding. `seen` counts the schedules of this kind."""
+    """A kind of finding: the row of its shortest schedule (`played`), and the number of its schedules (`seen`)."""
 
     played: dict[str, Any]
     seen: int
@@ -65,7 +65,7 @@ def block_row(number: int, drawn: int, played: list[dict[str, Any]]) -> dict[str
 
 
 def each_once(kept: LocalTables) -> list[dict[str, Any]]:
-    """Return the rows of a campaign's blocks, ordered by number. If a block was written twice, the first row counts."""
+    """Return a campaign's block rows, ordered by block number. If a block was written twice, the first row counts."""
     by_number: dict[int, dict[str, Any]] = {}
     for part in kept.tables("blocks"):
         for row in part.to_pylist():

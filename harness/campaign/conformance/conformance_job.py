@@ -82,7 +82,7 @@ class Trials(Job[Conformance]):
             raise ValueError(f"the plan lacks or misplaces {error}") from None
 
     def differing(self, other: Job[Any]) -> list[str]:
-        """Return the names of the parameters that differ between this job and another one, for messages."""
+        """Return the names of the parameters that differ between this job and `other`, for messages."""
         if not isinstance(other, Trials):
             return ["kind of work"]
         mine, theirs = (each.plan.document() | {"model": each.model} for each in (self, other))
@@ -93,7 +93,7 @@ class Trials(Job[Conformance]):
         return f"repeat the command that began it, `epochfuzz conform --campaign {quote(uri)} ...`"
 
     def block(self, number: int) -> dict[str, Any]:
-        """Run the schedules of a block on the system under test, and return the block's row.
+        """Run the schedules of a block on the system under test, and return the results as a row of BLOCKS.
 
         Raises SubjectUnable and CommandError.
         """
@@ -121,7 +121,7 @@ class Trials(Job[Conformance]):
         """Accept a block with different results in two runs, because results.py reports this as a finding."""
 
     def counted(self) -> dict[str, Column]:
-        """Return the columns to add up: schedules, steps, and each protocol's failures.
+        """Return the columns to add up for the progress: schedules, steps, and each protocol's failures.
 
         The counts of failures decide whether a stage ends early (see is_enough).
         """
@@ -139,7 +139,7 @@ class Trials(Job[Conformance]):
             yield BlockRange(index * self.plan.blocks, (index + 1) * self.plan.blocks)
 
     def is_enough(self, stage: BlockRange, counts: Counts) -> bool:
-        """Return whether these counts end the stage early. A local run stops for the same reasons."""
+        """Return whether `counts` end the stage early, for example with too many failures, as in a local run."""
         index = stage.first // self.plan.blocks if self.plan.blocks else 0
         most = self.plan.max_failures
         return (
@@ -165,7 +165,7 @@ class Trials(Job[Conformance]):
         return run(self.plan, self.crew(campaign))
 
     def crew(self, campaign: "Campaign[Conformance]") -> Runner:
-        """Return a runner for conform/run/run.py that reads the results of finished blocks from the directory."""
+        """Return the runner to pass to conform/run/run.py. The runner reads the results of finished blocks."""
         from epochfuzz.harness.campaign.conformance.results import CampaignRunner
 
         return CampaignRunner(campaign, self)

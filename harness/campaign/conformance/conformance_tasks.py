@@ -21,8 +21,8 @@ from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 def shrink_sightings(argument: dict[str, Any], numbers: Batches) -> Batches:
     """Confirm and shrink the failures with the given numbers. Yields a row of rows.NONCONFORMITIES for each.
 
-    `argument` has three keys: `work` is the text of the job, `protocol` is the name of a protocol, and `failed` has the
-    failures, each with the number of schedules that showed it.
+    `argument` has three keys: `work` is the text of the job, `protocol` is the name of a protocol, and `failed` lists
+    the failures, each with the number of schedules that showed it. `numbers` are indices of this list.
     """
     asked = work(argument["work"])
     assert isinstance(asked, Trials)

@@ -40,7 +40,7 @@ class CampaignRunner:
         self.seconds = campaign.seconds(0 if self._finished is None else _schedules(self._finished))
 
     def results(self, plan: Plan, protocol: Protocol) -> Generator[BlockResult]:
-        """Yield the results of the plan's blocks under a protocol, in order.
+        """Yield the results of the plan's blocks under a protocol, ordered by block number.
 
         Spark reads one partition at a time, so memory doesn't grow with the number of blocks.
         """
@@ -98,7 +98,7 @@ def _schedules(finished: DataFrame) -> int:
 
 
 def _twice(campaign: "Campaign[Conformance]", work: Trials) -> dict[tuple[str, int], dict[str, Any]]:
-    """Return the rows of second runs whose result differs from the first run's, by protocol and block number."""
+    """Return the rows of second runs whose result differs from the first run's, keyed by protocol and block number."""
     written = blocks.written(campaign.directory, work)
     differing = [] if written is None else determinism.differing(written, work)
     if not differing or written is None:

@@ -59,7 +59,7 @@ class TourResults(CampaignRunner):
         self._campaign, self._tours = campaign, work
 
     def results(self, plan: Plan, protocol: Protocol) -> Generator[BlockResult]:
-        """Yield the results of all rounds, in order."""
+        """Yield the results of all rounds, first round first."""
         subject = _subject(self._campaign, self._tours)
         if subject["events"] is None:
             yield no_answer(plan, protocol, block_rows.failed(subject["failed"], plan).fault)
@@ -76,7 +76,7 @@ class TourResults(CampaignRunner):
             self.toured = toured(graph, standing, is_complete)
 
     def results_of(self, each: Round, first: int) -> Iterator[TourResult]:
-        """Yield the results of the blocks of a round, which start at block number `first`.
+        """Yield the results of a round's blocks. `first` is the number of the round's first block.
 
         If a second run of a block had another result, the result of the block includes the difference as a failure.
         """

@@ -84,7 +84,7 @@ class Tours(Trials):
         return work
 
     def differing(self, other: Job[Any]) -> list[str]:
-        """Return the names of the parameters that differ between this job and another one, for messages."""
+        """Return the names of the parameters that differ between this job and `other`, for messages."""
         if not isinstance(other, Tours):
             return ["kind of work"]
         return super().differing(other) + ["choice of --refused"] * (self.refused != other.refused)
@@ -108,7 +108,10 @@ class Tours(Trials):
         self._received_round()
 
     def block(self, number: int) -> dict[str, Any]:
-        """Play the test sequences of a block, and return the block's row. Raises SubjectUnable and CommandError."""
+        """Play the test sequences of a block, and return the results as a row of BLOCKS.
+
+        Raises SubjectUnable and CommandError.
+        """
         each, first = self._received_round()
         block = each.block(self.plan, self.protocol, number - first)
         result = block.result()
@@ -157,7 +160,7 @@ class Tours(Trials):
         return stages(campaign, self)
 
     def crew(self, campaign: "Campaign[Conformance]") -> Runner:
-        """Return a runner for conform/run/run.py that reads the results of finished blocks from the directory."""
+        """Return the runner to pass to conform/run/run.py. The runner reads the results of finished blocks."""
         from epochfuzz.harness.campaign.conformance.tour_results import TourResults
 
         return TourResults(campaign, self)

@@ -27,7 +27,7 @@ _NAME = "hypothesis"
 class Machines(ModelSchedules):
     """The job of running the replication machine. Each schedule number stands for one run of the machine.
 
-    Unlike compiled random runs, the runs of the machine count no situations.
+    Unlike compiled random runs, the runs of the machine count no situations (kinds of states and events).
     """
 
     NAME = _NAME
@@ -39,7 +39,7 @@ class Machines(ModelSchedules):
         return ReplicationMachines(self.parameters.protocols, self.parameters.settings, self.parameters.seed)
 
     def finish(self, campaign: "Campaign[ScheduleOutcome]", progress: "Progress") -> dict[str, int]:
-        """Write the violations as findings and cases. Returns the row of the table `outcome`."""
+        """Write the violations as findings and as case files. Returns the row of the table `outcome`."""
         return self.keep_findings(campaign, self.tally(campaign), progress)
 
 
@@ -61,7 +61,8 @@ class OwnMachines(Schedules[MachineOutcome]):
     def command_to_resume(self, uri: str) -> str:
         """Return the command that resumes the campaign in the directory `uri`.
 
-        The command names the machine, because resuming imports its module, and the user has to allow this import.
+        The command names the machine, because resuming imports the machine's module, and the user has to allow this
+        import.
         """
         return f"{super().command_to_resume(uri)} --machine {shlex.quote(self._machine)}"
 
@@ -70,7 +71,7 @@ class OwnMachines(Schedules[MachineOutcome]):
         load_machine(self._machine)
 
     def block(self, number: int) -> dict[str, Any]:
-        """Run the machine once for each schedule number of a block, and return the block's row."""
+        """Run the machine once for each schedule number of a block, and return the results as a row of BLOCKS."""
         first, count = self.parameters.range_of(number)
         steps, failures = run_user_machine(self._machine, self.parameters.seed, first, count)
         return walk_blocks.machine_row(first, count, steps, failures)

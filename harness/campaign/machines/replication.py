@@ -1,4 +1,4 @@
-"""Run epochfuzz's replication machine, a Hypothesis state machine, and count its results as random runs do."""
+"""Run epochfuzz's replication machine, a Hypothesis state machine, and add up its results in a Tally."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ _JUDGED = (
 
 @dataclass(frozen=True)
 class _Ended:
-    """The result of one run of the machine. `goals_met` has a flag for each protocol (row) and goal (column)."""
+    """The result of one run of the machine. `goals_met` has a flag per protocol (row) and coverage goal (column)."""
 
     steps: int
     goals_met: np.ndarray
@@ -64,7 +64,10 @@ class ReplicationMachines:
         return tally
 
     def failing(self, failure: Failure, protocol: Protocol, property_: str) -> bytes:
-        """Repeat the run of a failure, and return the schedule that broke a property under a protocol in this run."""
+        """Repeat the run that had a failure, and return the schedule that broke `property_` under `protocol`.
+
+        The schedule has one byte for each event.
+        """
         failures = self._run(failure.schedule).failures
         (events,) = (each.events for each in failures if (each.protocol, each.property) == (protocol, property_))
         return parse_schedule(events)

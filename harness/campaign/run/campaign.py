@@ -56,7 +56,7 @@ class Campaign(Generic[Outcome]):
     def start(spark: SparkSession, uri: str, work: Job[Outcome]) -> "Campaign[Outcome]":
         """Start a campaign in a directory.
 
-        Raises CampaignError if the directory already holds a campaign or its blocks.
+        Raises CampaignError if the directory already holds a campaign, or blocks without parameters.
         """
         directory = CampaignDirectory(spark, uri)
         found = work_found(_readable(directory))
@@ -165,7 +165,7 @@ class Campaign(Generic[Outcome]):
         return None if wave is None else wave_begun(f"wave={wave}")
 
     def seconds(self, schedules: int) -> float:
-        """Return the seconds that the campaign needed for its first `schedules` schedules, without start-up."""
+        """Return the seconds that the campaign needed for its first `schedules` schedules, excluding start-up."""
         return waves.seconds_worked(self.directory, schedules)
 
     def _is_finished(self) -> bool:

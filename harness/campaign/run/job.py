@@ -102,7 +102,7 @@ class Job(ABC, Generic[Outcome]):
         """
 
     def differing(self, other: "Job[Any]") -> list[str]:
-        """Return the names of the parameters that differ between this job and another one, for messages."""
+        """Return the names of the parameters that differ between this job and `other`, for messages."""
         mine, theirs = self.row(), other.row()
         return [name for name in mine if theirs.get(name) != mine[name]]
 
@@ -174,7 +174,7 @@ class Job(ABC, Generic[Outcome]):
 
     @abstractmethod
     def stages(self, campaign: "Campaign[Outcome]") -> Iterator[BlockRange]:
-        """Yield the stages in order. The campaign asks for the next stage when it has finished the stage before."""
+        """Yield the stages, first stage first. The campaign requests a stage when it has finished the stage before."""
 
     def command_to_resume(self, uri: str) -> str:
         """Return the command that resumes the campaign in the directory `uri`."""
@@ -185,7 +185,7 @@ class Job(ABC, Generic[Outcome]):
         return f"resume with `{self.command_to_resume(uri)}`"
 
     def is_enough(self, stage: BlockRange, counts: Counts) -> bool:
-        """Return whether these counts end the stage early. The default is False, so stages never end early."""
+        """Return whether `counts` end the stage early. The default is False, so stages never end early."""
         return False
 
     @abstractmethod
@@ -203,7 +203,7 @@ class Job(ABC, Generic[Outcome]):
 
     @abstractmethod
     def finish(self, campaign: "Campaign[Outcome]", progress: "Progress") -> dict[str, int]:
-        """Shrink the failures of all blocks, and write the findings. Returns the row of the table `outcome`."""
+        """Shrink the failures of all blocks, and write the findings. Returns the only row for the table `outcome`."""
 
     @abstractmethod
     def outcome(self, campaign: "Campaign[Outcome]") -> Outcome:

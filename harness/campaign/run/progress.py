@@ -29,7 +29,7 @@ class CampaignProgress:
     @staticmethod
     @contextmanager
     def on(out: Console, work: Job[Any]) -> Iterator["CampaignProgress"]:
-        """Show the progress of a campaign inside this block. Yields the display."""
+        """Show the progress of a campaign until the with statement ends. Yields the display."""
         shown = CampaignProgress(out, work)
         with shown._live:
             yield shown

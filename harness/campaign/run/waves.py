@@ -6,7 +6,7 @@ the contents of a block. The findings of a campaign therefore don't depend on it
 wave runs, so that no core is idle while the running wave has too few tasks left or is being written.
 
 Each wave has its own directory. On a Spark Connect server, the last waves of a killed driver may still run when the
-next driver resumes the campaign, so a block may be written several times. It counts once (`blocks.finished`).
+next driver resumes the campaign, so a block may be written several times. Each block counts once (`blocks.finished`).
 """
 
 import time
@@ -131,7 +131,7 @@ class Waves:
     def _resume(self, stage: BlockRange) -> DataFrame | None:
         """Set `next` to the block after the last finished block of a stage.
 
-        Returns the numbers of the stage's unfinished blocks before that block, or None if there are none. A stage that
+        Returns the numbers of the stage's unfinished blocks below `next`, or None if all are finished. A stage that
         begins after the blocks of earlier processes has no finished blocks.
         """
         taken_up, self.next = self.next, stage.first
@@ -171,9 +171,10 @@ class Waves:
         return bool(line)
 
     def _again(self, start: int, end: int) -> DataFrame:
-        """Return the numbers of the blocks in a range that run twice, one in 64, to compare the results.
+        """Return the numbers of the blocks from `start` to `end` - 1 that run a second time: one block in 64.
 
-        The numbers are encoded by _AGAIN, and the second runs are a task of their own.
+        epochfuzz compares the results of both runs. _AGAIN encodes the numbers. One Spark task does all second runs of
+        a wave.
         """
         sampled = range(-(-start // SAMPLED) * SAMPLED, end, SAMPLED)
         if not sampled or not self._work.TWICE:
@@ -196,7 +197,7 @@ class Waves:
         return _Wave(name, size, pool.submit(self._do_and_write, numbers, name))
 
     def _do_and_write(self, numbers: DataFrame, name: str) -> dict[str, int | None]:
-        """Run the numbered blocks, write their rows as one wave, and return their counts."""
+        """Run the blocks with the given numbers, write their rows as one wave, and return their counts."""
         sums = [F.sum(F.when(~F.col("again"), column)).alias(key) for key, column in self._work.counted().items()]
         directory, schema = self._directory, blocks.schema(self._work)
         versions.describe(self._spark, f"epochfuzz: blocks of {self._work.NAME}, {self._work.heading}")
@@ -209,7 +210,7 @@ class Waves:
         )
 
     def _note(self, wave: _Wave, schedules: int | None, seconds: float) -> None:
-        """Write the seconds that a wave took. Spark starts to write when all tasks of the next wave are assigned."""
+        """Write the seconds that a wave took. Spark delays this write until all tasks of the next wave are assigned."""
         self._directory.write_rows([{"schedules": schedules, "seconds": seconds}], SCHEMA, "waves", wave.name)
 
     def _add(self, counted: dict[str, int | None]) -> None:

@@ -27,7 +27,8 @@ class Successors:
     """The successors of a chunk of states. Successor i has the key `keys[i]`.
 
     The event `events[i]` leads to successor i from the state with number `parents[i]` in the chunk. `applied` is the
-    number of transitions. If `broken` is True, the last successor breaks the property, and others may be missing.
+    number of transitions. If `broken` is True, the last successor breaks the property, and later
+    successors may be missing.
     """
 
     keys: Keys
@@ -49,7 +50,7 @@ class Expander:
         self.first = self._expansion.put(starts, self._expansion.canonical)[None].copy()
 
     def key_as_it_is(self, state: Partition) -> Keys:
-        """Return the key of the given state. The state is not replaced by a symmetric state."""
+        """Return the key of the given state itself, not of a symmetric state (with the names of replicas exchanged)."""
         return self._expansion.put([state], self._expansion.as_it_is)[None].copy()
 
     def chunks(self, keys: list[bytes]) -> Iterator[Keys]:
@@ -59,10 +60,11 @@ class Expander:
             yield rows[first : first + CHUNK]
 
     def successors(self, keys: Keys, which: int) -> Successors:
-        """Return the successors of states. `which` is NEW for all successors.
+        """Return the successors of the states with the given keys.
 
-        With BREAKING, the method returns only successors that break the property. Raises DoesNotFit if a successor does
-        not fit into a key.
+        If `which` is NEW, the method returns all successors up to the first that breaks the property. If `which` is
+        BREAKING, the method returns all successors that break the property, and no others. Raises DoesNotFit if a
+        successor does not fit into a key.
         """
         # The rows of a level belong to its shards in turn, BLOCK rows to each (visited.row_of). With these bounds, the
         # rows of the level are the rows of `keys`.

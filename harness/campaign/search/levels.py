@@ -33,7 +33,11 @@ COUNTED = pa.schema(
 
 @dataclass(frozen=True)
 class LevelCount:
-    """The counts of a level, as in a row of the table with the schema COUNTED."""
+    """The counts of a level, as in a row of the table with the schema COUNTED.
+
+    `transitions` counts the transitions from the level before. If one of these breaks the property, `broken` is True
+    and `states` is 0.
+    """
 
     level: int
     states: int
@@ -51,7 +55,7 @@ class Levels:
         directory.spark.conf.set("spark.sql.shuffle.partitions", _PARTS)
 
     def noted(self) -> list[LevelCount]:
-        """Return the counts of the complete levels, in order."""
+        """Return the counts of the complete levels, from level 0 on."""
         rows = self._directory.read_rows("counted", COUNTED)
         return sorted((LevelCount(**row) for row in rows), key=lambda each: each.level)
 
@@ -82,13 +86,14 @@ class Levels:
         return self._read(*_place(level)).count()
 
     def breaking(self, level: int) -> None:
-        """Write the first rows of the table `leading`: the states of a level where an event breaks the property."""
+        """Write the first rows of the table `leading`: states of `level` with an event that breaks the property."""
         self._write(self._mapped("breaking", level, search_tasks.KEYS), "leading", f"level={level}")
 
     def leading(self, level: int) -> None:
-        """Write more rows of the table `leading`: the states of a level that lead to a violation.
+        """Add to the table `leading` those states of a level that lead to a violation.
 
-        Such a state has an event to a state of the next level that is already in the table.
+        A state leads to a violation if it has an event to a state of the next level, and `leading` already has that
+        state.
         """
         onwards = self._read("leading", f"level={level + 1}")
         edges = self._mapped("edges", level, search_tasks.EDGES)
@@ -96,7 +101,7 @@ class Levels:
         self._write(parents, "leading", f"level={level}")
 
     def leads(self, level: int, keys: Keys) -> set[bytes]:
-        """Return the given keys of a level that are in the table `leading`. Their states lead to a violation."""
+        """Return those of `keys` that the table `leading` has for `level`: keys of states that lead to a violation."""
         wanted = [key.tobytes() for key in keys]
         found = self._read("leading", f"level={level}").where(F.col("key").isin(wanted)).collect()
         return {bytes(row["key"]) for row in found}

@@ -14,9 +14,10 @@ from epochfuzz.model.kafka.controller.controller import forget_superseded
 
 
 def shortest(asked: SearchRequest, levels: Levels, expander: Expander, last: int) -> bytes:
-    """Return a shortest schedule that breaks the property, the first in byte order.
+    """Return the shortest schedule that breaks the property: among several, the first in byte order.
 
-    The schedule has `last` + 1 events. It leads to a state of level `last`, where its last event breaks the property.
+    The schedule has `last` + 1 events. All events but the last lead to a state of level `last`. The last event breaks
+    the property.
     """
     levels.breaking(last)
     for level in range(last - 1, 0, -1):

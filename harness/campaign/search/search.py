@@ -28,7 +28,7 @@ def command_to_resume(uri: str) -> str:
 
 
 class SearchCampaign:
-    """An exhaustive search whose levels are stored in a directory. `asked` is its request."""
+    """An exhaustive search, with its levels stored in a directory. `asked` has the property and the bounds."""
 
     def __init__(self, directory: CampaignDirectory, asked: SearchRequest) -> None:
         self.asked = asked
@@ -54,7 +54,8 @@ class SearchCampaign:
     def load(spark: SparkSession, uri: str) -> "SearchCampaign":
         """Return the search in a directory.
 
-        Raises CampaignError if the directory holds no search, or a search that began with other rules of the model.
+        Raises CampaignError if the directory holds no search, or if the model's rules have changed since the search
+        began.
         """
         directory = CampaignDirectory(spark, uri)
         rows = directory.read_rows("search", ASKED)
@@ -69,7 +70,10 @@ class SearchCampaign:
         return SearchCampaign(directory, asked)
 
     def run(self, report: Report) -> Exploration:
-        """Search the remaining levels, and return the result. Raises NotConfirmed if a replay contradicts it."""
+        """Search the remaining levels, and return the result.
+
+        Raises NotConfirmed if a replay of the schedule does not break the property.
+        """
         if not self._noted:
             self._levels.begin(self._expander.first)
             self._note(LevelCount(0, len(self._expander.first), 0, False, 0.0), report)
@@ -100,7 +104,10 @@ class SearchCampaign:
         report(SearchProgress(counted.level, states, transitions, counted.states))
 
     def _result(self) -> Exploration:
-        """Return the result of the search, with the counts of the levels whose states were all expanded."""
+        """Return the result of the search.
+
+        The counts of states and transitions include a level only if all its successors were computed.
+        """
         last = self._noted[-1]
         covered = self._noted[:-1]  # the states of the last level, if it has any, have not been expanded
         states = sum(each.states for each in covered)
@@ -112,7 +119,7 @@ class SearchCampaign:
         return Exploration(states, transitions, depth, complete, schedule, False, memory, self._expander.symmetry)
 
     def _shortest(self) -> bytes:
-        """Return a shortest schedule that breaks the property, the first in byte order.
+        """Return the shortest schedule that breaks the property: among several, the first in byte order.
 
         The first call writes the schedule to the table `outcome`, and later calls read it. Raises NotConfirmed.
         """

@@ -1,4 +1,4 @@
-"""Spark tasks of an exhaustive search. Each maps Arrow batches of state keys to batches of rows."""
+"""Spark tasks of an exhaustive search. Each task maps Arrow batches of state keys to batches of rows."""
 
 from collections.abc import Iterator
 
@@ -23,7 +23,7 @@ EDGES = pa.schema({"key": pa.binary(), "parent": pa.binary()})
 
 
 def expand(text: str, batches: Batches) -> Batches:
-    """Yield the successors of states as rows of SUCCESSORS. In a batch, each successor occurs once."""
+    """Yield the successors of states as rows of SUCCESSORS. Within a batch, no successor occurs twice."""
     for chunks in _expanded(text, batches, NEW):
         found = [each for _, each in chunks]
         keys = np.unique(np.concatenate([as_bytes(each.keys) for each in found]))
@@ -42,7 +42,7 @@ def edges(text: str, batches: Batches) -> Batches:
 
 
 def breaking(text: str, batches: Batches) -> Batches:
-    """Yield the states where an event breaks the property, as rows of KEYS."""
+    """Yield the states that have an event that breaks the property, as rows of KEYS."""
     for chunks in _expanded(text, batches, BREAKING):
         for keys, found in chunks:
             yield pa.record_batch([_column(as_bytes(keys)[np.unique(found.parents)])], schema=KEYS)

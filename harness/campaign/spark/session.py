@@ -90,7 +90,7 @@ def _is_not_of_py4j(record: logging.LogRecord) -> bool:
 
 @contextmanager
 def _same_ctrl_c() -> Iterator[None]:
-    """Restore the handler of Ctrl-C at the end of this block, because Spark replaces it inside the block.
+    """Restore the handler of Ctrl-C when the with statement ends, because Spark installs its own handler.
 
     Spark's handler first cancels all jobs. The cancellation fails while Python waits for Java, or ends the process with
     the error of a cancelled job. epochfuzz doesn't need the cancellation, because the jobs end with the session.
@@ -193,7 +193,7 @@ def _java_option(name: str, value: str) -> str:
 
 @contextmanager
 def _temporary_files_in(directory: Path | None) -> Iterator[None]:
-    """Put temporary files of this process and its children into a directory, inside this block.
+    """Put temporary files of this process and its children into a directory until the with statement ends.
 
     If `directory` is None, the function changes nothing.
     """
@@ -247,9 +247,9 @@ def _require_any(servers: list[SplitResult]) -> None:
 
 @contextmanager
 def _output_to(descriptor: int) -> Iterator[None]:
-    """Redirect the stdout and stderr of this process to a file inside this block.
+    """Redirect the stdout and stderr of this process to a file until the with statement ends.
 
-    Processes that start inside the block still write to the file after the block.
+    Processes that start before the end still write to the file afterwards.
     """
     saved = os.dup(1), os.dup(2)
     try:

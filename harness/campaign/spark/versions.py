@@ -1,4 +1,4 @@
-"""Hide the differences between PySpark 3.5 and 4, and check that PySpark can work with a server.
+"""Hide the differences between PySpark 3.5 and 4, and check that PySpark can work with a Spark Connect server.
 
 No other file has code for a particular version of PySpark. Some platforms ship a PySpark 3.5 with parts of PySpark 4.
 With any PySpark 3, this file therefore uses only the documented API of Apache Spark 3.5.
@@ -96,7 +96,7 @@ def describe(spark: SparkSession, text: str) -> None:
 
 
 def condition(error: PySparkException) -> str | None:
-    """Return the name of an error's condition, such as `PATH_NOT_FOUND`, or None.
+    """Return the name of an error's condition, such as `PATH_NOT_FOUND`. None if the error has no condition.
 
     PySpark 3.5 has the name only in the message.
     """
@@ -107,7 +107,7 @@ def condition(error: PySparkException) -> str | None:
 
 
 def require_home() -> None:
-    """Raise CampaignError if SPARK_HOME holds another release than PySpark, because Spark starts the JVM from there."""
+    """Raise CampaignError if SPARK_HOME, where Spark starts the JVM, has another release than PySpark."""
     home = os.environ.get("SPARK_HOME")
     for jar in Path(home, "jars").glob("spark-core_*.jar") if home else ():
         version = jar.stem.removeprefix("spark-core_").partition("-")[2]

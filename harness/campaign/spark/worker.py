@@ -33,7 +33,7 @@ def get_ready(text: str, numbers: Batches) -> Batches:
 
 
 def do_blocks(text: str, numbers: Batches) -> Batches:
-    """Run the numbered blocks, and yield a row of blocks.schema for each.
+    """Run the blocks with the given numbers, and yield a row of blocks.schema for each block.
 
     The number ~n (that is, -n - 1) stands for a second run of block n.
     """

@@ -97,7 +97,7 @@ class CampaignDirectory:
 
     @contextmanager
     def _complaining(self, what: str) -> Iterator[None]:
-        """Turn an error of Spark inside this block into a CampaignError that names the directory.
+        """Turn an error of Spark in the with statement into a CampaignError that names the directory.
 
         An error about an absent table is raised unchanged. `what` is a participle for the message, such as `read`.
         """

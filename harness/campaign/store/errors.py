@@ -1,4 +1,4 @@
-"""Errors of campaigns that are not bugs of epochfuzz. Each message is one sentence."""
+"""The errors that campaigns raise. The message of each error is one sentence for the user."""
 
 import re
 

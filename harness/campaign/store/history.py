@@ -47,7 +47,7 @@ class FindingHistory:
 
     @property
     def known_flaw(self) -> str | None:
-        """The known bug that explains the finding, as the last campaign reports it.
+        """The known bug that explains the finding, from the last campaign that has the finding.
 
         None if no known bug explains it.
         """
@@ -55,7 +55,7 @@ class FindingHistory:
 
     @property
     def shortest(self) -> CampaignFinding:
-        """The finding with the fewest events, over all campaigns. If lengths are equal, a shrunk finding counts."""
+        """The finding with the fewest events, over all campaigns. If lengths are equal, shrunk findings come first."""
         return min((found for _, found in self.seen), key=lambda found: (found.length, not found.is_shrunk))
 
 
@@ -63,9 +63,9 @@ class FindingHistory:
 class Growth:
     """The growth of coverage in one campaign under one protocol, in numbers of situations.
 
-    `met` counts the situations that the campaign met. `new` counts those that no earlier campaign met. `so_far` counts
-    the situations that this campaign and all earlier ones met together. A situation is a kind of state and event
-    (walks/coverage.py).
+    `met` counts the situations that the campaign met. `new` counts the situations that no earlier campaign met.
+    `so_far` counts the situations that this campaign and all earlier ones met together. A situation is a kind of state
+    and event (walks/coverage.py).
     """
 
     campaign: CampaignStatus
@@ -107,7 +107,7 @@ def subjects(campaign: CampaignStatus) -> list[ComparisonKey]:
 
 
 def configuration_text(settings: Configuration) -> str:
-    """Return a configuration without bounds as text: `replicas`, and all settings that are not at their defaults."""
+    """Return a configuration as text: `replicas`, and all settings that are not at their defaults. Omits the bounds."""
     return " ".join(f"{key}={value}" for key, value in without_bounds(settings).items())
 
 

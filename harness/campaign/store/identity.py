@@ -50,7 +50,8 @@ def work_found(tables: Tables) -> Job[Any] | None:
 def _unusable(place: str, version: Any, error: ValueError) -> str:
     """Return the message for parameters that cannot be used.
 
-    Parquet does not detect damage to column names. If this version wrote the parameters, the message reports damage.
+    Parquet does not detect damage to column names. If this version of epochfuzz wrote the parameters, the message
+    reports damage.
     """
     said = f"{place} cannot be used: {error}; it was written by epochfuzz {version}"
     if version == epochfuzz_version():

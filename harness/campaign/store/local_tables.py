@@ -96,7 +96,7 @@ class LocalTables:
     def begun(self) -> datetime:
         """The time when the first blocks were submitted.
 
-        Before that, the time when the parameters were written.
+        If no block was submitted yet, the time when the parameters were written.
         """
         begun = (wave_begun(file.name) for file in sorted(self.directory.glob("blocks/wave=*")))
         return next(filter(None, begun), None) or _changed(self._files("parameters"))
@@ -107,7 +107,7 @@ class LocalTables:
         return _changed([*self._files("parameters"), *self._files("blocks"), *self._files("outcome")])
 
     def seconds(self, schedules: int) -> float:
-        """Return the time in seconds that the campaign spent on `schedules` schedules (see waves.seconds_worked)."""
+        """Return the estimated seconds that the campaign spent on `schedules` schedules (see waves.seconds_worked)."""
         rows = self.read_rows_as_they_are("waves")
         noted = sum(row["schedules"] or 0 for row in rows)
         return float(sum(row["seconds"] for row in rows) * schedules / noted) if noted else 0.0

@@ -32,10 +32,11 @@ def on_this_machine(text: str) -> Path | None:
 
 @contextmanager
 def held(directory: Path) -> Iterator[Path]:
-    """Create a directory if necessary, and lock it inside this block. Yields a subdirectory for temporary files.
+    """Lock a directory until the with statement ends. Yields a subdirectory for temporary files.
 
-    The kernel releases the lock when the process ends, even if it is killed. The next process removes the temporary
-    files that a killed process left. Raises CampaignError if the directory is locked or cannot be written.
+    Creates the directory if necessary. The kernel releases the lock when the process ends, even if it is killed. The
+    next process removes the temporary files that a killed process left. Raises CampaignError if the directory is locked
+    or cannot be written.
     """
     made = [place for place in (directory, *directory.parents) if not place.exists()]
     temporary = directory / _TEMPORARY

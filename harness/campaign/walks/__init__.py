@@ -1,4 +1,4 @@
 """Campaigns that run compiled random schedules on the model.
 
-They report broken properties, and situations (kinds of states and events) that no schedule reached.
+These campaigns report broken properties, and situations (kinds of states and events) that no schedule reached.
 """

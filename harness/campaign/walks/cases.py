@@ -10,7 +10,7 @@ from epochfuzz.harness.findings.findings import Finding
 
 
 def case_for(finding: Finding, parameters: Parameters) -> Case:
-    """Return a finding as a case, with the results under all protocols of the campaign."""
+    """Return a finding as a case: its schedule, with the results under all protocols of the campaign."""
     return found_case.case_for(finding, parameters.seed, "A campaign")
 
 

@@ -1,7 +1,7 @@
 """The table of situations: the situations that a campaign met, and reachable situations that it did not meet.
 
-A situation is an event at a replica, with the replica's role, the controller decision that it knows, and the state of
-its log.
+A situation combines an event at a replica, the replica's state before the event (such as leader or follower), and the
+effect of the event (such as a truncated log).
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ REACHABLE = pa.schema({"protocol": pa.string(), "situation": pa.int32()})
 
 
 def rows(tally: Tally, protocols: Sequence[Protocol], reachable: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rows of the table of situations. Situations of `reachable` that no schedule met have the count 0."""
+    """Return the rows of the table of situations. A situation in `reachable` that no schedule met has the count 0."""
     made = []
     for protocol, met in zip(protocols, tally.met, strict=True):
         known = {row["situation"] for row in reachable if row["protocol"] == protocol.name}

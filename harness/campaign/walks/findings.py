@@ -1,4 +1,4 @@
-"""The table of findings: one row for each protocol and property that broke in a campaign."""
+"""The table of findings: one row for each protocol of a campaign and each property that this protocol broke."""
 
 from typing import Any
 
@@ -41,7 +41,7 @@ def row(finding: Finding) -> dict[str, Any]:
 
 
 def error_row(error: dict[str, Any], machine: str) -> dict[str, Any]:
-    """Return an exception of a user's own state machine as a row of SCHEMA. Machine steps take the place of events."""
+    """Return an exception of a user's own state machine as a row of SCHEMA. `events` has the machine's steps."""
     return {
         "protocol": machine,
         "property": error["error"],

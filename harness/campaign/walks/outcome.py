@@ -55,5 +55,5 @@ class ScheduleOutcome(Finished):
 
     @property
     def stopped_unstable(self) -> bool:
-        """True if the limit `stable` was set, but another limit ended the campaign before it was stable."""
+        """True if the limit `stable` was set, but another limit ended the campaign before the campaign was stable."""
         return self.parameters.stable is not None and self.estimate.high >= self.parameters.stable

@@ -1,4 +1,4 @@
-"""Show the coverage of a campaign: situations that it did not reach, and the chance of finding anything new.
+"""Show the coverage of a campaign: the situations that no schedule reached, and the chance to find anything new.
 
 A situation is a kind of state and event (coverage.py).
 """
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def remaining_json(outcome: ScheduleOutcome) -> "documents.Remaining":
-    """Return the coverage and the estimates of a campaign as keys of its JSON document."""
+    """Return a campaign's coverage, and the estimated chance to find anything new, as keys for a JSON document."""
     names = [protocol.name for protocol in outcome.parameters.protocols]
     return {
         "situations": {name: len(met.situations) for name, met in zip(names, outcome.tally.met, strict=True)},
@@ -28,7 +28,7 @@ def remaining_json(outcome: ScheduleOutcome) -> "documents.Remaining":
 
 
 def remaining_lines(outcome: ScheduleOutcome) -> Iterator[str]:
-    """Yield the coverage and the estimates of a campaign as lines of text.
+    """Yield the coverage of a campaign, and the estimated chance to find anything new, as lines of text.
 
     Yields nothing for state machines, because they count no situations.
     """

@@ -101,11 +101,11 @@ class Schedules(Job[Outcome]):
         return [F.col(name) for name in sums.COMPARED]
 
     def named(self, number: int) -> str:
-        """Return the name of a block for messages."""
+        """Return a name of a block for messages, with the number of the block's first schedule."""
         return f"the block that begins with schedule {self.parameters.range_of(number)[0]}"
 
     def counted(self) -> dict[str, Column]:
-        """Return the columns to add up: schedules, machine steps, and for each protocol the events and violations."""
+        """Return columns to add up for the progress: schedules, steps, and each protocol's events and violations."""
         columns = {"schedules": F.col("schedules"), "steps": F.col("steps")}
         for i in range(len(self.parameters.protocols)):
             result = F.col("results")[i]
@@ -140,7 +140,7 @@ class Schedules(Job[Outcome]):
         )
 
     def _broken(self, counts: Counts) -> int:
-        """Return the number of broken properties, added up over all protocols. Permitted violations don't count."""
+        """Return the number of broken properties, added up over all protocols. Omits properties that may break."""
         permitted = properties.permitted(self.parameters.settings)
         judged = [name for name in properties.NAMES if name not in permitted]
         return sum(counts[f"seen {i} {name}"] > 0 for i in range(len(self.parameters.protocols)) for name in judged)

@@ -80,8 +80,8 @@ def sum_row(whole: Summed, protocols: Sequence[Protocol]) -> dict[str, Any]:
 def checked(kept: LocalTables) -> tuple[Checked, list[int]]:
     """Compare the blocks that ran twice, without Spark.
 
-    Returns numbers about the comparison, and the blocks whose two runs had different results. Such a block is given by
-    the number of its first schedule.
+    Returns the numbers of the comparison, and a list of the blocks whose two runs had different results. The list has
+    the number of each block's first schedule.
     """
     columns = ["first", "worker", "memory"]
     written = pa.concat_tables([pa.table({name: pa.array([], kind) for name, kind in _LIGHT}), *(
@@ -113,9 +113,10 @@ def each_once(kept: LocalTables) -> Iterator[pa.Table]:
 
 
 def _flat(lists: pa.ChunkedArray | pa.Array) -> tuple[Numbers, Any]:
-    """Flatten a column of lists. Returns an array with the number of the list of each element, and the elements.
+    """Flatten a column of lists. Returns two arrays of equal length: list numbers and elements.
 
-    An element of a map is a struct of key and value.
+    The list number of an element is the row of the list that contains the element. An element of a map is a struct of
+    key and value.
     """
     whole = lists.combine_chunks() if isinstance(lists, pa.ChunkedArray) else lists
     if pa.types.is_map(whole.type):
@@ -140,7 +141,10 @@ def _add_counts(tally: Tally, of: Numbers, results: Any) -> None:
 
 
 def _add_shortest(tally: Tally, of: Numbers, results: Any) -> None:
-    """Add failures to a tally: for each kind of failure, their number and the shortest failures."""
+    """Add the failures in `results` to a tally: the number and the shortest failures of each kind.
+
+    `of` has the number of the protocol for each row of `results`.
+    """
     parent, failures = _flat(results.field("failures"))
     place = of[parent], _bits(failures, "property", properties.NAMES), _numbers(failures, "kind")
     np.add.at(tally.failures, place, _numbers(failures, "schedules"))

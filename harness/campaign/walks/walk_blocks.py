@@ -1,4 +1,4 @@
-"""The table row of a block of random runs or state machines. It has sums over the schedules of the block.
+"""The table row of a block of random runs or state machines. The row has sums over the block's schedules.
 
 The results of single schedules are not stored.
 """

@@ -34,7 +34,7 @@ class ModelSchedules(Schedules[ScheduleOutcome]):
         """The engine that runs the schedules: compiled random runs, or the replication machine."""
 
     def block(self, number: int) -> dict[str, Any]:
-        """Run the schedules of a block, and return the block's row."""
+        """Run the schedules of a block, and return the results as a row of BLOCKS."""
         first, count = self.parameters.range_of(number)
         return walk_blocks.row(first, self.engine.walk(first, count), self.parameters.protocols)
 
@@ -66,7 +66,7 @@ class ModelSchedules(Schedules[ScheduleOutcome]):
     def _certified(
         self, campaign: "Campaign[ScheduleOutcome]", found: list[Finding], progress: "Progress"
     ) -> list[Finding]:
-        """Try to prove that the findings are shortest, and return them with their proofs.
+        """Try to prove, for each finding, that no shorter schedule exists. Returns the findings with their proofs.
 
         One worker proves all findings on all of its cores, because one search can prove many findings.
         """

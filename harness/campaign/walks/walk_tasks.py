@@ -24,7 +24,8 @@ def sum_blocks(text: str, rows: Batches) -> Batches:
 def shrink_breaches(argument: dict[str, Any], numbers: Batches) -> Batches:
     """Shrink the violations with the given numbers. Yields a row of findings.SHRUNK for each.
 
-    `argument` has two keys: `work` is the text of the job, and `breaches` lists the violations.
+    `argument` has two keys: `work` is the text of the job, and `breaches` lists the violations. `numbers` are indices
+    of this list.
     """
     walks = _walks(argument["work"])
     for number in each(numbers):
@@ -34,7 +35,7 @@ def shrink_breaches(argument: dict[str, Any], numbers: Batches) -> Batches:
 
 
 def certify_findings(argument: dict[str, Any], numbers: Batches) -> Batches:
-    """Try to prove that findings are shortest. Yields a row of findings.SHRUNK for each, with the result of the proof.
+    """Try to prove, for each finding, that no shorter schedule exists. Yields the findings as rows of findings.SHRUNK.
 
     `argument` has three keys: `work` is the text of the job, `findings` lists the rows of the findings, and `seconds`
     is the time limit (None: no limit).
@@ -47,9 +48,9 @@ def certify_findings(argument: dict[str, Any], numbers: Batches) -> Batches:
 
 
 def reach_situations(text: str, numbers: Batches) -> Batches:
-    """Search exhaustively under the protocols with the given numbers. Yields rows of coverage.REACHABLE.
+    """Search for reachable situations under the protocols with the given numbers. Yields rows of coverage.REACHABLE.
 
-    A row is a situation that the search meets within small bounds. `text` is the text of the job.
+    A row is a situation that an exhaustive search meets within small bounds. `text` is the text of the job.
     """
     asked = _walks(text).parameters
     for number in each(numbers):

@@ -1,4 +1,4 @@
-"""Completion by the shell: functions that return candidates for a word.
+"""Completion by the shell: functions that return candidates for the word that the user is typing.
 
 The shell drops the candidates that don't fit.
 """
@@ -11,7 +11,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import NAMED, choice_texts
 
 
 def protocols(incomplete: str) -> list[str]:
-    """Return candidates for a protocol: all names, or after a colon all mechanism choices (`hw:fencing=none`)."""
+    """Return candidates for a protocol: a name, or after a colon a choice for a mechanism (`hw:fencing=none`)."""
     name, colon, replaced = incomplete.partition(":")
     if not colon:
         return list(NAMED)

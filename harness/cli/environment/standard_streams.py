@@ -30,7 +30,7 @@ class _Input(io.FileIO):
 
 
 class _Output(io.FileIO):
-    """Standard output. A failed write raises BadInput, or BrokenPipeError if the reader of a pipe has closed it."""
+    """Standard output. A failed write raises BadInput, or BrokenPipeError if a pipe's reader has closed the pipe."""
 
     def write(self, data: Any) -> int:
         """Write bytes. After an error, discard the remaining output."""
@@ -78,9 +78,9 @@ def usable_standard_streams() -> Iterator[None]:
 
 
 def _reading(stream: TextIO | None) -> TextIO:
-    """Return a text stream on an _Input, with the encoding of `stream`.
+    """Return a text stream that reads through an _Input, with the encoding of `stream`.
 
-    Returns `stream` itself if it does not read from descriptor 0.
+    Returns `stream` itself if `stream` does not read from descriptor 0.
     """
     raw = io.BufferedReader(_Input(_INPUT, "r", closefd=False))
     if stream is None:
@@ -91,9 +91,9 @@ def _reading(stream: TextIO | None) -> TextIO:
 
 
 def _writing(stream: TextIO | None, kind: type[io.FileIO], descriptor: int) -> TextIO:
-    """Return a text stream on a `kind`, such as _Output, with the encoding and buffering of `stream`.
+    """Return a text stream that writes through a `kind` (_Output or _Error), encoded and buffered like `stream`.
 
-    Returns `stream` itself if it does not write to the descriptor.
+    Returns `stream` itself if `stream` does not write to `descriptor`.
     """
     raw = kind(descriptor, "w", closefd=False)
     if stream is None:
@@ -126,7 +126,7 @@ def _is_open(descriptor: int) -> bool:
 
 
 def _open(path: str, flags: int, descriptor: int) -> None:
-    """Open a file under the number `descriptor`. If another file has this number, it is closed."""
+    """Open a file under the number `descriptor`. A file that is open under this number gets closed."""
     opened = os.open(path, flags)
     if opened != descriptor:
         os.dup2(opened, descriptor)

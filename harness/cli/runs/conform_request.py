@@ -1,4 +1,4 @@
-"""The options of `epochfuzz conform` as a request, and the command line that repeats it.
+"""The options of `epochfuzz conform` as a request, and the command line that repeats the run.
 
 Importing this module compiles nothing.
 """
@@ -24,7 +24,7 @@ TOURS_FOR = 2_000  # test sequences per process: they are short, and a new proce
 
 @dataclass(frozen=True, kw_only=True)
 class ConformRequest:
-    """The options of `epochfuzz conform`, except those in the Plan.
+    """The options of `epochfuzz conform`, except the options that the Plan (the request of the run itself) holds.
 
     `certify` is the time for shrinking and proofs in seconds; None: no limit. `is_certify_given` tells whether the user
     typed --certify, because the default of --certify depends on the adapter's speed. `resumes` tells whether a killed
@@ -84,7 +84,7 @@ def _tours_line(plan: "Plan", asked: ConformRequest) -> str:
 def _words(plan: "Plan", known: Path | None, settings: list[str], processes_for: int) -> list[str]:
     """Return the first words of a command line for a random or an exhaustive run, including the words in `settings`.
 
-    `processes_for` is the default of --processes-for, which the command line omits.
+    If the plan has the default `processes_for`, the command line omits --processes-for.
     """
     from epochfuzz.harness.conform.protocol.subject import PATIENCE
 

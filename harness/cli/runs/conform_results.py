@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ConformEnding:
-    """The request of a finished run. `again` is the command line that repeats or resumes the run.
+    """The request of a finished run (`asked`), and the command line that repeats or resumes the run (`again`).
 
-    `kept` is the file with the progress of a local run, or None.
+    `kept` is the file with the saved progress of a run on this machine, or None.
     """
 
     asked: ConformRequest
@@ -61,9 +61,10 @@ def end(ending: ConformEnding, plan: Plan, conformance: Conformance) -> int:
 def _prove_and_save(
     asked: ConformRequest, plan: Plan, conformance: Conformance
 ) -> tuple[list[Reproducer | None], dict[int, Path]]:
-    """Try to prove that the findings are shortest. Print all findings, and save those that are not known bugs.
+    """Try to prove that no shorter schedule shows each finding. Print all findings, and save some as cases.
 
-    Returns a proof or None for each finding, and the saved case files by the index of the finding.
+    Saves the findings that have events and are not known bugs. Returns a proof or None for each finding, and the case
+    files by the index of the finding.
     """
 
     proving = asked.certify

@@ -1,6 +1,6 @@
 """The three modes of `epochfuzz fuzz`: random runs, an ablation (--ablate), and a search that distinguishes protocols.
 
-An ablation runs a protocol's variants, each with one mechanism switched back to an earlier choice.
+An ablation runs a protocol's variants, each with one mechanism, such as fencing, switched back to an earlier choice.
 """
 
 from collections.abc import Sequence
@@ -46,7 +46,7 @@ _ABLATION_MEMORY = 1 << 28  # bytes for each proof; an ablation proves about thi
 
 @dataclass(frozen=True, kw_only=True)
 class _Run:
-    """A random run with its seed. `kept` is its saved progress, or None without --out."""
+    """A run of random schedules from one seed. `kept` is the saved progress of the run, or None without --out."""
 
     asked: FuzzRequest
     walker: Walker[Protocol, Configuration]
@@ -68,7 +68,7 @@ class _Run:
     def save(self, found: FoundFindings) -> list[str]:
         """Save the findings as cases, and delete the progress if the run is finished.
 
-        Returns the files of the cases.
+        Returns the paths of the new case files.
         """
         if self.asked.saving is None or self.kept is None:
             return []
@@ -80,10 +80,10 @@ class _Run:
 
 
 def _begin(asked: FuzzRequest, kind: str, protocols: Sequence[Protocol]) -> _Run:
-    """Return the run for a request, and print its seed. `kind` is `fuzz` or `ablate`. Raises BadInput.
+    """Return the run for a request, and print the seed of the run. `kind` is `fuzz` or `ablate`. Raises BadInput.
 
-    With --out, the run resumes an unfinished run with equal parameters and seed. Without --seed, the run
-    takes the seed of the latest unfinished run, or a random seed.
+    With --out, the run resumes an unfinished run that has equal parameters and an equal seed. If the user typed no
+    --seed, the run takes the seed of the latest unfinished run in the --out directory, or a random seed.
     """
     kept = None
     if asked.saving is not None:
@@ -198,7 +198,7 @@ def _show_ablation(run: _Run, base: Protocol, walked: Walked, found: FoundFindin
 def distinguish_protocols(asked: FuzzRequest, breaks: Protocol, holds: Protocol, wanted: int) -> int:
     """Search for a schedule that breaks a property under the protocol `breaks`, and no property under `holds`.
 
-    `wanted` is the bit of the property. Returns the exit code.
+    `wanted` is the bit that stands for the property. Returns the exit code.
     """
     out, settings = asked.out, asked.settings
     (property_,) = properties.names(wanted)

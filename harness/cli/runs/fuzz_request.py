@@ -14,8 +14,8 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 class FuzzRequest:
     """The options of `epochfuzz fuzz`. `certify` is the time for proofs in seconds; None: no limit.
 
-    `schedules` and `seconds` limit the run; None: no limit. Without --seed, `given_seed` is None until `with_seed` sets
-    the seed.
+    `schedules` and `seconds` limit the run; None: no limit. Without --seed, `given_seed` is None, and `with_seed`
+    returns a copy that has a seed.
     """
 
     out: Console
@@ -50,6 +50,6 @@ class FuzzRequest:
         return replace(self, saving=saving)
 
     def within(self, schedules: int | None = None, seconds: float | None = None) -> "FuzzRequest":
-        """Return a copy of the request with these limits. If the request has a limit already, return it unchanged."""
+        """Return a copy of the request with these limits, or the request itself if it has a limit already."""
         is_bounded = self.schedules is not None or self.seconds is not None
         return self if is_bounded else replace(self, schedules=schedules, seconds=seconds)

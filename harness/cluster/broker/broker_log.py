@@ -41,7 +41,7 @@ class LogLine:
 
 
 def parse(text: str) -> LogLine | None:
-    """Return a log line in parsed form. None for a line that reports no new role and no truncation."""
+    """Return a log line in parsed form. None unless the broker became leader or follower, or truncated its log."""
     framed = _LINE.fullmatch(text.rstrip("\n"))
     if framed is None:
         return None
@@ -57,7 +57,7 @@ def parse(text: str) -> LogLine | None:
 
 
 class BrokerLog:
-    """The log file of a broker. Each call of a method reads the lines that the broker has added."""
+    """The log file of a broker. `lines` and `lines_of` also read the lines that the broker has added."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -65,12 +65,12 @@ class BrokerLog:
         self._read = 0  # bytes of the file
 
     def lines(self, partition: str) -> list[LogLine]:
-        """Return the lines about a partition, such as `t-0`, up to now."""
+        """Return all parsed lines about a partition, such as `t-0`, that the file has now."""
         self._lines.extend(self._new())
         return [line for line in self._lines if line.partition == partition]
 
     def lines_of(self, topic: str) -> list[LogLine]:
-        """Return the lines about all partitions of a topic, up to now."""
+        """Return all parsed lines about the partitions of a topic that the file has now."""
         self._lines.extend(self._new())
         return [line for line in self._lines if line.partition.rpartition("-")[0] == topic]
 

@@ -100,7 +100,7 @@ class IdempotentProducer(_Client):
 
 
 class PartitionConsumer(_Client):
-    """A consumer of one partition. `read` has the records that it has read, all below the high watermark."""
+    """A consumer of one partition. `read` has all records that the consumer has read so far."""
 
     def __init__(self, bootstrap: str, topic: str, partition: int = 0, offset: int = 0) -> None:
         super().__init__()
@@ -128,7 +128,7 @@ class PartitionConsumer(_Client):
 
 
 class Load(IdempotentProducer):
-    """A producer that sends without end, over all partitions. It keeps 1,000 records in flight."""
+    """A producer that sends to all partitions until the caller stops it, with 1,000 records in flight."""
 
     def __init__(self, name: str, bootstrap: str, topic: str, partitions: int) -> None:
         super().__init__(name, bootstrap, topic)
@@ -144,7 +144,7 @@ class Load(IdempotentProducer):
 
 
 def read_all(bootstrap: str, topic: str, partitions: int = 1) -> list[ConsumedRecord]:
-    """Return all records that a new consumer reads from the beginning of the partitions to their high watermarks."""
+    """Return the records that a new consumer reads, from the start of each partition to its high watermark."""
     consumer = Consumer(_QUIET | {"bootstrap.servers": bootstrap, "group.id": "fresh", "enable.auto.commit": False})
     try:
         whole = [TopicPartition(topic, partition, 0) for partition in range(partitions)]
@@ -162,7 +162,7 @@ def read_all(bootstrap: str, topic: str, partitions: int = 1) -> list[ConsumedRe
 
 
 class Admin:
-    """An admin client. It knows only the brokers in `bootstrap` at first."""
+    """An admin client, which at first knows only the brokers in `bootstrap`."""
 
     def __init__(self, bootstrap: str) -> None:
         settings: Any = _QUIET | {"bootstrap.servers": bootstrap}  # the type stub has no logger

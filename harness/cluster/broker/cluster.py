@@ -23,7 +23,7 @@ _ENDS_WITHIN = 30.0
 
 
 class Cluster:
-    """A controller and the brokers A, B and C. `room` is the directory for their data, and `logs` for their logs."""
+    """A controller and the brokers A, B and C. All data is below `room`, and the log files are in `logs`."""
 
     spare_ports = 0  # additional ports that a subclass needs
 
@@ -44,7 +44,10 @@ class Cluster:
             node.configure(self._settings(node) | dict(settings or {}))
 
     def keep_data(self, directory: Path) -> None:
-        """Let the cluster copy its nodes' data into a directory, before each restart of a node and at the end."""
+        """Make the cluster copy its nodes' data into a directory later.
+
+        The cluster copies the data before each restart of a node, and when the cluster stops.
+        """
         self.copies = Copies(directory)
         for node in self.nodes:
             node.copies = self.copies
@@ -150,7 +153,7 @@ def new_id() -> str:
 
 
 def free_ports(count: int) -> list[int]:
-    """Return free ports of the loopback interface."""
+    """Return `count` free ports of the loopback interface."""
     with ExitStack() as closing:
         sockets = [closing.enter_context(socket.socket()) for _ in range(count)]
         for each in sockets:

@@ -12,23 +12,24 @@ _LOCK = ".lock"
 
 
 class Copies:
-    """Copies data directories into `directory`: when the cluster ends, and before each restart of a node.
+    """Copies of the nodes' data directories, in `directory`.
 
-    A restarted broker may truncate records that no other replica has. Only the copy before the restart shows them.
+    A cluster makes copies before each restart of a node, and when the cluster ends. A restarted broker may truncate
+    records that no other replica has. Only the copy from before the restart still has these records.
     """
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
 
     def before_restart(self, name: str, data: Path) -> None:
-        """Copy the data of a node before it starts again."""
+        """Copy the data directory of a node that is about to start again."""
         number = 1
         while (copy := self._directory / f"{name}-before-restart-{number}").exists():
             number += 1
         _copy(data, copy)
 
     def at_the_end(self, nodes: Sequence[tuple[str, Path]]) -> None:
-        """Copy the data of all nodes after their processes have ended. `nodes` has names and data directories."""
+        """Copy the data of nodes that have ended. `nodes` has pairs of a node's name and its data directory."""
         for name, data in nodes:
             if data.is_dir():
                 _copy(data, self._directory / name)

@@ -1,4 +1,4 @@
-"""Find the jars of a Kafka release: from Maven Central, or from a local distribution."""
+"""Find the jars of a Kafka release, on Maven Central or in a local distribution."""
 
 import os
 import re
@@ -90,7 +90,7 @@ def from_maven(release: str) -> Installation:
 
 
 def resolve(what: str, pom: Path, listed: Path, properties: dict[str, str]) -> None:
-    """Download the dependencies of a pom with Maven, and write the class path to the file `listed`.
+    """Let Maven download the dependencies in the file `pom`, and write the class path to the file `listed`.
 
     Raises ClusterError.
     """
@@ -121,7 +121,7 @@ def locked(directory: Path) -> Iterator[Path]:
 
 
 def _all_there(listed: Path) -> bool:
-    """Return whether the file with the class path, and all jars that it lists, exist.
+    """Return whether the file `listed` (the class path) and all jars in this class path exist.
 
     A user may have emptied the local Maven repository since this file was written.
     """

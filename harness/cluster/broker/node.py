@@ -21,7 +21,7 @@ _OPTIONS = ("-Xms64m", "-Xmx320m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"
 class Node:
     """A controller or broker.
 
-    Its data is below `room`, which is deleted later, and its log is in `logs`, which may stay.
+    Its data is below `room` (the temporary directory of the cluster), and its log file is in `logs`, which may stay.
     """
 
     def __init__(self, name: str, number: int, port: int, kafka: Installation, room: Path, logs: Path) -> None:
@@ -105,7 +105,7 @@ class Node:
         self._signal(signal.SIGTERM)
 
     def kill(self) -> None:
-        """Kill the process with SIGKILL, and wait until it has exited. Does nothing if it was never started."""
+        """Kill the process with SIGKILL, and wait until it has exited. Does nothing without a process."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()

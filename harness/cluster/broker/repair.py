@@ -22,14 +22,18 @@ _JAVA = Path(__file__).parents[1] / "java"
 
 
 class Repair(StrEnum):
-    """Two alternative fixes. They differ in the leader epochs that make a leader forget the state of its followers."""
+    """Two alternative fixes of Kafka's loss of records after a re-election.
+
+    A leader forgets the state of its followers at every new leader epoch, or only if the leader is new or has missed a
+    leader epoch.
+    """
 
     EVERY_EPOCH = "every-epoch"  # Replica.resetReplicaState: at every new leader epoch
     MISSED_EPOCH = "missed-epoch"  # Partition.makeLeader: if the leader is new or missed an epoch (KAFKA-7164)
 
 
 def repaired(kafka: Installation, repair: Repair, directory: Path) -> Installation:
-    """Write the fixed class into a directory, and return an installation that loads it first. Raises ClusterError."""
+    """Write the fixed class into a directory, and return an installation that loads this class. Raises ClusterError."""
     tool("javac")  # java compiles a single-file program when it runs it (JEP 330)
     with locked(cache() / "javassist") as kept:
         listed = kept / "classpath"
@@ -47,7 +51,7 @@ def repaired(kafka: Installation, repair: Repair, directory: Path) -> Installati
 
 
 def main() -> None:
-    """Write the repaired bytecode of a Kafka class, of one release, into a directory, for your own tests."""
+    """Write the fixed bytecode of a Kafka class into a directory, for your own tests."""
     parser = argparse.ArgumentParser(prog="python -m epochfuzz.harness.cluster.broker.repair", description=main.__doc__)
     parser.add_argument("repair", type=Repair, choices=list(Repair))
     parser.add_argument("directory", type=Path)

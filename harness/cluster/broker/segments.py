@@ -42,7 +42,7 @@ class Batch:
         return found
 
     def values(self) -> list[bytes]:
-        """Return the values of the records, in order."""
+        """Return the values of the records, in the order of their offsets."""
         return [_value(self.data, at) for _, at in self.records()]
 
 
@@ -74,7 +74,7 @@ def batches(data: bytes) -> Iterator[Batch]:
 def _offset_delta(data: bytes, at: int) -> int:
     """Return a record's offset relative to its batch. `at` is the position after the record's length field.
 
-    The fields of a record are attributes, timestampDelta, offsetDelta, key, value, headers.
+    A record has, in this order, the fields attributes, timestampDelta, offsetDelta, key, value and headers.
     """
     _, at = _varint(data, at + 1)
     return _varint(data, at)[0]

@@ -1,4 +1,4 @@
-"""Count the bytes that a process has received and not read, such as a request to a paused broker.
+"""Count the bytes that a process has received but not read, such as a request to a paused broker.
 
 /proc/net/tcp has a row for each end of a connection on this machine. See proc_net_tcp.rst in Linux's documentation.
 """

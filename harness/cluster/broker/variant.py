@@ -1,4 +1,4 @@
-"""The variants of a scenario on a cluster: the failure of leader A, the trigger of the election, control experiments.
+"""The variants of a scenario on a cluster: how leader A fails, what triggers the election, and control experiments.
 
 A control experiment changes the scenario so that no acknowledged record is lost.
 """

@@ -56,7 +56,7 @@ def framed(body: bytes) -> bytes:
 
 
 class Frames:
-    """Cuts a stream of bytes into the requests or responses that its frames contain."""
+    """Splits a stream of bytes into the requests or responses that the stream contains."""
 
     def __init__(self) -> None:
         self._rest = b""
@@ -97,10 +97,10 @@ def correlation(body: bytes) -> int:
 
 
 def source(header: Header) -> tuple[RequestKind, int]:
-    """Return the kind of a request, and the node id of the broker that sent it. The id is -1 if it is unknown.
+    """Return the kind of a request, and the node id of the broker that sent the request (-1: unknown).
 
-    The API key and the client id determine both. The client ids are `broker-2-fetcher-0` (AbstractFetcherManager),
-    `raft-client-2` (KafkaRaftManager) and `2` (NodeToControllerChannelManager).
+    The API key and the client id determine the kind and the node id. The client ids are `broker-2-fetcher-0`
+    (AbstractFetcherManager), `raft-client-2` (KafkaRaftManager) and `2` (NodeToControllerChannelManager).
     """
     words = header.client.split("-")
     number = next((int(word) for word in words if word.isdigit()), -1)

@@ -61,7 +61,7 @@ class GatedCluster(Cluster):
         self.until(f"the controller has unfenced {broker.name}", lambda: self.is_unfenced(broker), REGISTERS_WITHIN)
 
     def start_again(self, broker: Node) -> Callable[[], bool]:
-        """Start a broker that is down. Returns a function that tells whether it is back.
+        """Start a broker that is down. Returns a function that tells whether the broker is back.
 
         The broker is back if the controller has registered and unfenced its new process.
         """
@@ -70,10 +70,10 @@ class GatedCluster(Cluster):
         return lambda: self.is_unfenced(broker) and self.metadata.registrations[broker.number] > before
 
     def shut(self, broker: Node) -> None:
-        """Shut all gates of a broker except the heartbeat gate.
+        """Shut all gates of a broker except the heartbeat gate. Shut gates hold the broker's messages.
 
-        Waits until the broker has fetched all metadata and asks for more. The controller completes a pending metadata
-        fetch within half a second.
+        Waits until the broker has fetched all metadata and asks for more. A fetch that passed before
+        the gate was shut may stay pending at the controller for half a second.
         """
         for kind in (RequestKind.FETCH, RequestKind.ALTER, RequestKind.METADATA):
             self.gates.shut(kind, broker.number)

@@ -15,12 +15,13 @@ _FLEXIBLE_HEADERS = 1  # bytes of an empty list of tagged fields
 
 
 class Gates:
-    """The proxies of a cluster and their gates. A gate is for one kind of request of one broker, given by its node id.
+    """The proxies of a cluster and their gates. Each gate is for one kind of request from one broker.
 
-    The gates of follower fetches and of ISR proposals hold requests and responses. The heartbeat gate holds requests.
-    The metadata gate holds a broker's metadata fetch if the offset of the fetch is not below the broker's limit. This
-    gate also removes the batches at and above the limit from the responses. The controller itself may send fewer
-    batches than it has, because a response is limited in size.
+    Methods take the kind of request and the broker's node id `number`. A shut gate holds messages. The gates of
+    follower fetches and of ISR proposals hold requests and responses. The heartbeat gate holds requests. The metadata
+    gate holds a broker's metadata fetch if the offset of the fetch is not below the broker's limit. This gate also
+    removes the batches at and above the limit from the responses. The controller itself may send fewer batches than it
+    has, because a response is limited in size.
     """
 
     def __init__(self, messages: Messages) -> None:
@@ -33,7 +34,7 @@ class Gates:
         self._epochs: WeakKeyDictionary[Connection, dict[uuid.UUID, int]] = WeakKeyDictionary()
 
     def before(self, target: str) -> None:
-        """Start a proxy in front of a node."""
+        """Start a proxy in front of the node `target`."""
         self.proxies[target] = Proxy(target, self.lock, self._is_held)
 
     def close(self) -> None:
@@ -42,7 +43,7 @@ class Gates:
             proxy.close()
 
     def shut(self, kind: RequestKind, number: int) -> None:
-        """Shut a gate. It then holds the messages that arrive."""
+        """Shut a gate. The gate then holds the messages that arrive."""
         with self.lock:
             self._shut.add((kind, number))
 
@@ -65,7 +66,7 @@ class Gates:
             self._pass_what_may()
 
     def held(self, kind: RequestKind, number: int, is_response: bool = False) -> list[ProxiedMessage]:
-        """Return the messages that a gate holds and could forward next: the first one of each connection."""
+        """Return the messages that a gate holds and could forward next: the first message of each connection."""
         with self.lock:
             found = [message for message in self._heads() if (message.kind, message.number) == (kind, number)]
             return [message for message in found if message.is_response is is_response]
@@ -86,7 +87,7 @@ class Gates:
             message.connection.close()
 
     def forget(self, number: int) -> None:
-        """Close the connections where messages of a broker are held, because the broker is down."""
+        """Close the connections that hold messages of a broker, because this broker is down."""
         with self.lock:
             for message in list(self._heads()):
                 if message.number == number:
@@ -103,7 +104,7 @@ class Gates:
         return definition.decode(message.request[message.asked.size + tags :], message.asked.version)
 
     def asked_epoch(self, message: ProxiedMessage, topic: uuid.UUID) -> int | None:
-        """Return the leader epoch that a follower sends in its fetch of a topic. None if it does not fetch the topic.
+        """Return the leader epoch that a follower sends in its fetch of a topic. None without such a fetch.
 
         In a fetch session, a request lists only the partitions that changed (KIP-227). The epoch of an unchanged
         partition is in an earlier request of the same connection.
@@ -133,7 +134,7 @@ class Gates:
         return next((int(each["ErrorCode"]) for each in (content, *parts) if each["ErrorCode"]), 0)
 
     def _note(self, message: ProxiedMessage) -> None:
-        """Note the broker's metadata offset in a heartbeat, or the broker's leader epochs in a fetch."""
+        """Record the metadata offset that a heartbeat contains, or the leader epochs that a fetch contains."""
         if message.kind is RequestKind.HEARTBEAT:
             self.applied[message.number] = self.content(message)["CurrentMetadataOffset"]
         if message.kind is RequestKind.FETCH:

@@ -31,7 +31,8 @@ class TopicPartition:
 class MetadataBatch:
     """A batch of the metadata log that changes the watched partition or a broker. `what` describes the change.
 
-    `opens_epoch` tells whether the batch begins a leader epoch of the watched partition.
+    The watched partition is partition 0 of `ControllerLog.watched`. `opens_epoch` tells whether the batch begins a
+    leader epoch of this partition.
     """
 
     offset: int
@@ -49,9 +50,10 @@ class MetadataBatch:
 
 @dataclass
 class ControllerLog:
-    """The content of the controller's metadata log. `look` adds the batches that are new in the log.
+    """The content of the controller's metadata log. `look` reads the batches that are new in the log.
 
-    `fenced` and `registrations` have node ids as keys. `decisions` are the batches about the watched topic or a broker.
+    `fenced` and `registrations` have the node ids of brokers as keys. `decisions` has the batches that change a broker
+    (its registration or fencing) or partition 0 of the topic `watched`.
     """
 
     directory: Path
@@ -94,7 +96,7 @@ class ControllerLog:
             self.decisions.append(MetadataBatch(batch.offset, opens_epoch, "; ".join(what for what, _ in said)))
 
     def _record(self, value: bytes) -> Iterator[tuple[str, bool]]:
-        """Apply a metadata record. Yields a description of each change, and whether it opens a leader epoch."""
+        """Apply a metadata record. Yields a text for each change, and whether this change opens a leader epoch."""
         key, version, data = _opened(value)
         definition = self.definitions.get(key)
         apply = _APPLY.get(definition.name) if definition else None

@@ -76,7 +76,7 @@ def batch(value: bytes, timestamp: int, sequence: int | None = None) -> bytes:
 
 
 def crc32c(data: bytes) -> int:
-    """Return the CRC-32C checksum (RFC 3720). No dependency of epochfuzz provides this function."""
+    """Return the CRC-32C checksum of `data` (RFC 3720). No dependency of epochfuzz provides this function."""
     found = 0xFFFFFFFF
     for byte in data:
         found ^= byte

@@ -67,7 +67,7 @@ class Connection:
     def pass_(self, message: ProxiedMessage) -> None:
         """Forward `message`, which must be the first held message of its direction.
 
-        Also forwards the messages behind it, up to the next message that must be held.
+        Also forwards the messages behind `message`, up to the next message that must be held.
         """
         waiting = self.held[message.is_response]
         assert next(iter(waiting), None) is message, "held messages are forwarded in order"
@@ -108,7 +108,10 @@ class Connection:
                 return
 
     def _ended(self, is_response: bool) -> None:
-        """Close the connection after one side has closed. If the node has closed, forward held responses first."""
+        """Handle a connection that one side has closed, by closing the other side.
+
+        If the node has closed the connection, the client's side stays open until all held responses are forwarded.
+        """
         if is_response and self.held[True]:
             self._server_ended = True
         else:

@@ -101,7 +101,7 @@ class Caller:
         return f"error {answer['ErrorCode']}"
 
     def read(self, topic: uuid.UUID, name: str) -> list[tuple[int, str]]:
-        """Return (offset, value) for each record that a consumer can read, below the broker's high watermark."""
+        """Return (offset, value) for each record of partition 0 below the broker's high watermark."""
         found: list[tuple[int, str]] = []
         partition = {"Partition": 0, "FetchOffset": 0, "PartitionMaxBytes": _READS}
         asked = {"Topics": [{"TopicId": topic, "Topic": name, "Partitions": [partition]}], "MaxBytes": _READS}

@@ -123,7 +123,7 @@ class _Field:
 
     @cached_property
     def fields(self) -> list["_Field"]:
-        """The fields of the nested structure, if this field has one."""
+        """The fields of the nested structure. Empty if this field is not a structure."""
         return [_Field(each, self._shared) for each in self._definition.get("fields", self._shared.get(self.item, ()))]
 
     def is_compact(self, flexible: bool) -> bool:

@@ -196,7 +196,7 @@ class _Scenario:
             yield f"consumer: {error}"
 
     def _evidence(self) -> list[tuple[str, str]]:
-        """Return the brokers' log lines about leaders and truncations, as (broker, line), in the order of time."""
+        """Return the brokers' log lines about new leaders and truncations, as (broker, line), sorted by time."""
         found = [
             (line.at, name, line.text)
             for name in self.cluster.brokers
@@ -206,7 +206,7 @@ class _Scenario:
         return [(name, text) for _, name, text in sorted(found)]
 
     def note(self, step: str, what: str) -> None:
-        """Record the end of a step, and print it."""
+        """Record and print the end of a step."""
         self._say(f"{step}  {what}")
         self._recorder.note(step, what, self._acknowledged(), list(self.reader.read))
 

@@ -1,9 +1,9 @@
 """A scenario: like re_elected_leader.py, but with many partitions and a busy leader instead of a paused process.
 
-A leads all partitions. A topic with many partitions is created on A, and a smaller one on B. While a broker creates
-logs, it serves clients and followers, but its metadata does not advance. The preferred leader C is elected, and then
-shut down. A is elected again, and learns of both elections at once. A acknowledges the records that B fetched from A
-after C's last fetch, although B has truncated them. Then A leaves.
+A leads all partitions. A topic with many partitions is created on A, and a topic with fewer partitions on B. While a
+broker creates logs, it serves clients and followers, but its metadata does not advance. The preferred leader C is
+elected, and then shut down. A is elected again, and learns of both elections at once. A acknowledges the records that B
+fetched from A after C's last fetch, although B has truncated these records. Then A leaves.
 """
 
 import time
@@ -131,7 +131,7 @@ class _Scenario:
         self.note("6", "A and C are back, and a new consumer reads all partitions")
 
     def _evidence(self, partition: str) -> list[tuple[str, str]]:
-        """Return the brokers' log lines about a partition that lost a record, as (broker, line), in time order."""
+        """Return the brokers' log lines about a partition's new leaders and truncations, as (broker, line), by time."""
         lines = [
             (line.at, name, line) for name, node in self.cluster.brokers.items() for line in node.log.lines(partition)
         ]
@@ -139,7 +139,7 @@ class _Scenario:
         return [(name, text) for _, name, text in told]
 
     def note(self, step: str, what: str) -> None:
-        """Record the end of a step, and print it."""
+        """Record and print the end of a step."""
         self._say(f"{step}  {what}")
         self.run.moments.append(ReachedStep(self.seconds(), step, what, {}, (), ()))
 
@@ -151,7 +151,7 @@ class _Scenario:
         return [each for load in self._loads for each in list(load.acknowledged)]
 
     def _count(self, node: Node, says: Callable[[LogLine], bool]) -> int:
-        """Return the number of partitions with a line in a broker's log that `says` accepts."""
+        """Return the number of partitions that a broker's log names in a line that `says` accepts."""
         lines = node.log.lines_of(TOPIC)
         return len({line.partition for line in lines if says(line)})
 

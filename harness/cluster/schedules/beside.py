@@ -20,7 +20,7 @@ _BROKERS = 3
 
 
 class _Difference(NamedTuple):
-    """The first difference between a cluster and the model: its text, and the number of the event before it."""
+    """The first difference between a cluster and the model, as text, and the number of the event just before."""
 
     number: int
     text: str
@@ -30,9 +30,9 @@ class _Difference(NamedTuple):
 class Beside:
     """The result of a schedule in the model. `differs` describes the first difference from the cluster, or is None.
 
-    `step` is the step of the model that a link to this result shows. It is the step of the violation, if the cluster
-    showed this violation too. Otherwise it is the step of the first difference, or else of the last event that the
-    cluster carried out. It is 0 if the cluster kept all guarantees and does not differ from the model.
+    `step` is the number of the model's step that a link to this result shows. If the model breaks a property that the
+    cluster has broken too, `step` is the step of this violation. Otherwise `step` is the step of the first difference.
+    Without a difference, `step` is the number of the last event, or 0 if the cluster kept all guarantees.
     """
 
     protocol: str
@@ -72,7 +72,7 @@ def missing(case: "Case") -> list[str]:
 
 
 def beside(events: bytes, settings: Configuration, protocol: Protocol, playing: Playing) -> Beside:
-    """Replay a schedule in the model, and compare it with `playing`, its results on the cluster."""
+    """Replay a schedule in the model, and compare the run with `playing`, the results on the cluster."""
     run = replay(events, protocol, settings)
     broken = {*run.broken, *run.permitted}
     ended = next((ended for ended, names in PROPERTIES.items() if names & broken), Ended.KEPT)

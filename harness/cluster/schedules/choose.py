@@ -1,8 +1,9 @@
 """Draw random schedules, and let the model choose the ones that a cluster should play.
 
-A cluster plays only a few schedules per minute. It should not spend its time on events without effect, or on schedules
-that resemble many earlier ones. The model of the release is a thousand times faster. It drops events without effect,
-and chooses one of many schedules (ModelFuzz: Gulcan et al., 2024). The model has no part in the verdict.
+A cluster plays only a few schedules per minute. A cluster should not spend time on events without effect, or on
+schedules that resemble many earlier schedules. The model of the release is a thousand times faster. The model drops
+events without effect, and chooses one of many schedules (ModelFuzz: Gulcan et al., 2024). The model has no part in the
+verdict.
 """
 
 from collections import Counter
@@ -30,7 +31,7 @@ _MOST_SLOW = 3  # a broker needs `crash`, `restart` and `expire` before it can r
 
 
 class ClusterChooser:
-    """Chooses schedules for a cluster. Each turn draws many random schedules, and chooses the best.
+    """Chooses schedules for a cluster. Each turn draws many random schedules, and chooses a single schedule.
 
     The choice depends on earlier choices, because the chooser prefers schedules that resemble few earlier ones.
     """
@@ -58,7 +59,7 @@ class ClusterChooser:
         return DRAWN_FOR_ONE if self._covering is None else CANDIDATES
 
     def turn(self, number: int) -> tuple[int, bytes] | None:
-        """Return the schedule chosen in turn `number`, as its own number and its events.
+        """Choose a schedule in turn `number`. Returns the number of the schedule, and its events.
 
         None if the schedule has fewer than four events.
         """
@@ -72,8 +73,8 @@ class ClusterChooser:
     def chosen(self, numbers: range) -> tuple[int, bytes]:
         """Return the best of the random schedules with the given numbers, as its number and its events.
 
-        The first schedule that breaks a new set of properties in the model is best. If there is none, the schedule that
-        meets the rarest coverage goals is best.
+        The best schedule is the first that breaks, in the model, a set of properties that no chosen schedule broke.
+        If no schedule does, the best is the schedule that meets the rarest coverage goals.
         """
         best, most = (numbers[0], b""), -1.0
         for number in numbers:
@@ -91,8 +92,8 @@ class ClusterChooser:
     def drawn(self, number: int) -> tuple[bytes, Run]:
         """Return random schedule `number`, and its run in the model.
 
-        The schedule has only events that the cluster supports and that are enabled in the model. At most three of them
-        are slow, such as a crash.
+        The schedule has only events that the cluster supports and that are enabled in the model. At most three events
+        are slow, such as `crash`.
         """
         offered = [event for event in schedule(self._seed, number, self._deck) if verb_of(event).text in EVENTS]
         kept, slow = bytearray(), 0

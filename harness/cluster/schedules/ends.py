@@ -1,4 +1,4 @@
-"""The results of schedules on a cluster that count as findings, and the step where the model shows them."""
+"""The results of schedules on a cluster that count as findings, and the steps of these violations in the model."""
 
 from epochfuzz.harness.documents.cluster_records import Ended
 from epochfuzz.harness.trace.replay import Run
@@ -12,7 +12,7 @@ FINDINGS = tuple(PROPERTIES)
 
 
 def unlike(ended: Ended, model: Ended) -> str:
-    """Return a text that names two different results of a schedule, on the cluster and in the model."""
+    """Return a text that names a schedule's result on the cluster and its different result in the model."""
     return f"{ended} here, {model} in the model"
 
 

@@ -1,4 +1,4 @@
-"""The model's events on a cluster. Each function forwards a message at a gate, or acts on a process.
+"""The model's events on a cluster. Each function forwards a message that a proxy holds, or acts on a process.
 
 A function waits for the effect of its event, and returns a description of the effect. It raises Nothing if the event
 has no effect in the current state of the brokers and the controller, such as a fetch by a broker that is down. It
@@ -45,7 +45,7 @@ def produce(stage: Stage, name: str) -> str:
 
 
 def retry(stage: Stage, name: str) -> str:
-    """Send the oldest unacknowledged record to the leader again.
+    """Send the oldest unacknowledged record to the leader `name` again.
 
     Waits until the leader appends the record again or responds. If an idempotent producer sends a record that the
     leader has, waits until the leader has read the request.
@@ -74,7 +74,7 @@ def retry(stage: Stage, name: str) -> str:
 def fetch(stage: Stage, name: str) -> str:
     """Forward a follower's fetch to its leader.
 
-    Waits until the response is at the gate. If the response is an error, the function forwards the error to the
+    Waits until a gate (a proxy) holds the response. If the response is an error, the function forwards the error to the
     follower, and raises EventImpossible.
     """
     _expect_up(stage, name)
@@ -175,10 +175,11 @@ def catch_up(stage: Stage, name: str) -> str:
 
 
 def elect(stage: Stage, name: str) -> str:
-    """Let the controller elect a replica.
+    """Let the controller elect the replica `name`.
 
-    If the leader is dead, wait until its session has ended, because the controller may then elect the replica by
-    itself. If the replica still does not lead, request its election.
+    If the current leader is down, the function waits until the controller has fenced that broker, because the
+    controller may then elect `name` without a request. If `name` still does not lead, the function requests the
+    election of `name`.
     """
     partition, number = stage.partition(), stage.node(name).number
     if partition.leader == number:
@@ -269,7 +270,7 @@ def expand(stage: Stage, name: str) -> str:
 
 
 def alter(stage: Stage, name: str) -> str:
-    """Forward a leader's ISR proposal to the controller. Waits until the response is at the gate."""
+    """Forward a leader's ISR proposal to the controller. Waits until a gate (a proxy) holds the response."""
     _expect_up(stage, name)
     number, proposed = stage.node(name).number, stage.proposal(name)
     if proposed is None:
@@ -340,9 +341,9 @@ def _decided(stage: Stage) -> str:
 
 
 def _fresh_request(stage: Stage, name: str, leader: str) -> ProxiedMessage:
-    """Wait until a follower's fetch with its current epoch is at the gate, and return the fetch.
+    """Wait until a gate (a proxy) holds a follower's fetch in the follower's last logged epoch, and return the fetch.
 
-    Fetches with earlier epochs are dropped, so that the follower fetches again.
+    The function drops fetches with other epochs, so that the follower fetches again.
     """
     number = stage.node(name).number
 

@@ -22,7 +22,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 
 def request(release: str, protocol: Protocol, settings: Configuration, seconds: float, selection: Selection) -> Request:
-    """Return the identity of a run for its progress file: all parameters except the seed."""
+    """Return all parameters of a run except the seed. They identify the progress file of the run."""
     parameters = {
         "release": release,
         "protocol": protocol.name,

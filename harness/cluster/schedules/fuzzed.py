@@ -16,7 +16,11 @@ DRAWN_FOR_ONE = 100  # schedules drawn for each one that is played
 
 @dataclass(frozen=True)
 class ClusterFinding:
-    """A shrunk schedule that lost a record, diverged or got stuck on a cluster. `model` is its result in the model."""
+    """A shrunk schedule that lost a record, diverged or got stuck on a cluster.
+
+    A schedule gets stuck if consumers cannot read the leader's whole log. `ended` is the result of the schedule on the
+    cluster, and `model` the result in the model.
+    """
 
     number: int
     events: bytes
@@ -66,7 +70,7 @@ class Fuzzed:
         }
 
     def add(self, number: int, steps: int, ended: Ended, why: str, model: Ended) -> None:
-        """Count a played schedule: its number of events, and its results on the cluster and in the model."""
+        """Count a played schedule with its number of events, its result on the cluster, and its result in the model."""
         self.schedules += 1
         self.events += steps
         self.ends[ended] += 1

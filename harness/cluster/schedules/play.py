@@ -101,7 +101,10 @@ def _seen(stage: Stage) -> ObservedState:
 
 
 def _look_for_what_is_due(stage: Stage, playing: Playing) -> None:
-    """Set the result STUCK if the leader is the only member of the ISR, but consumers cannot read its whole log."""
+    """Set the result STUCK if the leader is the only member of the ISR, but consumers cannot read its whole log.
+
+    Checks only a leader that knows all metadata, has no pending ISR proposal, and has min.insync.replicas=1.
+    """
     partition, leader = stage.partition(), stage.leader()
     if leader is None or stage.epoch(leader) != partition.epoch or stage.pending(leader):
         return

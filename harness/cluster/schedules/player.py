@@ -18,10 +18,10 @@ _TRIES = 2  # clusters that one schedule may break down before it counts as not 
 
 
 class Player:
-    """Plays schedules on a cluster. Starts a cluster for the first schedule, and a new cluster after a failure.
+    """Plays schedules on a cluster. Starts a cluster for the first schedule, and a new cluster after a cluster fails.
 
     `out` is the directory for the logs of the clusters, or None to keep no logs. With `keep_data`, the data directories
-    of the nodes are kept there too.
+    of the nodes are kept in `out` too.
     """
 
     def __init__(self, kafka: Installation, out: Path | None, keep_data: bool = False) -> None:
@@ -57,7 +57,7 @@ class Player:
         raise AssertionError("unreachable")
 
     def end(self) -> None:
-        """Stop the cluster. The next schedule starts another one."""
+        """Stop the cluster. The next schedule starts another cluster."""
         self._closing.close()
         self._cluster = None
 

@@ -18,7 +18,7 @@ class Shortened(NamedTuple):
 
 
 def shortened(events: bytes, playing: Playing, play: Callable[[bytes], Playing]) -> Shortened:
-    """Return a shorter schedule that ends on the cluster with the result of `playing`. Takes at most 40 replays."""
+    """Shrink a schedule in at most 40 replays. On the cluster, the result of `playing` stays the same."""
     best, replays = playing, 0
 
     def ends_so(tried: bytes) -> bytes | None:

@@ -50,7 +50,7 @@ class Stage:
         self.readable: dict[int, set[str]] = {}  # for each offset, all values that a consumer could ever read there
 
     def set_up(self) -> None:
-        """Create the topic, wait until every broker has the partition, and shut the gates. Raises NotReached."""
+        """Create the topic, wait until every replica exists, and let the gates hold messages. Raises NotReached."""
         numbers = [node.number for node in self.brokers.values()]
         self.cluster.metadata.watched = self.topic
         settings = {
@@ -84,7 +84,7 @@ class Stage:
         return found
 
     def pending(self, name: str) -> list[MetadataBatch]:
-        """Return the metadata updates about the topic or a broker that the broker `name` has not learned."""
+        """Return the metadata updates, about the topic or any broker, that the broker `name` has not learned."""
         return [each for each in self.cluster.metadata.look().decisions if each.offset >= self.learned[name]]
 
     def knows_unfenced(self, name: str, number: int) -> bool:
@@ -156,7 +156,7 @@ class Stage:
         return sorted(every, key=lambda each: each.at)
 
     def look(self) -> None:
-        """Note the records that consumers can read now, from each broker that considers itself the leader."""
+        """Add the records that consumers can read now, from each broker that considers itself leader, to `readable`."""
         for name in self.brokers:
             if self.leads(name):
                 with contextlib.suppress(NotReached):  # the broker does not respond to reads
@@ -173,7 +173,7 @@ class Stage:
         return Caller(self.cluster.messages, self.node(name).port).read(topic, self.topic)
 
     def proposal(self, name: str) -> tuple[int, ...] | None:
-        """Return the ISR that a leader proposes in a request at its gate, as node ids. None if no request waits."""
+        """Return the node ids of the ISR that a leader proposes in a held request. None if no request is held."""
         for message in self.gates.held(RequestKind.ALTER, self.node(name).number):
             for topic in self.gates.content(message)["Topics"]:
                 for part in topic["Partitions"]:

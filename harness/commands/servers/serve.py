@@ -95,7 +95,7 @@ def _complain(sentence: str) -> None:
 
 
 class _Output:
-    """The output of the command: lines about events, and the JSON document, if the user wants it."""
+    """The output of the command: lines about events, and with --json a JSON document."""
 
     def __init__(self, protocol: str, json: bool) -> None:
         self._protocol = protocol
@@ -107,7 +107,7 @@ class _Output:
         self._out.print(line, markup=False, soft_wrap=True)
 
     def begin(self, bootstrap: str, topic: str) -> None:
-        """Print the bootstrap address and the topic, also as JSON if the user wants it."""
+        """Print the bootstrap address and the topic as text, and with --json also as JSON."""
         self.report(f"serving {topic} at {bootstrap} (Ctrl-C ends it)")
         if self._json:
             document: documents.Serve = {"bootstrap": bootstrap, "topic": topic, "protocol": self._protocol}
@@ -118,7 +118,7 @@ class _Output:
 async def _serve(listeners: "Listeners", port: int, events: bytes | None, output: _Output) -> None:
     """Listen, play the events, and serve until Ctrl-C. Raises BadInput.
 
-    If `events` is None, read the events from standard input.
+    `events` are the events of a case. If `events` is None, read the events from standard input.
     """
     from epochfuzz.harness.serve.schedule import keep_healthy, play
 

@@ -160,7 +160,7 @@ def _fuzzer(
     selection: Selection,
     save: Path | None,
 ) -> "Fuzzer":
-    """Return the Fuzzer for the request. It resumes an unfinished run of an equal request in the directory of --save.
+    """Return the Fuzzer for the options. With --save, the Fuzzer resumes an unfinished run with equal options.
 
     Raises BadInput and ProgressError.
     """
@@ -221,7 +221,8 @@ def _replay(
 def _link(case: "Case", model: "Beside | None") -> str | None:
     """Return a link to the step of the case that the user should look at, in the model of the release.
 
-    If no protocol models the release, return a link to the start of the case. None if the case is too long.
+    If no protocol models the release, return a link to the start of the case. Return None if the case is too long
+    for a link.
     """
     from epochfuzz.harness.views import play_links
 
@@ -231,7 +232,7 @@ def _link(case: "Case", model: "Beside | None") -> str | None:
 
 
 def _unlike(playing: "Playing", model: "Beside | None") -> str:
-    """Return the first difference between the cluster and the model. Empty if there is no difference or no model."""
+    """Return the first difference between the cluster and the model, or "" if there is no difference or no model."""
     if model is None or (playing.ended is model.ended and model.differs is None):
         return ""
     return model.differs or "only the final result"

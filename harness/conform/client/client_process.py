@@ -10,7 +10,7 @@ from epochfuzz.harness.conform.protocol.wire import MalformedReply
 
 
 class ClientProcess:
-    """The process of a client, which follows orders. It starts with the first order, and again after a failure.
+    """The process of a client that follows orders. The process starts with the first order, and again after a failure.
 
     `acked`, `failed` and `read` collect the values in the client's reports since the last call of `forget`.
     """
@@ -27,7 +27,7 @@ class ClientProcess:
         return self._process is not None
 
     def forget(self) -> None:
-        """Forget all reports."""
+        """Forget all reports: `acked`, `failed` and `read` become empty."""
         self.acked: set[str] = set()
         self.failed: set[str] = set()
         self.read: list[str] = []
@@ -35,7 +35,7 @@ class ClientProcess:
     async def follow(self, order: bytes) -> ClientReport:
         """Send an order, and return the client's report. Raises SubjectFailed and CommandError.
 
-        The endpoint continues to serve requests while the client works.
+        While the client works, the endpoint that plays the brokers continues to serve requests.
         """
         patience = self._patience
         if self._process is None:

@@ -75,7 +75,7 @@ class ClientSubject:
         return self._runner.run(self._apply(parse_event(event)))
 
     def observe(self) -> Observation:
-        """Return the replicas of the served model, and the view of the client."""
+        """Return the replicas of the served model, and the acknowledgements and reads that the client has reported."""
         cluster = self._cluster
         p = cluster.partition.state
         shown: dict[str, Any] = observe(p)
@@ -172,7 +172,7 @@ class ClientSubject:
         return 0 if last is None else last.offset
 
     async def _while_polling(self, waiting: Awaitable[None]) -> bool:
-        """Poll the client until `waiting` is done. Returns whether that was within the time limit."""
+        """Poll the client until `waiting` is done. Returns whether `waiting` was done within the time limit."""
         task = asyncio.ensure_future(waiting)
         try:
             await asyncio.sleep(0)  # `waiting` may be done already

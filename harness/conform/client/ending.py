@@ -1,4 +1,4 @@
-"""The checks at the end of a schedule, when the partition is healthy and the client has had time to finish."""
+"""Check the client under test at the end of a schedule, once the partition is healthy and the client could finish."""
 
 from epochfuzz.harness.conform.client.client_process import ClientProcess
 from epochfuzz.harness.conform.protocol.discrepancy import Discrepancy, DiscrepancyKind, SubjectFailed
@@ -18,13 +18,16 @@ class GuaranteeBroken(SubjectFailed):
 
 
 def is_at_end(cluster: ServedCluster, client: ClientProcess, sent: int) -> bool:
-    """Return whether the client has reported the outcome of each record, and has read all committed records."""
+    """Return whether the client has finished: it has reported each record's outcome, and read all committed records.
+
+    If there is a leader, the consumer must also fetch from a replica that it may read from.
+    """
     is_done = not (_unreported(cluster, client, sent) or _unread(cluster) or _skipped(cluster, client))
     return is_done and not _is_absent(cluster)
 
 
 def check_end(cluster: ServedCluster, client: ClientProcess, sent: int, complaints: list[str]) -> None:
-    """Check the reports of the client.
+    """Check at the end of a schedule that the client has kept the guarantees and has finished.
 
     Raises GuaranteeBroken, and SubjectFailed for a client that has not finished. The message of SubjectFailed includes
     the first of `complaints`, which are about requests that the endpoint does not offer.
@@ -55,7 +58,10 @@ def _is_absent(cluster: ServedCluster) -> bool:
 
 
 def _follows(cluster: ServedCluster, leader: int) -> bool:
-    """Return whether a consumer sent its latest Fetch request to the leader, or to a read replica (KIP-392)."""
+    """Return whether the consumer's latest Fetch request went to the leader, or to a follower that serves consumers.
+
+    KIP-392 lets followers serve consumers.
+    """
     p, last = cluster.partition.state, cluster.last_fetch
     if last is None:
         return False
@@ -64,7 +70,7 @@ def _follows(cluster: ServedCluster, leader: int) -> bool:
 
 
 def _unreported(cluster: ServedCluster, client: ClientProcess, sent: int) -> list[str]:
-    """Return the sent records whose outcome the client has not reported. Empty if no leader accepts records."""
+    """Return the sent records whose outcome the client has not reported. Returns [] if no leader accepts records."""
     p, leader = cluster.partition.state, cluster.partition.leader()
     if leader == NONE or replica_sets.size(p.isr[leader]) < p.min_insync_replicas:
         return []

@@ -11,7 +11,7 @@ from epochfuzz.harness.conform.protocol import wire
 
 @with_config(ConfigDict(extra="forbid", strict=True))
 class ClientReport(TypedDict):
-    """The reply to an order: the acknowledgements, failures and reads since the last reply.
+    """The reply to an order: the acknowledged, failed and read records since the previous reply.
 
     Only the reply to `reset` may have an `error`: the reason why the client cannot run with these settings.
     """
@@ -34,7 +34,7 @@ def parse_report(line: bytes) -> ClientReport:
 def reset(bootstrap: str, topic: str, acks: str, *, idempotent: bool) -> bytes:
     """Return the order to start over: begin a producer, and a consumer of partition 0 of the topic from offset 0.
 
-    `bootstrap` is the address of the endpoint.
+    `bootstrap` is the address of the endpoint that plays the brokers.
     """
     return _line(op="reset", bootstrap=bootstrap, topic=topic, acks=acks, idempotent=idempotent)
 
@@ -45,7 +45,7 @@ def send(value: str) -> bytes:
 
 
 def poll(seconds: float) -> bytes:
-    """Return the order to read for at most `seconds`, or until there is a record, and then to report."""
+    """Return the order to poll the consumer for at most `seconds`, or until it gets a record, and then to report."""
     return _line(op="poll", seconds=seconds)
 
 

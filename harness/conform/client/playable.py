@@ -10,10 +10,10 @@ from epochfuzz.model.kafka.vocabulary.state import Partition
 
 
 def is_playable(events: bytes, protocol: Protocol, settings: Configuration) -> bool:
-    """Return whether all events of a schedule are enabled, and its producer sends records in order.
+    """Return whether all events of a schedule are enabled, and a client's producer would send records at these events.
 
-    With acks=all, a client does not send a record to a leader while an earlier record waits for the response of another
-    leader.
+    With acks=all, a client's producer does not send a record to a leader while an earlier record waits for the response
+    of another leader.
     """
     execution = Execution(protocol, settings)
     for event in events:

@@ -11,10 +11,10 @@ from epochfuzz.harness.engine.explore.tours import Flags
 
 @dataclass(frozen=True)
 class Counts:
-    """Numbers of transitions. The adapter's events can reach `reachable` transitions; the run played `played` of them.
+    """Numbers of transitions: `reachable` with the events that the adapter supports, and `played` in the run.
 
-    At the `differing` transitions, the system under test differs from the model. The transitions in `behind` were not
-    played, because every path to them has a differing transition.
+    `differing` is the number of transitions at which the system under test differs from the model. `behind` is the
+    number of transitions that were not played because every path to them has a differing transition.
     """
 
     reachable: int
@@ -43,7 +43,7 @@ class Toured:
 
 
 def toured(graph: Graph, standing: TourProgress, is_complete: bool) -> Toured:
-    """Return the counts for a graph of transitions and the progress of its run."""
+    """Return the counts of an exhaustive run, from the graph of its transitions and its progress (`standing`)."""
     applied = counts(graph, standing, refused=False)
     refused = counts(graph, standing, refused=True) if graph.refused.any() else None
     return Toured(applied, refused, _sum(~graph.refused) - applied.reachable, is_complete)

@@ -1,4 +1,4 @@
-"""Run an exhaustive conformance run on this machine: rounds of test sequences until every transition is played."""
+"""Do an exhaustive conformance run on this machine: rounds of test sequences until no transition is left to play."""
 
 import time
 from collections.abc import Generator, Iterator, Sequence
@@ -37,7 +37,7 @@ class TourRequest:
 
 
 class Exhaustive:
-    """Plays all transitions with adapter processes on this machine.
+    """Plays all transitions of the model within bounds, with adapter processes on this machine.
 
     `kept` is the file of the saved progress, and None before the run begins.
     """
@@ -124,7 +124,7 @@ class Exhaustive:
 
 
 def verbs_of(plan: Plan, protocol: Protocol) -> list[str]:
-    """Start the adapter, and return the verbs of the events that it supports.
+    """Start the adapter, reset it, end it, and return the verbs of the events that it supports.
 
     Raises SubjectFailed, SubjectUnable and CommandError.
     """
@@ -133,7 +133,7 @@ def verbs_of(plan: Plan, protocol: Protocol) -> list[str]:
 
 
 def no_answer(plan: Plan, protocol: Protocol, fault: Discrepancy) -> BlockResult:
-    """Return a result with a single failure: the adapter did not reply to its first reset."""
+    """Return a result with a single failure: the adapter gave no valid reply to its first reset."""
     result, driven = BlockResult(), Driven()
     driven.fail(fault)
     result.add(Trial(b"", plan.settings, tour=0), protocol, driven)

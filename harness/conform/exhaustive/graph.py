@@ -1,8 +1,8 @@
 """The graph of an exhaustive run: the model's transitions within bounds, and test sequences (tours) that cover them.
 
-The graph has only the events that the adapter supports. States that differ only in the names of replicas are one state.
-A test sequence starts with a reset, which fixes the names. From there, the events of the sequence determine the name of
-each replica in later states.
+Test sequences use only the events that the adapter supports. States that differ only in the names of replicas are one
+state. The reset at the start of a test sequence fixes the names, and the events of the sequence then determine the name
+of each replica in later states.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ _IDENTITY = 0  # the number of the permutation that renames no replica
 class Tour:
     """A test sequence: the events after a reset.
 
-    `edges` are the transitions of the events, and `applies` flags the enabled events.
+    `edges` are the numbers of the events' transitions. `applies` has True for each enabled event.
     """
 
     events: bytes
@@ -35,16 +35,17 @@ class Tour:
     applies: tuple[bool, ...]
 
     def only(self, kept: Iterable[bool]) -> "Tour":
-        """Return the test sequence with only the events that `kept` flags. Never leave out an enabled event."""
+        """Return the test sequence with only the events that `kept` flags. `kept` must flag every enabled event."""
         keeps = list(kept)
         edges, applies = tuple(compress(self.edges, keeps)), tuple(compress(self.applies, keeps))
         return Tour(bytes(compress(self.events, keeps)), edges, applies)
 
 
 class Graph:
-    """The transitions that an adapter can play, numbered from 0.
+    """The transitions of the model within bounds, numbered from 0.
 
-    `refused` flags the transitions of events that are not enabled. Such a transition leads back to its own state.
+    `supported` flags the transitions whose event the adapter supports. `refused` flags the transitions of events that
+    are not enabled. Such a transition leads back to its own state.
     """
 
     def __init__(self, found: Transitions, verbs: Collection[str], with_refused: bool) -> None:
@@ -80,7 +81,7 @@ class Graph:
     def tours(self, wanted: Flags, without: Flags) -> Iterator[Tour]:
         """Yield test sequences that cover the transitions in `wanted`. They avoid the transitions in `without`.
 
-        The sequences leave out each wanted transition that they cannot reach without those in `without`.
+        No sequence covers a wanted transition if every path to this transition has a transition in `without`.
         """
         return map(self.tour, self.ways(wanted, without))
 
@@ -127,7 +128,7 @@ def graph(
 
 
 def _refused(found: Transitions, supported: Flags) -> tuple[Numbers, npt.NDArray[np.uint8]]:
-    """Return all pairs of a state and an event that is not enabled there, as two arrays: states and events."""
+    """Return all pairs of a state and a supported event that is not enabled in the state: states, and their events."""
     events = np.array([event for event in found.alphabet if supported[event]], np.uint8)
     column = np.full(256, len(events))
     column[events] = np.arange(len(events))

@@ -15,13 +15,13 @@ from epochfuzz.model.kafka.vocabulary.refusals import REFUSALS
 
 
 def within_bounds(schedule: bytes, setting: Setting) -> list[bool]:
-    """Return a flag for each event of a schedule: False if a bound of the run forbids the event in its state."""
+    """Return a flag for each event of a schedule: False if only a bound of the run forbids the event at that point."""
     execution = Execution(setting.protocol, setting.settings)
     return [not REFUSALS[execution.attempt(event)].is_bound for event in schedule]
 
 
 def play(subject: CommandSubject, schedule: bytes, setting: Setting) -> Driven:
-    """Reset the adapter, send all events of a schedule, check the replies, and return the record.
+    """Reset the adapter, send all events of a schedule, check the replies, and return the record of the run.
 
     In lockstep, the check ends at the first difference. If only the guarantees are checked, the function also stops all
     faults at the end, and checks `convergence`. Raises SubjectUnable if the adapter does not support the protocol or

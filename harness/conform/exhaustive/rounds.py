@@ -1,9 +1,9 @@
 """Plan test sequences in rounds, until every transition is played or cannot be reached.
 
 A test sequence ends where the system under test differs from the model, so a round may leave planned transitions
-unplayed. The next round plans test sequences for these transitions, on paths without a differing transition. Later
-rounds leave out the transitions without such a path. A round depends only on the results of earlier rounds, and not on
-the processes or machines that play its blocks.
+unplayed. The next round plans test sequences for these transitions, on paths that avoid each transition with a
+difference. Rounds leave out the transitions without such a path. A round depends only on the results of earlier rounds,
+and not on the processes or machines that play its blocks.
 """
 
 from collections.abc import Iterator
@@ -40,8 +40,8 @@ class Round:
     def block(self, plan: Plan, protocol: Protocol, number: int) -> TourBlock:
         """Return block `number` of this round.
 
-        Request the blocks in ascending order: each continues the plan of the block before. For an earlier block, the
-        round has to plan again from its start.
+        Request the blocks in ascending order, because each block continues the plan of the block before. If you go back
+        to an earlier block, the round plans all its blocks again from the first.
         """
         first = number * plan.processes_for
         ways = self._ways_from(first)
@@ -59,7 +59,7 @@ class Round:
 def rounds(graph: Graph, standing: TourProgress) -> Iterator[Round]:
     """Yield rounds until no transition is left to play.
 
-    The caller adds the results of a round to `standing` before the next round.
+    The caller must add the results of a round to `standing` before it requests the next round.
     """
     while True:
         next_one = Round(graph, ~standing.played, standing.differing | standing.bound, standing.planned)

@@ -1,4 +1,4 @@
-"""Blocks of test sequences. An adapter process plays a block, and the result has the transitions that it covered."""
+"""Blocks of test sequences. An adapter process plays a block, and the result has the covered transitions."""
 
 import time
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 @dataclass(frozen=True)
 class TourTrial(Trial):
-    """A test sequence as a trial. `edges` are the transitions of its events, and `applies` flags the enabled events."""
+    """A test sequence as a trial. `edges` are its transition numbers. `applies` has True for each enabled event."""
 
     edges: tuple[int, ...] = ()
     applies: tuple[bool, ...] = ()
@@ -25,7 +25,7 @@ class TourTrial(Trial):
 
 @dataclass(frozen=True)
 class Share:
-    """The progress of the whole run before a block starts. For a report, the block adds its own progress.
+    """The progress of the whole run before a block starts. To report progress, the block adds its own steps.
 
     `played` flags the transitions already played, and `transitions` is the number that the run can reach. The run has
     taken `steps` of `planned` steps, in `seconds`.
@@ -57,7 +57,7 @@ class Share:
 class TourBlock(Block):
     """Test sequences for one adapter process. `bound` has the transitions that only a bound of the run forbids.
 
-    The block always plays its first test sequence. After the time `until` (seconds since 1970) it begins no other.
+    The block always plays its first test sequence, but begins no other after the time `until` (seconds since 1970).
     `share` is the progress of the run before this block.
     """
 
@@ -75,7 +75,7 @@ class TourBlock(Block):
         return play(subject, trial.events, Setting(self.protocol, trial.settings, self.judged_by, every_refusal=True))
 
     def progress(self, result: BlockResult) -> str:
-        """Return a line about the progress of the run, or of this block if it has no `share`."""
+        """Return a line about the progress of the run, or of this block if `share` is None."""
         assert isinstance(result, TourResult)
         if self.share is None:
             return super().progress(result).replace("schedules", "tours")
@@ -101,7 +101,7 @@ class TourResult(BlockResult):
     bound: set[int] = field(default_factory=set)
 
     def wants(self, trial: Trial) -> bool:
-        """Return whether to play a test sequence: True if there is time left, and it has no differing transition."""
+        """Return whether to play a test sequence: time is left, and the sequence has no transition in `differing`."""
         assert isinstance(trial, TourTrial)
         is_late = self.until is not None and time.time() >= self.until and self.schedules > 0
         return not is_late and self.differing.isdisjoint(trial.edges)

@@ -36,7 +36,7 @@ Report = Callable[[str], None]
 class Size:
     """The size of the files to write: numbers of transitions, test sequences, steps and files.
 
-    `bytes` is an estimate of their total size.
+    `bytes` is an estimate of the total size of the files.
     """
 
     transitions: int
@@ -113,7 +113,7 @@ class TourFiles:
             _save(directory / MANIFEST, json.dumps(self.manifest(), indent=1) + "\n")
 
     def manifest(self) -> "searches.Tours":
-        """Return the manifest: the files, numbers of test sequences and transitions, and whether all are written."""
+        """Return the manifest: the files, counts, and whether the files cover all transitions."""
         written, settings = self.written, self.settings
         nothing = np.zeros(self._graph.size, bool)
         return {

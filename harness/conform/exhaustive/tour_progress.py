@@ -22,10 +22,10 @@ _FLAGS = ("played", "differing", "bound")  # the fields of TourProgress that are
 
 @dataclass(kw_only=True)
 class TourProgress:
-    """The progress of an exhaustive run. `played`, `differing` and `bound` flag transitions, as in TourResult.
+    """The progress of an exhaustive run. `played`, `differing` and `bound` are flags; TourResult explains these names.
 
     `planned` is the number of test sequences planned so far. `before` is the sum of all results so far, including the
-    results of earlier processes, with the shortest failure of each signature. `seconds` is the time of these results.
+    results of earlier processes, with the shortest failure of each signature. `seconds` is the time for these results.
     """
 
     protocol: Protocol
@@ -68,7 +68,7 @@ class KeptTours:
         )
 
     def load(self) -> TourProgress | None:
-        """Return the saved progress, or None if no run can resume. Raises ProgressError."""
+        """Return the saved progress, or None if there is no progress that this run can resume. Raises ProgressError."""
         return self.unfinished.load(self._progress)
 
     def _progress(self, document: dict[str, Any]) -> TourProgress:

@@ -13,7 +13,7 @@ CLIENT_PROPERTIES = ("no-duplicate", "no-reorder", "consumer-no-skip")
 
 
 class ClientGuarantees(Promises):
-    """Checks only CLIENT_PROPERTIES. The protocol of the brokers causes losses and divergence, which `fuzz` finds."""
+    """Checks only CLIENT_PROPERTIES. The brokers, and not the client, cause lost committed records and divergence."""
 
     def __init__(self, protocol: Protocol, settings: Configuration) -> None:
         super().__init__(protocol, settings)

@@ -1,6 +1,6 @@
 """Stop all faults in the system under test, and let its replicas converge.
 
-model/kafka/contract/healing.py does this for the model.
+For the model, model/kafka/contract/healing.py stops the faults.
 """
 
 from collections.abc import Sequence
@@ -55,7 +55,7 @@ def heal(subject: Answering, setting: "Setting", supported: Sequence[str]) -> He
                 break
 
     def register() -> None:
-        """Register each restarted broker. If its old session is still valid, end that session first."""
+        """Register each restarted broker. If this is not possible, end the broker's old session, and try again."""
         for name, seen in subject.observe()["replicas"].items():
             is_new = seen.get("up") is not False and seen.get("leader_epoch") is None
             if is_new and not apply(f"register {name}"):

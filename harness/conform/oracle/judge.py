@@ -26,18 +26,18 @@ class JudgedBy(StrEnum):
 
 
 class Judge(Protocol):
-    """An oracle for one schedule. `goes_on` tells whether it can check more replies after a discrepancy."""
+    """An oracle for one schedule. `goes_on`: whether the oracle can check more replies after a discrepancy."""
 
     goes_on: bool  # whether the oracle can check replies after a discrepancy
 
     def begin(self, observation: "Observation") -> list[Discrepancy]:
-        """Check the state after a reset, and return its discrepancies.
+        """Check the state after a reset, and return the discrepancies.
 
-        The observation is empty if the adapter shows none.
+        `observation` is empty if the adapter's reply has no observation.
         """
 
     def advance(self, event: int) -> bool:
-        """Return whether to send the event. The caller passes the reply of a sent event to `judge`."""
+        """Return whether to send the event to the adapter. If so, the caller must pass the reply to `judge`."""
 
     def judge(self, event: int, applied: bool, observation: "Observation") -> list[Discrepancy]:
         """Check the reply to an event, and return its discrepancies. Each discrepancy is returned only once."""
@@ -92,7 +92,8 @@ def fields_of(shown: "Observation") -> Iterator[str]:
 def meant(unknown: str, missing: Iterable[str]) -> str | None:
     """Return the field in `missing` whose name an unknown field probably misspells, or None.
 
-    Names have the form `replicas.hw`. If `unknown` is only a part, such as `replica`, return the name of a part.
+    Names have the form `replicas.hw`. If `unknown` has no dot, such as `replica`, return a first part such as
+    `replicas`.
     """
     part, _, name = unknown.partition(".")
     if not name:

@@ -1,4 +1,4 @@
-"""Differences that an implementer has accepted, read from the file of `--known FILE`. They don't count as failures."""
+"""Differences that an implementer has accepted (`--known FILE`). A known difference doesn't count as a failure."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -26,9 +26,9 @@ class Known:
     """An accepted difference: `field` may differ from the model after a verb in `after`. `why` is the reason.
 
     `field` is the name of a field without its replica, such as `epochs`. ANY means every field, and `died` means that
-    the adapter exits after printing `output`. The entry is valid under `protocols`, or under all if this is empty.
-    `choices` lists choices that the protocol must have, such as `late_answer=same_leader`. `met` lists coverage goals
-    that the model must have met by then.
+    the adapter exits after printing `output`. The entry is valid under `protocols`, or under all protocols if
+    `protocols` is empty. `choices` lists choices that the protocol must have, such as `late_answer=same_leader`. `met`
+    lists coverage goals that the model must have met at the time of the difference.
     """
 
     field: str
@@ -67,7 +67,7 @@ def _meets(wanted: Sequence[str], sent: bytes, protocol: Protocol, settings: Con
 
 
 def of_document(document: Any) -> Known:
-    """Return an accepted difference from plain data. Additional keys are ignored. Raises KnownError."""
+    """Convert plain data to the accepted difference that it describes. Ignores additional keys. Raises KnownError."""
     if not isinstance(document, dict):
         raise KnownError(f"a known difference has field, after and why; got {document!r}")
     for key in ("field", "why"):
@@ -103,7 +103,10 @@ def load_known(path: Path) -> tuple[Known, ...]:
 def reason(
     known: Sequence[Known], fault: Discrepancy, sent: bytes, protocol: Protocol, settings: Configuration
 ) -> str | None:
-    """Return the reason why a discrepancy is accepted, or None. `sent` has the events up to the discrepancy."""
+    """Return the reason (`why`) of the first entry in `known` that accepts a discrepancy, or None if no entry does.
+
+    `sent` has the events up to the discrepancy.
+    """
     return next((each.why for each in known if each.covers(fault, sent, protocol, settings)), None)
 
 

@@ -22,7 +22,8 @@ class LockStep:
     """Compares the system under test with the model over one schedule. The first difference ends the schedule.
 
     Most events of a random schedule are not enabled. In each state, the oracle sends the first event that is not
-    enabled, to check that the system under test rejects the event too. With `every_refusal`, it sends all of them.
+    enabled, to check that the system under test rejects the event too. With `every_refusal`, the oracle sends all
+    events that are not enabled.
     """
 
     goes_on = False
@@ -41,7 +42,7 @@ class LockStep:
         return state
 
     def begin(self, observation: Observation) -> list[Discrepancy]:
-        """Return the first difference from the model's initial state, as a list with at most one discrepancy."""
+        """Return a list with the first difference between the state after a reset and the model, or an empty list."""
         return self._first_difference(observation, beside(self.model, observation))
 
     def advance(self, event: int) -> bool:
@@ -59,7 +60,7 @@ class LockStep:
         return is_sent
 
     def judge(self, event: int, applied: bool, observation: Observation) -> list[Discrepancy]:
-        """Return the first difference between the reply and the model, as a list with at most one discrepancy."""
+        """Return a list with the first difference between the adapter's reply and the model, or an empty list."""
         if applied != self._applied:
             return [Discrepancy(DiscrepancyKind.DIFFERENCE, "applied", self._applied, applied)]
         expected = beside(self.model, observation)
@@ -68,7 +69,7 @@ class LockStep:
         return self._first_difference(observation, expected)
 
     def compared(self, observation: Observation) -> dict[str, Any]:
-        """Return the fields of an observation that can be compared in the model's current state, in a fixed order."""
+        """Return the fields of an observation that can be compared with the model's current state, in a fixed order."""
         shown = ordered(observation, self.model)
         for name in self._uninformed & shown["replicas"].keys():
             # After a restart, the model has the epoch before the next update in this field.
@@ -96,8 +97,8 @@ class LockStep:
 def is_from_reset(fault: Discrepancy, sent: bytes, protocol: Protocol, settings: Configuration) -> bool:
     """Return whether a difference after the first event may have existed since the reset.
 
-    This is so if the first event did not change the field in the model. The adapter need not show an observation before
-    the first event, so epochfuzz may not have seen the difference earlier.
+    The result is True if the first event did not change the differing field in the model. The adapter need not show an
+    observation before the first event, so epochfuzz may not have seen the difference earlier.
     """
     if len(sent) != 1 or fault.kind is not DiscrepancyKind.DIFFERENCE or fault.field in (None, "applied"):
         return False
@@ -108,7 +109,7 @@ def is_from_reset(fault: Discrepancy, sent: bytes, protocol: Protocol, settings:
 
 
 def comparable(p: Partition) -> dict[str, Any]:
-    """Return the observation of a model state, with the types of a parsed observation."""
+    """Return an observation of a model state, with the types of an observation parsed from a reply."""
     observation = observe(p)
     for replica in observation["replicas"].values():
         replica["log"] = [tuple(entry) for entry in replica["log"]]
@@ -119,14 +120,14 @@ def comparable(p: Partition) -> dict[str, Any]:
 def beside(p: Partition, observation: Observation) -> dict[str, Any]:
     """Return the model's values for a comparison with an observation.
 
-    They include the acknowledged records only if the observation does.
+    These values include the acknowledged records only if the observation includes them.
     """
     told = {"producers": {seen.name: seen.value(p, NONE) for seen in PRODUCERS}} if "producers" in observation else {}
     return comparable(p) | told
 
 
 def ordered(observation: Observation, p: Partition) -> dict[str, Any]:
-    """Return the fields of an observation that can be compared in the model state `p`, in the order of comparison."""
+    """Return the fields of an observation that can be compared with the model state `p`, in the order of comparison."""
     parts: dict[str, Any] = dict(observation)
     replicas = parts.get("replicas", {})
     meaning = {

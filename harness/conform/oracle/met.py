@@ -2,7 +2,7 @@
 
 There are three kinds of points. `branches` are the coverage goals of the model's rules. `transitions` are verbs that
 were applied, and verbs that were not enabled, each with the reason. `pairs` are pairs of verbs that were applied one
-after the other. A key of the counter consists of the kind and the name of a point.
+after the other. A key in `Meeting.counts` consists of the kind and the name of a point.
 """
 
 from collections import Counter
@@ -34,8 +34,8 @@ class Meeting:
     def note(self, event: int, refusal: Refusal, shown: int) -> None:
         """Count the coverage points that an event reaches.
 
-        `refusal` is APPLIED, or the reason why the event is not enabled. `shown` is the set of goals that the model has
-        met so far, as bits.
+        `refusal` is APPLIED, or the reason why the event is not enabled. `shown` is the set of coverage goals that
+        the model has met so far, as bits.
         """
         verb = verb_of(event)
         if refusal is not APPLIED:
@@ -58,15 +58,15 @@ def sent(met: Iterable[str]) -> set[str]:
 
 
 def of_kind(met: Iterable[str], kind: str) -> set[str]:
-    """Return the names of the coverage points of one kind."""
+    """Return the names of the coverage points of one kind in `met`, without the kind."""
     return {name.removeprefix(f"{kind} ") for name in met if name.startswith(f"{kind} ")}
 
 
 @lru_cache(maxsize=128)
 def there_is(protocol: Protocol, settings: Configuration, verbs: frozenset[Verb] = frozenset(Verb)) -> frozenset[str]:
-    """Return the coverage points that the model reaches in a sample of random schedules with the given verbs.
+    """Return the coverage points that the model reaches in a sample of random schedules.
 
-    The sample reaches most of the points that exist.
+    The schedules have only events with `verbs`. The sample reaches most of the points that exist.
     """
     found: set[str] = set()
     for number in range(_TRIED):

@@ -1,4 +1,4 @@
-"""The next event that an adapter should support: the event that opens the most coverage points."""
+"""The next event that an adapter should support: with it, the model can reach the most additional coverage points."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from epochfuzz.model.kafka.vocabulary.state import initial
 
 @dataclass(frozen=True)
 class NextEvent:
-    """An event that an adapter lacks, and the coverage points that the model can only reach with it."""
+    """An event that an adapter lacks, and the coverage points that the model can reach only with this event."""
 
     verb: Verb
     opens: frozenset[str]
@@ -21,8 +21,8 @@ class NextEvent:
 def next_event(protocols: Sequence[Protocol], settings: Configuration, supported: Iterable[Verb]) -> NextEvent | None:
     """Return the event that opens the most coverage points, or None if the adapter supports all possible events.
 
-    An event opens the points that the model can only reach with it, under any of the protocols. The function estimates
-    these points from random schedules of the model with and without the event.
+    An event opens the points that the model can reach only with this event, under any of the protocols. The function
+    estimates these points from random schedules of the model with and without the event.
     """
     verbs = frozenset(supported)
     starts = [initial(protocol, settings) for protocol in protocols]

@@ -1,7 +1,8 @@
 """The oracle that checks guarantees only: it checks the model's properties on observations of the system under test.
 
 This oracle is for implementations that differ from the model internally. It checks a property if the observation has
-the fields that the property needs. It uses only the observations, and remembers only the guarantees to clients.
+the fields that the property needs. From earlier observations, the oracle remembers the records that clients could read
+or that were acknowledged.
 """
 
 from epochfuzz.harness.conform.oracle.healing import Healed
@@ -18,7 +19,7 @@ from epochfuzz.model.kafka.vocabulary.state import initial, offsets
 
 
 class Promises:
-    """Remembers the records that clients could read or that were acknowledged, and checks that none is lost."""
+    """Checks the model's properties on each observation, for example that no acknowledged record is lost."""
 
     goes_on = True
 
@@ -48,7 +49,7 @@ class Promises:
         return not self._may_be_beyond_bounds(event)
 
     def judge(self, event: int, applied: bool, observation: Observation) -> list[Discrepancy]:
-        """Return a discrepancy for each property that this observation breaks for the first time, most severe first."""
+        """Return a discrepancy for each newly broken property, the most severe first."""
         if not applied:
             self._refused.add(event)
         else:

@@ -1,4 +1,4 @@
-"""Convert observations of a system under test into a state of the model, for the model's properties to check."""
+"""Convert observations of a system under test into a state of the model, to check the model's properties on it."""
 
 from typing import Any, cast
 
@@ -21,11 +21,12 @@ _MARKERS = {marker.name: int(marker) for marker in Marker}
 
 
 class SeenPartition:
-    """The observed state of the partition under test, as a model state, which keeps all guarantees to clients.
+    """The observed state of the partition under test, as a model state.
 
-    If an observation lacks a field, the state gets a value that breaks no property. The properties only check whether
-    two epochs are equal, so the state has epochs of its own. Epochs of records are numbered in the order of their first
-    appearance. A replica's known epoch is 0 if it equals the controller's current epoch, and otherwise NONE.
+    The state also remembers the records that clients could read or that were acknowledged. If an
+    observation lacks a field, the state gets a value that breaks no property. The properties only check whether two
+    epochs are equal, so the state has epochs of its own. Epochs of records are numbered in the order of their first
+    appearance. `known_epoch` of a replica is 0 if the replica shows the controller's current epoch, and otherwise NONE.
     """
 
     def __init__(self, settings: Configuration, protocol: Protocol = _PLAINEST) -> None:
@@ -43,8 +44,8 @@ class SeenPartition:
     def show(self, observation: Observation, event: int | None = None) -> None:
         """Update the state from an observation, and remember the records that clients can read.
 
-        `event` is the applied event, or None. Some guarantees tolerate only a limited number of failures, so the state
-        counts such failures. Raises SubjectFailed if the observation is impossible.
+        `event` is the applied event, or None if the adapter applied no event. Some guarantees tolerate only a limited
+        number of failures, so the state counts such failures. Raises SubjectFailed if the observation is impossible.
         """
         ends_before, controller_before = [*self.state.leo], self._controller
         shown = cast(dict[str, dict[str, Any]], observation.get("replicas", {}))
@@ -62,7 +63,10 @@ class SeenPartition:
             self._note_failure(event, ends_before, controller_before)
 
     def _note_failure(self, event: int, ends_before: list[int], controller_before: dict[str, Any]) -> None:
-        """Count an event if KIP-966 tolerates it only a limited number of times (model/kafka/history/promises.py)."""
+        """Count a failure that KIP-966 tolerates only a limited number of times (model/kafka/history/promises.py).
+
+        Such a failure is a power loss that loses records, or an election with an empty ISR and ELR.
+        """
         verb, r = verb_of(event), replica_of(event)
         if verb is Verb.POWER_LOSS and self.state.leo[r] < ends_before[r]:
             promises.note_lossy_failure(self.state)
@@ -85,7 +89,10 @@ class SeenPartition:
             p.transaction_records = 0
 
     def broken(self) -> int:
-        """Return the set of properties that are broken now, as bits, without those that are checked at the end."""
+        """Return the properties that are broken now, as bits.
+
+        The result leaves out properties that are checked only at the end of a schedule.
+        """
         return properties.broken_now(self.state)
 
     def has_converged(self) -> bool:
@@ -139,7 +146,7 @@ class SeenPartition:
     def _remember(self, r: int, epoch: int | None, read_before: int) -> None:
         """Remember the records that consumers can read from replica r, and the records that r has acknowledged.
 
-        `read_before` is the high watermark of r in the observation before, or NONE if r did not lead then.
+        `read_before` is the high watermark of r in the previous observation, or NONE if r did not lead at that time.
         """
         p = self.state
         if p.known_leader[r] != r:
@@ -154,9 +161,9 @@ class SeenPartition:
             promises.expose(p, r, max(0, read_before))
 
     def _show_producers(self, producers: dict[str, Any]) -> None:
-        """Update the acknowledged records.
+        """Add the acknowledged records that the observation shows.
 
-        If the observation does not show them, `_remember` derives them from high watermarks.
+        If the observation has no acknowledged records, `_remember` derives them from high watermarks.
         """
         self._acked = None
         if "acked" in producers:

@@ -9,7 +9,7 @@ from epochfuzz.harness.conform.run.drive import ConformanceFailure, Driven
 
 
 def changed(first: Driven, second: Driven) -> list[ConformanceFailure]:
-    """Return a failure for the first reply that differs between two runs of a schedule. Empty if no reply differs."""
+    """Return a failure for the first reply that differs between two runs of a schedule, or [] if all are equal."""
     for number, (answer, again) in enumerate(zip(first.answers, second.answers, strict=False), start=1):
         if answer != again:
             one, other = _part_that_changed(answer, again)
@@ -20,7 +20,7 @@ def changed(first: Driven, second: Driven) -> list[ConformanceFailure]:
 
 
 def _part_that_changed(answer: tuple[bool, Observation], again: tuple[bool, Observation]) -> tuple[str, str]:
-    """Return two texts: the first differing field with its value in one reply, and with its value in the other."""
+    """Return the first differing field as two texts: with its value in `answer`, and with its value in `again`."""
     one, other = (dict(_flat({"applied": applied, **observation})) for applied, observation in (answer, again))
     name = next(name for name in [*one, *other] if one.get(name) != other.get(name))
     return f"{name} {shown(one.get(name))}", f"{name} {shown(other.get(name))}"

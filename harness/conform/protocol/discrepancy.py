@@ -12,7 +12,7 @@ _MOST_SHOWN = 500  # characters of a value, because a reply may be a mebibyte lo
 class DiscrepancyKind(StrEnum):
     """The kinds of discrepancy.
 
-    DIFFERENCE and PROMISE are errors of the system, the others are failures of the adapter.
+    DIFFERENCE and PROMISE are errors of the system under test. The other kinds are failures of the adapter.
     """
 
     DIFFERENCE = "difference"  # a field differs from the model
@@ -31,9 +31,9 @@ JUDGED = (DiscrepancyKind.DIFFERENCE, DiscrepancyKind.PROMISE)
 class Discrepancy:
     """An error of a system under test, or a failure of its adapter.
 
-    `field` is the differing field, such as `replicas.B.hw` or `applied`, or the property that broke. It is None if the
-    adapter failed. If an adapter's process failed, `output` is the end of its output. For a violation of `convergence`,
-    `output` lists the events that stopped all faults.
+    `field` is the differing field, such as `replicas.B.hw` or `applied`, or the property that broke. `field` is None if
+    the adapter failed. If an adapter's process failed, `output` is the end of the process's output. For a violation of
+    `convergence`, `output` lists the events that stopped all faults.
     """
 
     kind: DiscrepancyKind
@@ -81,7 +81,7 @@ class SubjectUnable(Exception):
 
 
 def shown(value: Any) -> str:
-    """Return a value of an observation as printable text of at most 500 characters."""
+    """Return a value of an observation as printable text. Shortens a text of more than 500 characters."""
     text = printable(_written(value))
     return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]} ... ({len(text):,} characters)"
 

@@ -1,7 +1,7 @@
 """Run an adapter's process: exchange lines with it, limit its time and output, and leave no process behind.
 
-epochfuzz reads the standard error and keeps only its end, so an adapter may log any amount of text. epochfuzz needs no
-thread, because it reads all output while it waits for a reply.
+epochfuzz reads the standard error of the process and keeps only its end, so an adapter may log any amount of text.
+epochfuzz needs no thread, because it reads all output while it waits for a reply.
 """
 
 import atexit
@@ -102,7 +102,7 @@ class LineProcess:
             raise SubjectFailed(DiscrepancyKind.GARBAGE, message, self.output())
 
     def output(self) -> str:
-        """Return the recent output for a report: the last line, further output, and the end of standard error."""
+        """Return the recent output, for a report: the last reply, unread stdout, and the end of stderr."""
         printed = self._last_line[:KEPT_OUTPUT] + b"\n" + self._unread[-KEPT_OUTPUT:]
         parts = {"stdout": _text(printed), "stderr": _text(self._errors)}
         return "\n".join(f"{name}: {text}" for name, text in parts.items() if text)
@@ -128,10 +128,10 @@ class LineProcess:
         _kill_those_with(self._cookie)
 
     def _written(self, unsent: bytes) -> int:
-        """Write as much as the pipe takes, and return the number of bytes.
+        """Write as much of `unsent` as the pipe takes, and return the number of written bytes.
 
-        If the process has closed its input, return the full length. The next read then detects that the process has
-        ended.
+        If the process has closed its input, return the length of `unsent`. The next read then detects that the
+        process has ended.
         """
         try:
             return os.write(self._stdin.fileno(), unsent)
@@ -141,9 +141,10 @@ class LineProcess:
             return len(unsent)
 
     def _wait(self, deadline: float, complaint: str, writing: bool) -> None:
-        """Wait until there is output to read, or with `writing` until the pipe has room.
+        """Wait until there is output to read or, if `writing` is True, until the pipe has room.
 
-        Raises SubjectFailed: after the deadline with the message `complaint`, or because a line is too long.
+        Raises SubjectFailed if a line is too long, if the process has closed its output, or after the deadline. The
+        message after the deadline is `complaint`.
         """
         if len(self._unread) > MOST_LINE:
             raise SubjectFailed(DiscrepancyKind.FLOOD, f"a line of more than {MOST_LINE:,} bytes", self.output())

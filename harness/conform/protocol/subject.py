@@ -1,4 +1,4 @@
-"""The interface of an adapter, which is a Python object or a command that implements the conformance protocol."""
+"""Adapters: Python objects with the interface `Subject`, and commands that implement the conformance protocol."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -135,7 +135,10 @@ class CommandSubject:
 
     @contextmanager
     def _killed_on_failure(self, process: LineProcess) -> Iterator[None]:
-        """Kill the process if the `with` block fails. Its later output could be taken for replies to later requests."""
+        """Kill the process if the `with` block raises SubjectFailed.
+
+        Otherwise later output of the process could be taken for replies to later requests.
+        """
         try:
             yield
         except SubjectFailed:

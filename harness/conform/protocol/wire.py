@@ -175,14 +175,14 @@ def event_request(event: str) -> bytes:
 
 
 def parse_reset_reply(line: bytes) -> ResetReply:
-    """Return the reply to a reset from its line. Raises MalformedReply."""
+    """Parse a line of JSON as the reply to a reset, and return the reply. Raises MalformedReply."""
     reply: ResetReply = parse(_RESET_REPLY, line)
     check_verbs(reply.get("events", []))
     return reply
 
 
 def parse_event_reply(line: bytes) -> EventReply:
-    """Return the reply to an event from its line. Raises MalformedReply."""
+    """Parse a line of JSON as the reply to an event, and return the reply. Raises MalformedReply."""
     reply: EventReply = parse(_EVENT_REPLY, line)
     return reply
 

@@ -1,8 +1,8 @@
 """Shrink a failing schedule by running shorter schedules on the adapter.
 
 The result is not proven shortest, because an exhaustive search would have to run the adapter millions of times. The
-passes that save the most events per attempt come first. The last passes escape from local minima, such as a schedule
-with an election and a second election that undoes the first.
+passes (ways to make a schedule shorter) that save the most events per attempt come first. The last passes escape from
+local minima, such as a schedule with an election and a second election that undoes the first election.
 """
 
 import time
@@ -31,10 +31,10 @@ def shrink(
 ) -> ConformanceFailure:
     """Run shorter schedules for at most `seconds`, and return the shortest failure found.
 
-    `attempt` runs a schedule, and returns a failure with the same signature, or None. `alphabet` has the events that
-    may replace others. `enabled` removes the events of a schedule that are not enabled in the model, because a renamed
-    or replaced event may disable later events. `enabled` always keeps the last event, because the failure may be that
-    the adapter applies this event although it is not enabled.
+    `attempt` runs a schedule, and returns a failure with the signature of `sighting`, or None. `alphabet` has the
+    events that may replace other events. `enabled` removes the events of a schedule that are not enabled in the model,
+    because a renamed or replaced event may disable later events. `enabled` always keeps the last event, because the
+    failure may be that the adapter applies this event although it is not enabled.
     """
     attempts = _Attempts(sighting, attempt, seconds)
 
@@ -62,7 +62,7 @@ def shrink(
 
 
 class _Attempts:
-    """Runs each schedule at most once, and remembers the best failure.
+    """Runs each schedule at most once, and remembers the best failure: the one with the fewest events.
 
     The number of attempts and the time are limited.
     """
@@ -104,19 +104,19 @@ def _is_better(schedule: bytes, other: bytes) -> bool:
 
 
 def _without_one(schedule: bytes) -> Iterator[bytes]:
-    """Yield the schedule without one event, for each event. The last event is left out first."""
+    """Yield variants of a schedule, each without one event. The first variant lacks the last event."""
     for at in reversed(range(len(schedule))):
         yield schedule[:at] + schedule[at + 1 :]
 
 
 def _pairs(schedule: bytes) -> Iterator[bytes]:
-    """Yield the schedule without two events, for each pair of events, such as a crash and its restart."""
+    """Yield variants of a schedule, each without two events, such as a crash and its restart."""
     for i, j in combinations(range(len(schedule)), 2):
         yield schedule[:i] + schedule[i + 1 : j] + schedule[j + 1 :]
 
 
 def _renamings(schedule: bytes) -> Iterator[bytes]:
-    """Yield variants of a schedule: two replicas swap their events, or one takes over the events of the other.
+    """Yield variants of a schedule: two replicas swap their events, or one replica takes over the other's events.
 
     Other names can make a schedule shorter: A leads from the start, but any other replica has to be elected first.
     """

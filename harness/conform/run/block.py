@@ -65,8 +65,8 @@ class Block:
     def run(self, subject: Answering, trial: Trial) -> Driven:
         """Run one schedule on the adapter, and return the record of the run. Raises SubjectUnable and CommandError.
 
-        If the guarantees are the oracle, some schedules run twice, to detect replies that change. Schedules of clients
-        run once, because the time of a client's reports differs from run to run.
+        If the oracle checks only the guarantees, some schedules run twice, to detect replies that change. Schedules of
+        clients run once, because the time of a client's reports differs from run to run.
         """
         setting = Setting(self.protocol, trial.settings, self.judged_by, is_client=self.is_client)
         driven = drive(subject, trial.events, setting)
@@ -135,7 +135,7 @@ class BlockResult:
     given_up: bool = False
 
     def wants(self, trial: Trial) -> bool:
-        """Return whether to run a schedule. Subclasses may skip schedules."""
+        """Return whether to run a schedule: always True here. A subclass may skip schedules."""
         return True
 
     def add(self, trial: Trial, protocol: Protocol, driven: Driven) -> None:
@@ -150,7 +150,7 @@ class BlockResult:
         self.given_up = self.unjudged >= MOST_UNJUDGED or any(map(_is_hopeless, driven.sightings))
 
     def include(self, other: "BlockResult", protocol: Protocol) -> None:
-        """Add the result of another block. Keeps the shortest failure of each signature."""
+        """Add the result of another block. Keeps the shortest failure of each signature (kind and field)."""
         self.schedules += other.schedules
         self.cases += other.cases
         self.shown.add(other.shown)
@@ -178,7 +178,7 @@ def shortest(failed: Iterable[FailedTrial], protocol: Protocol) -> list[FailedTr
 def run_block(
     block: Block, report: Callable[[str], None] = lambda doing: None, result: BlockResult | None = None
 ) -> BlockResult:
-    """Run the schedules of a block in order, and return the result. Raises SubjectUnable and CommandError.
+    """Run the schedules of a block one after another, and return the result. Raises SubjectUnable and CommandError.
 
     `report` is called with the progress. The function fills `result` if it is given, so that the caller has the
     finished schedules even after Ctrl-C.

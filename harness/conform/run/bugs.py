@@ -28,9 +28,9 @@ _SEED = 0  # the seed for the check whether a bug breaks its property in any sch
 
 @dataclass(frozen=True)
 class KnownBug:
-    """A protocol with one wrong choice of a mechanism, and the property that it breaks.
+    """A protocol with one wrong choice of a mechanism (`choice`), and the property that the choice breaks.
 
-    `sound` is the protocol without this choice.
+    `protocol` has the wrong choice. `sound` is the protocol without this choice.
     """
 
     sound: Protocol
@@ -48,7 +48,7 @@ class KnownBug:
         return properties.named(self.breaks).bit
 
     def schedule(self, draw: random.Random, *, is_client: bool = False) -> bytes | None:
-        """Return a schedule that breaks the property with the bug, but not without the bug. None if none is found.
+        """Return a schedule that breaks the property only with the bug, or None if random schedules show none.
 
         The schedule ends with the violation. With `is_client`, a schedule that a client can play is preferred.
         """
@@ -83,7 +83,10 @@ def known_bugs(protocol: Protocol, settings: Configuration, *, is_client: bool =
 def schedule(
     protocol: Protocol, settings: Configuration, seed: int, number: int, *, is_client: bool = False
 ) -> bytes | None:
-    """Return schedule `number` of a seed, for one of the known bugs in turn. None if no known bug has a schedule."""
+    """Return schedule `number` of a seed, which shows a known bug, or None if no schedule is found for any bug.
+
+    The bugs take turns from number to number.
+    """
     bugs = known_bugs(protocol, settings, is_client=is_client)
     draw = random.Random(f"{seed} {number}")
     turns = (bugs[(number + turn) % len(bugs)] for turn in range(len(bugs)))
@@ -91,7 +94,10 @@ def schedule(
 
 
 def _candidates(protocol: Protocol, settings: Configuration, judged: Collection[str]) -> Iterator[KnownBug]:
-    """Yield each protocol with one other choice that breaks a property in `judged`, according to the glossary."""
+    """Yield each variant of a protocol with one wrong choice. The glossary says which choices break a property.
+
+    Only properties in `judged` count.
+    """
     judged = set(judged).intersection(properties.applying(protocol.model.initial(protocol, settings)))
     for mechanism, choices in MECHANISMS.items():
         for choice in choices:

@@ -63,7 +63,7 @@ def _id(nonconformity: ConformanceFinding) -> str:
 
 
 def _expected(nonconformity: ConformanceFinding) -> dict[str, Any]:
-    """Return an observation with only the model's value of the differing field. Empty if no field differs."""
+    """Return an observation with only the differing field and the model's value, or {} if no observed field differs."""
     if nonconformity.fault.kind is not DiscrepancyKind.DIFFERENCE or nonconformity.fault.field in (None, "applied"):
         return {}
     *path, field = str(nonconformity.fault.field).split(".")

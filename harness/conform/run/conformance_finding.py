@@ -1,4 +1,4 @@
-"""A finding of a conformance run: a discrepancy that a fresh adapter process repeats, with a shrunk schedule."""
+"""Findings of a conformance run: failures, each run again on a fresh adapter process and then shrunk."""
 
 import time
 from collections.abc import Iterable
@@ -23,9 +23,9 @@ class ConformanceFinding:
     """A discrepancy under a protocol, with the shortest known schedule that shows it (`sighting`).
 
     `answers` are the replies to the events of that schedule. `seen` counts the schedules that failed with the same
-    signature. `trial` is one of these schedules before shrinking, with the configuration of its run. `shrunk_from` is
-    the number of events before shrinking. `known_flaw` is the reason why the finding was expected, or None. `is_shrunk`
-    is False if shrinking ran out of time.
+    signature. `trial` is one of these schedules before shrinking, with the configuration under which `sighting` fails.
+    `shrunk_from` is the number of events before shrinking. `known_flaw` is the reason why the finding was expected, or
+    None. `is_shrunk` is False if shrinking ran out of time.
     """
 
     protocol: Protocol
@@ -87,8 +87,8 @@ def _in_plain_configuration(
 ) -> tuple[Setting, ConformanceFailure]:
     """Return the setting and the failure in the plan's own configuration, if the failure occurs there.
 
-    A case may have another configuration. If the failure occurs only under the configuration of the case, the function
-    returns its arguments.
+    A case may have another configuration than the plan. If the failure occurs only under the configuration of the case,
+    the function returns `setting` and `sighting` unchanged.
     """
     replicas = max(setting.settings.replicas, plan.settings.replicas)
     plain = replace(setting, settings=replace(plan.settings, replicas=replicas))
@@ -131,9 +131,9 @@ def _unstable(sighting: ConformanceFailure, second: str) -> ConformanceFailure:
 def _shrunk(
     plan: Plan, setting: Setting, sighting: ConformanceFailure, flaw: str | None, seconds: float
 ) -> ConformanceFailure:
-    """Return the shortest failure found with the same signature.
+    """Return the shortest failure found with the signature of `sighting`.
 
-    `flaw` is the reason why the failure was expected. If `flaw` is None, shrinking rejects known differences.
+    `flaw` is the reason why the failure was expected. If `flaw` is None, the result is never a known difference.
     """
     healing = sighting.fault.field == "convergence"
     with plan.subject(_shrinking_patience(plan, sighting)) as subject:
@@ -171,5 +171,5 @@ def _shrinking_patience(plan: Plan, sighting: ConformanceFailure) -> float:
 
 
 def _alike(sightings: Iterable[ConformanceFailure], wanted: ConformanceFailure) -> ConformanceFailure | None:
-    """Return the first failure with the same signature as `wanted`, or None."""
+    """Return the first of `sightings` that has the signature of `wanted`, or None."""
     return next((each for each in sightings if each.fault.signature == wanted.fault.signature), None)

@@ -42,11 +42,11 @@ class ConformanceFailure:
 
 @dataclass
 class Exercise:
-    """Counts of a run: steps, applied events by verb (`applied`), and observations by field (`fields`).
+    """Counts of a run: sent events (`steps`), applied events by verb (`applied`), and observations by field (`fields`).
 
     `met` counts the coverage points reached (oracle/met.py). `met` is empty if only the guarantees are checked, because
     no model runs then. `met` is None in the results of a campaign of an older epochfuzz. An adapter can invent names of
-    fields, so `fields` takes up no more unknown names once it has MOST_NAMES names.
+    fields, so `add` adds no unknown names to `fields` once `fields` has MOST_NAMES names.
     """
 
     steps: int = 0
@@ -86,7 +86,7 @@ class Driven:
             self.shown.met = judge.meeting.counts
 
     def fail(self, fault: Discrepancy) -> None:
-        """Record a discrepancy after the last event that was sent."""
+        """Record a discrepancy that was found after the last event in `sent`."""
         self.sightings.append(ConformanceFailure(fault, bytes(self.sent)))
 
 
@@ -116,7 +116,7 @@ class Setting:
         return Execution(self.protocol, self.settings).alphabet()
 
     def enabled(self, schedule: bytes) -> bytes:
-        """Return the events of a schedule that are enabled in the model, and always its last event.
+        """Return the events of a schedule that are enabled in the model, and always the last event of the schedule.
 
         The failure may be that the system under test applies the last event although that event is not enabled.
         """
@@ -128,8 +128,8 @@ def drive(subject: Answering, schedule: Iterable[int], setting: Setting, *, heal
     """Reset an adapter, run a schedule on it, and return the record of the run.
 
     The function skips events that the adapter does not support, or that the protocol and the configuration never
-    enable. If `healing` is False, it also skips the check of `convergence` at the end. Raises SubjectUnable if the
-    adapter does not support the protocol or the configuration.
+    enable. If `healing` is False, the function also skips the check of `convergence` at the end. Raises SubjectUnable
+    if the adapter does not support the protocol or the configuration.
     """
     judge = setting.judge()
     driven = Driven()
@@ -160,7 +160,7 @@ def drive(subject: Answering, schedule: Iterable[int], setting: Setting, *, heal
 
 
 def _check_waiting(settings: Configuration, verbs: Collection[str]) -> None:
-    """Raise SubjectUnable if the adapter lacks an event that a setting needs."""
+    """Raise SubjectUnable if the adapter does not support an event that one of the settings needs."""
     for verb in (Verb.LAPSE, Verb.EXPIRE_FETCH):
         if verb.setting is not None and getattr(settings, verb.setting) and verb.text not in verbs:
             raise SubjectUnable(f"it does not support {verb.text}, which {verb.setting} needs")

@@ -54,7 +54,7 @@ class KeptRunner:
         return self._processes.seconds
 
     def results(self, plan: Plan, protocol: Protocol) -> Generator[BlockResult]:
-        """Yield the results of the blocks under a protocol, in order.
+        """Yield the results of the blocks under a protocol, in the order of the block numbers.
 
         If the run resumes, the first result is the sum over the blocks that earlier processes finished.
         """

@@ -182,14 +182,14 @@ class ConformanceMachine(RuleBasedStateMachine):
             self._check(self._judge.begin(shown))
 
     def _schedule(self, seed: int) -> bytes:
-        """Return the schedule for a seed, with only the events that LockStep would send. Empty for seed 0."""
+        """Return the schedule for a seed, with only the events that LockStep would send. Seed 0 has no events."""
         if not seed:
             return b""
         model = LockStep(self.setting.protocol, self.setting.settings)
         return bytes(event for event in self._supported(self._drawn(seed)) if model.advance(event))
 
     def _drawn(self, seed: int) -> bytes:
-        """Return the schedule for a seed, with all its events."""
+        """Return the schedule for a seed, before `_schedule` leaves out events."""
         protocol, settings = self.setting.protocol, self.setting.settings
         if seed % 2:
             steps = hypothesis_settings().stateful_step_count
@@ -216,7 +216,7 @@ class ConformanceMachine(RuleBasedStateMachine):
             self._check(self._judge.judge(number, *answer))
 
     def next_event(self) -> st.SearchStrategy[str]:
-        """Return a strategy for the next event: the schedule's next event, or any event after its end.
+        """Return a strategy for the next event: the schedule's next event, or any event after the end of the schedule.
 
         Before the first event of an example, the strategy draws the seed of the schedule.
         """
@@ -236,7 +236,7 @@ class ConformanceMachine(RuleBasedStateMachine):
         return bytes(event for event in events if event in self._possible and VERBS[verb_of(event)] in self._verbs)
 
     def teardown(self) -> None:
-        """After a schedule without violations under Promises, stop all faults, and check that the logs converge."""
+        """If only guarantees are checked, stop all faults after an example without failures; check `convergence`."""
         self._statistics.end()
         if isinstance(self._judge, Promises) and not self._has_ended:
             healed = self._answer(lambda: heal(self._subject, self.setting, self._verbs))
@@ -244,7 +244,7 @@ class ConformanceMachine(RuleBasedStateMachine):
                 self._check(self._judge.not_converged(healed))
 
     def _answer(self, ask: Callable[[], Any]) -> Any:
-        """Send a request with `ask`, and return the reply. None if the adapter failed as a known difference says."""
+        """Send a request with `ask`, and return the reply, or None after a failure that a known difference accepts."""
         try:
             return ask()
         except SubjectFailed as failed:

@@ -61,7 +61,7 @@ class Plan:
             yield from (self.trial(self._drawn(protocol, i), i) for i in range(first, last))
 
     def trial(self, events: bytes, number: int) -> Trial:
-        """Return random schedule `number` as a trial. `events` may be only those of its events that were sent."""
+        """Return random schedule `number` as a trial. `events` are its events, or only the events sent."""
         return Trial(events, self.settings, number=number, known=self.known)
 
     def case_trial(self, case: Case) -> Trial:

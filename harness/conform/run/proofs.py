@@ -19,10 +19,10 @@ from epochfuzz.model.kafka.contract import properties
 def proofs(
     nonconformities: Sequence[ConformanceFinding], seconds: float | None, interruption: Interruption | None = None
 ) -> list[Reproducer | None]:
-    """Search the model for shorter schedules of findings. Returns a proof or None for each finding, in order.
+    """Search the model for shorter schedules of findings. Returns a proof or None for each finding.
 
-    A proof states the length below which no schedule shows the bug. If the protocol does not have the bug of a finding,
-    its result is None. `seconds` is the time limit for all proofs together, None for no limit.
+    A proof states the length below which no schedule shows the bug. The list has None for a finding if the protocol
+    does not have the bug of the finding. `seconds` is the time limit for all proofs together (None: no limit).
     """
     claims = [_claim(each) for each in nonconformities]
     made = [claim for claim in claims if claim is not None]

@@ -22,11 +22,11 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 class Rerun:
     """The results of a case on an adapter and in the model.
 
-    `model` lists the properties that broke in the model. It omits a property that observations cannot show, unless the
-    adapter broke this property too.
+    `model` is the run in the model. Its broken properties leave out each property that observations cannot show, unless
+    the adapter broke this property too.
 
     `first_broken` maps each property that the system under test broke to the number of the event that broke the
-    property. `differs` has the number of an event and the first discrepancy, found after this event, or is None.
+    property. `differs` is the first discrepancy, with the number of the event before it, or None if there is none.
     """
 
     case: Case
@@ -73,7 +73,7 @@ def rerun(subject: Answering, case: Case, protocol: Protocol) -> Rerun:
 
 
 def _as_seen(run: Run, found: Collection[str]) -> Run:
-    """Return a run without the properties that no observation can show, but with all properties in `found`."""
+    """Return a run without the broken properties that no observation can show. Keeps all properties in `found`."""
     seen = {name: at for name, at in run.first_broken.items() if BY_NAME[name].seen_in or name in found}
     return replace(run, first_broken=seen)
 

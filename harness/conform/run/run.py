@@ -2,7 +2,7 @@
 
 The result of a run depends on the adapter, the seed and the configuration. It does not depend on where the blocks run:
 local processes (workers.py) and Spark (campaign/conformance) give the same result, because blocks are independent and
-their results are added in order.
+their results are added in the order of the block numbers.
 """
 
 import math
@@ -82,7 +82,7 @@ class Conformance:
 
     @property
     def vacuous(self) -> bool:
-        """True if there are no findings, and no event was applied, or no observation had a field to compare."""
+        """True if nothing was found and nothing was checked: no event was applied, or no field could be compared."""
         is_compared = not FIELDS.keys().isdisjoint(self.shown.fields)
         return not self.nonconformities and not (self.shown.applied.total() and is_compared)
 
@@ -99,7 +99,7 @@ class Runner(Interface):
         """The time spent running blocks, in seconds."""
 
     def results(self, plan: Plan, protocol: Protocol) -> Generator[BlockResult]:
-        """Yield the results of the blocks under a protocol, in order.
+        """Yield the results of the blocks under a protocol, in the order of the block numbers.
 
         A caller that does not read all results must close the generator.
         """
@@ -176,7 +176,7 @@ def _run_blocks(
 
 
 class _Failed:
-    """The shortest failure of each signature under a protocol, and counts of failed schedules (BlockResult)."""
+    """The shortest failure of each signature (kind and field) under a protocol, and counts of failed schedules."""
 
     def __init__(self, protocol: Protocol) -> None:
         self._protocol = protocol

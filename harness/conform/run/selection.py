@@ -32,8 +32,8 @@ class Selection(StrEnum):
 def selection_for(judge: JudgedBy, *, is_client: bool = False) -> Selection:
     """Return the default selection for an oracle.
 
-    It is BUGS for clients, because they play only a few schedules. It is COVERAGE for guarantees, because few random
-    schedules break a guarantee. Otherwise it is RANDOM.
+    The default is BUGS for clients, because they play only a few schedules. It is COVERAGE if only guarantees are
+    checked, because few random schedules break a guarantee. It is RANDOM for the comparison with the model.
     """
     if is_client:
         return Selection.BUGS
@@ -51,8 +51,9 @@ def schedule(
 ) -> bytes:
     """Return schedule `number` of a seed.
 
-    With RANDOM, two protocols get equal schedules if they can enable the same particular verbs (`Cards.particular`).
-    With BUGS, the schedule is random if there is no known bug. With `is_client`, only the bugs of clients count.
+    With RANDOM, two protocols get equal schedules if they can enable the same `Cards.particular` (verbs that not every
+    protocol can enable). With BUGS, the schedule is random if there is no known bug. With `is_client`, only the bugs
+    that a client can show count.
     """
     if selection is Selection.COVERAGE:
         return _chooser_of(protocol, settings, seed).schedule(number)
@@ -68,7 +69,7 @@ def schedule(
 
 @lru_cache(maxsize=4)
 def _deck(protocol: Protocol, settings: Configuration) -> "Deck":
-    """Return the deck of events that random schedules are drawn from. A cache keeps the last four decks."""
+    """Return the deck (short event sequences) to draw random schedules from. A cache keeps the last four decks."""
     from epochfuzz.harness.engine.walk import generate
     from epochfuzz.model.kafka.kafka_model import KAFKA
 

@@ -1,4 +1,4 @@
-"""Run the blocks of a conformance run in several processes of this machine, and return their results in order."""
+"""Run the blocks of a conformance run in several processes, and yield the results in the order of the blocks."""
 
 import multiprocessing
 import os
@@ -48,13 +48,13 @@ class Processes:
         self._report = report
 
     def results(self, plan: Plan, protocol: Protocol) -> Generator[BlockResult]:
-        """Yield the results of the blocks under a protocol, in order."""
+        """Yield the results of the blocks under a protocol, in the order of the block numbers."""
         return self.run(plan.block_of(protocol, number) for number in range(plan.blocks))
 
     def run(self, blocks: Iterable[Block]) -> Generator[BlockResult]:
-        """Yield the results of blocks, in order.
+        """Yield the results of blocks, in the order of `blocks`.
 
-        After Ctrl-C, yield the results of the other finished blocks, and raise KeyboardInterrupt.
+        After Ctrl-C, yield the results of the blocks that have already finished, and raise KeyboardInterrupt.
         """
         started = time.monotonic() - self.seconds
         with closing(self._one_by_one(blocks) if self._jobs == 1 else self._in_pool(blocks)) as results:
@@ -68,7 +68,7 @@ class Processes:
     ) -> Iterator[ConformanceFinding]:
         """Yield a shrunk finding for each failure.
 
-        Shrinking one failure may take half of the remaining time. The last failure may take all remaining time.
+        Shrinking a failure may take half of the time that is left for shrinking, or all of it for the last failure.
         """
         seconds = self._shrinking
         if seconds is not None:
@@ -124,7 +124,7 @@ class Processes:
 
 
 def _of_first(running: deque[Future[BlockResult]]) -> BlockResult:
-    """Wait for the first block in the queue, remove it, and return its result."""
+    """Wait until the first block in the queue has finished, remove the block from the queue, and return its result."""
     result = running[0].result()
     running.popleft()
     return result
@@ -144,9 +144,9 @@ def _run_block(block: Block) -> BlockResult:
 
 @contextmanager
 def _signals_of_terminal_blocked() -> Iterator[None]:
-    """Block the signals that a terminal sends to all processes. Processes that start meanwhile inherit the block.
+    """Block the signals of the terminal, such as SIGINT, during the `with` block, also in processes started there.
 
-    The signals would otherwise end multiprocessing's resource tracker, and workers that don't ignore them yet.
+    The signals would otherwise end multiprocessing's resource tracker, and workers that don't ignore signals yet.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _OF_THE_TERMINAL)
     try:
@@ -170,7 +170,7 @@ def _leave(number: int, frame: FrameType | None) -> None:
 
 
 def _leave_with_parent() -> None:
-    """Exit once the parent process has ended. Otherwise this process of the pool would wait forever for more work."""
+    """Exit once the parent process has ended. Without a parent, a process of the pool would wait forever for work."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()

@@ -100,7 +100,7 @@ class Claim:
         return Reproducer(self.schedule, False, searched, max(within, key=sum, default=None))
 
     def shorten(self, schedule: bytes) -> None:
-        """Replace the schedule with the given schedule if that is shorter. Both must break the property."""
+        """Replace the claim's schedule with `schedule` if `schedule` is shorter. Both must break the property."""
         self.schedule = min(self.schedule, schedule, key=len)
 
     def searched(self, bounds: Bounds, below: int) -> None:

@@ -1,11 +1,12 @@
 """Estimate the probability that the next random schedule shows something new: a coverage point or a kind of failure.
 
-The estimate is the share of those schedules that showed something which no other schedule showed. It is the Good-Turing
-estimate (Good, 1953), for samples that are sets.
+Some schedules of a run show something that no other schedule of the run shows. The estimate is the share of these
+schedules among all schedules of the run. This is the Good-Turing estimate (Good, 1953), for schedules that each show a
+set of things.
 
-The estimate assumes that schedules are drawn independently and in the same way. This is true, because schedule i
-depends only on the seed and on i. The estimate is valid only for these protocols, this configuration and this
-generator. The estimate cannot account for coverage points that the generator almost never reaches. The
+The estimate assumes that schedules are drawn independently and in the same way. This assumption is true, because
+schedule i depends only on the seed and on i. The estimate is valid only for the protocols, the configuration and the
+generator of the run. The estimate cannot account for coverage points that the generator almost never reaches. The
 confidence interval treats schedules as independent trials.
 """
 
@@ -57,7 +58,7 @@ def estimate_json(estimate: Estimate) -> "parts.Estimate":
 
 
 def something_new(tally: Tally) -> Estimate:
-    """Return the estimate that follows from the schedules of a Tally. Without schedules, the probability is 1."""
+    """Return the estimate for the schedules of a Tally (counted results). Without schedules, the probability is 1."""
     if not tally.schedules:
         return Estimate(0, 0, 1.0, 0.0, 1.0)
     from scipy.special import betaincinv  # imported here: it is slow to import, and workers don't need it

@@ -142,7 +142,7 @@ class Expansion:
 
 
 def pack(views, slot, tables, renaming_tables, room, key):  # type: ignore[no-untyped-def]
-    """Pack the states in a slot of memory, one for each protocol, into a key.
+    """Pack the states in a slot of memory, one for each protocol, into one common key.
 
     Returns a number other than 0 if a value does not fit into its bits of the key.
     """
@@ -220,10 +220,9 @@ def apply(records, slot, event):  # type: ignore[no-untyped-def]
 
 
 def breaks_holding(records, slot):  # type: ignore[no-untyped-def]
-    """Return whether a protocol other than the first breaks any property in a slot's states.
+    """Return whether a protocol other than the first breaks any property in the states in a slot of memory.
 
-    A slot of memory holds one state for each protocol. Properties that are checked only at the end of a schedule do not
-    count.
+    A slot holds one state for each protocol. Properties that are checked only at the end of a schedule do not count.
     """
     for i in range(1, records.shape[1]):
         if MODEL.judgement.now(records[slot, i]):

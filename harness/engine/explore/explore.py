@@ -1,10 +1,10 @@
 """Search all states of a protocol within bounds, breadth first, in compiled code on all cores.
 
 The search visits every reachable state once, the nearest first. A state is broken if it breaks the property. The first
-broken state that the search finds is at the end of a shortest schedule. A search that visits all states without a
-broken one proves that no schedule within the bounds breaks the property. The threads expand the states of a level (the
-states at one distance from the start) in waves. After each wave the new states are inserted in an order that does not
-depend on the threads.
+broken state that the search finds is at the end of a shortest schedule. A search that visits all states and finds no
+broken state proves that no schedule within the bounds breaks the property. The threads expand the states of a level
+(the states at one distance from the start) in waves. After each wave the new states are inserted in an order that does
+not depend on the threads.
 """
 
 import time
@@ -43,7 +43,7 @@ _WAVE = 64 if numba.config.DISABLE_JIT else WAVE  # type: ignore[attr-defined]
 
 
 class NotConfirmed(Exception):
-    """A replay does not confirm the schedule that a search found. Either has a bug, so don't trust the search."""
+    """A replay does not confirm the schedule that a search found. One of them has a bug: don't trust the search."""
 
 
 @dataclass(frozen=True)
@@ -218,7 +218,7 @@ class _Search:
                 yield wanted, result
 
     def _is_answered(self, wanted: int, result: Exploration) -> bool:
-        """Return whether the result for all remaining properties together is also the result for those in `wanted`."""
+        """Return whether `result`, for all remaining properties together, is also the result for the set `wanted`."""
         if result.shortest is None:
             return True
         return executions(self.protocols, self.settings, self.after + result.shortest)[0].breaks(wanted)
@@ -333,9 +333,9 @@ def most_states(protocol: Protocol, settings: Settings, memory: int) -> int:
 
 
 def confirm(protocols: Sequence[Protocol], settings: Settings, wanted: int, schedule: bytes) -> None:
-    """Check by a replay that a schedule breaks a wanted property under the first protocol, and none under the others.
+    """Replay a schedule to check that it breaks a wanted property under the first of `protocols`.
 
-    Raises NotConfirmed if the schedule does not.
+    Raises NotConfirmed if the schedule does not, or if it breaks any property under one of the other protocols.
     """
     model = model_of(protocols)
     execution, *holding = (Execution(protocol, settings, schedule) for protocol in protocols)

@@ -85,9 +85,10 @@ class Retrace:
         return bytes(schedule)
 
     def _first_event(self, states: list[Interpreted], which: int, table: Array, wanted: int) -> int | None:
-        """Return the first event that leads from the given states to a selected state (see `_leading`).
+        """Return the first event that leads from the given states to a selected state.
 
-        Returns None if a successor does not fit into a key.
+        `which` selects the states: SOUGHT selects the states in `table`, and BREAKING the states that break a wanted
+        property. Returns None if a successor does not fit into a key.
         """
         free = self._visited.limit  # the first row of shard 0 beyond the limit, which the search never fills
         self._visited.keys[row_of(0, free)] = self._expansion.put(states, self._expansion.as_it_is)

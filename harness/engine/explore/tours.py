@@ -1,8 +1,8 @@
 """Plan tours: paths through a graph that start at node 0 and together cover every wanted edge that can be reached.
 
-The plan is greedy. A tour goes to the nearest node with a wanted edge that no tour covers yet. From there it follows
-such edges as long as possible. If another such edge is at most _NEAR steps away, the tour continues there. So a wanted
-edge costs four to six steps, and the first tours are the shortest.
+The plan is greedy. A tour goes to the nearest node with a wanted edge that no tour covers yet. From there the tour
+follows uncovered wanted edges as long as possible. If another uncovered wanted edge is at most _NEAR steps away, the
+tour continues there. So a wanted edge costs four to six steps, and the first tours are the shortest.
 """
 
 from collections.abc import Iterator
@@ -75,8 +75,7 @@ class Reach:
 def reach(offsets, targets, usable, via, order):  # type: ignore[no-untyped-def]
     """Find the nodes that can be reached from node 0 along usable edges. Returns the number of these nodes.
 
-    Writes the nodes to `order`, the nearest first. For each node except node 0, writes an edge that leads to it to
-    `via`.
+    Writes the nodes to `order`, the nearest first. Writes to `via` an edge that leads to each node, except for node 0.
     """
     seen = np.zeros(via.shape[0], np.uint8)
     order[0] = 0
@@ -157,7 +156,8 @@ def plan(graph, wanted, waiting, memory, progress, room, near, longest, steps, e
 
     The function stops when all tours together have `room` steps, or when no wanted edge is left. It writes the edges of
     all tours to `steps`, and the end of each tour in `steps` to `ends`. `waiting` holds the number of wanted edges of
-    each node. `progress` holds the first position in `order` that may have wanted edges, and a clock.
+    each node. `progress` holds two numbers: the number of nodes at the start of the order of `reach` that have no
+    wanted edges left, and a clock.
     """
     sources, targets, via, order = graph[1], graph[2], graph[4], graph[5]
     way = np.empty(via.shape[0] + 1, np.int32)

@@ -1,8 +1,9 @@
 """List all transitions between the states within bounds, as arrays.
 
 With symmetry one state, the representative, stands for all states that differ only in the names of replicas. So a
-successor of a representative is usually not a representative itself, but a renamed copy of one. The module compares
-keys to find the renaming. The module identifies states by 64-bit hashes, and detects two states with the same hash.
+successor of a representative is usually not a representative itself, but a renamed copy of a representative. The module
+compares keys to find the renaming. The module identifies states by 64-bit hashes, and detects two states with the same
+hash.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,9 +1,9 @@
 """Pack a state into a key: all values that can differ between states of a search, in as few 64-bit words as possible.
 
-A record of Kafka's model has room for five replicas, fifteen records and seventeen epochs. A search of two replicas and
-three records needs a tenth of this room. A key leaves out constants, fields that no rule reads in this search, and
-elements beyond the search's bounds. Each remaining element takes the bits that its greatest value needs. Packing
-detects a value that does not fit, because different states could then have the same key.
+The structure that stores a state of Kafka's model has room for five replicas, fifteen records and seventeen epochs. A
+search of two replicas and three records needs a tenth of this room. A key leaves out constants, fields that no rule
+reads in this search, and elements beyond the search's bounds. Each remaining element takes the bits that its greatest
+value needs. Packing detects a value that does not fit, because different states could then have the same key.
 
 The values of a single replica lie together in chunks. A chunk has the same form for every replica, so that symmetry.py
 can change the order of replicas. The chunks and all other elements are distributed to the words, the largest first.
@@ -37,7 +37,7 @@ class DoesNotFit(Exception):
 class Element:
     """An element of a field that is part of a key, with its least and its greatest value.
 
-    `at` is the position of the element in a record (Table.place_of).
+    `at` is the position of the element in the NumPy record that stores a state (Table.place_of).
     """
 
     field: Field

@@ -80,7 +80,7 @@ def _replica_axes(element: Element) -> list[int]:
 
 
 def _stride(element: Element, axis: int) -> int:
-    """Return the distance in a record between elements that are neighbours on an axis of their field."""
+    """Return the distance in a state's record between elements that are neighbours on an axis of their field."""
     return int(np.prod(element.field.shape[axis + 1 :], dtype=np.int64))
 
 
@@ -206,7 +206,8 @@ def is_less(key, other):  # type: ignore[no-untyped-def]
 def reorder(orders, number, blocks, order, tried):  # type: ignore[no-untyped-def]
     """Apply permutation `number` of `orders` to the sorted replicas, and write the result to `tried`.
 
-    Returns False if the permutation exchanges replicas with different chunks of values. Then `tried` is incomplete.
+    Returns False if the permutation exchanges replicas with different chunks of values. In this case `tried` is
+    incomplete.
     """
     for i in range(blocks.shape[0]):
         tried[i] = order[orders[number, i]]

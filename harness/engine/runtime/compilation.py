@@ -71,13 +71,13 @@ def kernel(function: _Function) -> _Function:
 
 
 def kernel_of_model(function: _Function) -> _Function:
-    """Mark a function as a kernel (a function to compile) that runs a MODEL. See `compiled_for`."""
+    """Mark a function as a kernel (a function to compile) that runs the rules of a model. See `compiled_for`."""
     _kernels_of_models.append(function)
     return function
 
 
 def compiled(function: Callable[..., Any]) -> Any:
-    """Return the compiled form of a kernel that runs no model. If Numba is switched off, it is Python code."""
+    """Return the compiled form of a kernel that runs no model. If Numba is switched off, the result is Python code."""
     return _made(function, None, _OF_NO_MODEL)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Interruption:
-    """A context manager that sets `happened` at the first Ctrl-C. A second Ctrl-C raises KeyboardInterrupt as usual.
+    """A context manager that sets `happened` to True at the first Ctrl-C. A second Ctrl-C raises KeyboardInterrupt.
 
     Outside of the main thread, the context manager has no effect.
     """

@@ -1,4 +1,4 @@
-"""Search a small number of states in plain Python, to show a result while the kernels still compile."""
+"""Search a small number of states in plain Python, to show a result before the compiled functions are ready."""
 
 import marshal
 from collections.abc import Callable, Sequence

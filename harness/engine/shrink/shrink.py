@@ -21,11 +21,12 @@ class DoesNotBreak(ValueError):
 def breaking_prefix(
     schedule: bytes, protocol: Protocol, settings: Settings, wanted: int, holding: Sequence[Protocol] = ()
 ) -> bytes | None:
-    """Return the enabled events of a schedule up to the first event that breaks a wanted property; None if none does.
+    """Return the enabled events of a schedule up to the first event that breaks a wanted property.
 
-    A property that is checked at the end can break only after the last event. With `holding` protocols, the result is
-    None if one of these breaks a property at that event or before. The event counts only if none of these would break a
-    property if the schedule ended there. An event is enabled if `protocol` or a holding protocol enables it.
+    Returns None if no event breaks a wanted property. A property that is checked at the end can break only after the
+    last event. With `holding` protocols, the result is None if a holding protocol breaks a property at that event or
+    before. The event counts only if no holding protocol would break a property at the end of a schedule that ends with
+    the event. An event is enabled if `protocol` or a holding protocol enables it.
     """
     execution = Execution(protocol, settings)
     others = [Execution(other, settings) for other in holding]
@@ -69,7 +70,7 @@ def shrink(
 def trim(
     schedule: bytes, protocol: Protocol, settings: Settings, wanted: int, holding: Sequence[Protocol] = ()
 ) -> bytes:
-    """Delete events from a schedule by delta debugging, as long as it breaks a wanted property.
+    """Delete events from a schedule by delta debugging. The result still breaks a wanted property.
 
     This is fast. Hypothesis (`shrink`) deletes events too, but takes a millisecond for each attempt. Hypothesis can
     also replace events, and make several deletions that work only together. Raises DoesNotBreak.

@@ -18,9 +18,9 @@ def simplest(failing: bytes, alphabet: Sequence[int], fails: Callable[[bytes], b
     """Return a schedule that still fails, if possible simpler than the given one: shorter, or with earlier events.
 
     `alphabet` lists the simplest events first. `fails` returns whether a schedule fails, and is called up to `attempts`
-    times. The function encodes the schedule as the choices that make Hypothesis draw it, and saves these as an earlier
-    failure. `hypothesis.find` then shrinks the schedule like any other example. If the installed version of Hypothesis
-    saves choices in another format, the function returns the given schedule.
+    times. The function encodes the schedule as the choices that make Hypothesis draw it, and saves the choices as if
+    they were an earlier failure. `hypothesis.find` then shrinks the schedule like any other example. If the installed
+    version of Hypothesis saves choices in another format, the function returns the given schedule.
     """
     saved = saved_form(_choices(failing, alphabet))
     if saved is None:

@@ -38,9 +38,9 @@ _REFUSED = 1 << 40  # above all numbers of situations, so that rejected events h
 class Limits:
     """The limits of a chosen schedule: at most `steps` enabled events, and at most `most_slow` with a verb in `slow`.
 
-    `verbs` are the allowed verbs, None for all. If `refused` is False, schedules contain enabled events only. `unsent`
-    holds the numbers of reasons for a rejection. A schedule contains no event that the model rejects for a reason in
-    `unsent`.
+    A verb is a kind of event. `verbs` are the allowed verbs, None for all. If `refused` is False, schedules contain
+    enabled events only. `unsent` holds the numbers of reasons for a rejection. A schedule contains no event that the
+    model rejects for a reason in `unsent`.
     """
 
     steps: int = MOST_STEPS

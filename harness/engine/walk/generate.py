@@ -2,9 +2,10 @@
 
 A card is a single event, or a short sequence (phrase) such as an election, its notification and the first record.
 Common cards are in the deck many times. For each schedule, the generator first leaves out some verbs (kinds of events)
-at random. It deals a hand of cards without these verbs, and then draws the schedule from the hand. This is swarm
-testing (Groce et al., 2012): a schedule that never crashes a replica can reach deep states elsewhere. The generator
-does not look at states. Events that are not enabled have no effect, so several protocols can run one schedule.
+at random. It deals a hand (a random selection of cards) without these verbs, and then draws the schedule from the hand.
+This is swarm testing (Groce et al., 2012): a schedule that never crashes a replica can reach deep states elsewhere. The
+generator does not look at states. Events that are not enabled have no effect, so several protocols can run one
+schedule.
 """
 
 from collections.abc import Iterable, Sequence
@@ -44,9 +45,9 @@ def deck_for(model: Model, settings: Settings, protocols: Iterable[Protocol] = (
 
     A card holds a phrase, which is a short sequence of events at one replica. The weight of a phrase is the number of
     its copies in the deck, for each replica. The deck contains all phrases that the settings can enable, with one
-    exception. It contains a phrase with a particular verb (`Cards.particular`) only if one of the protocols can enable
-    the verb. All other verbs that none of the protocols can enable are dead: they are drawn, and then removed from the
-    schedule. If `protocols` is empty, the deck has no particular verb and no dead
+    exception. It contains a phrase with a particular verb (a kind of event in `Cards.particular`) only if one of the
+    protocols can enable the verb. Every other verb is dead if no protocol can enable it: events with a dead verb are
+    drawn, and then removed from the schedule. If `protocols` is empty, the deck has no particular verb and no dead
     verb.
     """
     number_of = model.events.verb_number
@@ -75,15 +76,15 @@ def enabled_verbs(model: Model, starts: Sequence[State]) -> set[int]:
 
 
 def particular_verbs(model: Model, start: State) -> frozenset[int]:
-    """Return the particular verbs (`Cards.particular`) that can become enabled in a run from an initial state.
+    """Return the verbs in `Cards.particular` that can become enabled in a run from an initial state.
 
-    Protocols with equal particular verbs can use one deck.
+    These verbs are in a deck only if a protocol can enable them. Protocols with equal results can use one deck.
     """
     return model.cards.particular & enabled_verbs(model, [start])
 
 
 def dead_events(model: Model, verbs: Iterable[int]) -> npt.NDArray[np.bool_]:
-    """Return `Deck.dead` for a set of verbs: 256 flags, one for each event; no flags if the set is empty."""
+    """Return a flag for each of the 256 events: True if its verb is in `verbs`. Without `verbs`, return no flags."""
     dead = set(verbs)
     return np.array([model.events.verb_number(event) in dead for event in range(256 * bool(dead))], np.bool_)
 
@@ -113,9 +114,10 @@ def scramble(value):  # type: ignore[no-untyped-def]
 
 
 def deal(word, cards, verbs, left_out, hand):  # type: ignore[no-untyped-def]
-    """Fill the hand with random cards of the deck that have no verb in `left_out`.
+    """Fill `hand` with random cards of the deck that have no verb in `left_out`.
 
-    `word` is the state of the random generator. Returns the new state.
+    A card is a short sequence of events. A schedule is drawn from the cards in `hand`. `word` is the state of the
+    random generator. Returns the new state.
     """
     dealt = 0
     while dealt < HAND:

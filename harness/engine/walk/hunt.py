@@ -93,7 +93,10 @@ def breaks(p, drawn, length, judged, met):  # type: ignore[no-untyped-def]
 
 
 def begin_as(kept, lengths, count, word, drawn, length):  # type: ignore[no-untyped-def]
-    """Put the beginning of a random schedule in `kept` in front of a drawn schedule. Returns the new length."""
+    """Choose a schedule in `kept` at random, and put its beginning in front of a drawn schedule.
+
+    Returns the new length.
+    """
     choice = below(word, 0, count)
     cut = 1 + below(word, 16, lengths[choice])
     rest = min(length, generate.MAX_LENGTH - cut)

@@ -128,7 +128,7 @@ class Walker(Generic[_Protocol, _Settings]):
         return generate.schedule(self.seed, number, deck)
 
     def failing(self, failure: Failure, protocol: Protocol, property_: str) -> bytes:
-        """Return the schedule of a failure under a protocol. A Walker does not need the name of the property."""
+        """Return the schedule of a failure under a protocol. The method ignores `property_`."""
         return self.schedule(failure.schedule, protocol)
 
 

@@ -35,9 +35,9 @@ _SETTINGS = Configuration(replicas=3)
     protocol="kafka-2.8.1",
 )
 def outsiders_forgotten_by_a_staying_leader(p: State, r: int, led_before: bool, members: int) -> None:
-    """Forget the positions of followers outside the new ISR. epochfuzz's own model once made this mistake.
+    """Let a leader that is elected again forget the positions of followers outside the new ISR.
 
-    The mistake breaks no property, but Kafka behaves differently.
+    epochfuzz's own model once made this mistake, which breaks no property. Kafka behaves differently.
     """
     for follower in range(p.replicas):
         if led_before and not members >> follower & 1:
@@ -49,7 +49,7 @@ outsiders_forgotten_by_a_staying_leader.plant(len(DEFECTS) + 1)
 
 
 def mistakes() -> list[Mutant]:
-    """Return the mutants whose proof needs three replicas, and one more mutant.
+    """Return the mutants whose proof (a shortest detecting schedule) needs three replicas, and one more mutant.
 
     The additional mutant is a mistake that the model itself once had.
     """
@@ -75,7 +75,10 @@ def steps_until_seen(mistake: Mutant, selection: Selection, seed: int, most: int
 
 
 def played(mistake: Mutant, drawn: bytes) -> Iterator[bool]:
-    """Run a schedule on the model and on the mutant. Yields for each step whether the two differ after the step."""
+    """Run a schedule on the model and on the mutant. Yields, after each event, whether model and mutant differ.
+
+    Events that exceed the bounds of the model are skipped.
+    """
     model = LockStep(mistake.sound_protocol, _SETTINGS)
     reference = Execution(mistake.sound_protocol, _SETTINGS)
     subject = Execution(mistake.broken_protocol, _SETTINGS)

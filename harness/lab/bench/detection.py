@@ -53,7 +53,7 @@ class Detection:
 
     @property
     def schedules(self) -> list[int]:
-        """Return the number of schedules needed with each seed. A seed that missed the mutant counts as `most + 1`."""
+        """Return, for each seed, the number of schedules until the mutant was detected (if missed: `most + 1`)."""
         return [self.most + 1 if hunt.schedules is None else hunt.schedules for hunt in self.hunts]
 
     @property
@@ -79,14 +79,15 @@ class Detection:
 
 
 def detectable() -> list[Mutant]:
-    """Return the mutants that have a proof in proofs.yaml, so that they are known to be detectable."""
+    """Return the mutants with a proof (a schedule that detects the mutant) in proofs.yaml."""
     return [defect for defect in DEFECTS if defect.name in proofs()]
 
 
 def detections(seeds: int, most: int, most_elsewhere: int, defects: Sequence[Mutant]) -> Iterator[Detection]:
-    """Measure each compiled strategy with each mutant. Yields the results of all seeds.
+    """Measure each compiled strategy with each mutant.
 
-    The default strategy runs at most `most` schedules. The other strategies run at most `most_elsewhere` schedules.
+    Yields one Detection, with the results of all seeds, for each pair of strategy and mutant. The default strategy
+    runs at most `most` schedules. The other strategies run at most `most_elsewhere` schedules.
     """
     for defect in defects:
         for strategy in STRATEGIES:
@@ -104,9 +105,10 @@ def hunt(defect: Mutant, strategy: str, number: int, most: int) -> Hunt:
 
 
 def hypothesis_detections(seeds: int, defects: Sequence[Mutant]) -> Iterator[Detection]:
-    """Measure the Hypothesis state machine with each mutant. Yields the results of all seeds.
+    """Measure the Hypothesis state machine with each mutant.
 
-    Each example counts as 1,001 schedules: the example itself, and up to 1,000 schedules that a scout runs before it.
+    Yields one Detection, with the results of all seeds, for each mutant. Each example counts as 1,001 schedules: the
+    example itself, and the 1,000 random schedules that run before the example.
     """
     for defect in defects:
         hunts = tuple(hypothesis_hunt(defect, number) for number in range(seeds))
@@ -149,6 +151,9 @@ def mean_schedules(each_defect: Sequence[Detection]) -> float:
 
 
 def wins(of_one_defect: Sequence[Detection]) -> list[str]:
-    """Return the strategies with the smallest median of schedules for a mutant, or no strategy if all missed it."""
+    """Return the strategies that needed the fewest schedules (by the median over the seeds) to detect a mutant.
+
+    The list is empty if every strategy missed the mutant with most of its seeds.
+    """
     least = min(detection.typical for detection in of_one_defect)
     return [each.strategy for each in of_one_defect if each.typical == least and each.typical <= each.most]

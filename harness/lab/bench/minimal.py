@@ -33,7 +33,7 @@ class Reproduced:
 
     @property
     def minimal(self) -> bool:
-        """Return whether the shrunk failure is certified, and as short as the proof's schedule."""
+        """Return whether the shrunk failure is certified, and as short as the schedule in the mutant's proof."""
         return self.certified and self.length == self.proven
 
 

@@ -1,7 +1,7 @@
-"""A second implementation of `kip-320` in plain Python, as a developer would write it, for a comparison of speed.
+"""A second implementation of the design `kip-320` in plain Python, for a comparison of speed.
 
 The implementation has no disk faults, checks all properties after every event, and shares no code with the model. A
-test runs both on the same schedules and compares the results, so this implementation can't be fast by doing less work.
+test compares the results of both on the same schedules, so this implementation can't be fast by doing less work.
 """
 
 import random
@@ -27,7 +27,7 @@ class PeerRecord:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The leader and the ISR that the controller decided for an epoch. The epoch is the position in a list."""
+    """A leader-and-ISR update of the controller. Its leader epoch is its position in `PeerPartition.decisions`."""
 
     leader: int | None
     isr: frozenset[int]
@@ -82,10 +82,10 @@ class PeerReplica:
         self.epochs.append((epoch, start))
 
     def end_of(self, epoch: int | None) -> tuple[int | None, int]:
-        """Return the largest cached epoch that is not above the requested epoch, and its end offset.
+        """Return the largest cached epoch that is not above `epoch`, and the end offset of that cached epoch.
 
-        The result is (None, -1) for None, for an empty cache, and for an epoch above all cached epochs. An epoch below
-        all cached epochs is returned itself, and ends where the first cached epoch starts.
+        The result is (None, -1) if `epoch` is None, if the cache is empty, or if `epoch` is above all cached epochs. If
+        `epoch` is below all cached epochs, the result is `epoch` and the start offset of the first cached epoch.
         """
         if epoch is None or not self.epochs or epoch > self.epochs[-1][0]:
             return None, -1
@@ -98,7 +98,7 @@ class PeerReplica:
 
 
 class PeerPartition:
-    """A partition with its controller and the guarantees to clients.
+    """A partition, its controller, and the records that clients have read or got acknowledged.
 
     Each event is a method, which returns False if the event is not enabled.
     """
@@ -124,14 +124,14 @@ class PeerPartition:
         return self.replicas[r].leader == r
 
     def true_leader(self) -> int | None:
-        """Return the leader if it is up and knows the current decision, else None."""
+        """Return the leader in the controller's latest update. None if it is down or has not learned the update."""
         leader = self.decisions[-1].leader
         if leader is not None and self.replicas[leader].up and self.replicas[leader].epoch == self.controller_epoch:
             return leader
         return None
 
     def advance(self, r: int) -> None:
-        """Raise a leader's high watermark to the lowest position of its ISR."""
+        """Raise a leader's high watermark to the lowest log end offset of the ISR's members that it knows."""
         leader = self.replicas[r]
         lowest = min([len(leader.log), *(leader.positions.get(f, 0) for f in leader.isr if f != r)])
         if lowest > leader.high_watermark:
@@ -139,7 +139,10 @@ class PeerPartition:
             leader.high_watermark = lowest
 
     def promise(self, leader: PeerReplica, start: int, end: int) -> None:
-        """Note that consumers can read offsets `start` to `end` - 1. Acknowledge the records from `led_from` on."""
+        """Note that consumers can read offsets `start` to `end` - 1 of a leader's log.
+
+        The records at offset `leader.led_from` and above count as acknowledged too.
+        """
         for offset, record in enumerate(leader.log[start:end], start):
             self.exposed.add(record.number)
             if offset >= leader.led_from:
@@ -158,7 +161,7 @@ class PeerPartition:
         return True
 
     def fetch(self, r: int) -> bool:
-        """Let a follower ask its leader for records, or for the end offset of its last epoch while it truncates."""
+        """Let a follower request records from its leader or, while it truncates, the end offset of its last epoch."""
         follower = self.replicas[r]
         if follower.leader in (None, r) or follower.answer is not None:
             return False
@@ -198,10 +201,10 @@ class PeerPartition:
         return True
 
     def truncate(self, follower: PeerReplica, answer: Answer) -> None:
-        """Truncate a follower's log to the end of the common epoch.
+        """Truncate a follower's log after the leader's response about the end of an epoch.
 
-        If the follower has only an older epoch than the response, it truncates to the end of that epoch and asks again
-        (KIP-279).
+        If the follower's cache lacks this epoch but has older epochs, the follower truncates to the end of the latest
+        older epoch, and asks the leader again (KIP-279).
         """
         was_cut, follower.truncating, follower.was_cut = follower.was_cut, False, False
         if answer.epoch is None:
@@ -247,26 +250,26 @@ class PeerPartition:
         return True
 
     def start(self, r: int) -> None:
-        """Start a replica from its disk. The replica learns the current decision next, and no earlier decision."""
+        """Start a replica from its disk. The replica can now learn only the latest of the controller's updates."""
         replica = self.replicas[r]
         replica.up, replica.epoch = True, self.controller_epoch - 1
         replica.truncate(len(replica.log))
 
     def notify(self, r: int) -> bool:
-        """Send a replica the next decision that it has not learned."""
+        """Send a replica the first leader-and-ISR update that it has not learned."""
         return self.learn(r, min(self.news(r), default=None))
 
     def catch_up(self, r: int) -> bool:
-        """Send a replica the latest decision. The replica skips the earlier decisions that it has not learned."""
+        """Send a replica the latest leader-and-ISR update. The replica skips earlier updates that it does not know."""
         epoch = self.replicas[r].epoch
         if epoch is None or self.controller_epoch - epoch < 2:
             return False
         return self.learn(r, max(self.news(r), default=None))
 
     def news(self, r: int) -> list[int]:
-        """Return the epochs of the decisions that a replica has not learned.
+        """Return the leader epochs of the controller's updates that a replica has not learned.
 
-        Decisions without a leader are left out.
+        Updates without a leader are left out.
         """
         known = self.replicas[r].epoch
         if known is None:
@@ -276,7 +279,7 @@ class PeerPartition:
         ]
 
     def learn(self, r: int, epoch: int | None) -> bool:
-        """Let a replica learn the decision of an epoch, and lead or follow. Returns False if `epoch` is None."""
+        """Let a replica learn the update of an epoch, and lead or follow from then on. False if `epoch` is None."""
         if epoch is None:
             return False
         replica, decision = self.replicas[r], self.decisions[epoch]
@@ -291,7 +294,7 @@ class PeerPartition:
         return True
 
     def lead(self, r: int, epoch: int, led_before: bool) -> None:
-        """Let a replica lead an epoch. If it already led (`led_before`), waiting producers continue to wait."""
+        """Let a replica become the leader of an epoch. With `led_before`, its waiting producers continue to wait."""
         leader = self.replicas[r]
         led_from = leader.led_from if led_before else len(leader.log)
         leader.isr, leader.positions = self.decisions[epoch].isr, {}
@@ -327,13 +330,13 @@ class PeerPartition:
         return True
 
     def fence(self, r: int) -> Decision | None:
-        """Return the decision that removes a replica from leadership and the ISR. None if that changes nothing."""
+        """Return the update that removes a replica from leadership and the ISR, or None if it would change nothing."""
         now = self.decisions[-1]
         without = Decision(None if now.leader == r else now.leader, (now.isr - {r}) or now.isr)
         return None if without == now else without
 
     def shrink(self, r: int) -> bool:
-        """Let the true leader remove a lagging follower from the ISR."""
+        """Let the leader (see `true_leader`) remove a lagging follower from the ISR."""
         leader = self.true_leader()
         if leader in (None, r) or r not in self.replicas[leader].isr:
             return False
@@ -344,7 +347,7 @@ class PeerPartition:
         return True
 
     def expand(self, r: int) -> bool:
-        """Let the true leader add a caught-up follower to the ISR."""
+        """Let the leader (see `true_leader`) add a caught-up follower to the ISR."""
         number = self.true_leader()
         if number in (None, r) or r in self.replicas[number].isr:
             return False
@@ -355,12 +358,12 @@ class PeerPartition:
         return True
 
     def change_isr(self, leader: int, isr: frozenset[int]) -> None:
-        """Change the ISR, for the leader and the controller at once."""
+        """Change the ISR in the leader's state and, at the same time, in the controller's latest update."""
         self.replicas[leader].isr = isr
         self.decisions[-1] = Decision(self.decisions[-1].leader, isr)
 
     def broken(self) -> set[str]:
-        """Return the names of the broken properties. `convergence` is left out; `converges` checks it."""
+        """Return the names of the properties that the current state breaks, without `convergence` (see `converges`)."""
         broken = set()
         leader = self.true_leader()
         if leader is not None:
@@ -421,9 +424,9 @@ class PeerPartition:
         return self.agrees()
 
     def fence_the_dead(self) -> None:
-        """Remove all dead replicas from leadership and the ISR, in one decision.
+        """Remove all dead replicas from leadership and the ISR, in one leader-and-ISR update.
 
-        MOST_EPOCHS does not limit this decision.
+        The update is possible even if the leader epoch has reached the bound MOST_EPOCHS.
         """
         before = len(self.decisions)
         for r in range(len(self.replicas)):
@@ -440,7 +443,7 @@ class PeerPartition:
 
 
 def run(partition: PeerPartition, schedule: Iterable[tuple[str, int]]) -> tuple[int, set[str]]:
-    """Run a schedule of (verb, replica). Returns the number of applied events, and the properties that broke."""
+    """Run a schedule of pairs (verb, replica). Returns the number of applied events, and the properties that broke."""
     applied, broken = 0, set()
     for verb, replica in schedule:
         if getattr(partition, verb)(replica):

@@ -1,4 +1,4 @@
-"""Measure whole commands: the time until `fuzz` has certified a lost record, and the speed of a campaign on Spark.
+"""Measure whole commands: the time until `fuzz` has certified a schedule, and the speed of a campaign on Spark.
 
 The processes have several threads, so the benchmark measures wall-clock time. The machine must run nothing else.
 """
@@ -25,7 +25,7 @@ _LOST_RECORD = ("fuzz", "--protocol", "hw", "--schedules", "1000", "--seed", "7"
 
 @dataclass(frozen=True)
 class ColdStart:
-    """Seconds until `epochfuzz fuzz --protocol hw` has certified the lost record.
+    """Seconds until `epochfuzz fuzz --protocol hw` has found and certified a shortest schedule that loses a record.
 
     `cold` is the time with an empty cache of compiled code, and `warm` the time with a full cache. `first` is the time,
     with an empty cache, until the command shows its first finding. The command shows this finding while it compiles.
@@ -67,9 +67,9 @@ def cold_start(rounds: int) -> ColdStart:
 
 
 def first_finding(environment: dict[str, str]) -> float:
-    """Run `fuzz` until it shows its first finding, and end it. Returns the seconds until this finding.
+    """Run `fuzz` until it shows its first finding, and then end `fuzz`. Returns the seconds until the finding.
 
-    `environment` adds environment variables.
+    `environment` has variables that are added to the environment of this process.
     """
     started = time.monotonic()
     running = subprocess.Popen(
@@ -87,7 +87,7 @@ def first_finding(environment: dict[str, str]) -> float:
 
 
 def spark_efficiency(schedules: int, rounds: int) -> SparkEfficiency:
-    """Run equal schedules with `fuzz` in threads and with a campaign on Spark, in turns. Start-up is not measured."""
+    """Run the same schedules with `fuzz` in threads and with a campaign on Spark, in turns, without start-up times."""
     cores = os.cpu_count() or 1
     walked, campaigned = [], []
     for number in range(rounds):

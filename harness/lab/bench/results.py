@@ -59,13 +59,13 @@ class Measurements:
 
     @property
     def slowest(self) -> Detection:
-        """Return the results of the default strategy for the mutant that needed the most schedules with any seed."""
+        """Return the results of the default strategy for the mutant that needed the most schedules for one seed."""
         default = [each for each in self.detections if each.strategy == hunting.DEFAULT_STRATEGY]
         return max(default, key=lambda each: max(each.schedules))
 
 
 def measure(scale: Scale, defects: Sequence[Mutant], doing: Callable[[str], None]) -> Measurements:
-    """Run all measurements in turn, and report the progress to `doing`."""
+    """Run all measurements one after another, and call `doing` with a text about each step."""
     results = Measurements(scale, machine())
     doing("cold start: compiling everything")
     results.cold_start = processes.cold_start(scale.rounds)
@@ -106,7 +106,7 @@ def _processor() -> str:
 
 
 def to_json(results: Measurements) -> "measures.Bench":
-    """Return the results as a JSON document. Unlike the tables, the document has the results of every seed."""
+    """Return the results as a JSON document, which also has the results of every seed."""
     return {
         "machine": results.machine,
         "scale": fields_of(results.scale),
@@ -239,7 +239,7 @@ def summary(results: Measurements) -> str:
 
 
 def _held_back_row(default: list[Detection]) -> tuple[str, str, str]:
-    """Return a table row that compares mutants held out from the tuning of the strategies with the other mutants."""
+    """Return a table row that compares the mutants held out from the tuning of weights with all other mutants."""
     held_back, others = ([each for each in default if each.is_held_back == which] for which in (True, False))
     found = sum(not each.missed for each in held_back)
     means = " compared with ".join(f"{detection.mean_schedules(half):,.1f}" for half in (held_back, others) if half)
@@ -250,7 +250,7 @@ def _held_back_row(default: list[Detection]) -> tuple[str, str, str]:
 
 
 def search_table(results: Measurements) -> str:
-    """Return a Markdown table of the speed of exhaustive search, on one core and on all, with and without symmetry."""
+    """Return a Markdown table of the search speed on one core and on all cores, with and without symmetry."""
     rows = [
         (
             f"{each.settings.replicas} replicas, {each.settings.records} records, {each.settings.epochs} epoch changes",

@@ -1,4 +1,4 @@
-"""Measure the speed of exhaustive search in states per second, on one core and on all, with and without symmetry.
+"""Measure the speed of exhaustive search in states per second, on one core and on all cores, with and without symmetry.
 
 Threads are timed by the wall clock, so the results are valid only on a machine that does nothing else. The
 configurations take turns, and a ratio compares two times of the same round. If Spin is installed, it searches the same
@@ -21,7 +21,7 @@ SEARCHED = (Configuration(records=3, epochs=3), Configuration(replicas=3, record
 
 @dataclass(frozen=True)
 class MeasuredSearch:
-    """The speed of a search, with or without symmetry, in states per second on one core and on all.
+    """The speed of a search, with or without symmetry, in states per second on one core and on all cores.
 
     `ratio` is the speed on all cores divided by the speed on one core. `spin` is Spin's speed in states per second, or
     None if Spin was not measured.

@@ -1,7 +1,7 @@
-"""Run the model checker Spin on the same protocol, written in Promela, to compare its speed with epochfuzz.
+"""Run the model checker Spin on the design `kip-320`, to compare the speed of Spin with the speed of epochfuzz.
 
 The module needs Spin and a C compiler. The Promela model (kip-320.pml) is written independently. A test checks that it
-has as many states and transitions as epochfuzz's model, so neither of them can be fast by doing less work.
+has as many states and transitions as epochfuzz's model, so neither model can be fast by doing less work.
 """
 
 import re
@@ -38,7 +38,7 @@ _VIOLATED_AT = re.compile(r"assertion violated.*\(at depth (\d+)\)")
 
 @dataclass(frozen=True)
 class Verified:
-    """The statistics of a Spin run. `failure` is the number of events until an assertion failed, or None."""
+    """The statistics of a Spin run. `failure` is the number of events until an assertion failed (None: no failure)."""
 
     states: int
     transitions: int
@@ -47,7 +47,7 @@ class Verified:
 
     @property
     def per_second(self) -> float:
-        """Return the states per second. For a search shorter than the resolution of Spin's clock, this is too low."""
+        """Return the states per second. If the search is shorter than 0.01 s, the result is too low."""
         return self.states / max(self.seconds, _LEAST_SECONDS)
 
 
@@ -62,7 +62,7 @@ def searched(settings: Configuration, *, truncates_to_high_watermark: bool = Fal
 
 
 def walked(settings: Configuration, events: int, seed: int, seconds: int) -> Verified:
-    """Let Spin search depth first in random order for some seconds. A schedule has at most `events` events."""
+    """Let Spin search depth first in random order for `seconds` seconds. A schedule has at most `events` events."""
     until = ["timeout", "--signal", "INT", str(seconds)]
     return _run(_verifier(settings, _AT_RANDOM, False).name, [f"-m{events}", f"-RS{seed}", "-w30"], until)
 

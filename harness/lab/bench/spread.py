@@ -21,7 +21,7 @@ class Spread:
         return Spread(median(values), min(values), max(values))
 
     def json(self) -> Any:
-        """Return the three numbers, rounded to four significant digits."""
+        """Return the three numbers by name, rounded to four significant digits."""
         return {name: float(f"{value:.4g}") for name, value in vars(self).items()}
 
 

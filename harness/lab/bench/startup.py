@@ -63,7 +63,7 @@ def measure(rounds: int) -> list[Started]:
 
 
 def _seconds(command: tuple[str, ...], directory: str) -> float:
-    """Run a command, and return its processor time in seconds. Exit code 1 is accepted: the command found something."""
+    """Run a command, and return its processor time in seconds. Raises RuntimeError if the exit code is above 1."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     ended = subprocess.run(command, cwd=directory, env=os.environ, capture_output=True, check=False)
     if ended.returncode > 1:

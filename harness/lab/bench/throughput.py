@@ -35,7 +35,7 @@ _STEPS = 50  # steps of a Hypothesis example
 
 @dataclass(frozen=True)
 class Workload:
-    """A program to measure. `run(i)` does the work of round i, and returns the amount in `unit` and the seconds."""
+    """A program to measure. `run(i)` does the work of round i, and returns the amount (in `unit`) and the seconds."""
 
     name: str
     unit: str
@@ -123,7 +123,7 @@ def searched(number: int) -> int:
 
 
 def spin_at_random(number: int, seconds: int = 2) -> tuple[int, float]:
-    """Let Spin search depth first in random order. Its schedules are at most as long as epochfuzz's random schedules.
+    """Let Spin search depth first in random order. A schedule of Spin is at most MAX_LENGTH events long.
 
     Returns the number of transitions, and the seconds that Spin reports.
     """

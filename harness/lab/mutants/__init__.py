@@ -1,8 +1,8 @@
 """The mutants: protocols with one wrong rule. They show whether epochfuzz detects the mistake in the rule.
 
-The model contains no switch for a mutant. A mutant has a function, which replaces a rule of the model in all protocols
-with the mutant's number (mutant.py and model/core/specializer.py). The engine runs these protocols like any other
-protocol, interpreted or compiled. A single compilation contains all mutants.
+The model contains no switch for a mutant. A mutant has a number and a function. In protocols with this number, the
+function replaces a rule of the model (mutant.py and model/core/specializer.py). The engine runs these protocols like
+any other protocol, interpreted or compiled. A single compilation contains all mutants.
 """
 
 from epochfuzz.harness.lab.mutants.clients import acknowledgement, clients, wrong_groups

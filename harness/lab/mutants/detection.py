@@ -2,9 +2,9 @@
 
 The search runs the model and the mutant side by side through all schedules within bounds, until the two show different
 states. If the states never differ, no schedule within these bounds can detect the mutant. `conform --exhaustive` should
-detect the same mutants as the search, although it reaches the start of each transition on one path only.
+detect the same mutants as the search, although `conform` reaches the start of each transition on one path only.
 
-For each mutant, detection.yaml lists the first bounds of BOUNDS within which the search detects the mutant. `python -m
+For each mutant, detection.yaml has the first entry of BOUNDS within which the search detects the mutant. `python -m
 epochfuzz.harness.lab.mutants.detection NAME...` prints new entries for the named mutants, or for all mutants if you
 name none.
 """
@@ -42,7 +42,7 @@ _FILE = Path(__file__).with_name("detection.yaml")
 
 @dataclass(frozen=True)
 class MutantDetection:
-    """The result of a search within bounds. `schedule` is a shortest schedule that detects the mutant, or None.
+    """The result of a search for a mutant within bounds. `schedule` is a shortest detecting schedule, or None.
 
     `complete` is True if no schedule within the bounds detects the mutant. `is_refused` is True if the last event is
     not enabled in the correct protocol, and the mutant applies it.
@@ -98,7 +98,7 @@ def detect(defect: Mutant, settings: Configuration, most: int = MOST_PAIRS) -> M
 
 
 def found(defect: Mutant, settings: Configuration, refused: bool = False) -> bytes | None:
-    """Play the test sequences of `conform --exhaustive` on the mutant until it differs from the model.
+    """Play the test sequences of `conform --exhaustive` on the mutant until the mutant differs from the model.
 
     With `refused`, the sequences also contain events that are not enabled. Returns the test sequence up to the event
     that shows the difference, or None if the mutant never differs.
@@ -125,7 +125,7 @@ def _graph(protocol: Protocol, settings: Configuration, refused: bool) -> Graph:
 
 
 def _differs(defect: Mutant, settings: Configuration, schedule: bytes) -> int:
-    """Return the number, from 1, of the first event that shows a difference between mutant and model, or 0 if none."""
+    """Return the number, from 1, of the first event that shows a difference between mutant and model. 0: no event."""
     judge, wrong = LockStep(defect.sound_protocol, settings, every_refusal=True), _wrong(defect, settings)
     for number, event in enumerate(schedule, 1):
         judge.advance(event)
@@ -158,9 +158,9 @@ def _text(execution: Execution) -> bytes:
 
 
 def entry(defect: Mutant) -> dict[str, Any]:
-    """Return the entry of detection.yaml for a mutant: the first sufficient bounds, and the number of events needed.
+    """Return the entry of detection.yaml for a mutant: the first sufficient bounds, and the number of events.
 
-    If the first of BOUNDS suffices, the entry has two more keys. `tour` is the number of events until a test sequence
+    If BOUNDS[0] suffices, the entry has two more keys. `tour` is the number of events until a test sequence
     detects the mutant, and `refused` is True if the sequence needs --refused. `by: proof` means that no search detects
     the mutant, but the schedule of its proof does. If nothing detects the mutant, `nowhere within` lists the bounds
     that were searched completely.
@@ -178,7 +178,7 @@ def entry(defect: Mutant) -> dict[str, Any]:
 
 
 def _by_its_proof(defect: Mutant) -> dict[str, Any] | None:
-    """Return the entry for a mutant if the schedule of its proof makes it differ from the model, else None.
+    """Return an entry made from the schedule of a mutant's proof, or None if the schedule shows no difference.
 
     The schedule of a proof may be too long for an exhaustive search to find.
     """
@@ -212,7 +212,7 @@ def text(name: str, said: dict[str, Any]) -> str:
 
 
 def rows() -> list[list[str]]:
-    """Return a table row for each mutant that needs more than the first of BOUNDS: its name and sufficient bounds."""
+    """Return a table row for each mutant that needs larger bounds than BOUNDS[0]: its name, and its bounds."""
     table = []
     for defect in DEFECTS:
         said = entries()[defect.name]

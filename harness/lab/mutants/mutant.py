@@ -62,7 +62,7 @@ class Mutant:
 
     @property
     def module(self) -> str:
-        """Return the file of the rule that the mutant replaces, or the file of the first rule if it replaces two."""
+        """Return the file of the rule that the mutant replaces. With several rules, the file of the first rule."""
         return _file(next(iter(self.mistaken)))
 
     @property

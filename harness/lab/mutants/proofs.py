@@ -104,8 +104,9 @@ def judged(defect: Mutant, settings: Configuration) -> int:
 def prove(defect: Mutant) -> Proof | None:
     """Search for a shortest schedule that detects the mutant. Returns None if the search finds none.
 
-    Exhaustive searches try the configurations of `_searched` in order. If they find no violation, random schedules with
-    three replicas follow. The first failing schedule is shrunk, and an exhaustive search looks for shorter ones.
+    Exhaustive searches try the configurations of `_searched`, one after another. If they find no violation, random
+    schedules with three replicas follow. The first failing schedule is shrunk, and an exhaustive search looks for
+    shorter ones.
     """
     for settings in _searched(defect):
         exploration = _explore(defect, settings, None)
@@ -121,7 +122,7 @@ def prove(defect: Mutant) -> Proof | None:
 
 
 def _searched(defect: Mutant) -> tuple[Configuration, ...]:
-    """Return the configurations that the exhaustive search for a mutant tries, in order."""
+    """Return the configurations to search exhaustively for a mutant, in the order of the searches."""
     if defect.settings != Configuration():
         return tuple(
             replace(defect.settings, replicas=replicas, records=records, epochs=epochs)
@@ -133,7 +134,8 @@ def _searched(defect: Mutant) -> tuple[Configuration, ...]:
 def _proof(defect: Mutant, settings: Configuration, schedule: bytes) -> Proof:
     """Return the proof for a schedule that detects the mutant.
 
-    If proofs.yaml has a shorter schedule that still detects the mutant, the proof starts from that schedule.
+    If proofs.yaml has a shorter schedule that still detects the mutant, that schedule is used instead. Searches then
+    look for even shorter schedules.
     """
     written = proofs().get(defect.name)
     if written is not None and _unbounded(written.settings) == _unbounded(settings) and _still_holds(defect, written):
@@ -144,7 +146,7 @@ def _proof(defect: Mutant, settings: Configuration, schedule: bytes) -> Proof:
 
 
 def _shortest(defect: Mutant, settings: Configuration, schedule: bytes) -> Proof:
-    """Return the proof for a schedule that is already known to be shortest within its own bounds.
+    """Return the proof for a schedule that is already known to be shortest within the bounds that it needs.
 
     If a search with larger bounds finds a shorter schedule, the proof has the shorter schedule instead.
     """
@@ -227,7 +229,7 @@ def _written(proof: Proof) -> dict[str, Any]:
 def main(names: Sequence[str]) -> None:
     """Print new entries of proofs.yaml for the named mutants, or for all mutants if `names` is empty.
 
-    The reasons of undetectable mutants are copied from the current file.
+    The reasons of undetectable mutants are copied from the current proofs.yaml.
     """
     document: dict[str, Any] = {"detectable": {}, "undetectable": {}}
     for defect in PROTOCOL_DEFECTS:

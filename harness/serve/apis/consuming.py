@@ -22,7 +22,7 @@ _Part = dict[str, Any]
 
 
 async def fetch(cluster: ServedCluster, r: int, request: ClientRequest) -> dict[str, Any]:
-    """Return records up to broker r's high watermark. If there is none yet, wait up to the request's `max_wait`."""
+    """Return records up to broker r's high watermark. Without such a record, wait up to the request's `max_wait`."""
     cluster.note_consumer(request.client)
     asked = _served_part(cluster, request)
     if asked is not None:
@@ -38,7 +38,10 @@ async def fetch(cluster: ServedCluster, r: int, request: ClientRequest) -> dict[
 
 
 def _of_partition(cluster: ServedCluster, r: int, part: _Part, topic: str, asked: Any) -> _Part:
-    """Return the response for one partition. All partitions except the served one are unknown."""
+    """Return the response for one partition of a request: an error for any partition except the served partition.
+
+    `part` has fields of the served partition's response, which replace the fields of an empty response.
+    """
     is_served = (topic, asked.partition) == (cluster.topic, 0)
     code = ErrorCode.none if is_served else ErrorCode.unknown_topic_or_partition
     p = cluster.partition.state
@@ -49,7 +52,7 @@ def _of_partition(cluster: ServedCluster, r: int, part: _Part, topic: str, asked
 
 
 def _served_part(cluster: ServedCluster, request: ClientRequest) -> Any:
-    """Return the part of a request about the served partition, or None if the request does not name the partition."""
+    """Return the entry of a request for the served partition, or None if the request does not name this partition."""
     parts = ((topic.topic, each) for topic in request.body.topics for each in topic.partitions)
     return next((each for name, each in parts if (name, each.partition) == (cluster.topic, 0)), None)
 
@@ -83,7 +86,7 @@ def _serves(cluster: ServedCluster, r: int, offset: int) -> bool:
 def _diverging(cluster: ServedCluster, r: int, asked: Any) -> _Part:
     """Return the end of the consumer's last epoch if the consumer has read records that r lacks (KIP-595).
 
-    If r cannot find the end, return an error. If the records agree, return nothing.
+    If broker r cannot find the end, return an error. If the records agree, return an empty dictionary.
     """
     last = getattr(asked, "last_fetched_epoch", NO_EPOCH)
     if last == NO_EPOCH:
@@ -98,9 +101,9 @@ def _diverging(cluster: ServedCluster, r: int, asked: Any) -> _Part:
 
 
 def _redirected(cluster: ServedCluster, r: int, asked: Any) -> _Part:
-    """Return the consumer's preferred read replica: the follower of the schedule's next `consume` (KIP-392).
+    """Return the preferred read replica: the follower that the schedule's current `consume` event names (KIP-392).
 
-    If the schedule requires no follower, or the follower cannot serve the consumer, return nothing.
+    Without a `consume` event, or if the follower cannot serve the consumer, return an empty dictionary.
     """
     p = cluster.partition.state
     follower = cluster.gate.opened_for(Verb.CONSUME)
@@ -113,7 +116,7 @@ def _redirected(cluster: ServedCluster, r: int, asked: Any) -> _Part:
 
 
 def _read(cluster: ServedCluster, r: int, offset: int) -> _Part:
-    """Return the next record, or all records if the gate is free. Return nothing if the consumer can read none now."""
+    """Return the next record, or all records if no schedule runs. Empty if the consumer can read no record now."""
     p = cluster.partition.state
     end = min(p.high_watermark[r], p.leo[r])
     if offset >= end or not cluster.gate.admits(Verb.CONSUME, r):

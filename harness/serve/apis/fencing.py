@@ -19,9 +19,9 @@ CODES = {
 
 
 def epoch_error(p: Partition, r: int, epoch: int) -> ErrorCode:
-    """Return the error for a request that carries a leader epoch (KIP-320, Partition.checkCurrentLeaderEpoch).
+    """Return the error for the leader epoch of a request to broker r (KIP-320, Partition.checkCurrentLeaderEpoch).
 
-    The result is `none` if the epoch is right, or if it is -1 because the request carries no epoch.
+    The result is `none` if r knows the same leader epoch, or if `epoch` is -1 (a request without a leader epoch).
     """
     if epoch == NO_EPOCH or epoch == p.known_epoch[r]:
         return ErrorCode.none

@@ -20,7 +20,7 @@ async def find_coordinator(cluster: ServedCluster, r: int, request: ClientReques
 
 
 async def join_group(cluster: ServedCluster, r: int, request: ClientRequest) -> dict[str, Any]:
-    """Make the client the only member of the group. As its leader, the client assigns the partition to itself."""
+    """Make the client the only member and the leader of its group. So the client assigns the partition to itself."""
     cluster.note_consumer(request.client)
     protocol = request.body.protocols[0]
     member = {"member_id": _MEMBER, "group_instance_id": None, "metadata": protocol.metadata}

@@ -1,6 +1,6 @@
 """Handle Metadata, ListOffsets and OffsetForLeaderEpoch requests.
 
-The responses have the leader, the ends of the leader's log, and the ends of its epochs.
+The responses have the leader, the start and the high watermark of its log, and the end offsets of leader epochs.
 """
 
 from functools import partial
@@ -62,7 +62,7 @@ def _topic(cluster: ServedCluster, name: str, request: ClientRequest) -> dict[st
 
 
 async def list_offsets(cluster: ServedCluster, r: int, request: ClientRequest) -> dict[str, Any]:
-    """Return the log start offset (timestamp -2) or the high watermark (-1). For other timestamps, return no offset."""
+    """Return the log start offset (timestamp -2) or the high watermark (-1). For other timestamps, the offset is -1."""
     return {"topics": responses(request.body.topics, "name", partial(_offset, cluster, r))}
 
 
@@ -78,7 +78,7 @@ def _offset(cluster: ServedCluster, r: int, topic: str, asked: Any) -> dict[str,
 
 
 async def offset_for_leader_epoch(cluster: ServedCluster, r: int, request: ClientRequest) -> dict[str, Any]:
-    """Return the end offset of an epoch in the leader's log, with the lookup of the model's `consumer.validate`."""
+    """Return the end offset of an epoch in the leader's log, found as in the model's `consumer.validate`."""
     return {"topics": responses(request.body.topics, "topic", partial(_epoch_end, cluster, r))}
 
 

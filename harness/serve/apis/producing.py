@@ -42,7 +42,7 @@ async def produce(cluster: ServedCluster, r: int, request: ClientRequest) -> dic
 
 
 async def _appended(cluster: ServedCluster, r: int, client: str, data: bytes) -> tuple[ErrorCode, int]:
-    """Append a batch and wait for its acknowledgement. Returns the error code, and the first offset or NONE."""
+    """Append a batch and wait for its acknowledgement. Returns the error code, and the batch's offset or NONE."""
     try:
         records = sent_records(data)
     except BatchError as error:
@@ -63,11 +63,11 @@ async def _appended(cluster: ServedCluster, r: int, client: str, data: bytes) ->
 
 
 async def _append(cluster: ServedCluster, r: int, sent: Sent) -> tuple[Refusal, int]:
-    """Append a record as soon as the gate and the producer's window admit it.
+    """Append a record as soon as the schedule's gate and the producer's window admit the record.
 
     Returns the reason why the record is rejected (or APPLIED), and the record's number. A record whose response was
-    lost is not appended again. A replica that metadata do not name as the leader rejects the record, even if it
-    presumes leadership. So the producer finds the leader that the schedule requires.
+    lost is not appended again. If metadata responses name another leader than r, broker r rejects the record,
+    so that the producer turns to the leader that the schedule requires.
     """
     partition = cluster.partition
     while True:
@@ -90,7 +90,7 @@ async def _append(cluster: ServedCluster, r: int, sent: Sent) -> tuple[Refusal, 
 
 
 async def _acknowledgement(cluster: ServedCluster, r: int, number: int) -> ErrorCode:
-    """Wait until the record is acknowledged, or the request for it fails at r. Returns the error code."""
+    """Wait until the record is acknowledged, or its produce request fails at broker r. Returns the error code."""
     partition = cluster.partition
     p = partition.state
     while p.acks == Acks.ALL and p.waiting[r] >> number & 1:

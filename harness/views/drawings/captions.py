@@ -50,7 +50,7 @@ def moved(name: str, previous: int, current: int, arrow: str = "->") -> str:
 
 
 def remote_leos(replica: ReplicaScene) -> list[str]:
-    """Return the remote LEOs that a leader knows, as lines with two replicas each: `remote LEO B 1, C 0`."""
+    """Return the log end offsets of followers that a leader knows, two in each line: `remote LEO B 1, C 0`."""
     known = [f"{name} {leo}" for name, leo in replica.remote_leos]
     pairs = [", ".join(known[i : i + 2]) for i in range(0, len(known), 2)]
     return [f"{'remote LEO ' if i == 0 else ''}{pair}" for i, pair in enumerate(pairs)]
@@ -138,7 +138,7 @@ def permitted(run: Run) -> str:
 def _permitted_loss(run: Run) -> str:
     """Return a text about records that were lost after more failures than KIP-966 tolerates. Empty if there are none.
 
-    The failures are failures of replicas that lost records. No property counts the loss as a violation.
+    No property counts such a loss as a violation.
     """
     if not (run.steps and promises.are_void(run.steps[-1].state)):
         return ""

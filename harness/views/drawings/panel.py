@@ -102,7 +102,7 @@ class _Note:
 
 
 def _notes(replica: ReplicaScene, scene: Scene) -> list[_Note]:
-    """Return the notes of a replica: messages in flight, ISR proposals, and offsets on disk."""
+    """Return the notes about a replica, such as messages in flight, ISR proposals, and offsets on disk."""
 
     def marked(*names: str) -> str:
         return "" if replica.changed.isdisjoint(names) else _CHANGED
@@ -176,7 +176,7 @@ def _cell(row: ET.Element, cell: RecordCell, classes: str) -> None:
 def _missing(row: ET.Element, missing: Missing, *, taken: bool) -> None:
     """Draw an octagon for a missing record, at the offset where the record belongs.
 
-    If another record is there (`taken`), draw a small octagon in the corner of its box.
+    If another record is there (`taken`), draw a small octagon in the corner of that record's box.
     """
     x, y, wide, high = _x(missing.offset), float(_BOX_TOP), float(_BOX), float(_HEIGHT)
     if taken:

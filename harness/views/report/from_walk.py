@@ -40,8 +40,8 @@ def page(
 ) -> ReportPage:
     """Return the content of the report of a random run. `reproduce` is the command that runs the same schedules again.
 
-    `unreached` maps each protocol to the situations that a search reached and the run did not reach. `about` has
-    further facts about the run.
+    `unreached` maps each protocol to the situations (for coverage) that a search reached and the run did not reach.
+    `about` has further facts about the run.
     """
     settings = walker.settings
     together = summary.by_reproducer(findings)

@@ -36,7 +36,7 @@ def _found(history: History) -> Mapping[str, Sequence[int]]:
 
 
 def _covered(history: History) -> Mapping[str, Sequence[int | None]]:
-    """Return the growth of coverage, by protocol: for each campaign, the situations met by all campaigns up to it.
+    """Return the growth of coverage by protocol: the number of situations met up to the end of each campaign.
 
     None marks a campaign that did not run the protocol.
     """

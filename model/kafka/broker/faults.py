@@ -43,7 +43,7 @@ def lose_unflushed(p: State, r: int) -> None:
 
 
 def wipe(p: State, r: int) -> int:
-    """Lose r's log directory, for example by a disk failure. r's process dies. Its next restart finds an empty log.
+    """Lose r's log directory, for example by a disk failure. r's process dies. The next restart finds an empty log.
 
     No broker reports the loss to the controller, so the loss does not change the ISR.
     """

@@ -32,7 +32,7 @@ def register(p: State, r: int) -> int:
 
 
 def take_in(p: State, r: int) -> None:
-    """Write r's registration to the metadata log. r will learn the current update, but no earlier update."""
+    """Write r's registration to the metadata log. r will not learn updates older than the current one."""
     eligible_leaders.follow_registration(p, r)
     p.incarnation[r] = Incarnation.CATCHING_UP
     p.known_epoch[r] = p.controller_epoch - 1
@@ -56,9 +56,10 @@ def return_at_once(p: State, r: int) -> int:
 
 
 def take_for_failed(p: State, r: int) -> int:
-    """Treat r as failed: end r's leadership, and remove r from the ISR.
+    """Treat r as failed: end r's leadership, and remove r from the ISR unless r is its last member.
 
-    Returns EPOCHS_BOUND if this change needs a leader epoch beyond the bound of the run, APPLIED otherwise.
+    With eligible leader replicas (KIP-966) the last member leaves the ISR too. Returns EPOCHS_BOUND if this change
+    needs a leader epoch beyond the bound of the run, APPLIED otherwise.
     """
     if controller.why_not_expired(p, r) == APPLIED:
         if not controller.may_end_session(p, r):

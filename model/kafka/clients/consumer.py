@@ -18,7 +18,7 @@ from epochfuzz.model.kafka.vocabulary.state import DELETED, NONE, State
 
 
 def consume(p: State, r: int) -> int:
-    """Let the consumer read the next record from r, if it is below r's high watermark."""
+    """Let the consumer read the next record from r, if this record is below r's high watermark."""
     if not p.consumer:
         return Refusal.CONSUMER_OFF
     refusal = why_not_served(p, r)
@@ -41,8 +41,8 @@ def consume(p: State, r: int) -> int:
 def skip_deleted(p: State, r: int) -> int:
     """Move the consumer's position from below r's log start to the log start.
 
-    The error of r is OFFSET_OUT_OF_RANGE, and the client has auto.offset.reset=earliest. The consumer keeps its
-    position if there is nothing to read from the log start on.
+    r responds with the error OFFSET_OUT_OF_RANGE, and the client has auto.offset.reset=earliest. If r has no readable
+    record at or after its log start, the consumer keeps its position.
     """
     if p.log_start[r] >= min(p.high_watermark[r], p.leo[r]):
         return Refusal.NOTHING_TO_CONSUME
@@ -71,7 +71,7 @@ def why_not_served(p: State, r: int) -> int:
 
 
 def is_read_replica(p: State, follower: int) -> bool:
-    """Return whether a follower's leader sends the consumer to that follower (KIP-392).
+    """Return whether the leader that `follower` knows sends the consumer to `follower` (KIP-392).
 
     The leader does this if it has received a fetch of the follower from the consumer's position or a later offset. The
     follower has truncated its log before this fetch, so both logs agree below the position. The consumer's position
@@ -86,7 +86,7 @@ def is_read_replica(p: State, follower: int) -> bool:
 
 
 def refresh(p: State, r: int) -> int:
-    """Let the consumer learn that r leads a later epoch, and validate its position there."""
+    """Let the consumer learn that r leads a later epoch, and validate its position at r."""
     if not p.consumer:
         return Refusal.CONSUMER_OFF
     if not presumes_leadership(p, r):
@@ -127,9 +127,10 @@ def report_truncation(p: State, epoch: int, end: int) -> None:
 
 
 def skipped(p: State) -> int:
-    """Return the set of records that the true leader has below the consumer's position and the consumer has not read.
+    """Return the true leader's records that the consumer skipped: below the consumer's position, but never read.
 
-    The set is empty if there is no true leader, or if the consumer does not know the true leader's epoch.
+    The true leader is up, leads the controller's current epoch, and knows that it leads. The set is empty if there is
+    no true leader, or if the consumer does not know the true leader's epoch.
     """
     leader = controller.true_leader(p)
     if leader == NONE or p.known_epoch[leader] != p.consumer_epoch:

@@ -1,11 +1,11 @@
 """The committed position of a consumer: the consumer commits its position to its group, and may restart from there.
 
-A committed position is an offset, and since KIP-320 also the leader epoch of the last record before it. A consumer that
-restarts asks the group's coordinator for the committed position. If the position has an epoch, the consumer validates
-the position at the leader, as after a change of leader (ConsumerCoordinator.initWithCommittedOffsetsIfNeeded,
-SubscriptionState.seekUnvalidated). Without an epoch there is no validation: an application that commits
-`new OffsetAndMetadata(offset)` gives up this check (KAFKA-20507). Kafka stores committed positions in another
-partition. In the model this partition never loses a position.
+A committed position is an offset, and since KIP-320 also the leader epoch of the last record before the offset. A
+consumer that restarts asks the group's coordinator for the committed position. If the position has an epoch, the
+consumer validates the position at the leader, as after a change of leader
+(ConsumerCoordinator.initWithCommittedOffsetsIfNeeded, SubscriptionState.seekUnvalidated). Without an epoch there is no
+validation: an application that commits `new OffsetAndMetadata(offset)` gives up this check (KAFKA-20507). Kafka stores
+committed positions in another partition. In the model this partition never loses a position.
 """
 
 from epochfuzz.model.kafka.clients import consumer
@@ -54,5 +54,5 @@ def reset(p: State, r: int) -> int:
 
 
 def validates(p: State) -> bool:
-    """Return whether a restarted consumer validates its committed position."""
+    """Return whether a restarted consumer validates its committed position at the leader (KIP-320)."""
     return commits_epochs(p) and p.consumer_restart == ConsumerRestart.VALIDATED

@@ -27,7 +27,7 @@ def abort(p: State, r: int) -> int:
 def end(p: State, r: int, decision: int) -> int:
     """Let the coordinator commit or abort the transaction, as `decision` says, and send the marker to r.
 
-    If the coordinator has made this decision before, it only sends the marker again.
+    If the coordinator has already made this decision, the event only sends the marker again.
     """
     if not has_transactions(p):
         return Refusal.DOES_NOT_HAPPEN
@@ -41,7 +41,7 @@ def end(p: State, r: int, decision: int) -> int:
 
 
 def decide(p: State, decision: int) -> None:
-    """Record the decision to commit or abort the transaction. No failure of a broker changes the decision."""
+    """Store the decision to commit or abort the transaction. No failure of a broker changes the decision."""
     p.transaction = decision
     if decision == Transaction.COMMITTING:
         p.committed_records |= p.transaction_records
@@ -53,8 +53,9 @@ def decide(p: State, decision: int) -> None:
 def write_marker(p: State, r: int) -> int:
     """Append the marker of the decided transaction to the log of leader r.
 
-    The log must end with a record of the transaction. If no log has a record of the transaction any more, the
-    transaction ends without a marker.
+    If r's log does not end with a record of the transaction, the event is not enabled (Refusal.NOTHING_TO_MARK). But if
+    no log has a record of the transaction any more, or if a late marker has ended the transaction in r's log, the
+    transaction ends without another marker.
     """
     if not replication.presumes_leadership(p, r):
         return Refusal.DOES_NOT_LEAD if p.up[r] else Refusal.IS_DOWN

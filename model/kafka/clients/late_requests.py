@@ -1,10 +1,10 @@
 """Late requests of a transactional producer and its coordinator: they arrive after the end of their transaction.
 
-A record that arrives behind the marker of its transaction begins a transaction in the log that the coordinator does not
-know. No marker follows, and the last stable offset stays (KAFKA-12671). If the producer's next transaction has already
-begun, the late record becomes part of the next transaction. A late copy of a marker ends the next transaction in the
-log, before the coordinator has decided to commit or abort it. KIP-890 and KIP-1228 let the leader reject these late
-requests.
+If a record arrives behind the marker of its transaction, the log has an open transaction, but the coordinator does not
+know this transaction. No marker follows, and the last stable offset does not advance (KAFKA-12671). If the producer's
+next transaction has already begun, the late record becomes part of the next transaction. A late copy of a marker ends
+the next transaction in the log, before the coordinator has decided to commit or abort it. KIP-890 and KIP-1228 let the
+leader reject these late requests.
 
 At most one record is late at a time. The coordinator learns of the producer's transaction in the event `begin` or
 `delay` (AddPartitionsToTxn).

@@ -245,12 +245,16 @@ def _values(p: Partition, kinds: Iterable[Seen], r: int) -> dict[str, Any]:
 
 
 def log_entries(p: Partition, r: int) -> list[tuple[int, int]]:
-    """Return the (record id, leader epoch) pairs of r's log, by offset."""
+    """Return the (record id, leader epoch) pairs of r's log, in ascending order of their offsets."""
     return [(log.at(p.log_record[r], offset), log.at(p.log_epoch[r], offset)) for offset in range(p.leo[r])]
 
 
 def record_name(p: Partition, record: int) -> str:
-    """Return `m0` for record 0, `COMMIT` or `ABORT` for the marker of a transaction, `DELETED` below a log start."""
+    """Return the name of a record in a log.
+
+    The name is `m0` for record 0, `COMMIT` or `ABORT` for the marker of a transaction, and `DELETED` for a deleted
+    record below the log start.
+    """
     if has_retention(p) and record == DELETED:
         return "DELETED"
     return Marker(record).name if transactions.is_marker(p, record) else f"m{record}"
@@ -262,5 +266,5 @@ def replica_name(r: int) -> str | None:
 
 
 def members(replica_set: int) -> list[str]:
-    """Return the letters of the replicas in a set (bit r for replica r), in order."""
+    """Return the letters of the replicas in a set (bit r for replica r), in alphabetical order."""
     return [name for r, name in enumerate(REPLICA_NAMES) if replica_set >> r & 1]

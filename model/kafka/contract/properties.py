@@ -44,24 +44,33 @@ def readable_end(p: State, r: int) -> int:
 
 
 def committed_loss(p: State) -> bool:
-    """A record that consumers could read is missing on the true leader, or another record has its place."""
+    """A record that consumers could read is missing on the true leader, or another record has its place.
+
+    The true leader is up, leads the controller's current epoch, and knows that it leads.
+    """
     leader = controller.true_leader(p)
     return leader != NONE and promises.exposed_are_lost(p, leader) and not promises.are_void(p)
 
 
 def acked_loss(p: State) -> bool:
-    """A record whose producer got an acknowledgement is missing on the true leader, or another record has its place."""
+    """A record whose producer got an acknowledgement is missing on the true leader, or another record has its place.
+
+    The true leader is up, leads the controller's current epoch, and knows that it leads.
+    """
     leader = controller.true_leader(p)
     return leader != NONE and promises.lost_acked(p, leader) != 0 and not promises.are_void(p)
 
 
 def duplicate(p: State) -> bool:
-    """A record occurs twice below the true leader's high watermark."""
+    """A record occurs twice below the true leader's high watermark.
+
+    The true leader is up, leads the controller's current epoch, and knows that it leads.
+    """
     return p.retries and has_duplicate(p, controller.true_leader(p))
 
 
 def has_duplicate(p: State, leader: int) -> bool:
-    """Return whether a record occurs twice below a leader's high watermark (NONE: no leader)."""
+    """Return whether a record occurs twice below a leader's high watermark; False if `leader` is NONE."""
     if leader == NONE:
         return False
     found = 0
@@ -75,12 +84,18 @@ def has_duplicate(p: State, leader: int) -> bool:
 
 
 def reordered(p: State) -> bool:
-    """Records below the true leader's high watermark are in another order than the producer sent them."""
+    """Records below the true leader's high watermark are in another order than the producer sent them.
+
+    The true leader is up, leads the controller's current epoch, and knows that it leads.
+    """
     return p.retries and is_reordered(p, controller.true_leader(p))
 
 
 def is_reordered(p: State, leader: int) -> bool:
-    """Return whether a record below a leader's high watermark (NONE: no leader) first occurs after a later record."""
+    """Return whether the records below a leader's high watermark are in another order than the producer sent them.
+
+    Only the first occurrence of each record counts. Returns False if `leader` is NONE.
+    """
     if leader == NONE:
         return False
     found = 0
@@ -94,7 +109,10 @@ def is_reordered(p: State, leader: int) -> bool:
 
 
 def skipped(p: State) -> bool:
-    """The consumer has skipped a record of the true leader, and the consumer knows this leader's epoch."""
+    """The consumer has skipped a record of the true leader, and the consumer knows this leader's epoch.
+
+    The true leader is up, leads the controller's current epoch, and knows that it leads.
+    """
     return p.consumer and consumer.skipped(p) != 0
 
 
@@ -234,10 +252,10 @@ class Property:
     """A property, with the function that detects a violation and the texts that describe the violation.
 
     `violations(p)` yields a sentence for each violation. `failure` names the exception that a state machine raises.
-    `permitted(settings)` is true if the settings allow a violation, as acks=1 does. `at_end`: the property is checked
-    after all faults have stopped. `is_warning`: a violation loses no record, but may lead to a loss. `applies(p)` is
-    true if the property can be broken under the protocol and the settings of `p`. `yields_to` lists settings that
-    enable faults. These faults may break the property under any protocol.
+    `permitted(settings)` is true if the settings allow a violation, such as a lost record with acks=1. `at_end`: the
+    property is checked after all faults have stopped. `is_warning`: a violation loses no record, but may lead to a
+    loss. `applies(p)` is true if the property can be broken under the protocol and the settings of `p`. `yields_to`
+    lists settings that enable faults. These faults may break the property under any protocol.
 
     `seen_in` lists the visible values (observation.py) that the check needs. It is empty if the check also needs values
     that are not visible, such as responses in flight.
@@ -424,7 +442,7 @@ class UnknownProperty(ValueError):
 
 
 def named(name: str) -> Property:
-    """Return the property with a name. Raises UnknownProperty."""
+    """Return the property with the given name. Raises UnknownProperty."""
     if name not in BY_NAME:
         raise UnknownProperty(f"unknown property {name!r}; {nearest(name, NAMES, 'the properties are')}")
     return BY_NAME[name]

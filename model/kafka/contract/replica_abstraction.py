@@ -1,4 +1,4 @@
-"""Shapes: a number for a replica's situation relative to the others, without absolute offsets and epochs.
+"""Shapes: a number for a replica's situation relative to the other replicas, without absolute offsets and epochs.
 
 A shape contains offsets relative to the leader's log, and epochs relative to the controller's epoch. Large differences
 count as equal. So a late state of a schedule can have the same shapes as an early state. When epochfuzz chooses
@@ -28,12 +28,12 @@ def shape(p: State, r: int) -> int:
 
 
 def near(difference: int, least: int) -> int:
-    """Return a difference, clamped to the range from `least` to _NEAR."""
+    """Return a difference, clamped to the range from `least` to 2 (_NEAR)."""
     return max(least, min(difference, _NEAR))
 
 
 def whom(known: int, r: int, leader: int) -> int:
-    """Return a code for the leader that r knows: 0 none, 1 itself, 2 the current update's leader, 3 another."""
+    """Return a code for the leader that r knows: 0 no leader, 1 r itself, 2 `leader`, 3 another replica."""
     if known == NONE:
         return 0
     if known == r:

@@ -2,7 +2,7 @@
 
 A run executes all lines of code within seconds, so line coverage shows little. But a campaign may have missed an event
 in a particular state, such as an event at a stale leader whose log has diverged from the log of the new leader. A
-situation is a number that packs one value for each Aspect.
+situation is a number that packs one value for each Aspect, such as the event or the role of the replica.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Phase, State
 
 @dataclass(frozen=True)
 class Aspect:
-    """One part of a situation, such as the replica's role: its name, its possible values, and its lowest bit."""
+    """One part of a situation, such as the event: a name, the possible values, and the lowest bit (`shift`)."""
 
     name: str
     values: tuple[str, ...]
@@ -54,14 +54,17 @@ KINDS = len(VERBS) << 3  # every kind of situation is less than this, see `kind_
 
 
 def describe(situation: int) -> dict[str, str]:
-    """Return a situation in words: a dictionary from the name of each aspect to its value, the event first."""
+    """Return a situation in words: a dictionary from the names of the aspects to their values. The event is first."""
     return {
         aspect.name: aspect.values[situation >> aspect.shift & (1 << aspect.bits) - 1] for aspect in reversed(ASPECTS)
     }
 
 
 def kind_of(situation: int) -> int:
-    """Return the kind of a situation: a number for its event and its replica's role. Failures are grouped by kind."""
+    """Return the kind of a situation: a number for the event and the role of the replica (such as leader or follower).
+
+    epochfuzz groups failures by kind.
+    """
     return situation >> 13
 
 

@@ -34,7 +34,10 @@ def _if_it_binds(described: Callable[[Partition], Iterator[str]]) -> Callable[[P
 
 @_if_it_binds
 def lost_exposed(p: Partition) -> Iterator[str]:
-    """Describe each record that consumers could read and that is missing at its offset on the true leader."""
+    """Describe each record that consumers could read and that is missing at its offset on the true leader.
+
+    The true leader is up, leads the controller's current epoch, and knows that it leads.
+    """
     leader = controller.true_leader(p)
     if leader == NONE:
         return
@@ -50,7 +53,10 @@ def lost_exposed(p: Partition) -> Iterator[str]:
 
 @_if_it_binds
 def lost_acked(p: Partition) -> Iterator[str]:
-    """Describe each acknowledged record that the true leader does not have."""
+    """Describe each acknowledged record that the true leader does not have.
+
+    The true leader is up, leads the controller's current epoch, and knows that it leads.
+    """
     leader = controller.true_leader(p)
     if leader == NONE:
         return
@@ -70,7 +76,10 @@ def _not_at_their_offsets(p: Partition, leader: int, missing: int) -> Iterator[s
 
 
 def duplicated(p: Partition) -> Iterator[str]:
-    """Describe each record that occurs more than once below the high watermark of the true leader."""
+    """Describe each record that occurs more than once below the high watermark of the true leader.
+
+    The true leader is up, leads the controller's current epoch, and knows that it leads.
+    """
     for record, offsets in _readable_offsets(p).items():
         if len(offsets) > 1:
             at = " and ".join(map(str, offsets))
@@ -78,7 +87,10 @@ def duplicated(p: Partition) -> Iterator[str]:
 
 
 def out_of_order(p: Partition) -> Iterator[str]:
-    """Describe each record below the true leader's high watermark that follows a later record."""
+    """Describe each record that follows a later record below the true leader's high watermark.
+
+    The true leader is up, leads the controller's current epoch, and knows that it leads.
+    """
     latest = NONE
     for record in _readable_offsets(p):  # in the order of their first offsets
         if record < latest:
@@ -87,7 +99,10 @@ def out_of_order(p: Partition) -> Iterator[str]:
 
 
 def passed_over(p: Partition) -> Iterator[str]:
-    """Describe each record of the true leader that the consumer has skipped: below its position, but never read."""
+    """Describe each record of the true leader that is below the consumer's position, but that the consumer never read.
+
+    The true leader is up, leads the controller's current epoch, and knows that it leads.
+    """
     if p.consumer:
         for record in observation.record_ids(consumer.skipped(p)):
             leader = REPLICA_NAMES[controller.true_leader(p)]
@@ -112,7 +127,7 @@ def fetch_unanswered(p: Partition) -> Iterator[str]:
 
 
 def unstable(p: Partition) -> Iterator[str]:
-    """Describe the record that holds back the last stable offset after all faults have stopped."""
+    """Describe the record that keeps the last stable offset from advancing after all faults have stopped."""
     leader = controller.true_leader(p)
     if transactions.is_stuck(p, leader):
         stable = transactions.last_stable_offset(p, leader)
@@ -134,7 +149,7 @@ def uncommitted(p: Partition) -> Iterator[str]:
 
 @_if_it_binds
 def diverging(p: Partition) -> Iterator[str]:
-    """Describe each offset below the high watermarks of two replicas where their records differ."""
+    """Describe each offset that is below the high watermarks of two replicas, and where the two records differ."""
     for a, b in combinations(range(p.replicas), 2):
         both = min(p.high_watermark[a], p.high_watermark[b], p.leo[a], p.leo[b])
         for offset in _offsets_where_records_differ(p, a, b, both):
@@ -159,7 +174,7 @@ def beyond_log(p: Partition) -> Iterator[str]:
 
 @_if_it_binds
 def missing_in_isr(p: Partition) -> Iterator[str]:
-    """Describe each record below a leader's high watermark that a live member of the controller's ISR lacks."""
+    """Describe each record that is below a leader's high watermark, and that a live member of the ISR lacks."""
     for leader in range(p.replicas):
         if not presumes_leadership(p, leader):
             continue
@@ -174,7 +189,10 @@ def missing_in_isr(p: Partition) -> Iterator[str]:
 
 
 def incomplete_joining(p: Partition) -> Iterator[str]:
-    """Yield one sentence if a replica joined the ISR too early. The state does not record which replica it was."""
+    """Yield one sentence if a replica joined the ISR without a record below the leader's high watermark.
+
+    The state does not show which replica has joined.
+    """
     if p.joined_incomplete:
         yield "a replica has joined the ISR without a record below the HW of the leader that proposed it"
 

@@ -1,9 +1,9 @@
 """Broker epochs (KIP-903): they show whether a follower has restarted since its last fetch reached the leader.
 
 A broker gets a new broker epoch each time it registers. Fetches carry the broker epoch. An AlterPartition request
-carries the broker epoch of each member, so the controller can reject a member that has restarted and may have lost
-records. The model does not store broker epochs as numbers. It stores only whether the broker epoch that a leader knows
-is outdated.
+carries the broker epoch of each member of the proposed ISR, so the controller can reject a member that has restarted
+and may have lost records. The model does not store broker epochs as numbers. The model stores only whether the broker
+epoch that a leader knows is outdated.
 """
 
 from epochfuzz.model.kafka.controller import leader_metadata
@@ -38,7 +38,7 @@ def note_restart(p: State, r: int) -> None:
 
 
 def note_fetch(p: State, leader: int, follower: int) -> None:
-    """Record that the leader has received a fetch, and so knows the follower's current broker epoch.
+    """Note that the leader has received a fetch, and so knows the follower's current broker epoch.
 
     Up to 3.6 a leader first checked whether a follower may join the ISR, and read the follower's broker epoch later. If
     the follower restarted and fetched in between, the leader's AlterPartition request carried the new broker epoch,

@@ -128,8 +128,8 @@ def takes_an_epoch(p: State, r: int) -> bool:
 def why_not_expired(p: State, r: int) -> int:
     """Return why the end of r's session would change nothing, or APPLIED if it changes the leader or the ISR.
 
-    The end of the session changes nothing if r does not lead, and is outside the ISR or is its last member. With
-    eligible leader replicas (KIP-966) the last member leaves the ISR too, and becomes eligible.
+    The end of the session changes nothing if r does not lead, and is outside the ISR or is the last member of the ISR.
+    With eligible leader replicas (KIP-966) the last member leaves the ISR too, and becomes eligible.
     """
     if r == leader(p):
         return APPLIED
@@ -221,7 +221,7 @@ def forget_superseded(p: State) -> None:
 
 
 def leader(p: State) -> int:
-    """Return the leader in the controller's current update, NONE for none."""
+    """Return the leader in the controller's current update, or NONE if the partition has no leader."""
     return p.decided_leader[p.controller_epoch]
 
 
@@ -274,7 +274,7 @@ def candidates(p: State) -> int:
 
 
 def next_decision(p: State, r: int) -> int:
-    """Return the leader epoch of the next update that r can learn, NONE if there is none.
+    """Return the leader epoch of the next update that r can learn, or NONE if r can learn no update.
 
     Under ZooKeeper a replica ignores an update without a leader (ReplicaManager.becomeLeaderOrFollower, Kafka 2.0.0).
     """
@@ -285,7 +285,7 @@ def next_decision(p: State, r: int) -> int:
 
 
 def latest_decision(p: State, r: int) -> int:
-    """Return the leader epoch of the latest update that r can learn, NONE if there is none."""
+    """Return the leader epoch of the latest update that r can learn, or NONE if r can learn no update."""
     epoch = p.controller_epoch
     while epoch > p.known_epoch[r]:
         if p.decided_leader[epoch] != NONE or p.leaderless == Leaderless.OBEYED:

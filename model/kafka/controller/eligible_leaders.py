@@ -34,6 +34,6 @@ def follow_registration(p: State, r: int) -> None:
 
 
 def note_clean_shutdown(p: State, r: int) -> None:
-    """Record that r has shut down cleanly: it has written its broker epoch to disk."""
+    """Note that r has shut down cleanly, so that r's broker epoch is on its disk."""
     if tracks_eligible_leaders(p):
         p.clean |= 1 << r

@@ -1,4 +1,4 @@
-"""Fail-over of the controller: another broker takes over, and the old controller has not noticed (ZooKeeper).
+"""Fail-over of the controller: another broker takes over, and the old controller does not notice this yet (ZooKeeper).
 
 The old controller's session with ZooKeeper has expired, for example in a long pause of its process. The old controller
 continues to act as controller until it learns of the fail-over, see deposed_controller.py. There is at most one
@@ -37,18 +37,22 @@ def failover(p: State, r: int) -> int:
 
 
 def is_of_rival(p: State, epoch: int) -> bool:
-    """Return whether the deposed controller made the update that opened `epoch`, known to the new controller too."""
+    """Return whether `epoch` is the leader epoch of a conditional write by the deposed controller.
+
+    The new controller knows this epoch. For an unconditional write the result is False, because the new controller
+    never notices this write.
+    """
     return p.rival == Rival.HAS_DECIDED and not rival_overwrites(p) and epoch == p.rival_epoch + 1
 
 
 def note_sender(p: State, r: int, epoch: int) -> None:
-    """Record that r knows the new controller, if the new controller made the update that opened `epoch`."""
+    """Note that r knows the new controller, if the new controller made the update that opened `epoch`."""
     if tells_controllers_apart(p) and p.rival != Rival.ABSENT and epoch > p.rival_epoch and not is_of_rival(p, epoch):
         p.met |= 1 << r
 
 
 def forget_sender(p: State, r: int) -> None:
-    """Record that r no longer knows which controller is the new one, because r's process dies."""
+    """Note that r no longer knows which controller is the new one, because r's process dies."""
     p.met &= ~(1 << r)
 
 

@@ -1,4 +1,4 @@
-"""A KRaft leader's own metadata about its followers' registrations. It may be older than the controller's state.
+"""A KRaft leader's own metadata about its followers' registrations, perhaps older than the controller's state.
 
 Since 3.3 a leader does not propose a replica for the ISR while its metadata shows this replica fenced or shutting down.
 Since 3.5 the replica's last fetch must also carry the broker epoch in this metadata (Partition.isReplicaIsrEligible).
@@ -55,7 +55,7 @@ def forget(p: State, r: int) -> None:
 
 
 def note_restart(p: State, r: int) -> None:
-    """Record that r has registered again, and that the current leader's metadata does not show this yet."""
+    """Note that r has registered again, and that the current leader's metadata does not show this yet."""
     if leaders_check_incarnations(p):
         for leader in range(p.replicas):
             if leads_current_epoch(p, leader):
@@ -63,7 +63,7 @@ def note_restart(p: State, r: int) -> None:
 
 
 def note_fetch(p: State, leader: int, follower: int) -> None:
-    """Record whether the broker epoch in a fetch differs from the follower's broker epoch in the leader's metadata.
+    """Note whether the broker epoch in a fetch differs from the follower's broker epoch in the leader's metadata.
 
     The fetch carries the follower's current broker epoch. The leader's metadata may still show an older broker epoch.
     """

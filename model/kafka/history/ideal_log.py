@@ -1,9 +1,9 @@
-"""The log as consumers saw it: the record at each offset that a consumer could read. This log must never change.
+"""The log as consumers saw it: for each readable offset, the first record that consumers could read there.
 
 The model needs this log only if producers retry. Without retries a record has one offset, and the set of readable
 records is enough. With retries, a record may be appended again at another offset. So consumers have the guarantee that
-each offset keeps its record. The field `seen` is the log in the format of log.py, and `seen_end` is its end. If another
-record becomes readable at an offset of this log, the first record at this offset is lost.
+each offset keeps its record. The field `seen` is this log in the format of log.py, and `seen_end` is its end. If
+another record becomes readable at an offset of this log, the first record at this offset is lost.
 """
 
 from collections.abc import Iterator

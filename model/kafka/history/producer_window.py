@@ -1,4 +1,4 @@
-"""The window of a producer that retries: the two records that it sent last and may send again.
+"""The window of a producer that retries: the producer's last two records, which the producer may send again.
 
 This models max.in.flight.requests.per.connection=2, the smallest value that lets requests overtake each other.
 All earlier records are acknowledged or given up.
@@ -14,8 +14,8 @@ MOST = 2
 def has_room(p: State) -> bool:
     """Return whether the producer may send a new record.
 
-    With acks=all, a new record pushes the oldest record out of the window. This record must be acknowledged or given
-    up. With other acks there is always room.
+    With acks=all, a new record pushes the oldest record out of the window. So there is room only if the oldest
+    record is acknowledged or given up. With other acks there is always room.
     """
     leaves = p.produced - MOST
     return p.acks != Acks.ALL or leaves < 0 or is_done(p, leaves)
@@ -27,9 +27,9 @@ def is_done(p: State, record: int) -> bool:
 
 
 def oldest_unanswered(p: State) -> int:
-    """Return the oldest record that the producer may send again, NONE if there is none.
+    """Return the oldest record that the producer may send again. Returns NONE if every record is done.
 
-    With acks other than all there is none, because the producer never sends a record again.
+    With acks other than all the result is NONE, because the producer never sends a record again.
     """
     if p.acks == Acks.ALL:
         for record in range(max(0, p.produced - MOST), p.produced):

@@ -35,11 +35,11 @@ def note_offset(p: State, record: int, offset: int) -> None:
 
 
 def remember_readable(p: State, r: int, start: int) -> None:
-    """Record that consumers may read the records of leader r from offset `start` to r's high watermark.
+    """Mark the records of leader r from offset `start` to r's high watermark as readable by consumers.
 
     With acks=all, r then responds to the producers of these records (produce_purgatory.answer_producer). A produce
-    request waits for this as long as the leader that received the request leads without a break, also in later epochs
-    (Partition.checkEnoughReplicasReachOffset, Kafka 0.10.2 to 2.7).
+    request waits for its response as long as the leader that received the request leads without a break, also in later
+    epochs (Partition.checkEnoughReplicasReachOffset, Kafka 0.10.2 to 2.7).
     """
     if has_retention(p):
         start = max(start, p.log_start[r])
@@ -52,7 +52,7 @@ def remember_readable(p: State, r: int, start: int) -> None:
 
 
 def expose(p: State, r: int, start: int) -> None:
-    """Record that consumers may read r's records from offset `start` to r's high watermark.
+    """Mark r's records from offset `start` to r's high watermark as readable by consumers.
 
     r is a leader, or a follower that consumers may read from (KIP-392).
     """
@@ -88,7 +88,7 @@ def exposed_are_lost(p: State, r: int) -> bool:
 def lost_exposed(p: State, r: int) -> int:
     """Return the set of records that consumers could read, and that r does not have at their offsets.
 
-    The function is only for runs without retries, where each record has one offset.
+    Call the function only in runs without retries, where each record has one offset.
     """
     return p.exposed & ~standing_or_deleted(p, r)
 
@@ -124,7 +124,7 @@ def note_lossy_failure(p: State) -> None:
 
 
 def note_unclean_recovery(p: State) -> None:
-    """End the guarantees when the last known leader is elected after a failure that lost records.
+    """End the guarantees if a failure has lost records. Call the function at the election of the last known leader.
 
     This election needs min.insync.replicas unclean shutdowns since the last commit. KIP-966 cannot tell which of these
     shutdowns lost records. So a single shutdown with lost records is enough to end the guarantees.

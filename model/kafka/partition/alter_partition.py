@@ -36,9 +36,9 @@ from epochfuzz.model.kafka.vocabulary.state import Alter, State
 def why_not_proposed(p: State, leader: int) -> int:
     """Return why the leader may not propose a change of the ISR now, or APPLIED if it may.
 
-    A pending change or a request in flight prevents the proposal. With IsrQueue.CLEARED_BY_NEWS a metadata update
-    clears the pending change. The leader may then propose another change while its old request is in flight, but sends
-    no request for the new change (KAFKA-12686).
+    A pending change or a request in flight prevents the proposal. With IsrQueue.CLEARED_BY_NEWS (Kafka 2.7
+    and 2.8) a metadata update clears the pending change. The leader may then propose another change while its old
+    request is in flight, but sends no request for the new change (KAFKA-12686).
     """
     if p.pending_isr[leader] != 0:
         return Refusal.ISR_CHANGE_PENDING
@@ -129,7 +129,7 @@ def opens_epoch(p: State, r: int) -> bool:
 
 
 def take_out_of_isr(p: State, r: int) -> None:
-    """Change the ISR to the ISR that r proposes, and open a new leader epoch with r as leader.
+    """Change the controller's ISR to the ISR that r proposes, and open a new leader epoch with r as leader.
 
     The response names the new epoch, and r ignores the response (Partition.handleAlterPartitionUpdate). r learns the
     new epoch from metadata, either before or after the response arrives.
@@ -140,12 +140,12 @@ def take_out_of_isr(p: State, r: int) -> None:
 
 
 def note_joining(p: State, leader: int, joining: int) -> None:
-    """Set `joined_incomplete` if a joining replica lacks a record below the proposing leader's high watermark.
+    """Set `joined_incomplete` if a replica in `joining` lacks a record below the proposing leader's high watermark.
 
     The function skips a KRaft broker that is dead or not registered, and not fenced yet. The controller removes such a
-    broker from the ISR before the broker registers again. Without eligible leader replicas, the controller keeps the
-    last member of the ISR. This function then skips this member too, and only no-committed-loss and no-acked-loss
-    report the lost record.
+    broker from the ISR before the broker registers again. Under protocols without eligible leader replicas
+    (KIP-966), the controller keeps the last member of the ISR. This function skips this member too. Only the properties
+    no-committed-loss and no-acked-loss then report the lost record.
     """
     for r in range(p.replicas):
         if has_heartbeats(p) and broker_epochs.is_away(p, r) and not p.fenced >> r & 1:
@@ -211,7 +211,7 @@ def refuse(p: State, r: int) -> int:
     controller whose session has expired responds UNKNOWN_SERVER_ERROR. The leader then submits the request again. But
     AlterIsrManager drops this second request, because it removes the first request only after the callback
     (KAFKA-14010). Up to 3.0 the change of the ISR then stays pending (Partition.sendAlterIsrRequest). From 3.1.0 to
-    3.2.0 the leader withdraws it (Partition.submitAlterIsr).
+    3.2.0 the leader withdraws the change (Partition.submitAlterIsr).
     """
     if not requests_may_fail(p):
         return Refusal.DOES_NOT_HAPPEN
@@ -229,7 +229,7 @@ def refuse(p: State, r: int) -> int:
 def waits_in_vain(p: State, leader: int) -> bool:
     """Return whether the leader's pending change of the ISR stays pending forever: no response or update can end it.
 
-    The caller checks that a change is pending.
+    The caller must check that a change is pending.
     """
     if p.alter[leader] != Alter.NOTHING and p.alter_mine[leader]:
         return False

@@ -1,4 +1,4 @@
-"""Delayed fetches: a fetch without records to return waits at its leader, in the purgatory of Kafka's DelayedFetch.
+"""Delayed fetches: a fetch waits at the leader if the leader has no records for it (Kafka's DelayedFetch purgatory).
 
 The leader responds when it appends a record, or when the wait time is over (`replica.fetch.wait.max.ms`, 500 ms by
 default). If the leader steps down or dies, the follower fetches again. A follower reads up to the log end offset, so a
@@ -74,16 +74,16 @@ def answer(p: State, leader: int, follower: int) -> None:
 
 
 def is_fenced(p: State, leader: int, follower: int) -> bool:
-    """Return whether the leader rejects the follower's waiting fetch because of its leader epoch (KIP-320).
+    """Return whether the leader rejects the follower's waiting fetch, which carries another leader epoch (KIP-320).
 
-    The fetch carries the leader epoch that the follower knew when it sent the fetch. The leader may know another one
-    now.
+    The fetch carries the leader epoch that the follower knew when it sent the fetch. The leader may know another
+    epoch now.
     """
     return p.fencing == Fencing.EPOCH and p.flight_epoch[follower] != p.known_epoch[leader]
 
 
 def reject_fenced(p: State, leader: int) -> None:
-    """End the waiting fetches of other leader epochs with an error, because the leader's high watermark has risen.
+    """Reject the waiting fetches that carry other leader epochs, because the leader's high watermark has risen.
 
     A leader checks all waiting fetches whenever its high watermark rises (Partition.tryCompleteDelayedRequests,
     DelayedFetch.tryComplete).

@@ -66,7 +66,7 @@ def give_up_answer(p: State, follower: int) -> None:
 
 
 def note_request(p: State, follower: int, leader: int) -> None:
-    """Store the leader that responds and the follower's fetch offset, for the check when the response arrives."""
+    """Store the responding leader and the follower's fetch offset, to check the response when it arrives."""
     if answers_survive_decisions(p):
         p.flight_leader[follower] = leader
         p.flight_from[follower] = p.leo[follower]
@@ -75,7 +75,8 @@ def note_request(p: State, follower: int, leader: int) -> None:
 def outlive_decision(p: State, follower: int) -> None:
     """Discard the response in flight when the follower learns a leader-and-ISR update, or mark the response as old.
 
-    In 2.8.0 the follower has already processed a diverging response at this point, except for the truncation.
+    In 2.8.0 the follower has already processed a diverging response (a response that truncates the log) at this point.
+    Only the truncation is left.
     """
     if p.flight[follower] == Flight.NOTHING:
         return
@@ -111,12 +112,12 @@ def counts(p: State, follower: int) -> bool:
 
 
 def counts_where_followers_ask(p: State, follower: int) -> bool:
-    """Return whether the follower accepts the response, in releases whose followers request an epoch's end first.
+    """Return whether the follower accepts the response, in releases where followers ask for an epoch's end first.
 
-    Until KAFKA-7786 (2.1.1) the follower accepts an epoch's end offset if it still follows the responding leader,
-    whatever the leader epoch of the request is (AbstractFetcherThread.maybeTruncate). The follower accepts a Fetch
-    response only if it is not truncating. In 2.1 each leader-and-ISR update makes the follower truncate, even if it has
-    no epoch to ask for.
+    In these releases a follower asks for the end of its last epoch before it fetches. Until KAFKA-7786 (2.1.1) the
+    follower accepts an epoch's end offset if it still follows the responding leader, whatever the leader epoch of the
+    request is (AbstractFetcherThread.maybeTruncate). The follower accepts a Fetch response only if it is not
+    truncating. In 2.1 each leader-and-ISR update makes the follower truncate, even if it has no epoch to ask for.
     """
     if p.known_leader[follower] != p.flight_leader[follower]:
         return False

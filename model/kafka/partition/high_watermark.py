@@ -102,11 +102,11 @@ def has_fetched(p: State, leader: int, follower: int) -> bool:
 
 
 def note_caught_up(p: State, leader: int, follower: int, offset: int) -> None:
-    """Mark a follower as possibly caught up, because of its fetch from `offset`.
+    """Mark a follower as possibly caught up, if its fetch from `offset` allows this.
 
     In Kafka the fetch must reach the leader's present LEO, or the LEO that the leader had at the follower's last fetch
     (Replica.updateFetchState, lastCaughtUpTimeMs). The model stores this earlier LEO only with `lag_time`. Without
-    `lag_time`, any second fetch counts, and only followers outside the ISR are marked.
+    `lag_time`, any fetch after the first counts, and only followers outside the ISR are marked.
     """
     if p.lag_time:
         lag_time.note_fetch(p, leader, follower, offset)
@@ -140,7 +140,7 @@ def replication_position(p: State, leader: int, follower: int) -> int:
 def advance_follower(p: State, follower: int, leader_high_watermark: int) -> None:
     """Set the follower's HW to the leader's HW in a response, but at most to the follower's LEO.
 
-    The HW may fall after a fail-over (KAFKA-2334). In Fluss the HW becomes the follower's LEO instead
+    The HW may fall after a fail-over (KAFKA-2334). In Apache Fluss the HW becomes the follower's LEO instead
     (ReplicaFetcherThread.processFetchResultFromLocalStorage).
     """
     previous = p.high_watermark[follower]

@@ -1,4 +1,4 @@
-"""In-sync replicas: the leader removes a replica that lags from the ISR, and adds a replica that has caught up.
+"""In-sync replicas: the leader removes a lagging replica from the ISR, and adds a replica that has caught up.
 
 A change of the ISR keeps the leader epoch, except that a removal opens a new leader epoch in KRaft 3.3 to 3.5
 (in_force.shrinking_opens_epoch). Up to Kafka 2.6 the leader makes the change itself, by a conditional write to
@@ -68,8 +68,8 @@ def is_beyond_log(p: State, leader: int, r: int) -> bool:
 def note_shrunk(p: State, leader: int) -> None:
     """Let the leader raise its HW after it has removed a replica from its ISR, or has only proposed the removal.
 
-    Up to 3.0 the proposal is enough. Since 3.1 the leader raises its HW when it gets the response to its proposal
-    (alter_partition.take_isr).
+    From KIP-497 up to 3.0 the proposal is enough. Since 3.1 this function does nothing after a proposal, because the
+    leader raises its HW when the response to the proposal arrives (alter_partition.take_isr).
     """
     if p.isr_change == IsrChange.ATOMIC:
         p.goals |= Goal.ISR_SHRANK

@@ -4,8 +4,8 @@ A leader's high watermark waits for the ISR, and for each replica outside the IS
 (Partition.maybeIncrementLeaderHW since Kafka 0.10.2). A member leaves the ISR if it was not caught up within the lag
 time (Partition.isFollowerOutOfSync).
 
-Time passes only in the event `lapse`. If the setting `lag_time` is off, the lag time passes before every event, and no
-rule of this module applies.
+With the setting `lag_time`, time passes only in the event `lapse`. If this setting is off, the lag time passes before
+every event, and `may_wait_for` is the only rule of this module that applies.
 """
 
 from epochfuzz.model.kafka.controller import leader_metadata
@@ -35,8 +35,8 @@ def lapse(p: State, r: int) -> int:
 def note_fetch(p: State, leader: int, follower: int, offset: int) -> None:
     """Record that the follower has fetched from `offset`, and mark it as caught up if the fetch shows this.
 
-    A follower is caught up if it has every record that the leader has now, or had at the follower's last fetch within
-    the lag time (Replica.updateFetchState, lastCaughtUpTimeMs).
+    A follower is caught up if it has every record that the leader has now, or had at the follower's previous fetch, if
+    that fetch was within the lag time (Replica.updateFetchState, lastCaughtUpTimeMs).
     """
     had = p.fetched_at[leader, follower]
     if offset >= p.leo[leader] or (had != NONE and offset >= had):
@@ -45,7 +45,7 @@ def note_fetch(p: State, leader: int, follower: int, offset: int) -> None:
 
 
 def begin_to_lead(p: State, r: int, members: int) -> None:
-    """Mark the ISR members, and no other replica, as caught up when r begins to lead an epoch.
+    """Mark the ISR members, and no other replica, as caught up, because r begins to lead an epoch.
 
     Kafka's code for this is Partition.makeLeader and Replica.resetReplicaState (up to 3.2,
     Replica.resetLastCaughtUpTime).
@@ -93,7 +93,7 @@ def may_wait_for(p: State, leader: int, r: int) -> bool:
 
 
 def lowest_leo_waited_for(p: State, leader: int, lowest: int) -> int:
-    """Return the lowest LEO of the replicas outside the ISR that delay the high watermark, but at most `lowest`."""
+    """Return the lowest LEO that the high watermark waits for among replicas outside the ISR, but at most `lowest`."""
     for r in range(p.replicas):
         if r != leader and p.remote_leos[leader, r] < lowest and is_waited_for(p, leader, r):
             lowest = max(0, p.remote_leos[leader, r])

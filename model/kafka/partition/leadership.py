@@ -28,9 +28,9 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, Incarnation, Phase, Riv
 
 
 def notify(p: State, r: int) -> int:
-    """Let r learn the next leader-and-ISR update, or else changes within the latest update that it knows.
+    """Let r learn the next leader-and-ISR update. If there is none, let r learn changes within r's leader epoch.
 
-    Returns APPLIED, or a Refusal.
+    Such a change is a new ISR, or a broker that was fenced or registered again. Returns APPLIED, or a Refusal.
     """
     if not p.up[r]:
         return Refusal.IS_DOWN
@@ -164,13 +164,13 @@ def stay_leader(p: State, r: int, epoch_missed: bool) -> None:
 
 
 def assign_epoch_start(p: State, r: int) -> None:
-    """Add r's leader epoch to its epoch cache when r begins to lead, before r appends a record (KAFKA-7415)."""
+    """Add r's leader epoch to r's epoch cache, because r begins to lead. r has appended nothing yet (KAFKA-7415)."""
     if p.epoch_cache == EpochCache.KAFKA_7415:
         epoch_cache.assign(p, r, p.known_epoch[r], p.leo[r])
 
 
 def rival_notify(p: State, r: int) -> int:
-    """Let r learn the deposed controller's update, which bypassed the new controller by an unconditional write.
+    """Let r learn the update that the deposed controller wrote unconditionally, unnoticed by the new controller.
 
     Returns APPLIED, or a Refusal.
     """

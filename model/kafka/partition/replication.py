@@ -1,8 +1,8 @@
 """Replication: a leader appends a record, followers fetch it, and the responses arrive or are lost.
 
-A follower has one request at a time. The response shows the leader's state at the time of the response. It is in flight
-until it arrives, is dropped, or the follower crashes. Under most protocols the follower also discards a response in
-flight when the follower learns a leader-and-ISR update (flight.py).
+A follower has one request at a time. The response shows the leader's state at the time of the response. The response is
+in flight until it arrives, is dropped, or the follower crashes. Under most protocols the follower also discards a
+response in flight when the follower learns a leader-and-ISR update (flight.py).
 """
 
 from epochfuzz.model.kafka.controller import broker_epochs
@@ -38,7 +38,7 @@ def presumes_leadership(p: State, r: int) -> bool:
 
 
 def serves_consumers(p: State, r: int) -> bool:
-    """Return whether consumers may read from r: r believes that it leads, or with KIP-392 r is up."""
+    """Return whether consumers may read from r: r believes it leads, or r is up and followers serve reads (KIP-392)."""
     return p.known_leader[r] == r or (p.follower_reads and p.up[r])
 
 
@@ -70,7 +70,7 @@ def produce(p: State, r: int) -> int:
 
 
 def why_not_sent(p: State, r: int) -> int:
-    """Return why a producer that retries cannot send a new record to r, or why r rejects it; APPLIED if neither."""
+    """Return why a retrying producer cannot send a new record to r, or why r cannot append it; APPLIED if r can."""
     if not producer_window.has_room(p):
         return Refusal.TWO_IN_FLIGHT
     return idempotence.why_not_appended(p, r, p.produced)
@@ -161,7 +161,7 @@ def is_below_log_start(p: State, leader: int, follower: int) -> bool:
 
 
 def is_fenced(p: State, leader: int, follower: int) -> bool:
-    """Return whether the leader rejects the follower's request because of its different leader epoch (KIP-320)."""
+    """Return whether the leader rejects the follower's request, because it carries another leader epoch (KIP-320)."""
     return p.fencing == Fencing.EPOCH and p.known_epoch[follower] != p.known_epoch[leader]
 
 
@@ -200,7 +200,7 @@ def request_records(p: State, follower: int, leader: int) -> None:
     """Respond to a Fetch request with records from the follower's LEO on, and with the leader's HW.
 
     The leader reads the records and its HW before it stores the follower's LEO. If there are no records, the request
-    waits at the leader. The leader reads again after the wait, so this response has a later HW
+    waits at the leader. The leader reads again after the wait, so this response may have a later HW
     (ReplicaManager.fetchMessages, DelayedFetch.onComplete).
     """
     start = p.leo[follower]
@@ -248,10 +248,10 @@ def apply_answer(p: State, follower: int) -> None:
 def apply_out_of_range(p: State, follower: int, end: int) -> None:
     """Truncate the follower's log to `end`, the leader's LEO, after an out-of-range response.
 
-    If the leader's log start is beyond the follower's LEO, the follower deletes its log and restarts it there. Up to
-    Kafka 2.0.0 the follower's process ends instead of the truncation if unclean elections are off, so that no records
-    are lost (ReplicaFetcherThread.handleOffsetOutOfRange). In 2.8.0 the leader's log can be the longer one; then the
-    follower does not truncate (KAFKA-13207).
+    If the leader's log start is beyond the follower's LEO, the follower deletes its log and restarts it at that log
+    start. Up to Kafka 2.0.0 the follower's process ends instead of truncating if unclean elections are off, so that no
+    records are lost (ReplicaFetcherThread.handleOffsetOutOfRange). In 2.8.0 the leader's LEO can be the higher one, and
+    the follower does not truncate (KAFKA-13207).
     """
     if has_retention(p) and p.flight_log_start[follower] > p.leo[follower]:
         log_start.restart_log(p, follower, p.flight_log_start[follower])

@@ -36,7 +36,7 @@ def is_due(p: State, leader_changed: bool, epoch_missed: bool) -> bool:
 
 
 def begin(p: State, r: int) -> None:
-    """Truncate r's log to its high watermark at once, or with KIP-101 prepare r to ask its leader for the offset."""
+    """Truncate r's log to r's high watermark now, or prepare r to ask its leader where to truncate (KIP-101)."""
     p.phase[r] = Phase.FETCHING
     if has_retention(p) and not has_epoch_to_ask_for(p, r):
         cut(p, r, p.high_watermark[r])  # truncateToHighWatermark; has an effect on a restarted log up to 2.3
@@ -63,7 +63,7 @@ def requested_epoch(p: State, r: int) -> int:
 
 
 def answer_epoch_request(p: State, leader: int, epoch: int) -> tuple[int, int]:
-    """Return the leader's response to OffsetsForLeaderEpoch: (epoch, end offset), or (NONE, NONE) for undefined.
+    """Return the leader's response to OffsetsForLeaderEpoch: (epoch, end offset), or (NONE, NONE) if undefined.
 
     With KIP-101 the response has no epoch, and the first element is NONE.
     """
@@ -73,10 +73,10 @@ def answer_epoch_request(p: State, leader: int, epoch: int) -> tuple[int, int]:
 
 
 def apply_epoch_answer(p: State, r: int, epoch: int, end: int) -> None:
-    """Truncate r's log when the response to OffsetsForLeaderEpoch arrives.
+    """Truncate r's log by the response to OffsetsForLeaderEpoch that has arrived: the `end` offset of an `epoch`.
 
-    If the response to r's first request is undefined, r truncates to its high watermark. If a later response is
-    undefined, r's log does not change.
+    The response is undefined if `end` is NONE. If the response to r's first request is undefined, r truncates to its
+    high watermark. If a later response is undefined, r's log does not change.
     """
     was_cut_before = p.phase[r] == Phase.TRUNCATING_FURTHER
     p.phase[r] = Phase.FETCHING
@@ -90,7 +90,11 @@ def apply_epoch_answer(p: State, r: int, epoch: int, end: int) -> None:
 
 
 def cut_stepwise(p: State, r: int, epoch: int, end: int) -> None:
-    """Truncate r's log to the end of the last epoch that both logs have, or ask again for an older epoch (KIP-279)."""
+    """Truncate r's log to the end of the last epoch that both logs have (KIP-279).
+
+    If r's log lacks `epoch` but has an older epoch, r truncates to the end of that older epoch. r then has to ask its
+    leader again.
+    """
     own_epoch, own_end = epoch_cache.end_offset_kip_279(p, r, epoch, p.leo[r])
     if own_epoch == epoch:
         cut_to_lower_end(p, r, end, own_end)

@@ -1,8 +1,8 @@
 """Truncation on fetch (KIP-595; Fetch version 12, Kafka 2.8): a follower fetches, and truncates if logs diverge.
 
-Each fetch carries the epoch of the follower's last record. If this epoch ends before the fetch offset on the leader,
-the leader responds with the end offset in place of records (a diverging response). The follower truncates its log and
-fetches again, perhaps with an older epoch. This loop of fetches replaces the requests of KIP-279.
+Each fetch carries the epoch of the follower's last record. If this epoch ends before the fetch offset in the leader's
+log, the leader responds with the epoch's end offset in place of records (a diverging response). The follower truncates
+its log and fetches again, perhaps with an older epoch. This loop of fetches replaces the requests of KIP-279.
 """
 
 from epochfuzz.model.kafka.partition import high_watermark, truncation
@@ -27,9 +27,9 @@ def begin_fetching(p: State, follower: int) -> None:
 def note_response(p: State, follower: int, has_epoch: bool) -> None:
     """Update the follower's fetch state after a response. `has_epoch`: the response has records or a new fetch offset.
 
-    Kafka stores the last fetched epoch after such a response. Kafka 3.5.1 to 3.6.2 also replace the stored epoch after
-    a first response without records, although this response has no epoch (KAFKA-15080). The fix keeps the epoch that
-    was known before (KAFKA-15510, AbstractFetcherThread.processFetchRequest).
+    Kafka stores the last fetched epoch after a response with `has_epoch`. Kafka 3.5.1 to 3.6.2 also replace the stored
+    epoch after a first response without records, although this response has no epoch (KAFKA-15080). The fix keeps the
+    epoch that was known before (KAFKA-15510, AbstractFetcherThread.processFetchRequest).
     """
     if not loses_last_fetched_epoch(p):
         return
@@ -46,9 +46,10 @@ def fetches_without_epoch(p: State, follower: int) -> bool:
 
 
 def diverges(p: State, leader: int, follower: int) -> bool:
-    """Return whether the leader finds that the follower's log is not a prefix of its own (Partition.readRecords).
+    """Return whether the leader finds that the follower's log is not a prefix of the leader's log.
 
-    Returns False if the fetch carries no epoch, or the follower's epoch cache is empty.
+    Kafka's code for this is Partition.readRecords. Returns False if the fetch carries no epoch, or the follower's epoch
+    cache is empty.
     """
     if fetches_without_epoch(p, follower):
         return False
@@ -104,7 +105,7 @@ def apply_diverging(p: State, follower: int, epoch: int, end: int) -> None:
 def take_before_the_cut(p: State, follower: int) -> None:
     """Process a diverging response except for its truncation, before the follower learns a leader-and-ISR update.
 
-    In 2.8.0 the fetcher thread released its lock between these steps (AbstractFetcherThread.processFetchRequest,
+    In 2.8.0 the fetcher thread released its lock before the truncation (AbstractFetcherThread.processFetchRequest,
     truncateOnFetchResponse; KAFKA-13207).
     """
     if p.flight[follower] != Flight.DIVERGING or p.flight_old[follower] != 0:
@@ -115,5 +116,8 @@ def take_before_the_cut(p: State, follower: int) -> None:
 
 
 def is_taken(p: State, follower: int) -> bool:
-    """Return whether the follower learned an update after it processed a response and before it truncates (2.8.0)."""
+    """Return whether the follower learned a leader-and-ISR update before it truncates by a diverging response.
+
+    This can happen in 2.8.0 only. The follower has already processed the rest of the response.
+    """
     return p.late_answer == LateAnswer.DIVERGING_ANY and p.flight_old[follower] != 0

@@ -1,7 +1,7 @@
 """The leader epoch cache: the start offset of each leader epoch, as in the file `leader-epoch-checkpoint`.
 
 `cache_size[r]` is the number of entries in the cache of replica r. `cache_epoch[r, i]` and `cache_start[r, i]` hold
-entry i, the oldest first. The functions read no other field of `p` except the mechanism `epoch_cache`, and have no
+entry i; entry 0 is the oldest. The functions read no other field of `p` except the mechanism `epoch_cache`, and have no
 bound on offsets or entries.
 """
 

@@ -1,4 +1,4 @@
-"""The idempotent producer (KIP-98, Kafka 0.11): a leader appends no record twice, and none before its predecessor.
+"""The idempotent producer (KIP-98, Kafka 0.11): a leader appends no record twice, and skips no sequence number.
 
 A record's id is its sequence number. A broker's knowledge of a producer follows from its log: followers learn it from
 the records that they copy, and a truncation removes it with the records (ProducerStateManager). So the model stores no
@@ -63,8 +63,8 @@ def is_out_of_sequence(p: State, r: int, record: int) -> bool:
     """Return whether leader r rejects the sequence number of a record that is not in r's log.
 
     r rejects the number if the log lacks the producer's previous record (ProducerAppendInfo.checkSequence). Since
-    KIP-360 there are two exceptions. r accepts any record of a producer that it does not know. And r rejects a record
-    if its log has the next one.
+    KIP-360 there are two exceptions. r accepts any record of a producer that r does not know. And r rejects a record
+    if r's log has the next record.
     """
     if p.unknown_producer == UnknownProducer.ANY_SEQUENCE:
         if not knows_producer(p, r):
@@ -81,12 +81,12 @@ def knows_producer(p: State, r: int) -> bool:
 
 
 def has_successor(p: State, record: int) -> bool:
-    """Return whether the producer has sent the next sequence number already."""
+    """Return whether the producer has already sent the sequence number that follows this record's."""
     return record + 1 < p.produced and not transactions.is_over_for(p, record)
 
 
 def has_predecessor(p: State, record: int) -> bool:
-    """Return whether the record follows a previous sequence number.
+    """Return whether the producer has sent a sequence number before this record's, in the current producer epoch.
 
     The first record after a transaction has no predecessor, because an aborted transaction restarts the sequence
     (KIP-360).

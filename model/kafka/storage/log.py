@@ -7,7 +7,7 @@ searches fast.
 
 `standing[r]` is the set of records that r's log has at their own offset. Without retries a record's own offset is where
 a leader first appended it. So a record outside `standing[r]` is missing, or another record has its place. With retries
-a record may be appended again elsewhere, and no rule reads `standing`: see ideal_log.py.
+a record may be appended again at another offset, and no rule reads `standing`: see ideal_log.py.
 """
 
 from epochfuzz.model.kafka.vocabulary.in_force import begins_epochs, has_retention
@@ -17,7 +17,7 @@ LAST_EPOCH = 15  # the last epoch that a record can have, because four bits hold
 
 
 def prefix(word: int, end: int) -> int:
-    """Return a word with only the offsets below `end`; all other bits are zero."""
+    """Return `word` with zero at each offset from `end` on."""
     return word & ((1 << (4 * end)) - 1)  # the mask has four bits for each offset below `end`
 
 
@@ -27,7 +27,7 @@ def at(word: int, offset: int) -> int:
 
 
 def append(p: State, r: int, record: int, epoch: int) -> None:
-    """Append a record to r's log. The caller makes sure that the log has room."""
+    """Append a record to r's log. The caller must make sure that the log has room."""
     offset = p.leo[r]
     p.log_record[r] |= record << (4 * offset)  # the bits from the LEO on are zero, so no mask is needed
     p.log_epoch[r] |= epoch << (4 * offset)
@@ -59,7 +59,10 @@ def offset_of(p: State, r: int, record: int) -> int:
 
 
 def records_in(p: State, r: int) -> int:
-    """Return the set of records in r's log, bit i for record i. Bits 14 and 15 can be markers."""
+    """Return the set of records in r's log, bit i for record i. Bits 14 and 15 can be markers.
+
+    With retention, bit 15 stands for deleted records.
+    """
     found = 0
     for offset in range(p.leo[r]):
         found |= 1 << at(p.log_record[r], offset)

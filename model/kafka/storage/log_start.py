@@ -2,7 +2,7 @@
 
 A follower adopts its leader's log start from each response with records. A follower whose log ends below the leader's
 log start deletes its log, and starts again there (AbstractFetcherThread.fetchOffsetAndTruncate). The records below a
-log start are not lost: `deleted` is the set of all records that the event `trim` has deleted on a replica.
+log start do not count as lost: `deleted` is the set of all records that the event `trim` has deleted on a replica.
 
 A log has the record DELETED at each offset below its start, so that every later record keeps its place in the word, see
 log.py.
@@ -44,7 +44,7 @@ def has_high_watermark(p: State, r: int) -> bool:
 
 
 def note_deletion(p: State, r: int) -> None:
-    """End the guarantees for the first record of r's log, because a user or a retention time lets r delete it."""
+    """End the guarantees to clients for the first record of r's log, because r is allowed to delete it."""
     if p.log_start[r] < p.leo[r]:
         p.deleted |= 1 << log.at(p.log_record[r], p.log_start[r])
 

@@ -12,7 +12,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE, State
 
 
 def begin(p: State, record: int) -> None:
-    """Begin the producer's second epoch with a record. Replicas forget truncated records of the first epoch."""
+    """Begin the producer's second epoch with `record`. Replicas forget the truncated records of the first epoch."""
     p.epoch_record = record
     p.goals |= Goal.PRODUCER_EPOCH_BEGUN
     for r in range(p.replicas):
@@ -44,14 +44,14 @@ def offset_of(p: State, r: int, record: int) -> int:
 def note_append(p: State, leader: int) -> None:
     """Store the offset of the leader's last record as the start of the producer's second epoch in the leader's log.
 
-    Nothing changes if the second epoch has not begun, or if the leader's log already has a record of it.
+    Nothing changes if the second epoch has not begun, or if the leader's log already has a record of this epoch.
     """
     if begins_epochs(p) and p.epoch_record != NONE and p.epoch_offset[leader] == NONE:
         p.epoch_offset[leader] = p.leo[leader] - 1
 
 
 def note_fetch(p: State, leader: int, follower: int) -> None:
-    """Add the offset where the producer's second epoch starts in the leader's log to the response in flight."""
+    """Let the response in flight carry the offset where the producer's second epoch starts in the leader's log."""
     if begins_epochs(p):
         p.flight_epoch_offset[follower] = p.epoch_offset[leader]
 

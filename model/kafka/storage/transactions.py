@@ -1,7 +1,7 @@
 """Transactions (KIP-98) in a log: records, followed by a marker that commits or aborts them.
 
 There is one producer with one transaction at a time. So all records after the last marker of a log belong to a
-transaction that is open in this log. A marker is a record with an id of its own. The coordinator writes it, so no
+transaction that is open in this log. A marker is a record with an id of its own. The coordinator writes markers, so no
 guarantee to clients covers a marker. Only the log counts, so a truncation also undoes the effect of the markers that it
 removes.
 """
@@ -24,8 +24,8 @@ def is_marker(p: State, record: int) -> bool:
 def why_not_produced(p: State, r: int) -> int:
     """Return why the producer may not send a record to r in a transaction, or APPLIED if it may.
 
-    The reason is that the transaction is ending, that the transaction's last record is late, or that r's log has no
-    room for the record and a marker.
+    The reason is that the transaction is ending, that the transaction's last record has not arrived yet, or that r's
+    log has no room for the record and a marker.
     """
     if not has_transactions(p):
         return APPLIED
@@ -73,7 +73,8 @@ def follow_high_watermark(p: State, leader: int, start: int) -> None:
 def is_ended_by(p: State, leader: int, marked: int) -> Any:
     """Return whether the replicated marker after the record `marked` ends the current transaction.
 
-    With late requests, a late marker can follow the record before the coordinator has decided. Such a marker does not
+    With the setting `late_requests`, the late marker of an earlier transaction can follow the record before the
+    coordinator has decided. Such a marker does not
     end the transaction.
     """
     if has_late_requests(p):
@@ -82,7 +83,7 @@ def is_ended_by(p: State, leader: int, marked: int) -> Any:
 
 
 def is_marked(p: State, r: int) -> bool:
-    """Return whether r's log has all records of the transaction except a late one, and then a replicated marker."""
+    """Return whether r's log has all records of the transaction except a late record, and then a replicated marker."""
     sent = p.transaction_records if p.late_record == NONE else p.transaction_records & ~(1 << p.late_record)
     return not is_open(p, r) and p.leo[r] <= p.high_watermark[r] and sent & ~log.records_in(p, r) == 0
 
@@ -125,7 +126,7 @@ def last_stable_offset(p: State, r: int) -> int:
 def is_stuck(p: State, leader: int) -> bool:
     """Return whether the last stable offset of a leader is below its high watermark. Returns False if `leader` is NONE.
 
-    Call this function after all faults have stopped: no marker follows then that could raise the last stable offset.
+    Call this function after all faults have stopped, because no later marker can raise the last stable offset then.
     Only late requests can cause such a state.
     """
     if not has_late_requests(p) or leader == NONE or p.known_epoch[leader] > log.LAST_EPOCH:

@@ -16,7 +16,7 @@ MAX_TRANSACTIONAL_RECORDS = 14  # the other two record ids are markers, see tran
 
 
 class Acks(IntEnum):
-    """The values of the producer setting acks: the acknowledgement that a producer waits for."""
+    """The values of the producer setting `acks`: the acknowledgement that a producer waits for."""
 
     NONE = 0
     LEADER = 1
@@ -73,10 +73,11 @@ class Configuration:
 
     `records` and `epochs` are bounds of the run, not settings of Kafka. They limit the number of records that clients
     produce and the number of changes of the leader epoch. When a run has reached a bound, events that would exceed the
-    bound are no longer enabled. With `retries` a record may be in a log twice, so `records` also bounds each log.
+    bound are no longer enabled. With `retries` a record may be in a log twice, so `records` also bounds the length of
+    each log.
 
-    This is the only list of settings. The options of commands, the `config` of cases and of conformance, the constants
-    of a state, and the strategy that draws configurations are derived from it.
+    This is the only list of settings. The options of commands, the `config` of case files and of conformance tests, the
+    constants of a state, and the strategy that draws configurations are derived from it.
     """
 
     replicas: int = _number(2, "Number of replicas.", MIN_REPLICAS, MAX_REPLICAS)
@@ -122,7 +123,7 @@ class Configuration:
         }
 
     def changed_to(self, given: Mapping[str, Any]) -> "Configuration":
-        """Return this configuration with the values that `given` has by name. Raises ConfigurationError."""
+        """Return this configuration with the settings in `given` changed, by name. Raises ConfigurationError."""
         unknown = sorted(given.keys() - vars(self))
         if unknown:
             raise ConfigurationError(
@@ -131,7 +132,7 @@ class Configuration:
         return replace(self, **given)
 
     def alphabet(self) -> bytes:
-        """Return the events that these settings allow under some protocol, as bytes in ascending order."""
+        """Return the events that these settings allow under at least one protocol, as bytes in ascending order."""
         return bytes(event for event in events.alphabet(self.replicas) if events.verb_of(event).is_set(self))
 
     @property
@@ -145,11 +146,11 @@ class Configuration:
         return Bounds(*(setting.metadata["low"] for setting in fields(self) if setting.name in Bounds._fields))
 
     def within(self, bounds: Bounds) -> "Configuration":
-        """Return this configuration with other bounds."""
+        """Return this configuration with `bounds` in place of its own bounds."""
         return replace(self, records=bounds.records, epochs=bounds.epochs)
 
     def bounded_by(self, length: int) -> "Configuration":
-        """Return this configuration with its bounds reduced to at most `length` records and epochs.
+        """Return this configuration with bounds of at most `length` records (but at least 1) and epoch changes.
 
         The reduced bounds still allow every schedule of up to `length` events.
         """

@@ -1,4 +1,4 @@
-"""The effect of an event on a replica's process, and the phase of healing that applies the event."""
+"""The effect of an event on a replica's process, and the phase of healing (after all faults) that applies the event."""
 
 from enum import Enum
 
@@ -17,7 +17,7 @@ class Heals(Enum):
 
 
 class Effect(Enum):
-    """The effect of an event on a replica: the replica's process starts or ends, or the replica learns an update."""
+    """The effect of an event on a replica: its process starts or ends, or it learns a leader-and-ISR update."""
 
     STARTS = "its process starts"
     ENDS = "its process ends"

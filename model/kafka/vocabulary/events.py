@@ -69,16 +69,16 @@ class Verb(IntEnum):
     """A kind of event at a replica. The rule of a verb is the function with the verb's name in `module`, see step.py.
 
     A verb's number is part of the format of a schedule: append verbs, never change a number. Random schedules draw
-    events from a deck, see phrases.py. `dealt` is the number of copies of the event in this deck. `is_vital`: no
-    partition makes progress without the verb. `is_particular`: random schedules have the verb only under protocols that
-    can enable it. So a new verb does not change the random schedules of other protocols. `progress` is None for a
-    fault. For an event that happens in a healthy partition or repairs a partition, `progress` is the position in
-    shrinking's order of preference. `setting` names a setting that must be on for the event to happen. If the setting
-    is a number, it must be at least `at_least`. `when(p)` must also be true for the constants of the state.
-    `at_no_replica`: the event happens to the controller or to a client, and schedules name the first replica.
-    `opens_epoch(p)` is true for the constants that let the event open a leader epoch. `appends`: the event may write a
-    client's record. effects.py describes `effect` and `heals`. These fields and the rule are all that the harness needs
-    to know about a verb.
+    events from a deck, a weighted list (phrases.py). `dealt` is the number of copies of the event in this deck.
+    `is_vital`: no partition makes progress without the verb. `is_particular`: random schedules have the verb only under
+    protocols that can enable it. So a new verb does not change the random schedules of other protocols. `progress` is
+    None for a fault. For an event that happens in a healthy partition or repairs a partition, `progress` is the
+    position in shrinking's order of preference. `setting` names a setting that must be on for the event to happen. If
+    the setting is a number, it must be at least `at_least`. `when(p)` must also be true for the constants of the state.
+    `at_no_replica`: the event happens to the controller or to a client, and schedules name replica A. `opens_epoch(p)`
+    is true if the constants of the state let the event open a leader epoch. `appends`: the event may write a client's
+    record. effects.py describes `effect` and `heals`. These fields and the rule are all that the harness needs to know
+    about a verb.
     """
 
     module: str
@@ -477,7 +477,7 @@ def parse_schedule(texts: Iterable[str]) -> bytes:
 
 
 def schedule_texts(schedule: bytes) -> list[str]:
-    """Return the events of a schedule as texts such as `fetch B`, in order."""
+    """Return the events of a schedule as texts such as `fetch B`, in the order of the schedule."""
     return [event_text(event) for event in schedule]
 
 
@@ -487,7 +487,7 @@ def alphabet(replicas: int) -> bytes:
 
 
 def in_order(alphabet: bytes) -> bytes:
-    """Sort events by the preference of shrinking: events that finish something, that begin something, then faults.
+    """Sort events as shrinking prefers them: events that finish a step, events that begin a step, then faults.
 
     During shrinking, Hypothesis sorts the events of a schedule if it can. In this order responses arrive, and replicas
     learn updates, as early as possible. So schedules that differ only in the order of independent events usually shrink

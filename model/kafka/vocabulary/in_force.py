@@ -43,8 +43,8 @@ def checks_logs_on_fetch(p: Any) -> bool:
 def answers_survive_decisions(p: Any) -> bool:
     """Return whether a follower keeps a response in flight when it learns a leader-and-ISR update.
 
-    The follower then checks the response on arrival. Otherwise the follower discards the response when it learns the
-    update.
+    Such a follower checks the response on arrival. If the function returns False, the follower discards the response
+    when it learns the update.
     """
     return bool(p.late_answer != LateAnswer.SAME_EPOCH)
 
@@ -80,8 +80,9 @@ def requests_may_fail(p: Any) -> bool:
 def tracks_partition_epoch(p: Any) -> bool:
     """Return whether a leader's ISR can be outdated although the leader knows the current leader epoch.
 
-    This happens if the controller has changed the ISR, or a response is late. Then the rules need to know which leaders
-    and requests have the latest partition epoch, which rises with every change of leader, leader epoch and ISR.
+    This happens if the controller has changed the ISR, or a response is late. The rules then need to know which
+    leaders and requests have the latest partition epoch, a number that rises with every change of the leader, the
+    leader epoch or the ISR.
     """
     return requests_isr_changes(p) or p.follower_fence_epoch == FollowerFenceEpoch.KEPT
 
@@ -109,7 +110,7 @@ def leaders_check_incarnations(p: Any) -> bool:
 
 
 def waits_for_eligible_replicas_only(p: Any) -> bool:
-    """Return whether the HW waits only for those replicas outside the ISR that may join it (KAFKA-15021, 3.6).
+    """Return whether, outside the ISR, the HW waits only for replicas that may join the ISR (KAFKA-15021, 3.6).
 
     Before 3.6 the HW waits for every replica outside the ISR that was caught up within the lag time.
     """
@@ -211,12 +212,12 @@ def has_consumer_group(p: Any) -> bool:
 
 
 def commits_epochs(p: Any) -> bool:
-    """Return whether a committed consumer position includes the leader epoch of the record before it (KIP-320)."""
+    """Return whether a committed consumer position includes the leader epoch of the last record read (KIP-320)."""
     return p.consumer_position != ConsumerPosition.OFFSET and p.consumer_restart != ConsumerRestart.OFFSET
 
 
 def has_rival(p: Any) -> bool:
-    """Return whether the controller may fail over, without the knowledge of the deposed controller."""
+    """Return whether the controller may fail over while the deposed controller does not know this."""
     return bool(p.controllers > 1)
 
 

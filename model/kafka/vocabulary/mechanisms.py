@@ -494,6 +494,6 @@ ALTERNATIVES = frozenset({"leaderless", "isr_change", "isr_duplicate", "isr_refr
 
 
 def sound_choices(mechanism: str) -> tuple[Choice, ...]:
-    """Return the choices of a mechanism that break no property while all other mechanisms are sound."""
+    """Return the choices of a mechanism that break no property if all other mechanisms have sound choices."""
     *_, last = MECHANISMS[mechanism]
     return (Truncation.LEADER_EPOCH_STEPWISE, Truncation.ON_FETCH) if last is Truncation.ON_FETCH else (last,)

@@ -100,7 +100,7 @@ class Alter(IntEnum):
 
 
 class Incarnation(IntEnum):
-    """The progress of a broker's process since it started (BrokerLifecycleManager). A dead broker is CAUGHT_UP."""
+    """The progress of a broker's process since its start (BrokerLifecycleManager). Dead brokers count as CAUGHT_UP."""
 
     CAUGHT_UP = 0
     UNREGISTERED = 1  # the controller knows only the former process
@@ -118,7 +118,7 @@ DELETED = 15  # the record id at each offset below a log start; there are no mar
 
 
 class Rival(IntEnum):
-    """The state of the deposed controller after a fail-over. There is at most one fail-over."""
+    """The state of the deposed controller after a fail-over of the controller. There is at most one fail-over."""
 
     ABSENT = 0
     DEPOSED = 1  # it does not know of the fail-over, and may make one update
@@ -135,12 +135,12 @@ class Transaction(IntEnum):
 
 
 class Holds(Enum):
-    """The range of a field's elements. It may depend on constants of a state, such as the number of replicas."""
+    """The range of a field's elements. The range may depend on constants of a state, such as the number of replicas."""
 
     names: Names
 
     def __new__(cls, text: str, names: Names) -> "Holds":
-        """Create a member with the value `text`, the range of a field, and with `names`, the replicas that it names."""
+        """Create a member. `text` names the range, and `names` tells whether an element refers to replicas."""
         holds = object.__new__(cls)
         holds._value_ = text
         holds.names = names
@@ -392,7 +392,7 @@ TABLE = Table(VARIABLES, CONSTANTS)
 
 
 class Partition(Interpreted):
-    """The state of a partition as a Python object, for rules that run interpreted."""
+    """The state of a partition as a Python object, for rules that run in Python without Numba."""
 
     __slots__ = TABLE.names
     table = TABLE

@@ -83,8 +83,8 @@ def release_of(name: str) -> str:
 def meaning(name: str) -> str | None:
     """Return a sentence that tells which protocol models a version of Kafka, such as `kafka-4.3.1`.
 
-    Versions with equal rules share a protocol, which has the name of one of them. Replaced mechanisms may follow `name`
-    after a colon. Returns None if `name` is the name of a protocol. Raises UnknownVersion.
+    Versions with equal rules share a protocol, and the protocol is named after a single version. Replaced mechanisms
+    may follow `name` after a colon. Returns None if `name` is the name of a protocol. Raises UnknownVersion.
     """
     base = name.partition(":")[0]
     if base in _RELEASED or not base.startswith(PREFIX):
@@ -96,9 +96,9 @@ def meaning(name: str) -> str | None:
 
 
 def otherwise(name: str) -> str | None:
-    """Return the difference between a version and the release that stands for it, or None if they do not differ.
+    """Return a text about the difference between a version and the release that stands for it. Raises UnknownVersion.
 
-    Raises UnknownVersion.
+    Returns None if the version and the release do not differ.
     """
     return _OTHERWISE.get(version_of(name))
 
@@ -118,7 +118,7 @@ def span(*releases: str) -> str:
 
 
 def _nearest_line(wanted: tuple[int, ...], known: Sequence[tuple[int, ...]]) -> str:
-    """Return a text that lists the known versions in the line of an unknown version, or else all lines."""
+    """Return a text that lists the known versions in the line (such as 3.2) of an unknown version, or all lines."""
     line = [version for version in known if version[: len(wanted) - 1] == wanted[:-1]]
     if len(wanted) > 2 and line:
         return f"of that line there are {', '.join(map(_text, line))}"

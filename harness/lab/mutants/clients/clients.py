@@ -1,4 +1,4 @@
-"""Mutants of brokers that serve clients, and of a consumer's position."""
+"""Mutants with mistakes in a broker that serves producers or consumers, or in a consumer's position."""
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.clients import consumer

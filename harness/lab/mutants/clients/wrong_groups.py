@@ -1,4 +1,4 @@
-"""Mutants of a consumer's committed position, and of a producer that begins a new producer epoch."""
+"""Mutants with mistakes in a consumer's committed position, or in the start of a new producer epoch."""
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.clients import consumer_group, producer

@@ -1,1 +1,1 @@
-"""Mutants of controllers, and of their knowledge of brokers."""
+"""Mutants with mistakes in controllers: fail-over, broker registration, and eligible leaders."""

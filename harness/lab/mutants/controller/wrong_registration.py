@@ -1,4 +1,4 @@
-"""Mutants of registration and fencing (KIP-380, KRaft): a broker keeps a role too long, or returns too early."""
+"""Mutants of registration and fencing (KIP-380, KRaft): a broker leaves the ISR too late, or returns early."""
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.broker import registration

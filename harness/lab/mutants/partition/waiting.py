@@ -1,4 +1,4 @@
-"""Mutants of the lag time (whether a leader waits for a follower) and of fetches that wait in the purgatory."""
+"""Mutants of the lag time (which followers a leader waits for), and of fetch requests that wait for records."""
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.partition import delayed_fetch, high_watermark, isr, lag_time

@@ -1,4 +1,4 @@
-"""Mutants of a leader that learns from the metadata log (KRaft) that the ISR has changed in its leader epoch."""
+"""Mutants of a leader that learns an ISR change within its own leader epoch from the metadata log (KRaft)."""
 
 from epochfuzz.harness.lab.mutants.mutant import in_place_of
 from epochfuzz.model.kafka.controller import controller
