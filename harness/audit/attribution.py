@@ -107,7 +107,7 @@ def _clusters(facts: LogFacts) -> set[str]:
 
 
 def _all_name_a_cluster(files: Sequence[LogFacts]) -> bool:
-    """Return whether the directory of each file with events contains a file that names the cluster."""
+    """Return whether every directory with log files of brokers also has a file that names their cluster."""
     named = {_directory(facts.file) for facts in files if _clusters(facts)}
     return all(_directory(facts.file) in named for facts in files if facts.events)
 

@@ -34,7 +34,7 @@ class Issue:
 
 @functools.cache
 def written() -> dict[str, dict[str, str]]:
-    """Return the content of issues.yaml, by the name of the issue: a text (`about`), and the wiki `page` of a KIP."""
+    """Return the content of issues.yaml: for each issue or KIP a text (`about`), and for a KIP also its wiki `page`."""
     every: dict[str, dict[str, str]] = parsed(Path(__file__).with_name("issues.yaml").read_text(encoding="utf-8"))
     return every
 

@@ -76,9 +76,9 @@ def simplified(rules: Sequence[ast.FunctionDef], kept: Collection[str]) -> list[
 
 
 def leave_out_last_verbs(rules: Sequence[ast.FunctionDef]) -> None:
-    """Remove the branches of the verbs with the highest numbers from rules that never enable these verbs.
+    """Remove from `rules` the branches of their last verbs, if a rule can never enable these verbs.
 
-    So a new verb changes only the digests of protocols that can enable the verb.
+    A new verb gets the highest number. Without its branch, the digest of a protocol that cannot enable it is unchanged.
     """
     for rule in rules:
         while _never_has_last_verb(rule.body):

@@ -84,7 +84,7 @@ class DiskReplica:
         return next((epoch for epoch in self.epochs if epoch.number > number), None)
 
     def shows_high_watermark(self) -> Event:
-        """Return the checkpoint's line with the high watermark as evidence."""
+        """Return the evidence for the high watermark: the line of the checkpoint file."""
         value, line = self.directory.high_watermarks[self.topic, self.partition]
         file = os.path.join(self.directory.path, checkpoints.HIGH_WATERMARKS)
         text = f"{self.topic} {self.partition} {value}: the high watermark is {value}"

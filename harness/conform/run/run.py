@@ -33,8 +33,8 @@ class Conformance:
     """The result of a conformance run.
 
     `given_up` means that some schedules were not run, because the adapter gave no valid replies. `unable` maps each
-    case that the adapter could not run to the reason. `seconds` is the time spent running schedules. `ended_by` is the
-    exception that ended the run early, if there were results before. `interrupted` means that Ctrl-C ended the run.
+    case that the adapter could not run to the reason. `seconds` is the time spent running schedules. If an exception
+    ended the run after its first results, `ended_by` is this exception. `interrupted` means that Ctrl-C ended the run.
     `unshrunk` has the failures that were not shrunk before Ctrl-C. `toured` holds the counts of an exhaustive run, and
     is None for other runs.
     """

@@ -91,7 +91,7 @@ class Claim:
 
     @property
     def reproducer(self) -> Reproducer:
-        """The schedule, with the state of its proof."""
+        """The schedule, and how far it is proven that no shorter schedule breaks the property."""
         searched = min(self._searched.get(self.all_bounds, 0), len(self.schedule))
         if searched == len(self.schedule):
             return Reproducer(self.schedule, True, searched)

@@ -39,7 +39,7 @@ class Hunt:
 
 @dataclass(frozen=True)
 class Detection:
-    """The results of a strategy with one mutant: a Hunt for each seed from 0, with at most `most` schedules."""
+    """The results of a strategy with one mutant: a Hunt for each seed from 0. A Hunt runs at most `most` schedules."""
 
     defect: Mutant
     strategy: str

@@ -24,7 +24,8 @@ def settings_for(defect: Mutant) -> Configuration:
 def hunter(defect: Mutant) -> Hunter:
     """Return a Hunter for a mutant, which runs compiled schedules until one detects the mutant.
 
-    A schedule detects the mutant if it breaks a property that the protocol holds without the mistake.
+    A schedule detects the mutant if it breaks a property under the mutant and not under the protocol without the
+    mutant's change.
     """
     settings = settings_for(defect)
     return Hunter(defect.broken_protocol, settings, judged(defect, settings))

@@ -114,9 +114,9 @@ def cut_to_lower_end(p: State, r: int, end: int, own_end: int) -> None:
 def cut(p: State, r: int, end: int) -> None:
     """Truncate r's log to `end` if the log is longer, together with its epoch cache, high watermark and flushed offset.
 
-    The cache is truncated even if the log is not. An entry that starts at the LEO has no record, and with such an entry
-    the follower would ask for its epoch forever (KAFKA-10706). Some releases keep such entries, or a high watermark
-    beyond the log.
+    The cache is truncated even if the log is not. A cache entry that starts at the LEO belongs to an epoch without a
+    record. The follower would request the end of this epoch again and again (KAFKA-10706). Some releases keep such
+    entries, or a high watermark beyond the log.
     """
     is_cut = end < p.leo[r]
     if is_cut:

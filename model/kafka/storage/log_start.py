@@ -83,7 +83,7 @@ def follow(p: State, follower: int) -> None:
 
 
 def restart_log(p: State, r: int, start: int) -> None:
-    """Delete r's whole log, and start it again at the offset `start` beyond the log's end (truncateFullyAndStartAt)."""
+    """Delete r's whole log, and let it start at offset `start`, which is beyond its end (truncateFullyAndStartAt)."""
     p.goals |= Goal.LOG_RESTARTED
     log.truncate(p, r, p.log_start[r])
     epoch_cache.truncate_from_end(p, r, 0)
