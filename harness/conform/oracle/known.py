@@ -25,10 +25,11 @@ class KnownError(ValueError):
 class Known:
     """An accepted difference: `field` may differ from the model after a verb in `after`. `why` is the reason.
 
-    `field` is the name of a field without its replica, such as `epochs`. The special name ANY
-    means every field. The special name `died` means that the adapter exits after it has printed `output`. The entry is valid under `protocols`, or under all protocols if
-    `protocols` is empty. `choices` lists choices that the protocol must have, such as `late_answer=same_leader`. `met`
-    lists coverage goals that the model must have met at the time of the difference.
+    `field` is the name of a field without its replica, such as `epochs`. The special name ANY means every field. The
+    special name `died` means that the adapter exits after it has printed `output`. The entry is valid under
+    `protocols`, or under all protocols if `protocols` is empty. `choices` lists choices that the protocol must have,
+    such as `late_answer=same_leader`. `met` lists coverage goals that the model must have met at the time of the
+    difference.
     """
 
     field: str
