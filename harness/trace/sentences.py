@@ -24,11 +24,13 @@ from epochfuzz.harness.trace.wording import (
     records_named,
 )
 from epochfuzz.model.kafka.clients import consumer_group, producer
+from epochfuzz.model.kafka.contract.observation import record_name
 from epochfuzz.model.kafka.controller import broker_epochs, controller
 from epochfuzz.model.kafka.history import producer_window
 from epochfuzz.model.kafka.partition import delayed_fetch, flight, replication, truncation, truncation_on_fetch
 from epochfuzz.model.kafka.partition.high_watermark import replication_position
 from epochfuzz.model.kafka.storage import epoch_cache, log
+from epochfuzz.model.kafka.storage.transactions import is_marker
 from epochfuzz.model.kafka.vocabulary import events
 from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES, Verb
 from epochfuzz.model.kafka.vocabulary.in_force import checks_logs_on_fetch, has_heartbeats
@@ -133,7 +135,7 @@ def _receive(c: Change) -> Iterator[str]:
         yield from _receive_out_of_range(c)
     elif p.flight_count[r]:
         yield appends(c)
-    elif p.flight_offset[r] == p.high_watermark[r]:
+    elif p.flight_offset[r] == p.high_watermark[r] and p.flight_log_start[r] <= p.log_start[r]:
         yield f"the response brings {c.name} nothing new"
     else:
         yield f"{c.name} has nothing to append"
@@ -379,8 +381,12 @@ def _bump(c: Change) -> Iterator[str]:
 
 
 def _consume(c: Change) -> Iterator[str]:
-    record = log.at(c.after.log_record[c.r], c.before.position)
-    yield f"the consumer reads m{record} at offset {c.before.position} from {c.name}"
+    offset = c.after.position - 1
+    record = log.at(c.after.log_record[c.r], offset)
+    if offset != c.before.position:
+        yield f"offset {c.before.position} is below {c.name}'s log start, so the consumer continues at offset {offset}"
+    reads = "skips" if is_marker(c.after, record) else "reads"
+    yield f"the consumer {reads} {record_name(c.after, record)} at offset {offset} from {c.name}"
 
 
 def _refresh(c: Change) -> Iterator[str]:

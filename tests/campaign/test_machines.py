@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import pytest
 
+from epochfuzz.harness.campaign.machines import replication
 from epochfuzz.harness.campaign.machines.own import load_machine, run_user_machine
 from epochfuzz.harness.campaign.machines.replication import ReplicationMachines
 from epochfuzz.harness.campaign.spark.workers import files_of, zip_of_sources
@@ -71,6 +72,12 @@ def test_a_run_of_the_replication_machine_breaks_hw_and_not_kip_320(machines, ta
     assert tally.schedules == 1
     assert tally.events.min() > 100
     assert tally.goals.sum() > 0
+
+
+def test_an_error_of_the_model_ends_the_run_and_is_no_clean_result(monkeypatch):
+    monkeypatch.setattr(replication, "run_machine", lambda *_: (7, [ZeroDivisionError("in a rule")]))
+    with pytest.raises(ZeroDivisionError, match="in a rule"):
+        ReplicationMachines([parse_protocol("hw")], Configuration(), seed=5).walk(1, 1)
 
 
 def test_a_machine_failure_is_shrunk_to_a_proven_shortest_schedule(machines, tally):

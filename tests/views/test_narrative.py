@@ -389,3 +389,22 @@ def test_a_sentence_describes_violations_that_no_correct_model_has():
     change = Change(before, parse_event("flush A"), after, {}, broken)
     said = sentences.clauses(change)
     assert said[-2:] == ("at offset 0 A has m0 and B has m1, both of epoch 0", "A's HW 5 is beyond its LEO 1")
+
+
+def test_a_consumer_below_the_log_start_continues_at_the_log_start():
+    said = last_sentence("produce A, shrink B, produce A, trim A, consume A", "kip-320", retention=True, consumer=True)
+    assert said == (
+        "Offset 0 is below A's log start, so the consumer continues at offset 1; "
+        "the consumer reads m1 at offset 1 from A."
+    )
+
+
+def test_a_consumer_skips_the_marker_of_a_transaction():
+    committed = f"{COMMITTED}, commit A, {COMMITTED.removeprefix('produce A, ')}, consume A, consume A"
+    said = last_sentence(committed, "kip-320", transactions=True, consumer=True)
+    assert said == "The consumer skips COMMIT at offset 1 from A."
+
+
+def test_a_response_with_only_a_new_log_start_brings_something_new():
+    said = last_sentence(f"{COMMITTED}, trim A, fetch B, receive B", "kip-320", retention=True)
+    assert said == "B has nothing to append; B's log starts at offset 1 now."

@@ -94,6 +94,9 @@ class ReplicationMachines:
 
         index = {protocol: i for i, protocol in enumerate(self.protocols)}
         steps, errors = run_machine(Noting, self.seed, number)
+        for error in errors:
+            if not isinstance(error, PropertyBroken):  # an error of the model or the machine, and no violation
+                raise error
         return _Ended(steps, met, [error for error in errors if isinstance(error, PropertyBroken)])
 
     def _count(self, tally: Tally, broken: PropertyBroken, number: int) -> None:

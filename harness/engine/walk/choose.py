@@ -94,8 +94,8 @@ class Chooser:
     def met(self) -> int:
         """The number of different steps in the current group's chosen schedules.
 
-        Two steps differ if their situations (Coverage.of) or their replicas' shapes (Coverage.shape) differ.
-        Rejected events differ by verb, reason and shape. Steps are counted by hash, so the number may be slightly too low.
+        Two steps differ if their situations (Coverage.of) or their replicas' shapes (Coverage.shape) differ. Rejected
+        events differ by verb, reason and shape. Steps are counted by hash, so the number may be slightly too low.
         """
         return int(np.count_nonzero(self._counts))
 
