@@ -1,5 +1,5 @@
-# `make fuzz` finds the lost record by itself. `make check`, `make test`, `make thorough` and `make slow` run the tests, from
-# the quickest to the slowest. Each first installs into .venv, once.
+# `make fuzz` finds the lost record by itself. `make check`, `make test`, `make thorough` and `make slow` run the tests,
+# from the quickest to the slowest. Each first installs into .venv, once.
 # PYTHON=/path/to/python3.12 and JAVA_HOME are honoured.
 
 # The main job. The directory is new for every run: a campaign does not write over another.
@@ -23,7 +23,7 @@ fuzz: .venv/installed
 
 # For every save: rules, cases, declarations, documents. What compiles or starts a process is skipped; what does so from
 # beginning to end, or runs tests of its own, is not even looked at.
-NOT_QUICK = browser campaign plugin search/complete conform/kafka conform/test_machine.py conform/protocol/test_documentation.py
+NOT_QUICK = browser campaign plugin search/complete cli/test_first_finding.py conform/kafka conform/test_machine.py conform/protocol/test_documentation.py
 check: .venv/installed
 	.venv/bin/python -m pytest --quiet --check $(addprefix --ignore=tests/,$(NOT_QUICK))
 

@@ -22,7 +22,7 @@ from epochfuzz.strategies import profiles
 from tests.printed import check_json
 
 profiles.register()
-settings.register_profile("check", settings.get_profile("ci"), max_examples=20)
+settings.register_profile("check", settings.get_profile("ci"), max_examples=10)
 settings.load_profile("ci")
 
 
