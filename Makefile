@@ -34,7 +34,8 @@ PARALLEL = --quiet -n 2 --no-loadscope-reorder
 test: .venv/installed
 	.venv/bin/python -m pytest $(PARALLEL)
 
-# The tests that take more than 5 seconds each. `.ci/run` runs them after `make test`.
+# The tests that take more than about 5 seconds, alone or with the fixture that they share. `.ci/run` runs them after
+# `make test`.
 thorough: .venv/installed
 	.venv/bin/python -m pytest $(PARALLEL) -m 'thorough and not slow'
 
@@ -49,7 +50,7 @@ newest-hypothesis: .venv/installed
 	grep -v '^hypothesis==' constraints.txt > build/newest-hypothesis/constraints.txt
 	build/newest-hypothesis/bin/python -m pip install --constraint build/newest-hypothesis/constraints.txt --no-build-isolation --editable '.[development]'
 	build/newest-hypothesis/bin/python -m pip install --upgrade hypothesis
-	build/newest-hypothesis/bin/python -m pytest --quiet tests/plugin tests/model
+	build/newest-hypothesis/bin/python -m pytest --quiet -m 'not slow' tests/plugin tests/model
 
 # The corpus on Kafka's own broker code, release by release, beside the model. It needs a JDK and Maven, and says how to
 # get them; Maven fetches some hundred megabytes of jars, once.

@@ -84,10 +84,13 @@ class Position:
         The step stays, if both schedules agree up to there. Otherwise the step moves back to the last event that they
         share.
         """
+        return self._on(branch, min(self.shared_with(branch), self.step))
+
+    def shared_with(self, branch: bytes) -> int:
+        """Return the number of events with which both the schedule and a branch begin."""
         pairs = zip(self.events, branch, strict=False)
         shorter = min(len(self.events), len(branch))
-        shared = next((i for i, (a, b) in enumerate(pairs) if a != b), shorter)
-        return self._on(branch, min(shared, self.step))
+        return next((i for i, (a, b) in enumerate(pairs) if a != b), shorter)
 
     def without_branch(self, branch: bytes) -> "Position":
         """Return the position without one of its branches (abandoned schedules)."""

@@ -215,8 +215,7 @@ class Board:
         return tuple(self._branch(events) for events in self.position.branches)
 
     def _branch(self, events: bytes) -> Branch:
-        pairs = zip(self.position.events, events, strict=False)
-        shared = next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(events), len(self.position.events)))
+        shared = self.position.shared_with(events)
         taken, forgotten = self.position.along(events), self.position.without_branch(events)
         return Branch(shared, tuple(schedule_texts(events[shared:])), taken, forgotten)
 

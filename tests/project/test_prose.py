@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.project.sources import ROOT, python_files
+
+CHECKED = ("model", "harness", "strategies")
 MOST = 40  # matches in 1,000 sentences of a package: some sentences that match read well
 FEW = 2  # matches that a small package may have
 
@@ -76,22 +78,18 @@ def matches(sentence: str) -> list[str]:
     return [name for name, pattern in BAD.items() if pattern.search(sentence)]
 
 
-def python_files() -> list[Path]:
-    return sorted(each for folder in ("model", "harness", "strategies") for each in (ROOT / folder).rglob("*.py"))
-
-
 @cache
 def areas() -> dict[str, list[str]]:
     """Return the sentences of each package and of all messages. This takes seconds, so collection does not do it."""
     found: dict[str, list[str]] = defaultdict(list)
-    for path in python_files():
+    for path in python_files(*CHECKED):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         found[package_of(path)] += [each for text in docstrings(tree) for each in sentences(text)]
         found["messages"] += [each for text in messages(tree) for each in sentences(text)]
     return found
 
 
-@pytest.mark.parametrize("area", sorted({"messages", *map(package_of, python_files())}))
+@pytest.mark.parametrize("area", sorted({"messages", *map(package_of, python_files(*CHECKED))}))
 def test_few_sentences_of_a_package_match_a_pattern_of_unclear_prose(area: str) -> None:
     found = areas()[area]
     bad = {sentence: matches(sentence) for sentence in found if matches(sentence)}

@@ -15,8 +15,7 @@ from packaging.utils import canonicalize_name
 
 from epochfuzz.harness.environment.extras import EXTRAS
 from tests.distributions import distributions_needed, project_table, required_by_extras
-
-ROOT = Path(__file__).parents[2]
+from tests.project.sources import ROOT, python_files
 
 # Each layer may import itself and those after it.
 LAYERS = ("harness", "strategies", "model")
@@ -27,11 +26,6 @@ LONGEST_FUNCTION = 60
 MOST_FILES = 16  # in a folder
 PIN = re.compile(r"([A-Za-z0-9][\w.-]*)==[0-9][\w.!+-]*")
 MACHINE_PATH = re.compile(r"(?<![\w.-])/(?:home|mnt|opt|root|Users|work|workspace)/")
-
-
-def python_files(*directories: str) -> Iterator[Path]:
-    for directory in directories:
-        yield from sorted((ROOT / directory).rglob("*.py"))
 
 
 def tracked_files() -> list[Path]:

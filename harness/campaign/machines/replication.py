@@ -94,10 +94,12 @@ class ReplicationMachines:
 
         index = {protocol: i for i, protocol in enumerate(self.protocols)}
         steps, errors = run_machine(Noting, self.seed, number)
+        failures = []
         for error in errors:
-            if not isinstance(error, PropertyBroken):  # an error of the model or the machine, and no violation
-                raise error
-        return _Ended(steps, met, [error for error in errors if isinstance(error, PropertyBroken)])
+            if not isinstance(error, PropertyBroken):
+                raise error  # an error of the model or of the machine, and not a violation
+            failures.append(error)
+        return _Ended(steps, met, failures)
 
     def _count(self, tally: Tally, broken: PropertyBroken, number: int) -> None:
         place = (

@@ -44,28 +44,19 @@ def readable_end(p: State, r: int) -> int:
 
 
 def committed_loss(p: State) -> bool:
-    """A record that consumers could read is missing on the true leader, or another record has its place.
-
-    The true leader is up, leads the controller's current epoch, and knows that it leads.
-    """
+    """A record that consumers could read is missing on the true leader, or another record has its place."""
     leader = controller.true_leader(p)
     return leader != NONE and promises.exposed_are_lost(p, leader) and not promises.are_void(p)
 
 
 def acked_loss(p: State) -> bool:
-    """A record whose producer got an acknowledgement is missing on the true leader, or another record has its place.
-
-    The true leader is up, leads the controller's current epoch, and knows that it leads.
-    """
+    """A record whose producer got an acknowledgement is missing on the true leader, or another record has its place."""
     leader = controller.true_leader(p)
     return leader != NONE and promises.lost_acked(p, leader) != 0 and not promises.are_void(p)
 
 
 def duplicate(p: State) -> bool:
-    """A record occurs twice below the true leader's high watermark.
-
-    The true leader is up, leads the controller's current epoch, and knows that it leads.
-    """
+    """A record occurs twice below the true leader's high watermark."""
     return p.retries and has_duplicate(p, controller.true_leader(p))
 
 
@@ -84,10 +75,7 @@ def has_duplicate(p: State, leader: int) -> bool:
 
 
 def reordered(p: State) -> bool:
-    """Records below the true leader's high watermark are in another order than the producer sent them.
-
-    The true leader is up, leads the controller's current epoch, and knows that it leads.
-    """
+    """Records below the true leader's high watermark are in another order than the producer sent them."""
     return p.retries and is_reordered(p, controller.true_leader(p))
 
 
@@ -109,10 +97,7 @@ def is_reordered(p: State, leader: int) -> bool:
 
 
 def skipped(p: State) -> bool:
-    """The consumer has skipped a record of the true leader, and the consumer knows this leader's epoch.
-
-    The true leader is up, leads the controller's current epoch, and knows that it leads.
-    """
+    """The consumer has skipped a record of the true leader, and the consumer knows this leader's epoch."""
     return p.consumer and consumer.skipped(p) != 0
 
 

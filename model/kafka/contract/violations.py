@@ -34,10 +34,7 @@ def _if_it_binds(described: Callable[[Partition], Iterator[str]]) -> Callable[[P
 
 @_if_it_binds
 def lost_exposed(p: Partition) -> Iterator[str]:
-    """Describe each record that consumers could read and that is missing at its offset on the true leader.
-
-    The true leader is up, leads the controller's current epoch, and knows that it leads.
-    """
+    """Describe each record that consumers could read and that is missing at its offset on the true leader."""
     leader = controller.true_leader(p)
     if leader == NONE:
         return
@@ -53,10 +50,7 @@ def lost_exposed(p: Partition) -> Iterator[str]:
 
 @_if_it_binds
 def lost_acked(p: Partition) -> Iterator[str]:
-    """Describe each acknowledged record that the true leader does not have.
-
-    The true leader is up, leads the controller's current epoch, and knows that it leads.
-    """
+    """Describe each acknowledged record that the true leader does not have."""
     leader = controller.true_leader(p)
     if leader == NONE:
         return
@@ -76,10 +70,7 @@ def _not_at_their_offsets(p: Partition, leader: int, missing: int) -> Iterator[s
 
 
 def duplicated(p: Partition) -> Iterator[str]:
-    """Describe each record that occurs more than once below the high watermark of the true leader.
-
-    The true leader is up, leads the controller's current epoch, and knows that it leads.
-    """
+    """Describe each record that occurs more than once below the high watermark of the true leader."""
     for record, offsets in _readable_offsets(p).items():
         if len(offsets) > 1:
             at = " and ".join(map(str, offsets))
@@ -87,10 +78,7 @@ def duplicated(p: Partition) -> Iterator[str]:
 
 
 def out_of_order(p: Partition) -> Iterator[str]:
-    """Describe each record that follows a later record below the true leader's high watermark.
-
-    The true leader is up, leads the controller's current epoch, and knows that it leads.
-    """
+    """Describe each record that follows a later record below the true leader's high watermark."""
     latest = NONE
     for record in _readable_offsets(p):  # in the order of their first offsets
         if record < latest:
@@ -99,10 +87,7 @@ def out_of_order(p: Partition) -> Iterator[str]:
 
 
 def passed_over(p: Partition) -> Iterator[str]:
-    """Describe each record of the true leader that is below the consumer's position, but that the consumer never read.
-
-    The true leader is up, leads the controller's current epoch, and knows that it leads.
-    """
+    """Describe each record of the true leader below the consumer's position that the consumer has never read."""
     if p.consumer:
         for record in observation.record_ids(consumer.skipped(p)):
             leader = REPLICA_NAMES[controller.true_leader(p)]
