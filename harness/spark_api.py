@@ -55,7 +55,7 @@ def campaign(
     """Run random schedules on Spark, as `epochfuzz campaign run` does, and return the outcome with its findings.
 
     `out` is any URI that Spark can write. `settings` are fields of Configuration. `certify` is the time in seconds for
-    proofs that no shorter schedule exists; None sets no limit. Without `seed`, a new campaign has a random seed, and a
+    proofs that no shorter schedule exists. None sets no limit. Without `seed`, a new campaign has a random seed, and a
     resumed campaign keeps its seed. Raises CampaignError, and ValueError for a parameter outside its range.
     """
     with _works(spark, out):
@@ -81,9 +81,9 @@ def conform(
 ) -> Conformance:
     """Compare a system under test with the model on Spark, as `epochfuzz conform --campaign` does.
 
-    `command` starts the adapter (the program that wraps the system). Spark's workers run `command`, so its path must be
-    valid on every worker.
-    Returns the result with its findings. Raises CampaignError, SubjectUnable and CommandError.
+    `command` starts the adapter, the program that wraps the system. Its path must be valid on every worker of Spark.
+    `settings` are fields of Configuration. Returns the result with its findings. Raises CampaignError, SubjectUnable
+    and CommandError.
     """
     from epochfuzz.harness.campaign.conformance.conformance_job import Trials
     from epochfuzz.harness.conform.oracle.judge import JudgedBy

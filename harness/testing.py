@@ -23,8 +23,7 @@ class NoSuchSchedule(AssertionError):
 def run_schedule(events: Iterable[str], protocol: str, **settings: Any) -> Run:
     """Replay a schedule under a protocol, and return the run. Each event is a text such as `fetch B`.
 
-    `settings` are fields of epochfuzz.model.kafka.vocabulary.configuration.Configuration. Raises EventError,
-    ProtocolError or ConfigurationError, each a ValueError.
+    `settings` are fields of Configuration. Raises EventError, ProtocolError or ConfigurationError, each a ValueError.
     """
     configuration = Configuration(**settings)
     schedule = parse_schedule(events)
@@ -38,9 +37,9 @@ def run_schedule(events: Iterable[str], protocol: str, **settings: Any) -> Run:
 def minimal(protocol: str, property: str, **settings: Any) -> list[str]:
     """Return a shortest schedule that breaks a property under a protocol, found by exhaustive search.
 
-    Equal calls return equal schedules, even if several schedules are shortest. The bounds of the search are 3 records
-    and 3 leader epoch changes, unless `settings` sets other bounds. Raises NoSuchSchedule if the search finds no
-    schedule, and ValueError for an unknown protocol or property, or an invalid configuration.
+    The bounds of the search are 3 records and 3 leader epoch changes, unless `settings` sets other bounds. Raises
+    NoSuchSchedule if the search finds no schedule, and ValueError for an unknown protocol or property, or an invalid
+    configuration.
     """
     wanted = named(property).bit
     parsed = parse_protocol(protocol)

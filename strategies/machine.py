@@ -55,15 +55,12 @@ def replication_machine(
 ) -> type["ReplicationMachine"]:
     """Return a Hypothesis state machine class that runs protocols side by side. A violation raises PropertyBroken.
 
-    A protocol is a Protocol, or its text such as "kip-320". Without protocols or settings, the machine uses the
-    project's defaults, the table `tool.epochfuzz` in pyproject.toml. The machine checks the `judged` properties, except
-    those that may break under the settings.
+    Without protocols or settings, the machine uses the table `tool.epochfuzz` in pyproject.toml. The machine checks the
+    `judged` properties, except those that may break under the settings.
 
-    At the start of an example, a quick search runs up to `scouted` random schedules, with `disturbances` disturbances
-    such as crashes and elections in each. The search looks for a schedule that breaks one of the `judged` properties
-    under the first protocol, or only the property `wanted`. The example follows the schedule that was found. Use
-    `wanted` for a rare failure: Hypothesis stops soon after the first failure, so a frequent failure may hide a rare
-    one.
+    An example starts with a search of up to `scouted` random schedules, each with `disturbances` disturbances such as
+    crashes. The example follows a schedule that breaks a `judged` property under the first protocol, if the search
+    finds one. For a rare failure, name its property in `wanted`, because a frequent failure may hide a rare failure.
 
     Raises ProtocolError, UnknownProperty or ProjectError, and ValueError if there is no property to check.
     """
@@ -115,10 +112,9 @@ def _invariant_for(name: str) -> Callable[..., None]:
 class ReplicationMachine(EventMachine):
     """One example of a state machine that runs protocols side by side. `replication_machine` makes the class.
 
-    `executions` contains a run of each protocol, with its `state`. `histories` contains, for each protocol, its enabled
-    events as texts. `broken` is the failure that an invariant raises, or None while no protocol has broken a property.
-    The failure belongs to the first protocol that broke a property, and names the most severe property that this
-    protocol broke.
+    `executions` contains a run of each protocol, with its `state`. `histories` contains the enabled events of each
+    protocol, as texts. `broken` is the failure that an invariant raises, or None. The failure names the first protocol
+    that broke a property, and its most severe broken property.
     """
 
     protocols: ClassVar[tuple[Protocol, ...]]

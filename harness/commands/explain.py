@@ -182,6 +182,7 @@ def _release_json(name: str, verdicts: ReleaseVerdicts) -> "documents.Release":
             "length": len(how.events),
             "certified_minimal": how.is_minimal,
             "searched": how.searched,
+            "within": how.within,
             "configuration": how.settings.changed(),
             "events": list(how.events),
             **how.causes(NAMED[name], property_).plain(),

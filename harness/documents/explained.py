@@ -84,12 +84,14 @@ class Broken(Causes):
     """The shortest known schedule that breaks a property of a release, with its causes.
 
     `searched` maps a number of replicas to a number of events. Exhaustive search has proven that with this number of
-    replicas, no schedule with fewer events breaks the property.
+    replicas, no schedule with fewer events breaks the property. `within` is the same for schedules with at most 3
+    records and 3 epoch changes.
     """
 
     length: int
     certified_minimal: bool
     searched: dict[int, int]
+    within: dict[int, int]
     configuration: Settings
     events: list[str]
 

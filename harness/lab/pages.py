@@ -6,15 +6,16 @@ To rewrite the files, run `python -m epochfuzz.harness.lab.pages` in a checkout.
 import functools
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 
 from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.cases.corpus import load_corpus
 from epochfuzz.harness.lab import python_api
-from epochfuzz.harness.reference import checked, issues, markdown, releases
-from epochfuzz.harness.reference.explain import Example, GlossaryEntry, breaking_example, by_generation, glossary
+from epochfuzz.harness.reference import checked, markdown, releases
+from epochfuzz.harness.reference.explain import GlossaryEntry, breaking_example, by_generation, glossary
+from epochfuzz.harness.trace.causes import Causes
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.mechanisms import MECHANISMS, Choice
 from epochfuzz.model.kafka.vocabulary.protocols import (
@@ -33,7 +34,7 @@ _NOTICE = (
     " docstrings: change it there. -->"
 )
 _WIDTH = 120
-_FINDING = re.compile(r"docs/findings/([a-z-]+)\.md")
+_PAGE = re.compile(r"(?<![/\w])docs/([a-z]+)/([a-z-]+)\.md")
 
 # The mechanisms by theme, in reading order.
 _THEMES = {
@@ -76,52 +77,48 @@ def readme() -> str:
 
 # The first paragraph of each page.
 _ABOUT_EVENTS = (
-    "After this page you can read and write any schedule. An event is a verb and a replica, such as `fetch B`. The"
-    " replicas are A to E. An event that is not enabled does nothing. So every list of events is a schedule. If you"
-    " remove events from a schedule, the rest is also a schedule. `epochfuzz explain EVENT` draws the example of an"
-    " event."
+    "An event is a verb and a replica from A to E, such as `fetch B`. Every list of events is a schedule, because an"
+    " event that is not enabled does nothing. `epochfuzz explain EVENT` draws an example of an event. KRaft means"
+    " protocols from `kip-841` on. The other protocols use ZooKeeper."
 )
 _ABOUT_PROTOCOLS = (
-    "After this page you can name any protocol that epochfuzz knows. A protocol has one choice for each of the"
-    " [mechanisms](mechanisms.md). A reference design, such as `kip-320`, is the idea of a KIP with all later fixes."
-    " A [release](releases.md), such as `kafka-2.6.1`, is the protocol that Kafka shipped, with its bugs. Every version"
-    " of Kafka is also a name of a protocol. For example, `kafka-2.6.2` has the same rules as `kafka-2.6.1`. To replace"
-    " choices, append the new choices to a name, as in `kip-320:fencing=none` or"
-    " `kafka-4.1:remote_leo=forgotten,isr_answer=advanced`."
+    "A protocol has one choice for each of the [mechanisms](mechanisms.md). A reference design, such as `kip-320`, is"
+    " the idea of a KIP with all later fixes. A [release](releases.md), such as `kafka-2.6.1`, is the protocol that"
+    " Kafka shipped, with its bugs. You can name any version of Kafka: `kafka-2.6.2` has the same rules as"
+    " `kafka-2.6.1`. To replace choices, append the new choices to a name, as in `kip-320:fencing=none` or"
+    " `kafka-4.1:remote_leo=forgotten,isr_answer=advanced`. `epochfuzz explain NAME` draws an example."
 )
 _ABOUT_MECHANISMS = (
-    "After this page you know the rules of Kafka's replication protocol, past and present, and the property that each"
-    " wrong rule breaks. A mechanism is a rule that differs between protocols, and a choice is one version of the rule."
-    " The name of a [protocol](protocols.md) may contain a choice, as in `kip-320:fencing=none`. The column *breaks*"
-    " names a property that breaks if a reference design uses this choice instead of its own. The number in brackets"
-    " is the length of a shortest schedule that breaks the property. `epochfuzz explain fencing` gives the reasons for"
-    " the mechanism `fencing`, and draws such a schedule."
+    "A mechanism is a rule that differs between protocols. A choice is one version of the rule. You can put a choice"
+    " into the name of a [protocol](protocols.md), as in `kip-320:fencing=none`. The parentheses contain the reference"
+    " designs and the [releases](releases.md) of Kafka with a choice. *Breaks* names a property that breaks if a"
+    " reference design has this choice instead of its own. The number after the property counts the events of a"
+    " shortest schedule. The sources come last. `epochfuzz explain fencing` gives reasons and draws the schedule."
 )
 _ABOUT_RELEASES = (
-    "After this page you know which properties each release of Kafka keeps, and which properties it breaks. The first"
-    " rows are the [reference designs](protocols.md). No release is exactly like a reference design. The table has only"
-    " releases of Kafka. For `fluss-0.9.1`, read [the findings about Fluss](../findings/fluss.md). `epochfuzz"
-    " explain releases` prints the table, and `epochfuzz explain NAME` draws the example of a release."
+    "The table shows which properties each release of Kafka keeps, and which properties it breaks. The first rows are"
+    " the [reference designs](protocols.md). `epochfuzz explain releases` prints the table, and `epochfuzz explain"
+    " NAME` draws an example for a release."
 )
 _ABOUT_PROPERTIES = (
-    "After this page you can tell which guarantee a finding breaks, and whether the violation was expected. epochfuzz"
-    " checks most properties after every event. It checks `convergence`, `leader-available`, `answered`,"
-    " `fetch-answered` and `lso-advances` at the end of a schedule. The most severe property comes first."
+    "epochfuzz checks most properties after every event. It checks `convergence`, `leader-available`, `answered`,"
+    " `fetch-answered` and `lso-advances` at the end of a schedule. The most severe property comes first. The table"
+    " names the reference designs that break a property, and the shortest schedule that breaks it under a protocol."
+    " `epochfuzz explain PROPERTY` draws this schedule."
 )
 _ABOUT_GOALS = (
-    "After this page you can tell which situations a run has tested, and why a run ended with exit code 4. A run that"
-    " never truncates a log does not test truncation. So a run counts the schedules that meet each goal. If no schedule"
-    " meets a required goal, the run ends with exit code 4. The protocol and the configuration decide which goals are"
-    " required. `epochfuzz explain 'log truncated'` draws an example of a goal."
+    "A goal is a situation that a run should meet. If no schedule meets a required goal, the run ends with exit code 4,"
+    " because the run does not test this situation. The last column names the reference designs that require a goal,"
+    " with the settings in the third column. Other protocols may require other goals. `epochfuzz explain 'log"
+    " truncated'` gives reasons and draws an example."
 )
 _ABOUT_PYTHON_API = (
-    "After this page you can use every name of `from epochfuzz import ...`, with its parameters, results and"
-    " exceptions. All names are typed. Python loads each name at its first use. [Test from pytest](../how-to/pytest.md)"
-    " shows examples."
+    "Import these names with `from epochfuzz import ...`. [Test from pytest](../how-to/pytest.md) shows examples."
+    " [Case files](case-format.md) describes Configuration."
 )
 _ABOUT_GLOSSARY = (
-    "After this page you can read a timeline and the output of a run. The terms of Kafka's replication come first, each"
-    " with an example that `epochfuzz explain WORD` draws. The terms of testing and of epochfuzz follow."
+    "The terms of Kafka's replication come first, and the terms of testing and of epochfuzz follow. `epochfuzz explain"
+    " WORD` also accepts synonyms, and draws an example."
 )
 
 
@@ -131,11 +128,9 @@ def pages() -> dict[str, str]:
         "events.md": _page("Events", _ABOUT_EVENTS, _sections("event")),
         "protocols.md": _page("Protocols", _ABOUT_PROTOCOLS, _sections("generation")),
         "mechanisms.md": _page("Mechanisms", _ABOUT_MECHANISMS, _by_theme()),
-        "releases.md": _page(
-            "Releases", _ABOUT_RELEASES, [*_survey(), *_breaking(), *_sections("release", _example_in_short)]
-        ),
+        "releases.md": _page("Releases", _ABOUT_RELEASES, [*_survey(), *_breaking(), *_sections("release")]),
         "properties.md": _page("Properties", _ABOUT_PROPERTIES, [*_verdicts(), *_sections("property")]),
-        "goals.md": _page("Goals", _ABOUT_GOALS, [*_asked_for(), *_sections("goal", None)]),
+        "goals.md": _page("Goals", _ABOUT_GOALS, _goals()),
         "python-api.md": _page("The Python API", _ABOUT_PYTHON_API, python_api.sections()),
         "glossary.md": _page("Glossary", _ABOUT_GLOSSARY, [*_sections("word"), *_sections("term")]),
     }
@@ -143,50 +138,18 @@ def pages() -> dict[str, str]:
 
 def _page(title: str, opening: str, parts: Iterable[str]) -> str:
     text = "\n\n".join([_NOTICE, f"# {title}", _wrapped(opening), *parts]) + "\n"
-    return issues.linked(_FINDING.sub(r"[\1](../findings/\1.md)", text))
+    return _PAGE.sub(r"[\2](../\1/\2.md)", text)
 
 
 def _of_kind(kind: str) -> list[GlossaryEntry]:
     return [entry for entry in glossary().values() if entry.kind == kind]
 
 
-def _also(entry: GlossaryEntry) -> str:
-    others = [name for name in entry.also if name.lower() != entry.name.lower()]
-    return f"Also: {', '.join(others)}." if others else ""
-
-
-def _example(_: GlossaryEntry, example: Example) -> str:
-    events = ", ".join(f"`{event}`" for event in example.events)
-    if example.breaks is None:
-        return f"Example, under `{example.under}`{_configured(example.settings)}: {events}."
-    kept = f", and breaks nothing under `{example.beside}`" if example.beside else ""
-    length = f"A shortest schedule, of {len(example.events)} events, that breaks"
-    return f"{length} `{example.breaks}` under `{example.under}`{_configured(example.settings)}{kept}: {events}."
-
-
-def _example_in_short(entry: GlossaryEntry, example: Example) -> str:
-    """Return a sentence with the command that draws an example, its number of events, and the property it breaks."""
-    draws = f"`epochfuzz explain {entry.name}` draws the example: {len(example.events)} events"
-    if example.breaks is None:
-        return f"{draws}{_configured(example.settings)}."
-    kept = f", and nothing under `{example.beside}`" if example.beside else ""
-    return f"{draws} that break `{example.breaks}` under `{example.under}`{_configured(example.settings)}{kept}."
-
-
-def _sections(kind: str, example_of: Callable[[GlossaryEntry, Example], str] | None = _example) -> Iterator[str]:
-    """Yield the heading and the paragraphs of each glossary entry of a kind, such as `event`.
-
-    `example_of` returns the paragraph about an entry's example. With None, the sections leave out their examples.
-    """
+def _sections(kind: str) -> Iterator[str]:
+    """Yield the heading and the paragraphs of each glossary entry of a kind, such as `event`."""
     for entry in _of_kind(kind):
         yield f"## {entry.name}"
-        yield from map(_wrapped, filter(None, (entry.means, entry.why, _also(entry))))
-        if entry.example is not None and example_of is not None:
-            yield _wrapped(example_of(entry, entry.example))
-
-
-def _configuration_of(entry: GlossaryEntry) -> str:
-    return _configured(entry.example.settings).removeprefix(" with ") if entry.example else ""
+        yield from map(_wrapped, filter(None, (entry.means, entry.why)))
 
 
 def _configured(settings: Configuration) -> str:
@@ -196,10 +159,7 @@ def _configured(settings: Configuration) -> str:
 
 
 def _by_theme() -> Iterator[str]:
-    """Yield the parts of a section for each theme, a group of mechanisms.
-
-    A section has a table for each mechanism, with a row for each choice.
-    """
+    """Yield the parts of a section for each theme, a group of mechanisms. Each mechanism has a list of its choices."""
     if wrong := set(MECHANISMS) ^ set(chain(*_THEMES.values())):
         raise LookupError(f"_THEMES and the mechanisms differ in {', '.join(sorted(wrong))}")
     entries = glossary()
@@ -208,23 +168,23 @@ def _by_theme() -> Iterator[str]:
         for mechanism in mechanisms:
             yield f"### {mechanism}"
             yield _wrapped(entries[mechanism].means)
-            rows = [_choice(mechanism, choice) for choice in MECHANISMS[mechanism]]
-            yield markdown.table(["choice", "what it does", "used by", "breaks", "reported by"], rows)
+            yield "\n".join(_choice(mechanism, choice) for choice in MECHANISMS[mechanism])
 
 
-def _choice(mechanism: str, choice: Choice) -> list[str]:
+def _choice(mechanism: str, choice: Choice) -> str:
     name = f"{mechanism}={choice.text}"
     holders = [each for each, protocol in NAMED.items() if protocol.choice(mechanism) == choice]
-    example = breaking_example(choice)
-    return [
-        f"`{name}`",
-        issues.bracketed(glossary()[name].summary),
-        _span(holders),
-        "" if example is None else f"{example.breaks} ({len(example.events)})",
-        ", ".join(
-            f"[{Path(each).stem}](../{each.removeprefix('docs/')})" if "/" in each else each for each in choice.told_by
-        ),
-    ]
+    kafka = [each for each in holders if each not in OTHER_SYSTEMS]
+    used_by = "all" if len(holders) == len(NAMED) else _span(kafka or holders).replace("kafka-", "") or "unused"
+    sources = ", ".join(
+        f"[{Path(each).stem}](../{each.removeprefix('docs/')})" if "/" in each else each for each in choice.told_by
+    )
+    text = f"* `{name}` ({used_by}): {glossary()[name].summary}"
+    if (example := breaking_example(choice)) is not None:
+        text += f" Breaks {example.breaks} ({len(example.events)})" + (f": {sources}." if sources else ".")
+    elif sources:
+        text += f" See {sources}."
+    return _wrapped(text, "  ")
 
 
 def _span(holders: list[str]) -> str:
@@ -262,7 +222,7 @@ def _breaking() -> Iterator[str]:
     by_cause: dict[tuple[str, str], list[str]] = {}
     cases: dict[tuple[str, str], list[str]] = {}
     for name, property_, how in releases.broken():
-        row = name, how.causes(NAMED[name], property_).text
+        row = name, _causes(how.causes(NAMED[name], property_))
         by_cause.setdefault(row, []).append(f"{property_} ({len(how.events)})")
         if case := _case_of(name, property_):
             cases.setdefault(row, []).append(f"`{case.id}`")
@@ -273,7 +233,7 @@ def _breaking() -> Iterator[str]:
         [
             _span(names),
             broken,
-            issues.bracketed(why),
+            why,
             ", ".join(dict.fromkeys(case for name in names for case in cases.get((name, why), []))),
         ]
         for (broken, why), names in same.items()
@@ -283,9 +243,13 @@ def _breaking() -> Iterator[str]:
         "The number in brackets is the length of the shortest known schedule. `epochfuzz explain releases --json`"
         " prints these schedules, and `epochfuzz replay CASE --trace` prints the steps of a case. If a choice"
         " follows *with*, the property breaks only with both choices. *Or* separates alternatives."
-        " [Mechanisms](mechanisms.md) describes the choices."
+        " [Mechanisms](mechanisms.md) describes the choices and names the issues that report them."
     )
     yield markdown.table(["protocols", "breaks", "because of", "cases"], rows)
+
+
+def _causes(causes: Causes) -> str:
+    return ", or ".join(" with ".join(f"`{each.text}`" for each in together) for together in causes.sets)
 
 
 @functools.cache
@@ -309,11 +273,10 @@ def _case_of(protocol: str, property_: str) -> Case | None:
 
 
 def _verdicts() -> Iterator[str]:
-    def cell(said: str) -> str:
-        return said.partition(":")[0]
-
-    rows = [[entry.name, *map(cell, by_generation(entry).values())] for entry in _of_kind("property")]
-    yield markdown.table(["property", *GENERATIONS], rows)
+    yield markdown.table(
+        ["property", "may break under", "not checked under", "shortest violation"],
+        map(_verdict, _of_kind("property")),
+    )
     reasons = {
         generation: said.partition(": ")[2]
         for entry in _of_kind("property")
@@ -322,8 +285,8 @@ def _verdicts() -> Iterator[str]:
     }
     known_flaws = "\n".join(f"* `{generation}`: {reason}." for generation, reason in reasons.items())
     yield _wrapped(
-        "*May break* means that a violation is known and expected. *?* means that the survey did not check the"
-        " property. These choices of the reference designs cause the known violations:"
+        "*May break* means that a violation is known and expected. These choices of the reference designs cause the"
+        " known violations:"
     )
     yield known_flaws
     yield _wrapped(
@@ -333,20 +296,31 @@ def _verdicts() -> Iterator[str]:
     )
 
 
-def _asked_for() -> Iterator[str]:
-    rows = [
-        [
-            entry.name,
-            _configuration_of(entry),
-            *("required" if each == "required" else "" for each in by_generation(entry).values()),
-        ]
-        for entry in _of_kind("goal")
+def _verdict(entry: GlossaryEntry) -> list[str]:
+    said = by_generation(entry).items()
+    shortest = ""
+    if (example := entry.example) is not None and example.breaks is not None:
+        shortest = f"{len(example.events)} events, `{example.under}`{_configured(example.settings)}"
+    return [
+        entry.name,
+        _span([name for name, verdict in said if verdict.startswith("may break")]),
+        _span([name for name, verdict in said if verdict == "?"]),
+        shortest,
     ]
-    yield markdown.table(["goal", "configuration", *GENERATIONS], rows)
 
 
-def _wrapped(text: str) -> str:
-    return textwrap.fill(issues.bracketed(text), _WIDTH, break_long_words=False, break_on_hyphens=False)
+def _goals() -> Iterator[str]:
+    yield markdown.table(["goal", "meaning", "settings", "required under"], map(_goal, _of_kind("goal")))
+
+
+def _goal(entry: GlossaryEntry) -> list[str]:
+    settings = _configured(entry.example.settings).removeprefix(" with ") if entry.example else ""
+    required = [name for name, role in by_generation(entry).items() if role == "required"]
+    return [f"`{entry.name}`", entry.means, settings, _span(required)]
+
+
+def _wrapped(text: str, indent: str = "") -> str:
+    return textwrap.fill(text, _WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 if __name__ == "__main__":

@@ -2,13 +2,24 @@
 
 import ast
 import inspect
+import re
 import textwrap
 from collections.abc import Iterator
-from typing import Any, get_type_hints
+from typing import Any
 
 import epochfuzz
 
 _INDENTED = 4  # columns of indentation that mark code in a docstring
+
+_MOST_FIELDS = 10  # Configuration has more fields, and the page of case files describes them
+
+# Public members that the page leaves out: only epochfuzz itself needs them, or another section describes them.
+_INTERNAL = {
+    "CommandSubject": "is_running, reset, apply, apply_each, observe, finish",
+    "Configuration": "changed, alphabet, bounds, least_bounds, within, bounded_by, text, words, numbers",
+    "ReplicationMachine": "protocols, scout, database_key, happen, refuse, teardown, is_possible, schedule",
+    "Run": "start, shown_at, ends_broken, scenes, ending, schedule",
+}
 
 
 def sections() -> Iterator[str]:
@@ -19,7 +30,7 @@ def sections() -> Iterator[str]:
         declared = _declaration(getattr(epochfuzz, name))
         yield f"## {name}"
         if isinstance(declared, ast.FunctionDef):
-            yield f"```python\n{_signature(declared)}\n```"
+            yield f"```python\n{_broken_after_parameters(_signature(declared))}\n```"
         yield from _paragraphs(declared)
         if isinstance(declared, ast.ClassDef):
             yield from _members(declared)
@@ -28,38 +39,28 @@ def sections() -> Iterator[str]:
 def _declaration(thing: Any) -> ast.FunctionDef | ast.ClassDef:
     """Return the syntax tree of a function or class.
 
-    A class without source, such as `Config`, gets an equivalent declaration from its fields.
+    A class without source, such as `Config`, has only its docstring in the tree.
     """
     try:
         text = textwrap.dedent(inspect.getsource(thing))
     except OSError:
-        fields = "".join(f"\n    {key}: {kind.__name__}" for key, kind in get_type_hints(thing).items())
-        text = f'class {thing.__name__}:\n    """{thing.__doc__}"""{fields}'
+        text = f'class {thing.__name__}:\n    """{thing.__doc__}"""'
     declared = ast.parse(text).body[0]
     assert isinstance(declared, ast.FunctionDef | ast.ClassDef)
     return declared
 
 
 def _signature(function: ast.FunctionDef) -> str:
-    """Return the signature of a function as text. A long signature has one line for each parameter."""
+    """Return the signature of a function or method as text, without `self`."""
     returned = f" -> {ast.unparse(function.returns)}" if function.returns else ""
     arguments = ast.unparse(function.args).removeprefix("self").removeprefix(", ")
-    line = f"{function.name}({arguments}){returned}"
-    if len(line) <= 100:
-        return line
-    parts = ",\n    ".join(_parts(arguments))
-    return f"{function.name}(\n    {parts},\n){returned}"
+    return f"{function.name}({arguments}){returned}"
 
 
-def _parts(arguments: str) -> Iterator[str]:
-    """Yield the parameters of a parameter list, given as text. A comma inside brackets does not separate parameters."""
-    depth, begun = 0, 0
-    for place, letter in enumerate(arguments):
-        depth += (letter in "[(") - (letter in "])")
-        if letter == "," and depth == 0:
-            yield arguments[begun:place].strip()
-            begun = place + 1
-    yield arguments[begun:].strip()
+def _broken_after_parameters(signature: str) -> str:
+    """Return a signature in lines of at most 100 columns. A line ends after a parameter, not inside it."""
+    tied = re.sub(r"(?<!,) ", "\0", signature)
+    return _wrapped(tied, "    ", 100).replace("\0", " ")
 
 
 def _paragraphs(declared: ast.FunctionDef | ast.ClassDef) -> Iterator[str]:
@@ -71,22 +72,29 @@ def _paragraphs(declared: ast.FunctionDef | ast.ClassDef) -> Iterator[str]:
 
 
 def _members(declared: ast.ClassDef) -> Iterator[str]:
-    """Yield a Markdown list of a class's fields and methods. A method has its signature and the summary line."""
-    lines = [line for each in declared.body for line in _member(each)]
-    if lines:
-        yield "\n".join(lines)
+    """Yield a line with the fields of a class, and a Markdown list of its methods with their summary lines."""
+    internal = _INTERNAL.get(declared.name, "").split(", ")
+    fields = [
+        f"`{each.target.id}: {ast.unparse(each.annotation)}`"
+        for each in declared.body
+        if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name) and each.target.id not in internal
+    ]
+    methods = [
+        _method(each)
+        for each in declared.body
+        if isinstance(each, ast.FunctionDef) and not each.name.startswith("_") and each.name not in internal
+    ]
+    if 0 < len(fields) <= _MOST_FIELDS:
+        yield _wrapped(f"Fields: {', '.join(fields)}.")
+    if methods:
+        yield "\n".join(methods)
 
 
-def _member(each: ast.stmt) -> Iterator[str]:
-    if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name) and not each.target.id.startswith("_"):
-        yield f"* `{each.target.id}: {ast.unparse(each.annotation)}`"
-    if isinstance(each, ast.FunctionDef) and not each.name.startswith("_"):
-        is_property = any(isinstance(by, ast.Name) and by.id == "property" for by in each.decorator_list)
-        summary = (ast.get_docstring(each) or "").partition("\n\n")[0].replace("\n", " ")
-        yield textwrap.fill(
-            f"* `{each.name if is_property else _signature(each)}`: {summary}",
-            120,
-            subsequent_indent="  ",
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
+def _method(method: ast.FunctionDef) -> str:
+    is_property = any("property" in ast.unparse(by) for by in method.decorator_list)
+    summary = (ast.get_docstring(method) or "").partition("\n\n")[0].replace("\n", " ")
+    return _wrapped(f"* `{method.name if is_property else _signature(method)}`: {summary}", "  ")
+
+
+def _wrapped(text: str, indent: str = "", width: int = 120) -> str:
+    return textwrap.fill(text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)

@@ -24,11 +24,13 @@ from epochfuzz.harness.findings.findings import breaches
 from epochfuzz.harness.reference.explain import glossary
 from epochfuzz.harness.reference.releases import (
     FILE,
+    JUDGED,
     REPLICAS,
     SCHEDULES,
     SCHEDULES_WITH_CLIENTS,
     WALKED,
     WITH_CLIENTS,
+    WITHIN,
     Broken,
     ReleaseVerdicts,
     searched,
@@ -65,17 +67,31 @@ class Surveyor:
             self.take(settings, events)
 
     def survey(self) -> ReleaseVerdicts:
-        """Run random schedules, exhaustive searches, and searches for shorter schedules. Returns all results."""
+        """Run random schedules and exhaustive searches. Returns all results, without the searches of `deepen`."""
         self._walk(WALKED, SCHEDULES)
         for settings in searched(self.protocol):
             self._search(settings)
         for settings in WITH_CLIENTS:
             self._with_clients(settings)
-        while any(self._look_for_shorter(replicas) for replicas in REPLICAS):
-            pass
-        found = {name: self.broken[name] for name in properties.NAMES if name in self.broken}
         judged = tuple(name for name in properties.NAMES if name in self.judged)
-        return ReleaseVerdicts(found, judged, tuple(self.complete), rules_digest(self.protocol, judged))
+        return ReleaseVerdicts(self.found(), judged, tuple(self.complete), rules_digest(self.protocol, judged))
+
+    def deepen(self) -> dict[str, Broken]:
+        """Search for shorter schedules. Returns the shortest schedules, by property.
+
+        The first searches have no bounds on records and epochs. For a property of the table of releases whose schedule
+        is not certain to be the shortest after these searches, and fits in the bounds of WITHIN, searches within these
+        bounds follow. A search that a row already records is not repeated.
+        """
+        for replicas in REPLICAS:
+            self._look_for_shorter(replicas)
+        for replicas in REPLICAS:
+            self._look_for_shorter_within(replicas)
+        return self.found()
+
+    def found(self) -> dict[str, Broken]:
+        """Return the shortest known schedules, by property, in the order of the properties."""
+        return {name: self.broken[name] for name in properties.NAMES if name in self.broken}
 
     def take(self, settings: Configuration, events: tuple[str, ...]) -> None:
         """Run a schedule. For each property that it breaks, record the events up to the violation.
@@ -101,7 +117,11 @@ class Surveyor:
             free = replace(settings, records=Configuration.records, epochs=Configuration.epochs)
             settings = free if shrink.breaking_prefix(schedule, self.protocol, free, wanted) == schedule else settings
             simplest = canonical(schedule, self.protocol, settings, wanted)
-            self.broken[name] = Broken(settings, tuple(schedule_texts(simplest)), {})
+            found = Broken(settings, tuple(schedule_texts(simplest)))
+            if known is not None:  # What a search excludes for the known schedule stays excluded.
+                found.searched.update(_at_most(len(schedule), known.searched))
+                found.within.update(_at_most(len(schedule), known.within))
+            self.broken[name] = found
 
     def _walk(self, settings: Configuration, schedules: int) -> None:
         """Run a number of random schedules, and record the shortest shrunk schedule of each broken property."""
@@ -134,28 +154,38 @@ class Surveyor:
             free = replace(settings, replicas=3, records=Configuration.records, epochs=Configuration.epochs)
             self._walk(free, SCHEDULES_WITH_CLIENTS)
 
-    def _look_for_shorter(self, replicas: int) -> bool:
-        """Search for schedules shorter than the known ones, with any number of records and epochs.
-
-        Returns whether the search found a shorter schedule for any property.
-        """
-        found = False
+    def _look_for_shorter(self, replicas: int) -> None:
+        """Search for schedules shorter than the known ones, with any number of records and epochs."""
         for settings in {replace(each.settings, replicas=replicas): None for each in self.broken.values()}:
             names = [
                 name
                 for name, each in self.broken.items()
-                if replace(each.settings, replicas=replicas) == settings
-                and each.searched.get(replicas, 0) < len(each.events)
+                if replace(each.settings, replicas=replicas) == settings and replicas not in each.searched
             ]
-            before = {name: len(self.broken[name].events) for name in names}
-            ended = self._explore(settings, names, CERTIFIED_WITHIN, bounded=False)
-            for name, result in ended.items():
-                if len(self.broken[name].events) < before[name]:
-                    found = True
-                else:
-                    below = result.depth + 1 if result.memory_exhausted else before[name]
-                    self.broken[name].searched[replicas] = below
-        return found
+            for name, length in self._excluded(self._explore(settings, names, CERTIFIED_WITHIN, bounded=False)):
+                self.broken[name].searched[replicas] = length
+
+    def _look_for_shorter_within(self, replicas: int) -> None:
+        """Search for schedules shorter than the known ones, within the bounds of WITHIN, for the table of releases."""
+        names = [
+            name
+            for name, each in self.broken.items()
+            if name in JUDGED and not each.is_minimal and replicas not in each.within and self._fits(name)
+        ]
+        for name, length in self._excluded(self._explore(replace(WITHIN, replicas=replicas), names, MEMORY)):
+            self.broken[name].within[replicas] = length
+
+    def _fits(self, name: str) -> bool:
+        """Return whether the property's shortest known schedule stays within the bounds of WITHIN."""
+        known = self.broken[name]
+        settings = replace(WITHIN, replicas=known.settings.replicas)
+        schedule = parse_schedule(known.events)
+        return shrink.breaking_prefix(schedule, self.protocol, settings, properties.named(name).bit) == schedule
+
+    def _excluded(self, ended: Mapping[str, Exploration]) -> Iterator[tuple[str, int]]:
+        """Yield each property of `ended`, with a length in events: the search excluded all shorter schedules."""
+        for name, result in ended.items():
+            yield name, result.depth + 1 if result.memory_exhausted else len(self.broken[name].events)
 
     def _explore(
         self, settings: Configuration, names: Sequence[str], memory: int, *, bounded: bool = True
@@ -204,6 +234,10 @@ def is_of_the_survey(property_: Property, settings: Configuration) -> bool:
     return not is_plain and replace(settings, replicas=2, records=free.records, epochs=free.epochs) in of_clients
 
 
+def _at_most(length: int, searched: Mapping[int, int]) -> dict[int, int]:
+    return {replicas: min(length, excluded) for replicas, excluded in searched.items()}
+
+
 def stale() -> list[str]:
     """Return the protocols that have no survey, or whose rules have changed since their survey."""
     rows = surveyed()
@@ -250,7 +284,12 @@ def _beaten(
 
 def _plain(verdicts: ReleaseVerdicts) -> dict[str, Any]:
     broken = {
-        name: {"config": each.settings.changed(), "searched": each.searched, "events": list(each.events)}
+        name: {
+            "config": each.settings.changed(),
+            "searched": each.searched,
+            "within": each.within,
+            "events": list(each.events),
+        }
         for name, each in verdicts.broken.items()
     }
     return {
@@ -262,8 +301,9 @@ def _plain(verdicts: ReleaseVerdicts) -> dict[str, Any]:
 
 
 def _write(rows: Mapping[str, ReleaseVerdicts]) -> None:
-    plain = {name: _plain(row) for name, row in rows.items()}
+    plain = {name: _plain(rows[name]) for name in NAMED if name in rows}
     FILE.write_text(yaml.safe_dump(plain, sort_keys=False, width=120), encoding="utf-8")
+    surveyed.cache_clear()
 
 
 def shortened(name: str, row: ReleaseVerdicts, kept: Sequence[Kept]) -> ReleaseVerdicts:
@@ -275,26 +315,35 @@ def shortened(name: str, row: ReleaseVerdicts, kept: Sequence[Kept]) -> ReleaseV
     surveyor.broken = dict(row.broken)
     for settings, events in kept:
         surveyor.take(settings, events)
-    return replace(row, broken={each: surveyor.broken[each] for each in properties.NAMES if each in surveyor.broken})
+    return replace(row, broken=surveyor.found())
+
+
+def deepened(name: str, row: ReleaseVerdicts) -> ReleaseVerdicts:
+    """Return the survey's results for a protocol (`row`) after the searches for shorter schedules that it lacks."""
+    surveyor = Surveyor(NAMED[name], ())
+    surveyor.broken = dict(row.broken)
+    return replace(row, broken=surveyor.deepen())
 
 
 def main(wanted: Sequence[str]) -> None:
     """Survey the protocols named in `wanted`, or else the protocols of `stale`, and write the results to survey.yaml.
 
-    A schedule of one protocol may break a property of another protocol in fewer events than the recorded schedule. Then
-    the shorter schedule replaces the recorded schedule.
+    Then search for shorter schedules, in all rows that lack such a search. The file is written after every row, so a
+    survey that was stopped goes on with the next row. A schedule of one protocol may break a property of another
+    protocol in fewer events than the recorded schedule. Then the shorter schedule replaces the recorded schedule.
     """
     rows = dict(surveyed()) if FILE.exists() else {}
     for name in wanted or stale():
         rows[name] = Surveyor(NAMED[name], kept()).survey()
-        rows = {each: rows[each] for each in NAMED if each in rows}
         _write(rows)
-        surveyed.cache_clear()
-        print(name, {each: len(how.events) for each, how in rows[name].broken.items()}, flush=True)
-    while any(beaten(rows, kept())):
+    while True:
+        for name in list(rows):
+            rows[name] = deepened(name, rows[name])
+            _write(rows)
+            print(name, {each: len(how.events) for each, how in rows[name].broken.items()}, flush=True)
+        if not any(beaten(rows, kept())):
+            break
         rows = {name: shortened(name, row, kept()) for name, row in rows.items()}
-        _write(rows)
-        surveyed.cache_clear()
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,9 @@ WITH_CLIENTS = (
     Configuration(records=2, epochs=2, consumer=True, unclean_leader_election=True),
     Configuration(records=1, epochs=2, transactions=True),
 )
-REPLICAS = (2, 3)  # numbers of replicas for the searches for shorter schedules, without bounds on records and epochs
+REPLICAS = (2, 3)  # numbers of replicas for the searches for shorter schedules
+# The bounds of a second search for shorter schedules, if the search without bounds on records and epochs does not end.
+WITHIN = Configuration(records=3, epochs=3)
 WALKED = Configuration(replicas=3)
 SCHEDULES = 1_000_000
 SCHEDULES_WITH_CLIENTS = 200_000
@@ -50,17 +52,27 @@ class Broken:
     """The shortest known schedule that breaks a property under a protocol, with its configuration.
 
     `searched` maps a number of replicas to a length in events. With that number of replicas, no schedule that is
-    shorter than this length breaks the property, for any number of records and epochs.
+    shorter than this length breaks the property, for any number of records and epochs. `within` is the same for
+    schedules with at most as many records and epoch changes as WITHIN has.
     """
 
     settings: Configuration
     events: tuple[str, ...]
-    searched: dict[int, int]
+    searched: dict[int, int] = field(default_factory=dict)
+    within: dict[int, int] = field(default_factory=dict)
 
     @property
     def is_minimal(self) -> bool:
         """Return whether searches with each number of replicas in REPLICAS prove that no schedule is shorter."""
-        return all(self.searched.get(replicas, 0) >= len(self.events) for replicas in REPLICAS)
+        return self._covers(self.searched)
+
+    @property
+    def is_minimal_within(self) -> bool:
+        """Return whether these searches prove that no schedule within the bounds of WITHIN is shorter."""
+        return self._covers(self.within)
+
+    def _covers(self, searched: dict[int, int]) -> bool:
+        return all(searched.get(replicas, 0) >= len(self.events) for replicas in REPLICAS)
 
     def causes(self, protocol: Protocol, property_: str) -> Causes:
         """Return the protocol choices that the schedule needs in order to break the property."""
@@ -99,8 +111,9 @@ LEGEND = (
     "A number is the length of a shortest schedule that breaks the property. A second number, in brackets, is the"
     f" number of replicas, if the schedule needs more than {REPLICAS[0]}. Searches with"
     f" {' and '.join(map(str, REPLICAS))} replicas prove that no schedule is shorter, for any number of records and"
-    " elections. After ≤, the number is the length of the shortest known schedule, without this proof. *Holds* means"
-    " that nothing has broken the property: complete searches within small bounds,"
+    f" elections. With an asterisk, the proof covers schedules with at most {WITHIN.records} records and"
+    f" {WITHIN.epochs} epoch changes. After ≤, the number is the length of the shortest known schedule, without a"
+    " proof. *Holds* means that nothing has broken the property: complete searches within small bounds,"
     f" {SCHEDULES:,} random schedules with {WALKED.replicas} replicas, and all schedules that the project keeps. A"
     " number in brackets after *holds* means that only the searches with this number of replicas were complete. A dash"
     " means that the property cannot break under the protocol. A question mark means that the survey did not check it."
@@ -170,12 +183,13 @@ def holding(protocol: str, verdicts: ReleaseVerdicts) -> list[str]:
 def cell(protocol: str, verdicts: ReleaseVerdicts, property_: str) -> str:
     """Return a cell of the release matrix, such as `holds`, `9`, or `12 (3)` for 12 events with 3 replicas.
 
-    A number is the length of the shortest known schedule. `≤` in front of the number means that a shorter schedule may
-    exist. The cell is `-` if the property cannot break under the protocol, and `?` if the survey did not check it.
+    A number is the length of the shortest known schedule. `*` after the number means that a shorter schedule has more
+    records or epoch changes than WITHIN, and `≤` in front of it that any shorter schedule may exist. The cell is `-` if
+    the property cannot break under the protocol, and `?` if the survey did not check it.
     """
     broken = verdicts.broken.get(property_)
     if broken is not None:
-        return f"{'' if broken.is_minimal else '≤ '}{len(broken.events)}{_needed(broken.settings)}"
+        return f"{_length(broken)}{_needed(broken.settings)}"
     if property_ not in applying(initial(parse_protocol(protocol), Configuration())):
         return "-"
     if property_ not in verdicts.judged:
@@ -184,6 +198,13 @@ def cell(protocol: str, verdicts: ReleaseVerdicts, property_: str) -> str:
     return (
         "holds" if complete.issuperset(REPLICAS) else f"holds ({', '.join(map(str, sorted(complete))) or 'no search'})"
     )
+
+
+def _length(broken: Broken) -> str:
+    length = len(broken.events)
+    if broken.is_minimal:
+        return str(length)
+    return f"{length}*" if broken.is_minimal_within else f"≤ {length}"
 
 
 def _needed(settings: Configuration) -> str:
@@ -204,5 +225,5 @@ def _verdicts(
     return ReleaseVerdicts(found, tuple(judged), tuple(Configuration(**each) for each in complete), digest)
 
 
-def _broken(config: dict[str, Any], events: list[str], searched: dict[int, int]) -> Broken:
-    return Broken(Configuration(**config), tuple(events), searched)
+def _broken(config: dict[str, Any], events: list[str], searched: dict[int, int], within: dict[int, int]) -> Broken:
+    return Broken(Configuration(**config), tuple(events), searched, within)

@@ -1,5 +1,6 @@
 """The rules of audit: log lines that show a loss, and log lines that show none."""
 
+from epochfuzz.harness.audit.judgement.findings import PartitionFinding, What, in_order
 from tests.audit.telling import audited, deletes, findings_of, follows, leads, stamped, truncates, written
 
 
@@ -256,3 +257,19 @@ def test_a_timeline_shows_only_the_rows_around_a_loss(tmp_path):
     (loss,) = audited(written(tmp_path, lines)).findings
 
     assert [event.leader_epoch for event in loss.around] == [0, 1, 1, 2, 3, 4]
+
+
+def test_findings_are_sorted_by_kind_then_by_partition_then_by_epoch_then_by_offset():
+    def finding(what, partition, epoch, offset):
+        return PartitionFinding(what, "t", partition, offset, offset, epoch, 0, "", ())
+
+    wanted = [
+        finding(What.COMMITTED_LOSS, 1, 0, 5),
+        finding(What.DIVERGED, 0, None, 7),
+        finding(What.DIVERGED, 0, 0, None),
+        finding(What.DIVERGED, 0, 0, 0),
+        finding(What.DIVERGED, 0, 0, 3),
+        finding(What.DIVERGED, 0, 1, 2),
+        finding(What.DIVERGED, 1, 0, 1),
+    ]
+    assert in_order(reversed(wanted)) == wanted

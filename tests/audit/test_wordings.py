@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from epochfuzz.harness.audit.lines import wordings
+from epochfuzz.harness.audit.lines import matching, wordings
 from epochfuzz.harness.audit.lines.events import MessageKind
 from epochfuzz.harness.audit.lines.line import seen_in
 from epochfuzz.harness.audit.lines.matching import broker_of, messages_in
@@ -54,6 +54,12 @@ def test_a_line_is_read_as_the_kind_of_its_wording(wording):
     assert (message.kind, failed) == (wording.kind, 0)
     if wording.kind not in (MessageKind.RELEASE, MessageKind.CLUSTER):
         assert (message.said["topic"], message.said["partition"]) == ("my.topic_x-1", 12)
+
+
+def test_audit_stops_reading_a_line_after_too_many_needles_without_a_message():
+    needle = next(needle for needle in wordings.NEEDLES if needle not in matching._FACTS)
+    assert messages_in(f"{needle} " * (matching._FAILURES - 1)) == ([], matching._FAILURES - 1)
+    assert messages_in(f"{needle} " * (matching._FAILURES + 5)) == ([], matching._FAILURES + 1)
 
 
 @pytest.mark.parametrize("wording", wordings.WORDINGS, ids=lambda wording: f"{wording.kind}-{wording.since}")

@@ -25,7 +25,7 @@ def test_the_generated_reference_pages_are_up_to_date() -> None:
 
 
 def test_every_name_of_the_glossary_has_exactly_one_section_or_row() -> None:
-    patterns = (r"^##+ (.+)$", r"^\| `(\w+=[\w-]+)` \|")
+    patterns = (r"^##+ (.+)$", r"^\* `(\w+=[\w-]+)` \(", r"^\| `([^`]+)` \|")
     texts = [text for name, text in pages().items() if name != "python-api.md"]
     places = [name for text in texts for each in patterns for name in re.findall(each, text, re.MULTILINE)]
     assert sorted(name for name in places if name in glossary()) == sorted(glossary())

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from epochfuzz.harness.engine.explore.explore import explore
+from epochfuzz.harness.trace import rivals
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.contract.observation import observe
@@ -241,3 +242,19 @@ def test_releases_up_to_2_0_1_have_versioned_controller_writes():
 def test_rival_fields_keep_their_initial_values_if_the_protocol_allows_no_rival():
     p = state("kip-320", "failover A")
     assert (p.rival_epoch, p.rival_leader, p.rival_isr, p.met) == (0, NONE, 0, 0)
+
+
+# The timeline.
+
+
+@pytest.mark.parametrize(
+    ("protocol", "schedule", "shown"),
+    [
+        (UNCHECKED, "", ""),
+        (UNCHECKED, "failover A", "old controller lives on"),
+        (UNCHECKED, "failover A, rival_elect C", "old: C leads e1, ISR A,B,C"),
+        (VERSIONED, "failover A, rival_elect C", ""),
+    ],
+)
+def test_the_timeline_shows_the_view_of_the_deposed_controller(protocol: str, schedule: str, shown: str) -> None:
+    assert rivals.describe(state(protocol, schedule, replicas=3)) == shown

@@ -202,6 +202,22 @@ def test_the_survey_tries_the_schedules_of_other_protocols():
     assert not survey.Surveyor(NAMED["kip-320"], [(lost.settings, lost.events)]).broken
 
 
+def test_a_search_within_bounds_finds_a_shorter_schedule_and_proves_that_none_is_shorter(monkeypatch):
+    monkeypatch.setattr(survey, "WITHIN", Configuration(records=2, epochs=2))
+    row = surveyed()["hw"]
+    shortest = row.broken["isr-complete"]
+    longer = replace(shortest, events=("crash B", "restart B", "notify B", *shortest.events), searched={2: 5, 3: 6})
+    found = survey.deepened("hw", replace(row, broken={"isr-complete": longer})).broken
+    assert found == {"isr-complete": replace(shortest, searched={2: 5, 3: 6}, within={2: 7, 3: 7})}
+
+
+def test_a_search_that_a_row_of_the_survey_records_is_not_repeated(monkeypatch):
+    monkeypatch.setattr(survey, "explore_each", lambda *searched: pytest.fail(f"searched {searched}"))
+    row = surveyed()["kip-101"]
+    searched = {name: replace(how, searched={2: 3, 3: 3}, within={2: 4, 3: 4}) for name, how in row.broken.items()}
+    assert survey.deepened("kip-101", replace(row, broken=searched)).broken == searched
+
+
 @pytest.mark.parametrize("settings", [{"power_loss": True}, {"acks": "1"}, {"min_insync_replicas": 2}])
 def test_the_survey_ignores_schedules_with_other_settings(settings):
     assert not survey.is_of_the_survey(BY_NAME["no-committed-loss"], Configuration(**settings))
@@ -212,7 +228,8 @@ def test_the_survey_ignores_schedules_with_other_settings(settings):
 @pytest.mark.parametrize("name", NAMED)
 def test_exhaustive_search_finds_no_schedule_shorter_than_in_the_survey(name):
     row = surveyed()[name]
-    for settings in releases.searched(NAMED[name]):
+    within = [replace(releases.WITHIN, replicas=replicas) for replicas in releases.REPLICAS]
+    for settings in [*releases.searched(NAMED[name]), *within]:
         depths = {
             BY_NAME[each].bit: len(how.events) - 1 for each, how in row.broken.items() if not BY_NAME[each].at_end
         }
@@ -245,14 +262,19 @@ def test_a_table_cell_shows_the_number_of_events_and_replicas_or_that_the_proper
     verdicts = ReleaseVerdicts(
         {
             "no-divergence": Broken(two, ("crash A",) * 10, {2: 10, 3: 10}),
-            "isr-complete": Broken(three, ("crash A",) * 18, {2: 18, 3: 12}),
+            "isr-complete": Broken(three, ("crash A",) * 18, {2: 18, 3: 12}, {2: 18, 3: 17}),
+            "no-acked-loss": Broken(three, ("crash A",) * 14, {2: 14, 3: 12}, {2: 14, 3: 14}),
         },
-        ("no-divergence", "log-matching", "isr-complete"),
+        ("no-divergence", "log-matching", "isr-complete", "no-acked-loss"),
         (Configuration(records=3, epochs=3),),
         "",
     )
-    shown = [releases.cell("kip-320", verdicts, name) for name in ("no-divergence", "isr-complete", "log-matching")]
-    assert shown == ["10", "≤ 18 (3)", "holds (2)"]
+    assert {name: releases.cell("kip-320", verdicts, name) for name in verdicts.judged} == {
+        "no-divergence": "10",
+        "log-matching": "holds (2)",
+        "isr-complete": "≤ 18 (3)",
+        "no-acked-loss": "14* (3)",
+    }
 
 
 def test_a_release_without_checked_jars_is_marked_as_checked_by_reading(monkeypatch):

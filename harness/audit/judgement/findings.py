@@ -95,8 +95,8 @@ def in_order(findings: Iterable[PartitionFinding]) -> list[PartitionFinding]:
             kinds.index(What(f.what)),
             f.topic,
             f.partition,
-            f.leader_epoch or -1,
-            f.first_offset or -1,
+            -1 if f.leader_epoch is None else f.leader_epoch,
+            -1 if f.first_offset is None else f.first_offset,
             f.told,
         ),
     )

@@ -49,9 +49,10 @@ class Answering(Protocol):
 
 
 class CommandSubject:
-    """An adapter that is a command. Its process starts on first use, and again after a failure.
+    """An adapter that is a command, as in `CommandSubject(["./my-adapter"])`.
 
-    `patience` is the time limit for a reply in seconds.
+    It has the methods of Subject. The process starts on first use, and again after a failure. `patience`, 5 by default,
+    is the time limit for a reply in seconds.
     """
 
     def __init__(self, command: Sequence[str], patience: float = PATIENCE) -> None:

@@ -99,7 +99,7 @@ else:
             for setting in fields(Configuration)
         },
     )
-    Config.__doc__ = "The settings of the partition; all of them are sent. See the settings of a case file."
+    Config.__doc__ = "All settings of a case file, each with its value."
 
 
 @_open

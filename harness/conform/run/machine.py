@@ -48,10 +48,7 @@ Factory = Callable[[], Subject]
 
 
 class NonConformance(AssertionError):
-    """The system under test does not conform.
-
-    Each kind of discrepancy has its own class, so that Hypothesis treats the kinds as different failures.
-    """
+    """The system under test does not conform."""
 
 
 _SEEDS = st.integers(0, 2**32 - 1)
@@ -59,6 +56,7 @@ _SEEDS = st.integers(0, 2**32 - 1)
 _CHOSEN = 256
 _STEPS = 100  # a schedule seldom needs more steps
 
+# Each kind of discrepancy has its own class, so that Hypothesis treats the kinds as different failures.
 _CLASSES = {
     kind: type(f"{kind.title()}", (NonConformance,), {"__doc__": "See NonConformance."}) for kind in DiscrepancyKind
 }
@@ -75,13 +73,13 @@ def conformance_test(
 ) -> type[TestCase]:
     """Return a test case that runs schedules on the adapter that `factory` makes.
 
-    The factory is called once, and the adapter is reset for each schedule. `config` are the settings of the partition,
-    as in `replicas=3`. Defaults come from the project (strategies/project.py), and without a project the protocol is
-    `kip-320`. `judge` is `lock-step`, or `promises` to check only the guarantees to clients. `selection` is `random`,
-    or `coverage` to choose schedules by the coverage points that they reach, or `bugs` for schedules that fail on a
-    system with a known bug. The selections `coverage` and `bugs` take a few seconds. `known` is a file of known
-    differences, as for `epochfuzz conform --known`: an example ends at a known difference, and passes.
-    Raises ProtocolError, ConfigurationError, KnownError and ValueError, and OSError if the file cannot be read.
+    epochfuzz calls the factory once, and resets the adapter for each schedule. `config` are fields of Configuration.
+    Defaults come from the table `tool.epochfuzz` in pyproject.toml. Without this table, the protocol is `kip-320`.
+    `judge` is `lock-step`, or `promises` to check only the guarantees to clients. `selection` is `random`, or
+    `coverage` to choose schedules by the coverage points that they reach, or `bugs` for schedules that fail on a system
+    with a known bug. `known` is a file of known differences, as for `epochfuzz conform --known`.
+
+    Raises ProtocolError, ConfigurationError, KnownError, ValueError and OSError.
 
         TestMyLog = conformance_test(MyLog, protocol="kip-320", replicas=3)
     """
