@@ -11,7 +11,7 @@ from epochfuzz.harness.cli.output import Exit, console, print_json
 
 
 def bench(
-    quick: Annotated[bool, typer.Option("--quick", help="A few seeds and rounds instead of twenty and five.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="More rounds, seeds and schedules. Takes some hours.")] = False,
     write: Annotated[
         Path | None,
         typer.Option(
@@ -24,13 +24,14 @@ def bench(
 ) -> int:
     """Measure the throughput of epochfuzz and of alternatives, and the effort of each strategy to detect a mutant.
 
-    Run the command on a machine that does nothing else. It fails if the default strategy misses a mutant that
-    exhaustive search has proven to be detectable, or if a reproducer is longer than the shortest schedule.
+    Run the command on a machine that does nothing else. It takes about 20 minutes on two cores. It fails if the default
+    strategy misses a mutant that exhaustive search has proven to be detectable, or if a reproducer is longer than the
+    shortest schedule.
 
     Examples:
 
     - `epochfuzz bench`
-    - `epochfuzz bench --quick --json`
+    - `epochfuzz bench --full --json`
     - `epochfuzz bench --write docs/benchmark/results.md`
     """
     from rich.markdown import Markdown
@@ -39,7 +40,7 @@ def bench(
     from epochfuzz.harness.lab.bench.detection import detectable
 
     out = console(json)
-    scale = benchmark.QUICK if quick else benchmark.FULL
+    scale = benchmark.FULL if full else benchmark.STANDARD
     with out.status("compiling") as status:
 
         def doing(what: str) -> None:

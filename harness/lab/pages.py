@@ -6,7 +6,7 @@ To rewrite the files, run `python -m epochfuzz.harness.lab.pages` in a checkout.
 import functools
 import re
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 
@@ -128,7 +128,9 @@ def pages() -> dict[str, str]:
         "events.md": _page("Events", _ABOUT_EVENTS, _sections("event")),
         "protocols.md": _page("Protocols", _ABOUT_PROTOCOLS, _sections("generation")),
         "mechanisms.md": _page("Mechanisms", _ABOUT_MECHANISMS, _by_theme()),
-        "releases.md": _page("Releases", _ABOUT_RELEASES, [*_survey(), *_breaking(), *_sections("release")]),
+        "releases.md": _page(
+            "Releases", _ABOUT_RELEASES, [*_survey(), *_unproven(), *_breaking(), *_sections("release")]
+        ),
         "properties.md": _page("Properties", _ABOUT_PROPERTIES, [*_verdicts(), *_sections("property")]),
         "goals.md": _page("Goals", _ABOUT_GOALS, _goals()),
         "python-api.md": _page("The Python API", _ABOUT_PYTHON_API, python_api.sections()),
@@ -215,6 +217,29 @@ def _survey() -> Iterator[str]:
     head, *rows = releases.checked_rows()
     yield markdown.table(head, rows)
     yield _wrapped(checked.LEGEND)
+
+
+def _unproven() -> Iterator[str]:
+    """Yield the section `Unproven lengths`: how far the searches went for each cell of the survey with `≤`."""
+    same: dict[tuple[str, ...], list[str]] = {}
+    for name, property_, how in releases.broken():
+        if property_ in releases.JUDGED and not (how.is_minimal or how.is_minimal_within):
+            proven = [_excluded(each) for each in (how.searched, how.within)]
+            same.setdefault((property_, str(len(how.events)), *proven), []).append(name)
+    yield "## Unproven lengths"
+    yield _wrapped(
+        "For the cells with ≤, the memory of the searches was not enough. No schedule has fewer events than *any*"
+        f" shows, and no schedule with at most {releases.WITHIN.records} records and {releases.WITHIN.epochs} epoch"
+        " changes has fewer events than *within bounds* shows. This column is empty if the known schedule needs more"
+        " records or epoch changes."
+    )
+    head = ("property", "shortest known", "any", "within bounds", "protocols")
+    yield markdown.table(head, [[*row, _span(names)] for row, names in sorted(same.items())])
+
+
+def _excluded(searched: Mapping[int, int]) -> str:
+    complete = all(replicas in searched for replicas in releases.REPLICAS)
+    return str(min(searched.values())) if complete else ""
 
 
 def _breaking() -> Iterator[str]:

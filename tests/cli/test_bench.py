@@ -8,7 +8,7 @@ import pytest
 
 from epochfuzz.harness.commands.bench import bench
 from epochfuzz.harness.engine.explore.explore import Exploration
-from epochfuzz.harness.lab.bench import detection, results, startup
+from epochfuzz.harness.lab.bench import detection, measured, results, startup
 from epochfuzz.harness.lab.bench.detection import Detection, Hunt
 from epochfuzz.harness.lab.bench.minimal import Reproduced
 from epochfuzz.harness.lab.bench.processes import ColdStart, SparkEfficiency
@@ -19,6 +19,7 @@ from epochfuzz.harness.lab.bench.throughput import SUBJECTS, Speed
 from epochfuzz.harness.lab.mutants import DEFECTS
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from tests.printed import check_json
+from tests.project.sources import ROOT
 
 EASY, HARD = DEFECTS[:2]
 
@@ -40,7 +41,7 @@ def made(**changes):
         "started": [Started(("--version",), Spread.of([0.2]), Spread.of([0.4, 0.5, 0.6]))],
         "spark": SparkEfficiency(2, 1000, Spread.of([1e7]), Spread.of([9e6]), Spread.of([0.9])),
     }  # fmt: skip
-    return results.Measurements(results.QUICK, {"processor": "a machine", "Python": "3"}, **(subject | changes))
+    return results.Measurements(results.STANDARD, {"processor": "a machine", "Python": "3"}, **(subject | changes))
 
 
 def test_the_search_table_compares_a_single_core_with_all_cores():
@@ -114,6 +115,23 @@ def test_the_json_document_of_bench_has_the_schedules_of_every_seed():
     assert document["detection"][3]["schedules"] == [None, None, 7]
     assert document["slowest"] == {"defect": HARD.name, "schedules": 900}
     assert document["missed"] == document["not_minimal"] == []
+
+
+def test_the_digest_of_the_measured_code_ignores_comments_and_docstrings(monkeypatch, tmp_path):
+    monkeypatch.setattr(measured, "_CHECKOUT", tmp_path)
+    (tmp_path / "model").mkdir()
+    digests = []
+    for text in ('"""A."""\nx = 1', '"""B."""\n\nx = 1  # one', "pass\nx = 2"):
+        (tmp_path / "model" / "rules.py").write_text(text, encoding="utf-8")
+        digests.append(measured.measured_code())
+    assert digests[0] == digests[1] != digests[2]
+
+
+@pytest.mark.slow
+def test_the_results_page_was_measured_with_the_current_code():
+    page = (ROOT / "docs" / "benchmark" / "results.md").read_text(encoding="utf-8")
+    command = "epochfuzz bench --write docs/benchmark/results.md"
+    assert f"Digest of the measured code: {measured.measured_code()}." in page, f"the code has changed; run {command}"
 
 
 def test_bench_stops_before_any_measurement_if_the_results_file_cannot_be_written(epochfuzz, tmp_path):

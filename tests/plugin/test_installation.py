@@ -166,7 +166,7 @@ def test_commands_that_need_no_extra_run_without_extras(bare_python: Path, proje
         ("campaign resume tonight", "spark"),
         ("campaign report tonight", "spark"),
         ("conform --campaign tonight -- true", "spark"),
-        ("bench --quick", "spark"),
+        ("bench", "spark"),
         ("fuzz --report walk.html", "report"),
     ],
 )

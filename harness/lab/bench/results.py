@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from epochfuzz.harness.documents.records import Scale
 from epochfuzz.harness.lab.bench import detection, minimal, processes, searching, spin, startup, throughput
 from epochfuzz.harness.lab.bench.detection import Detection
+from epochfuzz.harness.lab.bench.measured import measured_code
 from epochfuzz.harness.lab.bench.minimal import Reproduced
 from epochfuzz.harness.lab.bench.processes import ColdStart, SparkEfficiency
 from epochfuzz.harness.lab.bench.searching import MeasuredSearch
@@ -29,8 +30,10 @@ if TYPE_CHECKING:
 _LIBRARIES = ("numba", "numpy", "hypothesis", "pyspark")
 
 
-FULL = Scale(5, 20, 3, 10_000_000, 20_000, 10_000_000, 1)
-QUICK = Scale(2, 5, 1, 10_000_000, 500, 200_000, 1)
+# About twenty minutes on two cores without other work.
+STANDARD = Scale(3, 5, 1, 10_000_000, 500, 3_000_000, 1)
+FULL = Scale(5, 20, 3, 10_000_000, 20_000, 10_000_000, 1)  # some hours
+_HARDEST = 20  # mutants in the table of detections
 
 
 @dataclass
@@ -235,7 +238,10 @@ def summary(results: Measurements) -> str:
         ))  # fmt: skip
     where = ", ".join(f"{name} {value}" if name != "processor" else value for name, value in results.machine.items())
     head = ("measured", "median (least to greatest)", "compared")
-    return f"{markdown.table(head, rows)}\n\n{where}. Throughput is per second of processor time of one thread.\n"
+    digest = (
+        f"Throughput is per second of processor time of one thread. Digest of the measured code: {measured_code()}."
+    )
+    return f"{markdown.table(head, rows)}\n\n{where}. {digest}\n"
 
 
 def _held_back_row(default: list[Detection]) -> tuple[str, str, str]:
@@ -277,7 +283,7 @@ def _without_spin() -> str:
 
 
 def detection_table(results: Measurements) -> str:
-    """Return a Markdown table of the schedules that each strategy needs for each mutant, the hardest mutants first."""
+    """Return a Markdown table of the schedules that each strategy needs for the hardest mutants, hardest first."""
     strategies = list(dict.fromkeys(each.strategy for each in results.detections))
     by_defect: dict[str, dict[str, Detection]] = {}
     for each in results.detections:
@@ -286,16 +292,17 @@ def detection_table(results: Measurements) -> str:
     lengths = {name: len(proofs()[name].shortest) for name in hardest}
     rows = [
         (name, str(lengths[name]), _held_back(by_defect[name]), *(_taken(by_defect[name][s]) for s in strategies))
-        for name in hardest
+        for name in hardest[:_HARDEST]
     ]
-    head = ("defect", "events", "held back", *strategies)
+    head = ("mutant", "events", "held out", *strategies)
     won = {s: sum(s in detection.wins(list(each.values())) for each in by_defect.values()) for s in strategies}
     most = ", ".join(f"{each.most:,} for {name}" for name, each in by_defect[hardest[0]].items())
     return (
-        f"{markdown.table(head, rows)}\n\nSchedules to detection: median and 95th percentile over the seeds, and the"
-        " median of the seconds of processor time. `>` means that a strategy missed the defect within its limit:"
-        f" {most}. `events` is the length of a shortest schedule. The defects that were held out had no part in the"
-        " last tuning of weights. Fewest schedules, ties included: "
+        f"{markdown.table(head, rows)}\n\nThe {len(rows)} hardest of {len(by_defect)} mutants. A cell has the median"
+        " and the 95th percentile of the schedules until a violation, over the seeds, and the median of the seconds of"
+        f" processor time. `>` means that the strategy missed the mutant within its limit: {most}. *Events* is the"
+        " length of a shortest schedule. The mutants that were held out had no part in the last tuning of weights."
+        " Fewest schedules, ties included: "
         + ", ".join(f"{name} for {count}" for name, count in won.items())
         + f", of {len(by_defect)}.\n"
     )
