@@ -20,6 +20,7 @@ from epochfuzz.harness.audit.lines.facts import LogFacts
 from epochfuzz.harness.audit.lines.layouts import Frame, frames
 from epochfuzz.harness.audit.lines.reading import Part
 from epochfuzz.harness.audit.lines.sources import Source, expression_of, found
+from epochfuzz.harness.audit.summary import moment
 from epochfuzz.harness.audit.unpacking.forms import TEXT
 
 if TYPE_CHECKING:
@@ -106,6 +107,8 @@ class Audit:
 
     `passed` holds dangers that passed without a loss. `gaps` holds the reasons why the audit may have missed a loss.
     `notes` holds sentences about lines that audit ignored on purpose, and about a --layout that matches no line.
+    `latest` has the greatest leader epoch that the lines show, by partition. `period` has the times of the first and
+    the last line about a partition, in milliseconds.
     """
 
     files: int
@@ -119,6 +122,8 @@ class Audit:
     gaps: list[str]
     notes: list[str] = field(default_factory=list)
     layouts: dict[str, int] = field(default_factory=dict)  # number of files, by layout
+    latest: dict[str, int] = field(default_factory=dict)
+    period: tuple[int, int] | None = None
     size: int = 0
     disks: "DiskAudit | None" = None  # the result for data directories, if there are any
     seconds: float = field(default=0.0, compare=False)
@@ -143,6 +148,7 @@ class Audit:
             "brokers": list(self.brokers),
             "releases": list(self.releases),
             "layouts": self.layouts,
+            "period": None if self.period is None else [moment(time) for time in self.period],
             "passed": [finding.plain() for finding in self.passed],
             "gaps": self.gaps,
             "notes": self.notes,
@@ -160,6 +166,10 @@ class AuditVerdicts:
     unseen: dict[str, int] = field(default_factory=dict)  # by partition: number of leader epochs that no line shows
     mixed: list[str] = field(default_factory=list)  # partitions whose lives (history.py) could not be separated
     silent: dict[int, list[str]] = field(default_factory=dict)  # by broker: partitions about which it has no line
+    leaderless: list[str] = field(
+        default_factory=list
+    )  # partitions with a shorter log, and without a line that names a leader
+    latest: dict[str, int] = field(default_factory=dict)  # by partition: the greatest leader epoch that a line shows
     undecided: list[tuple[str, str]] = field(default_factory=list)  # a partition, and a possible loss, in words
 
     def add(self, name: str, judged: Judged) -> None:
@@ -170,6 +180,9 @@ class AuditVerdicts:
             self.unseen[name] = judged.unseen
         if not judged.told_apart:
             self.mixed.append(name)
+        if judged.lacks_leader:
+            self.leaderless.append(name)
+        self.latest[name] = judged.latest
         for broker in judged.silent:
             self.silent.setdefault(broker, []).append(name)
         self.undecided += [(name, each) for each in judged.undecided]
@@ -199,10 +212,18 @@ def concluded(request: AuditRequest, files: Sequence[LogFacts], whose: Attributi
         findings=in_order(each for each in verdicts.findings if not each.passed),
         passed=in_order(each for each in verdicts.findings if each.passed),
         gaps=gaps + gaps_of(request, files, whose, verdicts),
+        latest=verdicts.latest,
+        period=_period(files),
         notes=notes_of(request, files),
         layouts=dict(sorted(layouts.items(), key=lambda pair: (-pair[1], pair[0]))),
         size=request.size,
     )
+
+
+def _period(files: Sequence[LogFacts]) -> tuple[int, int] | None:
+    """Return the times of the first and the last dated line about a partition; None if no line has a date."""
+    dated = [time for facts in files for time in (facts.begins, facts.last, facts.latest) if time is not None]
+    return (min(dated), max(dated)) if dated else None
 
 
 def _no_lines_of_brokers(request: AuditRequest, files: Sequence[LogFacts]) -> str | None:

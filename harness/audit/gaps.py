@@ -105,6 +105,12 @@ def _of_partitions(files: Sequence[LogFacts], verdicts: "AuditVerdicts") -> Iter
             f"no line names the leader of {counted(epochs, 'leader epoch')} of {_named(sorted(verdicts.unseen))}. Add"
             " older files, or the logs of the other brokers"
         )
+    if verdicts.leaderless:
+        yield (
+            f"{_named(sorted(verdicts.leaderless))}: a log became shorter, and no line names a leader, so audit cannot"
+            " tell whether committed records are gone. Add the brokers' lines of level INFO, from"
+            " kafka.cluster.Partition and state.change.logger, or older files"
+        )
     if verdicts.mixed:
         yield (
             f"{_named(sorted(verdicts.mixed))}: the topic was deleted and created again, or the lines come from two"

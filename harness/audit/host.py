@@ -15,7 +15,7 @@ from epochfuzz.harness.audit import one_process
 from epochfuzz.harness.audit.audit import Audit, AuditRequest
 from epochfuzz.harness.audit.errors import AuditError
 from epochfuzz.harness.audit.lines.sources import is_url
-from epochfuzz.harness.audit.sentences import conclusion, layout_lines, partition_line, read_line, title
+from epochfuzz.harness.audit.sentences import conclusion, context_lines, partition_line, read_line, title
 from epochfuzz.harness.audit.summary import affected
 
 _FOUND, _NOTHING, _BAD_INPUT, _INTERRUPTED, _INCONCLUSIVE = 1, 0, 2, 130, 4
@@ -73,7 +73,7 @@ def text_of(audit: Audit, accepts_gaps: bool) -> str:
             lines += [f"  broker {event.broker}  {event.file}:{event.line}", f"    {event.text}"]
     for heading, told in (("Gaps that could hide a loss", audit.gaps), ("Notes", audit.notes)):
         lines += ["", heading, *(f"  - {each}" for each in told)] if told else []
-    return "\n".join(_printable(line) for line in [*lines, "", read_line(audit), *layout_lines(audit)])
+    return "\n".join(_printable(line) for line in [*lines, "", read_line(audit), *context_lines(audit)])
 
 
 def _printable(text: str) -> str:

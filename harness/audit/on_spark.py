@@ -164,7 +164,8 @@ class _Run:
             self._directory.read_rows("judged", JUDGED), key=lambda row: (row["topic"], row["partition"])
         ):
             findings = [PartitionFinding.from_row(each) for each in row["findings"]]
-            judged = Judged(findings, row["unseen"], tuple(row["silent"]), row["told_apart"], tuple(row["undecided"]))
+            plain = {name: row[name] for name in ("unseen", "told_apart", "lacks_leader", "latest")}
+            judged = Judged(findings, silent=tuple(row["silent"]), undecided=tuple(row["undecided"]), **plain)
             verdicts.add(f"{row['topic']}-{row['partition']}", judged)
         return verdicts
 

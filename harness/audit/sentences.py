@@ -38,9 +38,13 @@ def read_line(audit: Audit) -> str:
     )
 
 
-def layout_lines(audit: Audit) -> list[str]:
-    """Return one line for each layout of log lines that audit recognized, for up to _LAYOUTS layouts."""
-    return [f"layout of {counted(files, 'file')}: {layout}" for layout, files in [*audit.layouts.items()][:_LAYOUTS]]
+def context_lines(audit: Audit) -> list[str]:
+    """Return a line with the period of the log lines, and a line for each recognized layout, up to _LAYOUTS layouts."""
+    layouts = [f"layout of {counted(files, 'file')}: {layout}" for layout, files in [*audit.layouts.items()][:_LAYOUTS]]
+    if audit.period is None:
+        return layouts
+    first, last = map(moment, audit.period)
+    return [f"period of these lines: {first} to {last}. The result says nothing about other times", *layouts]
 
 
 def conclusion(audit: Audit, accepts_gaps: bool = False) -> str:

@@ -116,6 +116,8 @@ JUDGED = pa.schema(
         "unseen": pa.int64(),
         "silent": pa.list_(pa.int32()),
         "told_apart": pa.bool_(),
+        "lacks_leader": pa.bool_(),
+        "latest": pa.int64(),
         "undecided": pa.list_(pa.string()),
     }
 )

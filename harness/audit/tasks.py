@@ -59,6 +59,8 @@ def judge_partitions(text: str, batches: Batches) -> Batches:
             "unseen": judged.unseen,
             "silent": list(judged.silent),
             "told_apart": judged.told_apart,
+            "lacks_leader": judged.lacks_leader,
+            "latest": judged.latest,
             "undecided": list(judged.undecided),
         }
         yield pa.RecordBatch.from_pylist([row], schema=JUDGED)

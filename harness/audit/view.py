@@ -11,7 +11,7 @@ from epochfuzz.harness.audit.audit import Audit, AuditVerdict
 from epochfuzz.harness.audit.judgement.findings import PartitionFinding
 from epochfuzz.harness.audit.judgement.told_case import ToldCase
 from epochfuzz.harness.audit.lines.events import Event, MessageKind
-from epochfuzz.harness.audit.sentences import conclusion, layout_lines, partition_line, read_line, title
+from epochfuzz.harness.audit.sentences import conclusion, context_lines, partition_line, read_line, title
 from epochfuzz.harness.audit.summary import affected, moment
 from epochfuzz.harness.cli.output import print_table
 from epochfuzz.harness.environment.version import epochfuzz_version
@@ -62,7 +62,7 @@ def print_audit(out: Console, audit: Audit, cases: Cases, accepts_gaps: bool = F
     _print_list(out, "Gaps that could hide a loss", audit.gaps)
     _print_list(out, "Notes", audit.notes)
     out.print(read_line(audit), markup=False, soft_wrap=True)
-    for layout in layout_lines(audit):
+    for layout in context_lines(audit):
         out.print(layout, markup=False, soft_wrap=True)
     _print_verdict(out, audit, accepts_gaps)
 
@@ -203,7 +203,7 @@ def html(audit: Audit, cases: Cases, command: str) -> str:
     from epochfuzz.harness.views.report.html import environment
 
     templates = environment("epochfuzz.harness.audit")
-    templates.globals |= {f.__name__: f for f in (title, accidents, read_line, layout_lines, conclusion, affected)}
+    templates.globals |= {f.__name__: f for f in (title, accidents, read_line, context_lines, conclusion, affected)}
     templates.globals["partition_line"] = partition_line
     page = templates.get_template("audit.html")
     return page.render(audit=audit, cases=cases, command=command, legend=LEGEND, version=epochfuzz_version())

@@ -32,6 +32,7 @@ _ATTEMPTS_OF_SLOW = 300  # runs to shrink the findings of a slow adapter, if --c
 _OF_SCHEDULES = ("schedules", "seed", "selection", "corpus")
 _OF_TOURS = ("refused",)
 _SCHEDULES_FOR_CLIENTS = 100  # a client needs about a second for each
+_NO_LIMIT = 1_000_000_000  # schedules; --for ends the campaign before
 
 
 Command = Annotated[list[str], typer.Argument(help="The command that speaks the conformance protocol, after --.")]
@@ -48,7 +49,14 @@ Judge = Annotated[
     JudgedBy,
     typer.Option("--judge", help="Check against the model, field by field, or only the guarantees to clients."),
 ]
-Schedules = Annotated[int, typer.Option("--schedules", min=0, help="Number of schedules to draw.")]
+Schedules = Annotated[
+    int,
+    typer.Option(
+        "--schedules",
+        min=0,
+        help="Number of schedules to draw. If you set --campaign and --for, the default is no limit.",
+    ),
+]
 Selected = Annotated[
     Selection | None,
     typer.Option(
@@ -209,11 +217,9 @@ def _plan(context: typer.Context, settings: Configuration, asked: ConformRequest
     from epochfuzz.harness.jobs.unfinished import ProgressError
     from epochfuzz.harness.serve.settings import settings_for_clients
 
-    judged_by, schedules = named["judge"], named["schedules"]
+    judged_by = named["judge"]
     if named["client"]:
         judged_by, settings = JudgedBy.PROMISES, settings_for_clients(settings)
-        if "schedules" not in options.given(context):
-            schedules = _SCHEDULES_FOR_CLIENTS
     processes_for = named["processes_for"]
     if asked.exhaustive and "processes_for" not in options.given(context):
         processes_for = TOURS_FOR
@@ -221,7 +227,7 @@ def _plan(context: typer.Context, settings: Configuration, asked: ConformRequest
         command=tuple(named["command"]),
         protocols=protocols,
         settings=_small(context, settings) if asked.exhaustive else settings,
-        schedules=0 if asked.exhaustive else schedules,
+        schedules=_schedules(context, asked),
         seed=0,
         cases=cases,
         judged_by=judged_by,
@@ -236,6 +242,17 @@ def _plan(context: typer.Context, settings: Configuration, asked: ConformRequest
         return plan
     with as_bad_input(ProgressError, "--out"):
         return replace(plan, seed=request(plan).seed_for(named["seed"], asked.cases if asked.resumes else None))
+
+
+def _schedules(context: typer.Context, asked: ConformRequest) -> int:
+    """Return the number of schedules to draw: the value of --schedules, or the default for the other options."""
+    if asked.exhaustive:
+        return 0
+    if "schedules" in options.given(context):
+        return int(context.params["schedules"])
+    if asked.campaign is not None and asked.seconds is not None:
+        return _NO_LIMIT
+    return _SCHEDULES_FOR_CLIENTS if context.params["client"] else int(context.params["schedules"])
 
 
 def _run(asked: ConformRequest, plan: "Plan") -> int:

@@ -80,7 +80,8 @@ class AuditNumbers(TypedDict):
     """The amount of input that `audit` read, and its verdict: `lost`, `found`, `inconclusive` or `nothing`.
 
     `passed` lists dangers that passed without a loss. `gaps` lists the reasons why `audit` may have missed a loss.
-    `notes` lists the input that `audit` left out on purpose.
+    `notes` lists the input that `audit` left out on purpose. `period` has the times of the first and the last line
+    about a partition, by the brokers' clocks; null if no line has a date.
     """
 
     verdict: str
@@ -91,6 +92,7 @@ class AuditNumbers(TypedDict):
     brokers: list[int]
     releases: list[str]
     layouts: dict[str, int]
+    period: list[str] | None
     passed: list[AuditFinding]
     gaps: list[str]
     notes: list[str]

@@ -45,7 +45,8 @@ from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, NAMED, RELEA
 from epochfuzz.model.kafka.vocabulary.state import initial
 
 MEMORY = 2 << 30  # bytes for a search within bounds; a search that needs more memory is not complete
-CERTIFIED_WITHIN = 6 << 30  # bytes for the search for shorter schedules
+CERTIFIED_WITHIN = 6 << 30  # bytes for the search for shorter schedules, without bounds on records and epochs
+WITHIN_MEMORY = 1 << 30  # bytes for the search for shorter schedules within the bounds of WITHIN
 
 CORPUS = Path(__file__).resolve().parents[2] / "corpus"
 
@@ -172,7 +173,7 @@ class Surveyor:
             for name, each in self.broken.items()
             if name in JUDGED and not each.is_minimal and replicas not in each.within and self._fits(name)
         ]
-        for name, length in self._excluded(self._explore(replace(WITHIN, replicas=replicas), names, MEMORY)):
+        for name, length in self._excluded(self._explore(replace(WITHIN, replicas=replicas), names, WITHIN_MEMORY)):
             self.broken[name].within[replicas] = length
 
     def _fits(self, name: str) -> bool:

@@ -142,7 +142,7 @@ def test_bench_stops_before_any_measurement_if_the_results_file_cannot_be_writte
 
 @pytest.mark.slow
 def test_a_quick_bench_detects_every_mutant_with_a_shortest_reproducer(tmp_path, capsys):
-    assert bench(quick=True, write=tmp_path / "results.md", json=True) == 0
+    assert bench(full=False, write=tmp_path / "results.md", json=True) == 0
     out = capsys.readouterr().out
     check_json(["bench", "--json"], out)
     document = json.loads(out)

@@ -35,7 +35,7 @@ class DiskAudit:
     replicas: int = 0
     segments: int = 0
     bytes: int = 0
-    changed_leaders: int = 0  # partitions with more than one leader epoch
+    changed_leaders: dict[str, int] = field(default_factory=dict)  # latest epochs of partitions with several epochs
     findings: list[PartitionFinding] = field(default_factory=list)
     passed: list[PartitionFinding] = field(default_factory=list)
     gaps: list[str] = field(default_factory=list)
@@ -176,7 +176,8 @@ def _compare(
             (audit.passed if finding.passed else audit.findings).append(finding)
         audit.gaps += result.gaps
         audit.gaps += [problem for replica in own for problem in replica.problems]
-        audit.changed_leaders += any(len(replica.epochs) > 1 or replica.latest > 0 for replica in own)
+        if any(len(replica.epochs) > 1 or replica.latest > 0 for replica in own):
+            audit.changed_leaders[partition.name] = max(replica.latest for replica in own)
         audit.gaps += _missing(partition)
 
 

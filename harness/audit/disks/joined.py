@@ -9,16 +9,17 @@ from epochfuzz.harness.audit.gaps import counted
 from epochfuzz.harness.audit.judgement.findings import PartitionFinding, in_order
 
 _HIDDEN = (
-    "{} changed the leader: disks show only what some replica still has, and records that every replica has truncated"
+    "{} changed the leader{}: disks show only what some replica still has, and records that every replica has truncated"
     " leave no trace; add the brokers' logs of that time"
 )
 
 
 def joined(logs: Audit | None, disks: DiskAudit) -> Audit:
     """Join the audit of logs and the audit of disks. `logs` is None if there were no logs."""
-    hidden = (
-        [_HIDDEN.format(counted(disks.changed_leaders, "partition"))] if logs is None and disks.changed_leaders else []
-    )
+    shown = {} if logs is None else logs.latest
+    unseen = [name for name, epoch in disks.changed_leaders.items() if shown.get(name, -1) < epoch]
+    beyond = "" if logs is None else ", and the logs do not show its latest leader epoch"
+    hidden = [_HIDDEN.format(counted(len(unseen), "partition"), beyond)] if unseen else []
     if logs is None:
         logs = Audit(0, 0, 0, 0, (), (), [], [], [])
     return replace(

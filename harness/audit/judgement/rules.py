@@ -15,6 +15,17 @@ from epochfuzz.harness.audit.judgement.truncations import truncated_below_high_w
 from epochfuzz.harness.audit.lines.events import Event, MessageKind
 
 _FIRST_WITHOUT_ZOOKEEPER = 4
+# Lines of a log that becomes shorter. They are harmless or a loss, and only the log of a leader shows which.
+_SHORTER = frozenset(
+    (
+        *(MessageKind.TRUNCATION, MessageKind.TRUNCATING, MessageKind.BELOW_HIGH_WATERMARK, MessageKind.NON_MONOTONIC),
+        *(MessageKind.RESET, MessageKind.CORRUPTION),
+    )
+)
+# Lines that name a leader, or that only a leader writes.
+_OF_LEADERS = frozenset(
+    (*ROLES, MessageKind.STATE, MessageKind.TOLD, MessageKind.ISR, MessageKind.SHRINK, MessageKind.UNCLEAN)
+)
 
 
 @dataclass(frozen=True)
@@ -25,6 +36,8 @@ class Judged:
     unseen: int  # number of leader epochs that no line of a leader shows
     silent: tuple[int, ...]  # brokers that lines name, but that have no line themselves
     told_apart: bool  # whether the lines suffice to separate the lives of a topic that was created again
+    lacks_leader: bool  # whether lines show that a log became shorter, and no line names a leader
+    latest: int  # the greatest leader epoch that a line shows, -1 if none does
     undecided: tuple[str, ...] = ()  # possible losses that the lines neither prove nor exclude, in words
 
 
@@ -44,6 +57,7 @@ def judge(
     """
     wrong = {file for file in newest_first if goes_forward(event for event in events if event.file == file)}
     clocks_back |= {event.broker for event in events if event.file in wrong and event.broker is not None}
+    kinds = {event.kind for event in events}
     told, told_apart = lives(events, is_one_cluster, newest_first - wrong)
     findings: list[PartitionFinding] = []
     possible: list[PartitionFinding] = []
@@ -60,6 +74,8 @@ def judge(
         sum(len(life.unseen) for life in sure),
         tuple(sorted({broker for life in sure for broker in life.silent})),
         told_apart,
+        _SHORTER.isdisjoint(kinds) < _OF_LEADERS.isdisjoint(kinds),
+        max((event.leader_epoch for event in events if event.leader_epoch is not None), default=-1),
         tuple(dict.fromkeys([*undecided, *_undecided(findings, possible)])),
     )
 

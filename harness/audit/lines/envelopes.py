@@ -43,7 +43,7 @@ _KEYS = 80
 _COMPARED = 16  # number of lines of a document that are compared with each other
 _LONGEST_TIME = 64
 _LONGEST_ORIGIN = 120
-_LONGEST_ORIGINS = 400
+LONGEST_ORIGINS = 400
 _DEPTH = 12
 _DECODER = json.JSONDecoder()
 
@@ -112,7 +112,7 @@ def _lines(
         time = _time(said, needles) or time
         lines = _without_copies([each for each in said.values() if isinstance(each, str) and _has(each, needles)])
         names = dict.fromkeys((*([] if origin is None else [origin]), *_origins(said, needles, depth)))
-        origin = "; ".join(names)[:_LONGEST_ORIGINS] or None
+        origin = "; ".join(names)[:LONGEST_ORIGINS] or None
         inside: list[Inner] = []
         for key, each in said.items():
             if isinstance(each, (dict, list)):

@@ -145,15 +145,17 @@ def _seen_inside(
 ) -> Seen:
     """Return the messages in JSON documents and in the texts outside of the documents, and the number of failures.
 
-    If a document has no time or no origin, the text before the document supplies the missing value. A failure is a
-    place that looks like a message but could not be read.
+    If a document has no time or no origin, the text before the document supplies the missing value. The origin of an
+    inner document contains the origin of the outer document, such as the pod in `{"pod": "kafka-1", "line": "{...}"}`.
+    A failure is a place that looks like a message but could not be read.
     """
     found: list[MessageSighting] = []
     failed = 0
     for each in inside:
         before = times.times_in(each.before)
         at = each.time if each.time is not None else before[-1][2] if before else time
-        whose = each.origin or origin_of(each.before, before, "") or origin
+        names = filter(None, (origin, each.origin or origin_of(each.before, before, "")))
+        whose = "; ".join(dict.fromkeys(names))[: envelopes.LONGEST_ORIGINS] or None
         for line in each.line.split("\n"):
             of_line, not_read = _seen(line.rstrip(), needles, at, whose, f"{keys}{each.keys} > ", depth - 1)
             found += of_line
