@@ -121,6 +121,13 @@ EXPORTS: dict[str, Written] = {
     "Loki's push": lambda e: json.dumps(
         {"streams": [{"stream": {"pod": _host(e)}, "values": [[_nanoseconds(e), e.own]]}]}
     ),
+    "Loki's API with lines of JSON": lambda e: json.dumps(
+        {
+            "labels": {"pod": _host(e)},
+            "line": json.dumps({"message": e.message, "logger": "state.change.logger"}),
+            "timestamp": _zulu(e),
+        }
+    ),
     "Grafana's CSV": lambda e: _row(json.dumps({"pod": _host(e)}), e.at, e.own, _nanoseconds(e)),
     "Google's payload": lambda e: json.dumps(
         {"jsonPayload": {"message": e.message}, "timestamp": _zulu(e), "resource": {"labels": {"pod_name": _host(e)}}}

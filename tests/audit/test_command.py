@@ -52,6 +52,8 @@ def test_audit_without_findings_and_gaps_exits_with_0_and_starts_and_ends_with_i
         assert line.startswith(
             "nothing found: no line shows that a committed record was lost, and audit knows of no gap"
         )
+    period = "period of these lines: 2026-11-23 12:00:28.565 to 2026-11-23 12:02:27.031"
+    assert f"{period}. The result says nothing about other times" in out.splitlines()
 
 
 def test_audit_exits_with_4_if_the_log_of_a_broker_is_missing_unless_gaps_are_accepted(run, tmp_path):

@@ -259,6 +259,19 @@ def test_a_timeline_shows_only_the_rows_around_a_loss(tmp_path):
     assert [event.leader_epoch for event in loss.around] == [0, 1, 1, 2, 3, 4]
 
 
+NON_MONOTONIC = (
+    "[Log partition=t-0, dir=/d] Non-monotonic update of high watermark from (offset=772 segment=[-1:-1]) to"
+    " (offset=390 segment=[0:19406]) (kafka.log.Log)"
+)
+
+
+def test_a_shorter_log_is_a_gap_if_no_line_names_a_leader(tmp_path):
+    (gap,) = audited(written(tmp_path / "warnings", {1: [NON_MONOTONIC]}), broker="broker-([0-9]+)").gaps
+    assert gap.startswith("t-0: a log became shorter, and no line names a leader")
+    with_leader = audited(written(tmp_path / "all", {1: [leads(1, 0, 0, isr="1"), NON_MONOTONIC]}))
+    assert not any("no line names a leader" in gap for gap in with_leader.gaps)
+
+
 def test_findings_are_sorted_by_kind_then_by_partition_then_by_epoch_then_by_offset():
     def finding(what, partition, epoch, offset):
         return PartitionFinding(what, "t", partition, offset, offset, epoch, 0, "", ())

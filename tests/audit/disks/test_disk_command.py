@@ -6,6 +6,7 @@ import shutil
 import pytest
 
 from tests.audit.disks.disk_sets import unpacked
+from tests.audit.telling import leads, written
 from tests.printed import check_json
 
 LOST, KEPT = "unclean-3.9.2", "kept-4.3.1"
@@ -27,6 +28,15 @@ def test_an_audit_of_disks_alone_is_inconclusive_after_a_change_of_leader(epochf
     assert ended.code == 4
     assert "records that every replica has truncated leave no trace" in ended.out
     assert ended.out.splitlines()[-1].startswith("inconclusive: ")
+
+
+@pytest.mark.parametrize(("partition", "epoch", "is_gap"), [("other-0", 9, True), ("t-0", 0, True), ("t-0", 9, False)])
+def test_logs_without_the_latest_leader_epoch_of_the_disks_are_a_gap(epochfuzz, tmp_path, partition, epoch, is_gap):
+    data = unpacked(KEPT, tmp_path)
+    logs = written(tmp_path / "logs", {1: [leads(1, epoch, 0, isr="1", partition=partition)]})
+    ended = epochfuzz("audit", data, logs)
+
+    assert ("1 partition changed the leader, and the logs do not show its latest leader epoch" in ended.out) == is_gap
 
 
 def test_the_json_of_an_audit_of_disks_has_the_number_of_replicas_and_the_findings(epochfuzz, tmp_path):
