@@ -53,7 +53,10 @@ class ToldCase:
     def sentence(self) -> str:
         """The result of the replay in the model, in words."""
         if self.at is None:
-            return f"Replayed under {self.protocol}, the schedule that these lines tell loses nothing."
+            return (
+                f"Replayed under {self.protocol}, the events of these lines lose no record in the model, because the"
+                " lines show only some of the events. The finding stands."
+            )
         return f"Replayed under {self.protocol}, this loses the record by event {self.at}. {self.because}"
 
     def plain(self) -> "evidence.Told":
