@@ -165,9 +165,7 @@ def _explain_releases(out: Console, json: bool) -> int:
         table.add_row(*row)
     print_table(out, table)
     out.print(Text(releases.LEGEND))
-    out.print(
-        Text(f"The searches cover {'; '.join(releases.bounds())}. Elections are clean, and no replica loses power.")
-    )
+    out.print(Text(f"{releases.bounds()} Elections are clean, and no replica loses power."))
     if json:
         document: documents.Releases = {
             "releases": [_release_json(name, verdicts) for name, verdicts in surveyed().items()]

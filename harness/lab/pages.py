@@ -78,39 +78,41 @@ def readme() -> str:
 # The first paragraph of each page.
 _ABOUT_EVENTS = (
     "An event is a verb and a replica from A to E, such as `fetch B`. Every list of events is a schedule, because an"
-    " event that is not enabled does nothing. `epochfuzz explain EVENT` draws an example of an event. KRaft means"
-    " protocols from `kip-841` on. The other protocols use ZooKeeper."
+    " event that is not enabled does nothing. *Setting* and *Protocol* name the settings and the choices of"
+    " [mechanisms](mechanisms.md) that an event needs. `epochfuzz explain EVENT` draws an example of an event. KRaft"
+    " means protocols from `kip-841` on. The other protocols use ZooKeeper."
 )
 _ABOUT_PROTOCOLS = (
-    "A protocol has one choice for each of the [mechanisms](mechanisms.md). A reference design, such as `kip-320`, is"
-    " the idea of a KIP with all later fixes. A [release](releases.md), such as `kafka-2.6.1`, is the protocol that"
-    " Kafka shipped, with its bugs. You can name any version of Kafka: `kafka-2.6.2` has the same rules as"
-    " `kafka-2.6.1`. To replace choices, append the new choices to a name, as in `kip-320:fencing=none` or"
+    "A protocol has one choice for each of the [mechanisms](mechanisms.md). A reference design, such as `kip-320`,"
+    " implements the idea of a KIP, with all later fixes of this idea. A [release](releases.md), such as `kafka-2.6.1`,"
+    " is the protocol that Kafka shipped, with its bugs. You can name any version of Kafka: `kafka-2.6.2` has the same"
+    " rules as `kafka-2.6.1`. To replace choices, append the new choices to a name, as in `kip-320:fencing=none` or"
     " `kafka-4.1:remote_leo=forgotten,isr_answer=advanced`. `epochfuzz explain NAME` draws an example."
 )
 _ABOUT_MECHANISMS = (
     "A mechanism is a rule that differs between protocols. A choice is one version of the rule. You can put a choice"
-    " into the name of a [protocol](protocols.md), as in `kip-320:fencing=none`. The parentheses contain the reference"
-    " designs and the [releases](releases.md) of Kafka with a choice. *Breaks* names a property that breaks if a"
-    " reference design has this choice instead of its own. The number after the property counts the events of a"
-    " shortest schedule. The sources come last. `epochfuzz explain fencing` gives reasons and draws the schedule."
+    " into the name of a [protocol](protocols.md), as in `kip-320:fencing=none`. The parentheses after a choice list"
+    " the reference designs and the [releases](releases.md) that have the choice: `2.8.0` is short for `kafka-2.8.0`."
+    " *Breaks* names a property that breaks if a reference design has this choice instead of its own choice. The number"
+    " after the property is the length of a shortest schedule, in events. Issues, KIPs and pages about the choice come"
+    " last. `epochfuzz explain fencing` gives the reasons for a rule, and draws a schedule."
 )
 _ABOUT_RELEASES = (
     "The table shows which properties each release of Kafka keeps, and which properties it breaks. The first rows are"
     " the [reference designs](protocols.md). `epochfuzz explain releases` prints the table, and `epochfuzz explain"
-    " NAME` draws an example for a release."
+    " kafka-2.6.1` draws an example for a release."
 )
 _ABOUT_PROPERTIES = (
     "epochfuzz checks most properties after every event. It checks `convergence`, `leader-available`, `answered`,"
     " `fetch-answered` and `lso-advances` at the end of a schedule. The most severe property comes first. The table"
-    " names the reference designs that break a property, and the shortest schedule that breaks it under a protocol."
-    " `epochfuzz explain PROPERTY` draws this schedule."
+    " names the reference designs that break a property, and the length of a shortest schedule that breaks the"
+    " property. `epochfuzz explain PROPERTY` draws this schedule."
 )
 _ABOUT_GOALS = (
     "A goal is a situation that a run should meet. If no schedule meets a required goal, the run ends with exit code 4,"
-    " because the run does not test this situation. The last column names the reference designs that require a goal,"
-    " with the settings in the third column. Other protocols may require other goals. `epochfuzz explain 'log"
-    " truncated'` gives reasons and draws an example."
+    " because the run does not test this situation. With the settings in the third column, the goal is required under"
+    " the reference designs in the last column. Other protocols may require other goals. `epochfuzz explain 'log"
+    " truncated'` gives the reason for this goal, and draws an example."
 )
 _ABOUT_PYTHON_API = (
     "Import these names with `from epochfuzz import ...`. [Test from pytest](../how-to/pytest.md) shows examples."
@@ -139,7 +141,11 @@ def pages() -> dict[str, str]:
 
 
 def _page(title: str, opening: str, parts: Iterable[str]) -> str:
-    text = "\n\n".join([_NOTICE, f"# {title}", _wrapped(opening), *parts]) + "\n"
+    return _linked("\n\n".join([_NOTICE, f"# {title}", _wrapped(opening), *parts]) + "\n")
+
+
+def _linked(text: str) -> str:
+    """Replace the path of each page, such as docs/findings/fluss.md, by a link to the page."""
     return _PAGE.sub(r"[\2](../\1/\2.md)", text)
 
 
@@ -169,7 +175,7 @@ def _by_theme() -> Iterator[str]:
         yield f"## {theme}"
         for mechanism in mechanisms:
             yield f"### {mechanism}"
-            yield _wrapped(entries[mechanism].means)
+            yield _wrapped(re.sub("^Decides ", "This rule decides ", entries[mechanism].means))
             yield "\n".join(_choice(mechanism, choice) for choice in MECHANISMS[mechanism])
 
 
@@ -210,10 +216,7 @@ def _runs(some: list[str], every: list[str]) -> str:
 
 def _survey() -> Iterator[str]:
     yield markdown.table(releases.HEAD, releases.rows())
-    yield _wrapped(
-        f"{releases.LEGEND} The searches cover {'; '.join(releases.bounds())}. Elections are clean, and no replica"
-        " loses power."
-    )
+    yield _wrapped(f"{releases.LEGEND} {releases.bounds()} Elections are clean, and no replica loses power.")
     head, *rows = releases.checked_rows()
     yield markdown.table(head, rows)
     yield _wrapped(checked.LEGEND)
@@ -228,10 +231,10 @@ def _unproven() -> Iterator[str]:
             same.setdefault((property_, str(len(how.events)), *proven), []).append(name)
     yield "## Unproven lengths"
     yield _wrapped(
-        "For the cells with ≤, the memory of the searches was not enough. No schedule has fewer events than *any*"
-        f" shows, and no schedule with at most {releases.WITHIN.records} records and {releases.WITHIN.epochs} epoch"
-        " changes has fewer events than *within bounds* shows. This column is empty if the known schedule needs more"
-        " records or epoch changes."
+        "The cells with ≤ have no proof, because the searches ran out of memory. *Any* is a lower bound: no schedule"
+        " has fewer events. *Within bounds* is a lower bound for schedules with at most"
+        f" {releases.WITHIN.records} records and {releases.WITHIN.epochs} epoch changes. The cell *within bounds* is"
+        " empty if the shortest known schedule needs more records or epoch changes."
     )
     head = ("property", "shortest known", "any", "within bounds", "protocols")
     yield markdown.table(head, [[*row, _span(names)] for row, names in sorted(same.items())])
@@ -266,9 +269,12 @@ def _breaking() -> Iterator[str]:
     yield "## Causes"
     yield _wrapped(
         "The number in brackets is the length of the shortest known schedule. `epochfuzz explain releases --json`"
-        " prints these schedules, and `epochfuzz replay CASE --trace` prints the steps of a case. If a choice"
-        " follows *with*, the property breaks only with both choices. *Or* separates alternatives."
-        " [Mechanisms](mechanisms.md) describes the choices and names the issues that report them."
+        " prints these schedules. *Because of* names the [choices](mechanisms.md) that cause the violation in this"
+        " schedule. If *or* joins choices, a sound choice in place of any of them prevents the violation. If *with*"
+        " joins two choices, only the replacement of both prevents it. Other choices may break the property in longer"
+        " schedules. For example, every release loses a record because of `remote_leo=kept`, but in some rows a shorter"
+        " schedule with another cause hides this cause. Each case breaks a property of its row under a protocol of its"
+        " row, perhaps with another cause. Print the steps of a case with `epochfuzz replay CASE --trace`."
     )
     yield markdown.table(["protocols", "breaks", "because of", "cases"], rows)
 
@@ -302,23 +308,26 @@ def _verdicts() -> Iterator[str]:
         ["property", "may break under", "not checked under", "shortest violation"],
         map(_verdict, _of_kind("property")),
     )
-    reasons = {
-        generation: said.partition(": ")[2]
-        for entry in _of_kind("property")
-        for generation, said in by_generation(entry).items()
-        if ": " in said
-    }
-    known_flaws = "\n".join(f"* `{generation}`: {reason}." for generation, reason in reasons.items())
     yield _wrapped(
-        "*May break* means that a violation is known and expected. These choices of the reference designs cause the"
-        " known violations:"
+        "*May break* means that a violation is known and expected. These choices of the reference designs, with their"
+        " sources, cause the shortest known violations:"
     )
-    yield known_flaws
+    yield "\n".join(_known_flaws())
     yield _wrapped(
         "If you combine choices yourself, as in `kip-320:fencing=none`, every violation counts as unexpected. With"
         " `unclean_leader_election` or `power_loss`, other properties may break under any reference design. The"
         " declaration of each property lists the faults that permit a violation (model/kafka/contract/properties.py)."
     )
+
+
+def _known_flaws() -> Iterator[str]:
+    """Yield a list item for each reference design that breaks a property: all its choices that cause a violation."""
+    for name, design in GENERATIONS.items():
+        found = releases.surveyed()[name].broken.items()
+        causes = [each for property_, how in found for each in chain(*how.causes(design, property_).sets)]
+        if causes:
+            texts = dict.fromkeys(f"`{each.text}` ({', '.join(each.jira)})" for each in causes)
+            yield _wrapped(f"* `{name}`: {', '.join(texts)}.", "  ")
 
 
 def _verdict(entry: GlossaryEntry) -> list[str]:
@@ -345,7 +354,8 @@ def _goal(entry: GlossaryEntry) -> list[str]:
 
 
 def _wrapped(text: str, indent: str = "") -> str:
-    return textwrap.fill(text, _WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    linked = _linked(text)
+    return textwrap.fill(linked, _WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 if __name__ == "__main__":

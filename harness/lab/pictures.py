@@ -62,7 +62,7 @@ PICTURES = (
     ),
     Picture(
         "docs/pictures/zombie.svg",
-        "KAFKA-7395: a leader that has been replaced answers a fetch",
+        "KAFKA-7395: a leader counts a fetch of an earlier epoch",
         "history/kafka-7395-unfenced-fetch",
         ("kip-279", "kip-320"),
         (8, 14),

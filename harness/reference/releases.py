@@ -108,32 +108,32 @@ HEAD = ("protocol", *JUDGED)
 SHORT = ("no-committed-loss", "no-divergence", "isr-complete", "convergence")  # for the README
 
 LEGEND = (
-    "A number is the length of a shortest schedule that breaks the property. A second number, in brackets, is the"
-    f" number of replicas, if the schedule needs more than {REPLICAS[0]}. Searches with"
+    "A number is the length, in events, of a shortest schedule that breaks the property. A second number, in brackets,"
+    f" is the number of replicas, if the schedule needs more than {REPLICAS[0]} replicas. Searches with"
     f" {' and '.join(map(str, REPLICAS))} replicas prove that no schedule is shorter, for any number of records and"
     f" elections. With an asterisk, the proof covers schedules with at most {WITHIN.records} records and"
     f" {WITHIN.epochs} epoch changes. After ≤, the number is the length of the shortest known schedule, without a"
-    " proof. *Holds* means that nothing has broken the property: complete searches within small bounds,"
-    f" {SCHEDULES:,} random schedules with {WALKED.replicas} replicas, and all schedules that the project keeps. A"
+    " proof. *Holds* means that no schedule broke the property in complete searches within small bounds, among"
+    f" {SCHEDULES:,} random schedules with {WALKED.replicas} replicas, or among the schedules that the project keeps. A"
     " number in brackets after *holds* means that only the searches with this number of replicas were complete. A dash"
-    " means that the property cannot break under the protocol. A question mark means that the survey did not check it."
+    " means that the property cannot break under the protocol. A question mark means that the survey did not check the"
+    " property."
 )
 
 
-def bounds() -> Iterator[str]:
-    """Yield the bounds of each exhaustive search, as in `2 replicas, 3 records and 3 epoch changes`.
+def bounds() -> str:
+    """Return a sentence with the bounds of the exhaustive searches, such as `3/1/2`: 3 replicas, 1 record, 2 epochs."""
 
-    The last three bounds are for protocols that change the ISR by a request to the controller.
-    """
-    for settings in (
-        *SEARCHED,
-        *SEARCHED_WITH_THREE,
-        *SEARCHED_WITH_REQUESTS,
-        *SEARCHED_WITH_REQUESTS_AND_THREE,
-    ):
-        records = "1 record" if settings.records == 1 else f"{settings.records} records"
-        epochs = "1 epoch change" if settings.epochs == 1 else f"{settings.epochs} epoch changes"
-        yield f"{settings.replicas} replicas, {records} and {epochs}"
+    def text(*searches: Configuration) -> str:
+        *most, last = (f"{each.replicas}/{each.records}/{each.epochs}" for each in searches)
+        return f"{', '.join(most)} and {last}"
+
+    return (
+        "The bounds of the searches, as replicas/records/epoch changes, are"
+        f" {text(*SEARCHED, *SEARCHED_WITH_THREE)} for protocols that write the ISR to ZooKeeper, and"
+        f" {text(*SEARCHED_WITH_REQUESTS, *SEARCHED_WITH_REQUESTS_AND_THREE)} for protocols with AlterPartition"
+        " requests."
+    )
 
 
 def versions_of(protocol: str) -> str:

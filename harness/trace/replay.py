@@ -40,8 +40,8 @@ class Run:
     """The result of a replay: a schedule, its states, and the broken properties under one protocol.
 
     `first_broken` maps each broken property to the number of the event that broke it first. A property that is checked
-    at the end, such as `convergence`, has the number of the last event. This check uses `healed`, the state of the
-    partition after all faults have stopped.
+    at the end, such as `convergence`, has the number of the last event. The check at the end uses `healed`, the state
+    of the partition after all faults have stopped.
     """
 
     protocol: Protocol
@@ -85,7 +85,7 @@ class Run:
 
     @cached_property
     def causes(self) -> dict[str, Causes]:
-        """The choices of the protocol to blame for each broken property, by the property's name."""
+        """The choices of the protocol that cause each broken property, by the property's name."""
         return {name: causes(self.schedule, self.protocol, self.settings, name) for name in self.broken}
 
     @property

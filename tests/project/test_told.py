@@ -54,7 +54,7 @@ def test_the_page_on_every_transition_has_the_current_counts_and_the_current_tab
     refused = sum(said["refused"] for said in played)
     of_judging = sum(defect.in_judging for defect in DEFECTS)
     for sentence in (
-        f"Of all {len(DEFECTS)}, {of_judging} are in the checks",
+        f"{of_judging} of all {len(DEFECTS)} are in the checks",
         f"{len(WITHIN)} of the others are detected",
         f"{len(played)} of these were played, and all were found, {refused} of them only by `--refused`",
     ):

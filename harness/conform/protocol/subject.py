@@ -23,13 +23,13 @@ class Subject(Protocol):
     """An adapter for an implementation of one partition, with all its replicas and their controller."""
 
     def reset(self, config: Config, protocol: str) -> Iterable[str] | None:
-        """Start over: empty logs, all replicas up, A leads epoch 0. Return the supported verbs, or None for all."""
+        """Start again: empty the logs, start all replicas, let A lead epoch 0. Return the verbs, or None for all."""
 
     def apply(self, event: str) -> bool:
         """Apply an event such as `fetch B`. Return False if the event is not enabled, and change nothing then."""
 
     def observe(self) -> Mapping[str, Any]:
-        """Return an Observation of the current state. Fields that are left out are not compared."""
+        """Return an Observation of the current state. epochfuzz does not compare fields that are left out."""
 
 
 class Answering(Protocol):
@@ -51,8 +51,8 @@ class Answering(Protocol):
 class CommandSubject:
     """An adapter that is a command, as in `CommandSubject(["./my-adapter"])`.
 
-    It has the methods of Subject. The process starts on first use, and again after a failure. `patience`, 5 by default,
-    is the time limit for a reply in seconds.
+    A CommandSubject has the methods of Subject. The process starts on first use, and again after a failure. `patience`,
+    5 by default, is the time limit for a reply in seconds.
     """
 
     def __init__(self, command: Sequence[str], patience: float = PATIENCE) -> None:
