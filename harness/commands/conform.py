@@ -204,7 +204,8 @@ def _request(context: typer.Context, settings: Configuration) -> ConformRequest:
 def _plan(context: typer.Context, settings: Configuration, asked: ConformRequest) -> "Plan":
     """Return the plan that the options describe. Raises BadInput.
 
-    Without --seed, the plan has the seed of an unfinished run with an equal request, or else a random seed.
+    Without --seed, the plan has the seed of the campaign in the directory of --campaign, or of an unfinished run with
+    an equal request, or else a random seed.
     """
     named = context.params
     protocols = options.parse_protocols(named["protocol"])
@@ -241,7 +242,24 @@ def _plan(context: typer.Context, settings: Configuration, asked: ConformRequest
     if asked.exhaustive:
         return plan
     with as_bad_input(ProgressError, "--out"):
-        return replace(plan, seed=request(plan).seed_for(named["seed"], asked.cases if asked.resumes else None))
+        seed = _seed_of_campaign(asked.campaign) if named["seed"] is None else named["seed"]
+        return replace(plan, seed=request(plan).seed_for(seed, asked.cases if asked.resumes else None))
+
+
+def _seed_of_campaign(directory: str | None) -> int | None:
+    """Return the seed of the conformance campaign in a directory of this machine, or None if there is none."""
+    if directory is None or not Path(directory).is_dir():
+        return None
+    from epochfuzz.harness.campaign.conformance.conformance_job import Trials
+    from epochfuzz.harness.campaign.store.errors import CampaignError
+    from epochfuzz.harness.campaign.store.identity import work_found
+    from epochfuzz.harness.campaign.store.local_tables import LocalTables
+
+    try:
+        found = work_found(LocalTables(Path(directory)))
+    except CampaignError:  # to run the campaign raises this error again
+        return None
+    return found.seed if isinstance(found, Trials) else None
 
 
 def _schedules(context: typer.Context, asked: ConformRequest) -> int:

@@ -3,15 +3,12 @@
 To rewrite the files, run `python -m epochfuzz.harness.lab.pages` in a checkout.
 """
 
-import functools
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 
-from epochfuzz.harness.cases.case import Case
-from epochfuzz.harness.cases.corpus import load_corpus
 from epochfuzz.harness.lab import python_api
 from epochfuzz.harness.reference import checked, markdown, releases
 from epochfuzz.harness.reference.explain import GlossaryEntry, breaking_example, by_generation, glossary
@@ -246,61 +243,31 @@ def _excluded(searched: Mapping[int, int]) -> str:
 
 
 def _breaking() -> Iterator[str]:
-    """Yield the section `Causes`: a table of protocols and the properties they break, with causes and cases."""
+    """Yield the section `Causes`: a table of protocols and the properties that they break, with the causes."""
     by_cause: dict[tuple[str, str], list[str]] = {}
-    cases: dict[tuple[str, str], list[str]] = {}
     for name, property_, how in releases.broken():
-        row = name, _causes(how.causes(NAMED[name], property_))
-        by_cause.setdefault(row, []).append(f"{property_} ({len(how.events)})")
-        if case := _case_of(name, property_):
-            cases.setdefault(row, []).append(f"`{case.id}`")
+        why = _causes(how.causes(NAMED[name], property_))
+        by_cause.setdefault((name, why), []).append(f"{property_} ({len(how.events)})")
     same: dict[tuple[str, str], list[str]] = {}
     for (name, why), broken in by_cause.items():
         same.setdefault((", ".join(broken), why), []).append(name)
-    rows = [
-        [
-            _span(names),
-            broken,
-            why,
-            ", ".join(dict.fromkeys(case for name in names for case in cases.get((name, why), []))),
-        ]
-        for (broken, why), names in same.items()
-    ]
     yield "## Causes"
     yield _wrapped(
-        "The number in brackets is the length of the shortest known schedule. `epochfuzz explain releases --json`"
-        " prints these schedules. *Because of* names the [choices](mechanisms.md) that cause the violation in this"
-        " schedule. If *or* joins choices, a sound choice in place of any of them prevents the violation. If *with*"
-        " joins two choices, only the replacement of both prevents it. Other choices may break the property in longer"
-        " schedules. For example, every release loses a record because of `remote_leo=kept`, but in some rows a shorter"
-        " schedule with another cause hides this cause. Each case breaks a property of its row under a protocol of its"
-        " row, perhaps with another cause. Print the steps of a case with `epochfuzz replay CASE --trace`."
+        "The number in brackets is the length of the shortest known schedule. *Because of* names the"
+        " [choices](mechanisms.md) that cause the violation in this schedule. If *or* joins choices, a sound choice in"
+        " place of any of them prevents the violation. If *with* joins two choices, only the replacement of both"
+        " prevents it. Other choices may break the property in longer schedules. For example, every release loses a"
+        " record because of `remote_leo=kept`, but in some rows a shorter schedule with another cause hides this cause."
+        " `epochfuzz explain releases --json` prints the schedules, and `epochfuzz cases kafka-2.6.1 no-committed-loss`"
+        " finds cases by release and property."
     )
-    yield markdown.table(["protocols", "breaks", "because of", "cases"], rows)
+    yield markdown.table(
+        ["protocols", "breaks", "because of"], [[_span(names), broken, why] for (broken, why), names in same.items()]
+    )
 
 
 def _causes(causes: Causes) -> str:
     return ", or ".join(" with ".join(f"`{each.text}`" for each in together) for together in causes.sets)
-
-
-@functools.cache
-def _corpus() -> list[Case]:
-    return load_corpus([DIRECTORY.parents[1] / "corpus"])
-
-
-def _case_of(protocol: str, property_: str) -> Case | None:
-    """Return the shortest case of the corpus that breaks the property under the protocol, or None.
-
-    Cases with unclean elections or a power loss do not count, because the survey excludes these faults.
-    """
-    cases = [
-        case
-        for case in _corpus()
-        if protocol in case.expect
-        and property_ in case.expect[protocol].broken
-        and not (case.settings.unclean_leader_election or case.settings.power_loss)
-    ]
-    return min(cases, key=lambda case: len(case.events), default=None)
 
 
 def _verdicts() -> Iterator[str]:

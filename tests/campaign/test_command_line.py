@@ -198,6 +198,9 @@ def test_a_conformance_campaign_with_only_a_time_limit_ends_and_prints_how_to_re
     assert f"--campaign {tmp_path / 'c'} --for 1s --schedules 1000000000 --seed 1" in ended.out
     done = int(re.search(r"([\d,]+) schedules", ended.out)[1].replace(",", ""))
     assert 0 < done < 100_000
+    resumed = epochfuzz(*words, "--", *REFERENCE)
+    assert resumed.code == 0
+    assert "--schedules 1000000000 --seed 1" in resumed.out
 
 
 def test_the_printed_report_command_can_be_pasted_into_a_shell(epochfuzz, walked, tmp_path, monkeypatch):
