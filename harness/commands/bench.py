@@ -11,7 +11,7 @@ from epochfuzz.harness.cli.output import Exit, console, print_json
 
 
 def bench(
-    full: Annotated[bool, typer.Option("--full", help="More rounds, seeds and schedules. Takes some hours.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="All mutants, with more seeds. Takes some hours.")] = False,
     write: Annotated[
         Path | None,
         typer.Option(
@@ -48,7 +48,7 @@ def bench(
             if not out.is_terminal:
                 out.print(what)
 
-        results = benchmark.measure(scale, detectable(), doing)
+        results = benchmark.measure(scale, detectable()[:: scale.step], doing)
     tables = "\n".join(
         [benchmark.summary(results), benchmark.search_table(results), benchmark.detection_table(results)]
     )

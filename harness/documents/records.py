@@ -56,13 +56,14 @@ class Discovery:
 class Scale:
     """The size of a benchmark.
 
-    `rounds` is the number of rounds of each speed test. `seeds` is the number of seeds for each strategy that searches
-    for mutants, and `hypothesis_seeds` the number for Hypothesis. `most` is the largest number of schedules for each
-    seed with the default strategy, and `most_elsewhere` with the other strategies. `spark_schedules` and `spark_rounds`
-    are the size of the comparison with Spark.
+    `rounds` is the number of rounds of each speed test. `step` selects every `step`-th mutant. `seeds` is the number of
+    seeds for each strategy that searches for mutants, and `hypothesis_seeds` the number for Hypothesis. `most` is the
+    largest number of schedules for each seed with the default strategy, and `most_elsewhere` with the other strategies.
+    `spark_schedules` and `spark_rounds` are the size of the comparison with Spark.
     """
 
     rounds: int
+    step: int
     seeds: int
     hypothesis_seeds: int
     most: int

@@ -10,7 +10,6 @@ from epochfuzz.harness.lab import pages as reference
 from epochfuzz.harness.lab.pictures import PICTURES, ROOT, Picture, drawn
 from epochfuzz.harness.reference import markdown, releases
 from epochfuzz.harness.reference.explain import glossary
-from epochfuzz.model.kafka.vocabulary.protocols import RELEASES
 
 
 @cache
@@ -41,12 +40,6 @@ def test_the_readme_has_the_current_table_of_releases() -> None:
     written = reference.README.read_text(encoding="utf-8")
     assert markdown.table(head, rows) in written
     assert written == reference.readme()
-
-
-def test_the_wire_semantics_page_lists_the_versions_of_each_release() -> None:
-    page = (reference.DIRECTORY / "wire-semantics.md").read_text(encoding="utf-8")
-    for name in RELEASES:
-        assert f"| `{name}` | {releases.versions_of(name)} |" in page, name
 
 
 @pytest.mark.parametrize("picture", PICTURES, ids=lambda each: each.file)
