@@ -90,7 +90,7 @@ _ABOUT_MECHANISMS = (
     "A mechanism is a rule that differs between protocols. A choice is one version of the rule. You can put a choice"
     " into the name of a [protocol](protocols.md), as in `kip-320:fencing=none`. The parentheses after a choice list"
     " the reference designs and the [releases](releases.md) that have the choice: `2.8.0` is short for `kafka-2.8.0`."
-    " *Breaks* names a property that breaks if a reference design has this choice instead of its own choice. The number"
+    " After *Breaks* follows a property. It breaks if the choice replaces the choice of a reference design. The number"
     " after the property is the length of a shortest schedule, in events. Issues, KIPs and pages about the choice come"
     " last. `epochfuzz explain fencing` gives the reasons for a rule, and draws a schedule."
 )
