@@ -26,10 +26,7 @@ DIRECTORY = Path(__file__).resolve().parents[2] / "docs" / "reference"
 README = DIRECTORY.parents[1] / "README.md"
 _RELEASES = re.compile(r"\| Kafka \|.*?\n\n", re.DOTALL)
 
-_NOTICE = (
-    "<!-- Written by `python -m epochfuzz.harness.lab.pages` from harness/reference/glossary/, the model and"
-    " docstrings: change it there. -->"
-)
+_NOTICE = "<!-- Written by `python -m epochfuzz.harness.lab.pages`. Edit harness/reference/glossary/ or docstrings. -->"
 _WIDTH = 120
 _PAGE = re.compile(r"(?<![/\w])docs/([a-z]+)/([a-z-]+)\.md")
 
