@@ -298,11 +298,11 @@ def detection_table(results: Measurements) -> str:
     won = {s: sum(s in detection.wins(list(each.values())) for each in by_defect.values()) for s in strategies}
     most = ", ".join(f"{each.most:,} for {name}" for name, each in by_defect[hardest[0]].items())
     return (
-        f"{markdown.table(head, rows)}\n\nThe {len(rows)} hardest of {len(by_defect)} mutants. A cell has the median"
-        " and the 95th percentile of the schedules until a violation, over the seeds, and the median of the seconds of"
-        f" processor time. `>` means that the strategy missed the mutant within its limit: {most}. *Events* is the"
-        " length of a shortest schedule. The mutants that were held out had no part in the last tuning of weights."
-        " Fewest schedules, ties included: "
+        f"{markdown.table(head, rows)}\n\nThe {len(rows)} hardest of the {len(by_defect)} measured mutants. A cell has"
+        " the median and the 95th percentile of the schedules until a violation, over the seeds, and the median of the"
+        " seconds of processor time. `>` means that the strategy missed the mutant within its limit:"
+        f" {most}. *Events* is the length of a shortest schedule. The mutants that were held out had no part in the"
+        " last tuning of weights. Fewest schedules, ties included: "
         + ", ".join(f"{name} for {count}" for name, count in won.items())
         + f", of {len(by_defect)}.\n"
     )
