@@ -166,9 +166,7 @@ class AuditVerdicts:
     unseen: dict[str, int] = field(default_factory=dict)  # by partition: number of leader epochs that no line shows
     mixed: list[str] = field(default_factory=list)  # partitions whose lives (history.py) could not be separated
     silent: dict[int, list[str]] = field(default_factory=dict)  # by broker: partitions about which it has no line
-    leaderless: list[str] = field(
-        default_factory=list
-    )  # partitions with a shorter log, and without a line that names a leader
+    leaderless: list[str] = field(default_factory=list)  # partitions with a shorter log, of which no leader is named
     latest: dict[str, int] = field(default_factory=dict)  # by partition: the greatest leader epoch that a line shows
     undecided: list[tuple[str, str]] = field(default_factory=list)  # a partition, and a possible loss, in words
 

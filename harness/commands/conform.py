@@ -252,14 +252,13 @@ def _seed_of_campaign(directory: str | None) -> int | None:
         return None
     from epochfuzz.harness.campaign.conformance.conformance_job import Trials
     from epochfuzz.harness.campaign.store.errors import CampaignError
-    from epochfuzz.harness.campaign.store.identity import work_found
     from epochfuzz.harness.campaign.store.local_tables import LocalTables
 
     try:
-        found = work_found(LocalTables(Path(directory)))
-    except CampaignError:  # to run the campaign raises this error again
+        work = LocalTables(Path(directory)).work
+    except CampaignError:  # no campaign, or a damaged one: to run the campaign raises this error again
         return None
-    return found.seed if isinstance(found, Trials) else None
+    return work.seed if isinstance(work, Trials) else None
 
 
 def _schedules(context: typer.Context, asked: ConformRequest) -> int:

@@ -4,7 +4,6 @@ To rewrite the files, run `python -m epochfuzz.harness.lab.pages` in a checkout.
 """
 
 import re
-import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
@@ -27,7 +26,6 @@ README = DIRECTORY.parents[1] / "README.md"
 _RELEASES = re.compile(r"\| Kafka \|.*?\n\n", re.DOTALL)
 
 _NOTICE = "<!-- Written by `python -m epochfuzz.harness.lab.pages`. Edit harness/reference/glossary/ or docstrings. -->"
-_WIDTH = 120
 _PAGE = re.compile(r"(?<![/\w])docs/([a-z]+)/([a-z-]+)\.md")
 
 # The mechanisms by theme, in reading order.
@@ -318,8 +316,7 @@ def _goal(entry: GlossaryEntry) -> list[str]:
 
 
 def _wrapped(text: str, indent: str = "") -> str:
-    linked = _linked(text)
-    return textwrap.fill(linked, _WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return markdown.wrapped(_linked(text), indent)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import epochfuzz
+from epochfuzz.harness.reference import markdown
 
 _INDENTED = 4  # columns of indentation that mark code in a docstring
 
@@ -60,7 +61,7 @@ def _signature(function: ast.FunctionDef) -> str:
 def _broken_after_parameters(signature: str) -> str:
     """Return a signature in lines of at most 100 columns. A line ends after a parameter, not inside it."""
     tied = re.sub(r"(?<!,) ", "\0", signature)
-    return _wrapped(tied, "    ", 100).replace("\0", " ")
+    return markdown.wrapped(tied, "    ", 100).replace("\0", " ")
 
 
 def _paragraphs(declared: ast.FunctionDef | ast.ClassDef) -> Iterator[str]:
@@ -85,7 +86,7 @@ def _members(declared: ast.ClassDef) -> Iterator[str]:
         if isinstance(each, ast.FunctionDef) and not each.name.startswith("_") and each.name not in internal
     ]
     if 0 < len(fields) <= _MOST_FIELDS:
-        yield _wrapped(f"Fields: {', '.join(fields)}.")
+        yield markdown.wrapped(f"Fields: {', '.join(fields)}.")
     if methods:
         yield "\n".join(methods)
 
@@ -93,8 +94,4 @@ def _members(declared: ast.ClassDef) -> Iterator[str]:
 def _method(method: ast.FunctionDef) -> str:
     is_property = any("property" in ast.unparse(by) for by in method.decorator_list)
     summary = (ast.get_docstring(method) or "").partition("\n\n")[0].replace("\n", " ")
-    return _wrapped(f"* `{method.name if is_property else _signature(method)}`: {summary}", "  ")
-
-
-def _wrapped(text: str, indent: str = "", width: int = 120) -> str:
-    return textwrap.fill(text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return markdown.wrapped(f"* `{method.name if is_property else _signature(method)}`: {summary}", "  ")

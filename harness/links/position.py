@@ -87,7 +87,7 @@ class Position:
         return self._on(branch, min(self.shared_with(branch), self.step))
 
     def shared_with(self, branch: bytes) -> int:
-        """Return the number of events with which both the schedule and a branch begin."""
+        """Return the number of events that the schedule and a branch share at their beginning."""
         pairs = zip(self.events, branch, strict=False)
         shorter = min(len(self.events), len(branch))
         return next((i for i, (a, b) in enumerate(pairs) if a != b), shorter)

@@ -18,8 +18,8 @@ COLUMN = "checked on"
 BY_READING = "by reading"
 LEGEND = (
     f"*{COLUMN.capitalize()}* lists the jars that ran in lockstep with the model. The parentheses have the number of"
-    f" random schedules and the day of the last run. *{BY_READING.capitalize()}* means that the row follows Kafka's"
-    " source and that no lockstep run has checked the row. Before 3.4, the controller of these runs is epochfuzz's own."
+    f" random schedules and the day of the last run. A row with *{BY_READING}* follows Kafka's source, and no"
+    " lockstep run has checked the row. Before 3.4, the controller of these runs is epochfuzz's own."
     " 3.5.0, 3.5.1 and 3.6.2 ran with `isr_eligibility=incarnation`, because the adapter cannot show the race of"
     " KAFKA-15221."
 )

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from epochfuzz.harness.commands.bench import bench
+from epochfuzz.harness.documents.records import Scale
 from epochfuzz.harness.engine.explore.explore import Exploration
 from epochfuzz.harness.lab.bench import detection, measured, results, startup
 from epochfuzz.harness.lab.bench.detection import Detection, Hunt
@@ -141,7 +142,9 @@ def test_bench_stops_before_any_measurement_if_the_results_file_cannot_be_writte
 
 
 @pytest.mark.slow
-def test_a_quick_bench_detects_every_mutant_with_a_shortest_reproducer(tmp_path, capsys):
+@pytest.mark.timeout(3_600)
+def test_a_quick_bench_detects_every_mutant_with_a_shortest_reproducer(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(results, "STANDARD", Scale(2, 1, 5, 1, 10_000_000, 500, 200_000, 1))
     assert bench(full=False, write=tmp_path / "results.md", json=True) == 0
     out = capsys.readouterr().out
     check_json(["bench", "--json"], out)

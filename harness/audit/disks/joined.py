@@ -18,7 +18,7 @@ def joined(logs: Audit | None, disks: DiskAudit) -> Audit:
     """Join the audit of logs and the audit of disks. `logs` is None if there were no logs."""
     shown = {} if logs is None else logs.latest
     unseen = [name for name, epoch in disks.changed_leaders.items() if shown.get(name, -1) < epoch]
-    beyond = "" if logs is None else ", and the logs do not show its latest leader epoch"
+    beyond = "" if logs is None else ", and the logs do not show the latest leader epoch"
     hidden = [_HIDDEN.format(counted(len(unseen), "partition"), beyond)] if unseen else []
     if logs is None:
         logs = Audit(0, 0, 0, 0, (), (), [], [], [])

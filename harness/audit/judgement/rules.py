@@ -74,7 +74,7 @@ def judge(
         sum(len(life.unseen) for life in sure),
         tuple(sorted({broker for life in sure for broker in life.silent})),
         told_apart,
-        _SHORTER.isdisjoint(kinds) < _OF_LEADERS.isdisjoint(kinds),
+        not _SHORTER.isdisjoint(kinds) and _OF_LEADERS.isdisjoint(kinds),
         max((event.leader_epoch for event in events if event.leader_epoch is not None), default=-1),
         tuple(dict.fromkeys([*undecided, *_undecided(findings, possible)])),
     )

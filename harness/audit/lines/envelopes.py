@@ -5,7 +5,7 @@ The line may be at any depth of the document. A line of text may have several do
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -43,7 +43,7 @@ _KEYS = 80
 _COMPARED = 16  # number of lines of a document that are compared with each other
 _LONGEST_TIME = 64
 _LONGEST_ORIGIN = 120
-LONGEST_ORIGINS = 400
+_LONGEST_ORIGINS = 400
 _DEPTH = 12
 _DECODER = json.JSONDecoder()
 
@@ -111,8 +111,7 @@ def _lines(
     elif isinstance(said, dict):
         time = _time(said, needles) or time
         lines = _without_copies([each for each in said.values() if isinstance(each, str) and _has(each, needles)])
-        names = dict.fromkeys((*([] if origin is None else [origin]), *_origins(said, needles, depth)))
-        origin = "; ".join(names)[:LONGEST_ORIGINS] or None
+        origin = joined([origin, *_origins(said, needles, depth)])
         inside: list[Inner] = []
         for key, each in said.items():
             if isinstance(each, (dict, list)):
@@ -126,6 +125,11 @@ def _lines(
                 left.remove(each)
                 yield Inner(each, f"{keys} {key}"[:_KEYS], time, origin)
         yield from (inner for inner in inside if not _is_copy(inner.line, kept))
+
+
+def joined(origins: Iterable[str | None]) -> str | None:
+    """Return several origins as one text, each origin once. None if there are none."""
+    return "; ".join(dict.fromkeys(each for each in origins if each))[:_LONGEST_ORIGINS] or None
 
 
 def _has(text: str, needles: Sequence[str]) -> bool:

@@ -154,8 +154,7 @@ def _seen_inside(
     for each in inside:
         before = times.times_in(each.before)
         at = each.time if each.time is not None else before[-1][2] if before else time
-        names = filter(None, (origin, each.origin or origin_of(each.before, before, "")))
-        whose = "; ".join(dict.fromkeys(names))[: envelopes.LONGEST_ORIGINS] or None
+        whose = envelopes.joined([origin, each.origin or origin_of(each.before, before, "")])
         for line in each.line.split("\n"):
             of_line, not_read = _seen(line.rstrip(), needles, at, whose, f"{keys}{each.keys} > ", depth - 1)
             found += of_line
