@@ -108,7 +108,7 @@ _ABOUT_GOALS = (
 )
 _ABOUT_PYTHON_API = (
     "Import these names with `from epochfuzz import ...`. [Test from pytest](../how-to/pytest.md) shows examples."
-    " [Case files](case-format.md) describes Configuration."
+    " For `Configuration`, see [Case files](case-format.md)."
 )
 _ABOUT_GLOSSARY = (
     "The terms of Kafka's replication come first, and the terms of testing and of epochfuzz follow. `epochfuzz explain"

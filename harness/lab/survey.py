@@ -46,7 +46,7 @@ from epochfuzz.model.kafka.vocabulary.state import initial
 
 MEMORY = 2 << 30  # bytes for a search within bounds; a search that needs more memory is not complete
 CERTIFIED_WITHIN = 6 << 30  # bytes for the search for shorter schedules, without bounds on records and epochs
-WITHIN_MEMORY = 1 << 30  # bytes for the search for shorter schedules within the bounds of WITHIN
+WITHIN_MEMORY = 5 << 30  # bytes for the search for shorter schedules within the bounds of WITHIN
 
 CORPUS = Path(__file__).resolve().parents[2] / "corpus"
 

@@ -105,7 +105,7 @@ def surveyed() -> dict[str, ReleaseVerdicts]:
 JUDGED = applying(*(initial(protocol, Configuration()) for protocol in NAMED.values()))
 HEAD = ("protocol", *JUDGED)
 
-SHORT = ("no-committed-loss", "no-divergence", "isr-complete", "convergence")  # for the README
+SHORT = ("no-committed-loss", "no-divergence")  # for the README
 
 LEGEND = (
     "A number is the length, in events, of a shortest schedule that breaks the property. A second number, in brackets,"
