@@ -10,10 +10,10 @@ MAIN_JOB = .venv/bin/epochfuzz campaign run --out build/campaign-$(shell date +%
 # Java and Maven, and says how to get them. The logs and the timeline stay in build/.
 FINDING = .venv/bin/epochfuzz cluster run re-elected-leader --out build/finding-$(shell date +%Y%m%d-%H%M%S)
 
-# The same as a test in the style of Kafka's PartitionTest, against the jars of a release. It fails on every release so
-# far, and says where; with REPAIR=missed-epoch or REPAIR=every-epoch, on Kafka's bytecode so repaired, it passes.
+# The open findings on Kafka as unit tests in the style of Kafka's own tests, against the jars of a release. The tests
+# fail on a release that has the bugs. TEST=ReElectedLeaderTest runs one class. With REPAIR=missed-epoch, the test of
+# this repair runs on bytecode with the repair, and passes. tests/findings/kafka/__main__.py lists the repairs.
 RELEASE = 4.3.1
-FINDING_TEST = mvn --quiet --batch-mode --strict-checksums --file tests/cluster/finding/pom.xml -Dkafka.version=$(RELEASE)
 
 .PHONY: fuzz check test thorough slow newest-hypothesis kafka kafka-exhaustive systems clients finding finding-test disks audit.pyz site clean system
 .DELETE_ON_ERROR:
@@ -81,12 +81,7 @@ finding: .venv/installed
 	$(FINDING)
 
 finding-test: .venv/installed
-ifdef REPAIR
-	.venv/bin/python -m epochfuzz.harness.cluster.broker.repair --release $(RELEASE) $(REPAIR) build/finding-test/$(REPAIR)
-	$(FINDING_TEST) -Dclasses=$(CURDIR)/build/finding-test/$(REPAIR) test
-else
-	$(FINDING_TEST) test
-endif
+	.venv/bin/python -m tests.findings.kafka --release $(RELEASE) $(if $(REPAIR),--repair $(REPAIR)) $(TEST)
 
 # The audit for a broker's host, in build/audit.pyz: one file that needs Python 3.11 and nothing else.
 audit.pyz: .venv/installed

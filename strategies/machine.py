@@ -110,7 +110,7 @@ def _invariant_for(name: str) -> Callable[..., None]:
 
 
 class ReplicationMachine(EventMachine):
-    """One example of a state machine that runs protocols side by side. `replication_machine` makes the class.
+    """A Hypothesis state machine that runs protocols side by side. `replication_machine` returns a subclass.
 
     `executions` contains a run of each protocol, with its `state`. `histories` contains the enabled events of each
     protocol, as texts. `broken` is the failure that an invariant raises, or None. The failure names the first protocol

@@ -53,11 +53,15 @@ def _refusing(what: str) -> Callable[..., None]:
 class ByFile(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
     """In parallel, keep the tests of a file together for their fixtures, and tests on Spark for their session.
 
+    The tests of the site stay together too, so that one process builds the site.
+
     With pytest 9.2 the groups of `--dist loadgroup` are lost: xdist 3.8 puts them into an id that is not a string.
     """
 
     def _split_scope(self, nodeid: str) -> str:
         file = Path(nodeid.partition("::")[0])
+        if file.name == "test_site.py":
+            return "site"
         return "spark" if "campaign" in file.parts or file.name == "test_spark.py" else str(file)
 
 
@@ -73,6 +77,17 @@ def spark() -> Iterator[Any]:
 
     with session.opened("local[2]") as spark:
         yield spark
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the documentation as pages, once. Returns the directory."""
+    directory = tmp_path_factory.mktemp("site")
+    config = Path(__file__).parents[1] / ".ci" / "site" / "mkdocs.yml"
+    command = [sys.executable, "-m", "mkdocs", "build", "--config-file", str(config), "--site-dir", str(directory)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    return directory
 
 
 class Ended(NamedTuple):

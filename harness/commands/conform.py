@@ -145,11 +145,11 @@ def conform(
     - `epochfuzz conform --protocol kip-101 --replicas 3 --jobs 2 -- ./my-broker --conformance`
     - `epochfuzz conform --judge promises --schedules 10000 --seed 7 --json -- node subject.js`
     - `epochfuzz conform --selection coverage --replicas 3 -- ./my-broker --conformance`
-    - `epochfuzz conform --processes-for 2000 -- java -jar my-subject.jar`
+    - `epochfuzz conform --processes-for 2000 -- java -jar my-adapter.jar`
     - `epochfuzz conform --exhaustive --refused --for 10m -- ./my-broker --conformance`
     - `epochfuzz conform --client --replicas 3 -- python -m tests.clients.librdkafka`
-    - `epochfuzz conform --campaign build/tonight --schedules 1000000 --seed 7 -- /usr/local/bin/my-subject`
-    - `epochfuzz conform --campaign build/all --exhaustive --records 2 -- /usr/local/bin/my-subject`
+    - `epochfuzz conform --campaign build/tonight --schedules 1000000 --seed 7 -- /usr/local/bin/my-adapter`
+    - `epochfuzz conform --campaign build/all --exhaustive --records 2 -- /usr/local/bin/my-adapter`
     """
     asked = _request(context, settings)
     plan = _plan(context, settings, asked)

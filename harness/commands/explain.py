@@ -29,6 +29,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, NAMED, RELEA
 if TYPE_CHECKING:
     from epochfuzz.harness.documents import explained as documents
 
+_IN_TEXT = {"generation": "reference design", "generations": "reference designs"}  # other kinds keep their names
 _VERSION = re.compile(r"(?:kafka[- ]?)?v?(\d+(?:\.\d+)+)", re.IGNORECASE)
 
 
@@ -38,8 +39,9 @@ def explain(
         typer.Argument(
             autocompletion=completion.subjects,
             help="A property, mechanism, choice of a mechanism, reference design, release or version, event, goal, word"
-            " such as ISR, case such as m1-loss, KIP or KAFKA number, in upper or lower case; or `releases`, for the"
-            " properties that each release holds and breaks. Lists all names but those of cases if left out.",
+            " such as ISR, error such as NOT_ENOUGH_REPLICAS, case such as m1-loss, KIP or KAFKA number, in upper or"
+            " lower case; or `releases`, for the properties that each release keeps and breaks. Without a name, the"
+            " command lists all names except cases.",
         ),
     ] = None,
     json: options.Json = False,
@@ -138,7 +140,7 @@ def _explain_issue(out: Console, name: str, json: bool) -> int:
         raise BadInput(str(error)) from None
     out.print(Text.assemble((issue.name, "bold"), f", {issue.link}"))
     out.print(Text(f"{issue.about}\n"))
-    for heading, entries in (("tells of", issue.tells_of), ("is mentioned by", issue.mentioned_by)):
+    for heading, entries in (("reports the bugs of", issue.tells_of), ("is mentioned by", issue.mentioned_by)):
         if entries:
             out.print(Text(heading, "bold"))
             out.print(_rows((entry.name, entry.summary) for entry in entries))
@@ -156,7 +158,7 @@ def _explain_issue(out: Console, name: str, json: bool) -> int:
 
 
 def _explain_releases(out: Console, json: bool) -> int:
-    """Print the release matrix: the properties that each release and each reference design holds and breaks."""
+    """Print the release matrix: the properties that each release and each reference design keeps and breaks."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for column in releases.HEAD:
         narrowest = max(map(len, surveyed())) if column == releases.HEAD[0] else None
@@ -200,12 +202,13 @@ def _release_json(name: str, verdicts: ReleaseVerdicts) -> "documents.Release":
 
 def _print_list(out: Console, entries: list[GlossaryEntry]) -> None:
     for kind, several in explaining.KINDS.items():
-        out.print(Text(several, "bold"))
+        out.print(Text(_IN_TEXT.get(several, several), "bold"))
         out.print(_rows((entry.name, entry.summary) for entry in entries if entry.kind == kind))
 
 
 def _print_entry(out: Console, entry: GlossaryEntry) -> None:
-    out.print(Text.assemble((entry.name, "bold"), f", {'an' if entry.kind == 'event' else 'a'} {entry.kind}"))
+    kind = _IN_TEXT.get(entry.kind, entry.kind)
+    out.print(Text.assemble((entry.name, "bold"), f", {'an' if kind == 'event' else 'a'} {kind}"))
     for text in filter(None, (entry.means, entry.why)):
         out.print(Text(f"{text}\n"))
     in_generations: dict[str, list[str]] = {}
@@ -225,7 +228,7 @@ def _rows(rows: Iterable[tuple[str, str]]) -> Table:
 
 
 def _listed(generations: list[str]) -> str:
-    return "every generation" if len(generations) == len(GENERATIONS) else ", ".join(generations)
+    return "every reference design" if len(generations) == len(GENERATIONS) else ", ".join(generations)
 
 
 def _print_example(out: Console, example: Example) -> None:
@@ -233,9 +236,8 @@ def _print_example(out: Console, example: Example) -> None:
         out.print(Text("\nAn example that needs all of its events:\n"))
     else:
         holding = f" and nothing under {example.beside}" if example.beside else ""
-        out.print(
-            Text(f"\nA shortest schedule that breaks {example.breaks} under {example.under}{holding}; it is found by")
-        )
+        out.print(Text(f"\nA shortest schedule that breaks {example.breaks} under {example.under}{holding}."))
+        out.print(Text("To search for such a schedule, run"))
         out.print(Text(f"{_command_line(example)}\n"), soft_wrap=True)
     out.print(_drawing(example))
 

@@ -238,9 +238,12 @@ def _excluded(searched: Mapping[int, int]) -> str:
 
 
 def _breaking() -> Iterator[str]:
-    """Yield the section `Causes`: a table of protocols and the properties that they break, with the causes."""
+    """Yield the section `Causes`: the properties of the table of releases that a release breaks, with the causes."""
     by_cause: dict[tuple[str, str], list[str]] = {}
-    for name, property_, how in releases.broken():
+    of_table = [
+        (name, each, how) for name, each, how in releases.broken() if name in RELEASES and each in releases.JUDGED
+    ]
+    for name, property_, how in of_table:
         why = _causes(how.causes(NAMED[name], property_))
         by_cause.setdefault((name, why), []).append(f"{property_} ({len(how.events)})")
     same: dict[tuple[str, str], list[str]] = {}
@@ -257,7 +260,7 @@ def _breaking() -> Iterator[str]:
         " finds cases by release and property."
     )
     yield markdown.table(
-        ["protocols", "breaks", "because of"], [[_span(names), broken, why] for (broken, why), names in same.items()]
+        ["releases", "breaks", "because of"], [[_span(names), broken, why] for (broken, why), names in same.items()]
     )
 
 

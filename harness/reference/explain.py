@@ -135,7 +135,7 @@ def _declared(kind: str) -> dict[str, str]:
                 )
             }
         case "generation":
-            return dict.fromkeys(GENERATIONS, "a generation of the protocol")
+            return dict.fromkeys(GENERATIONS, "a reference design")
         case "release":
             others = dict.fromkeys(OTHER_SYSTEMS, "a release of another system that replicates as Kafka does")
             return dict.fromkeys(RELEASES, "a release of Kafka") | others

@@ -137,7 +137,7 @@ def _delayed_fetches(c: Change) -> Iterator[str]:
     for r in range(c.after.replicas):
         leader = delayed_fetch.waits_at(c.before, r)
         if leader != NONE and c.after.flight[r] == Flight.RECORDS:
-            yield f"{REPLICA_NAMES[r]}'s fetch, which waited, is answered with {in_flight(c.after, r)}"
+            yield f"{REPLICA_NAMES[r]}'s waiting fetch gets the response {in_flight(c.after, r)}"
         elif leader != NONE and c.after.flight[r] == Flight.NOTHING and c.after.up[r]:
             yield f"{REPLICA_NAMES[r]}'s fetch, which waited at {REPLICA_NAMES[leader]}, brings nothing"
 

@@ -50,7 +50,7 @@ def alter(c: Change) -> Iterator[str]:
     answer = c.after.alter[c.r]
     if answer == Alter.REVERTED:
         reason = _ineligible(p, c.r)
-        yield f"the controller turns down {c.name}'s proposal of ISR {proposed}: {reason} (INELIGIBLE_REPLICA)"
+        yield f"the controller rejects {c.name}'s proposal of ISR {proposed}: {reason} (INELIGIBLE_REPLICA)"
     elif answer == Alter.REFUSED:
         yield f"the controller refuses {c.name}'s proposal of ISR {proposed}: {_outdated(p, c.r)}"
     elif answer == Alter.NEW_EPOCH:

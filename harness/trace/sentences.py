@@ -69,7 +69,7 @@ def _fetch(c: Change) -> Iterator[str]:
     p, r = c.before, c.r
     leader = REPLICA_NAMES[p.known_leader[r]]
     if p.flight[r] != Flight.NOTHING:
-        yield f"{c.name} no longer waits for {REPLICA_NAMES[answered_by(p, r)]}'s answer: {in_flight(p, r)}"
+        yield f"{c.name} no longer waits for {REPLICA_NAMES[answered_by(p, r)]}'s response: {in_flight(p, r)}"
     if c.after.flight[r] == Flight.OUT_OF_RANGE:
         yield f"{c.name} fetches from offset {p.leo[r]}, {_beyond(c, leader)}: out of range"
     elif c.after.flight[r] == Flight.DIVERGING:
@@ -79,7 +79,7 @@ def _fetch(c: Change) -> Iterator[str]:
     elif c.after.flight_offset[r] == NONE:
         yield f"{c.name} asks where {own_last_epoch(p, r)} ends; {leader} does not know: undefined"
     else:
-        yield f"{c.name} asks where {own_last_epoch(p, r)} ends; {leader} answers: {in_flight(c.after, r)}"
+        yield f"{c.name} asks where {own_last_epoch(p, r)} ends; {leader} responds: {in_flight(c.after, r)}"
 
 
 def _beyond(c: Change, leader: str) -> str:
@@ -100,7 +100,7 @@ def _fetch_diverging(c: Change, leader: str) -> Iterator[str]:
     epoch, end = c.after.flight_epoch[r], c.after.flight_offset[r]
     yield (
         f"{c.name} fetches from offset {p.leo[r]}, its last record of {own_last_epoch(p, r)}; "
-        f"{leader} answers that their logs diverge: epoch {epoch} ends at offset {end}"
+        f"{leader} responds that their logs diverge: epoch {epoch} ends at offset {end}"
     )
     if p.diverging_fetch == DivergingFetch.COUNTED:
         yield f"{leader} still assumes that {c.name} has everything below offset {p.leo[r]}"
@@ -115,9 +115,9 @@ def _fetch_records(c: Change, leader: str) -> Iterator[str]:
     if c.after.flight[r] == Flight.WAITING:
         yield f"{leader} has no records from offset {p.leo[r]} on, so {c.name}'s fetch waits there"
     elif is_news:
-        yield f"{leader} answers {answer}"
+        yield f"{leader} responds {answer}"
     else:
-        yield f"{leader} answers {c.name}'s fetch from offset {p.leo[r]} {answer}"
+        yield f"{leader} responds to {c.name}'s fetch from offset {p.leo[r]} {answer}"
 
 
 def _receive(c: Change) -> Iterator[str]:
@@ -126,7 +126,7 @@ def _receive(c: Change) -> Iterator[str]:
         yield f"{c.name} ignores a response that it does not wait for: {in_flight(p, r)}; {_why_not_counted(c)}"
         return
     if p.flight_old[r]:
-        yield f"the response outlives the decision that {c.name} has learned since it asked"
+        yield f"the response counts, although {c.name} has learned an update since its request"
     if p.flight[r] == Flight.EPOCH_END:
         yield from _receive_epoch_end(c)
     elif p.flight[r] == Flight.DIVERGING:
@@ -239,7 +239,7 @@ def _wipe(c: Change) -> Iterator[str]:
 
 def _restart(c: Change) -> Iterator[str]:
     if decides(c):
-        yield f"the controller takes {c.name} for failed first: {decision(c.after)}"
+        yield f"the controller first treats {c.name} as failed: {decision(c.after)}"
     if is_struck(c):
         yield f"{c.name} is not an eligible leader replica: its shutdown was not clean, and may have lost records"
     if broker_epochs.is_unregistered(c.after, c.r):
@@ -335,7 +335,7 @@ def _expire(c: Change) -> Iterator[str]:
 
 
 def _shutdown(c: Change) -> Iterator[str]:
-    yield f"{c.name} shuts down under control{f': {decision(c.after)}' if decides(c) else ''}; {disk(c)}"
+    yield f"{c.name} stops in a controlled shutdown{f': {decision(c.after)}' if decides(c) else ''}; {disk(c)}"
     yield from forgotten(c)
 
 
@@ -362,7 +362,7 @@ def _expire_fetch(c: Change) -> Iterator[str]:
     if c.after.flight[c.r] == Flight.NOTHING:
         yield f"the wait of {c.name}'s fetch is over: {leader} is at another epoch by now, and rejects it"
     else:
-        yield f"the wait of {c.name}'s fetch is over: {leader} answers with {in_flight(c.after, c.r)}"
+        yield f"the wait of {c.name}'s fetch is over: {leader} responds with {in_flight(c.after, c.r)}"
 
 
 def _retry(c: Change) -> Iterator[str]:
@@ -419,7 +419,7 @@ def _checked_position(c: Change, position: int, epoch: int) -> Iterator[str]:
     else:
         ended, end = epoch_cache.end_offset_kip_279(after, c.r, epoch, after.leo[c.r])
         ends = f"epoch {ended} ends at {end}" if end != NONE else "that it does not know"
-        yield f"it asks where epoch {epoch} ends, and {c.name} answers: {ends}"
+        yield f"it asks where epoch {epoch} ends, and {c.name} responds: {ends}"
         if after.position < position:
             yield f"that is a truncation, which it reports, and it goes back to offset {after.position}"
         else:

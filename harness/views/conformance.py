@@ -14,7 +14,7 @@ from rich.text import Text
 from epochfuzz.harness.cases.case import log_texts
 from epochfuzz.harness.cases.verdict import differences
 from epochfuzz.harness.conform.oracle import met
-from epochfuzz.harness.conform.oracle.client_guarantees import CLIENT_PROPERTIES
+from epochfuzz.harness.conform.oracle.client_guarantees import REPORTED_BY_CLIENTS
 from epochfuzz.harness.conform.oracle.judge import FIELDS, OWN, JudgedBy, meant
 from epochfuzz.harness.conform.oracle.lockstep import LockStep, beside, is_from_reset, ordered
 from epochfuzz.harness.conform.oracle.next_event import NextEvent, next_event
@@ -81,6 +81,7 @@ def interrupted(conformance: Conformance, plan: Plan) -> Iterator[str]:
 def summary(conformance: Conformance, plan: Plan) -> Iterator[str]:
     """Yield lines that summarize a conformance run: verdict, numbers, speed, and the checks that were not possible."""
     verdict = "conforms" if conformance.conforms else "does NOT conform"
+    verdict = "was not compared with the model: it neither conforms nor fails" if conformance.vacuous else verdict
     protocols = ", ".join(protocol.name for protocol in plan.protocols)
     yield f"The system under test {verdict} to {protocols}, checked by {plan.judged_by}{_share(conformance, plan)}:"
     yield (
@@ -93,7 +94,7 @@ def summary(conformance: Conformance, plan: Plan) -> Iterator[str]:
         yield "Not all schedules were run: too few replies could be checked."
     for reason in dict.fromkeys(conformance.unable.values()):
         cases = ", ".join(case for case, why in conformance.unable.items() if why == reason)
-        yield f"Not run, because the system under test reports {reason!r}: {cases}"
+        yield f"Not tested ({reason}): {cases}"
     yield from left_open(conformance, plan)
 
 
@@ -308,7 +309,7 @@ def _properties(plan: Plan) -> list[str]:
     if plan.judged_by is not JudgedBy.PROMISES:
         return []
     permitted = properties.permitted(plan.settings)
-    applying = CLIENT_PROPERTIES if plan.is_client else properties.applying(*_starts(plan))
+    applying = REPORTED_BY_CLIENTS if plan.is_client else properties.applying(*_starts(plan))
     return [name for name in applying if name not in permitted]
 
 

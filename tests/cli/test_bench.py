@@ -91,7 +91,7 @@ def test_a_longer_or_unproven_reproducer_counts_as_not_minimal():
 def test_the_summary_compares_each_speed_with_the_compiled_walk():
     lines = results.summary(made()).splitlines()
     assert lines[2] == "| compiled walk | 9.00 million events/s (8.00 million to 10.00 million) |  |"
-    beside = "compiled walk, four generations side by side"
+    beside = "compiled walk, four reference designs side by side"
     assert lines[3] == f"| {beside} | 100,000 events/s (100,000 to 100,000) | 90 times |"
     assert "| campaign on Spark, 2 cores | 9.00 million events/s | 90 percent of `fuzz --jobs 2` |" in lines
     assert lines[-1].startswith("a machine, Python 3.")

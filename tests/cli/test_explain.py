@@ -1,9 +1,11 @@
 """Explain: every name of the model has an entry, and every example shows what its entry says."""
 
+import ast
 import json
 import re
 import subprocess
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +44,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import (
     choice_texts,
     parse_protocol,
 )
+from epochfuzz.model.kafka.vocabulary.refusals import REFUSALS
 from tests.printed import check_json
 
 ROOT = Path(__file__).parents[2]
@@ -60,7 +63,7 @@ NAMES = {
     "goal": list(goals.NAMES),
     "word": [
         *("LEO", "HW", "ISR", "acks", "epoch", "zombie", "committed", "known", "minimal"),
-        *("schedule", "counterexample", "guarantee", "decision", "true leader", "ELR", "fenced"),
+        *("schedule", "counterexample", "guarantee", "leader-and-ISR update", "true leader", "ELR", "fenced"),
     ],
     "term": [entry.name for entry in ENTRIES if entry.kind == "term"],
 }
@@ -176,7 +179,7 @@ SHOWN = {
     "committed": lambda p: p.high_watermark[0] == 1,
     "schedule": lambda p: p.leo[1] == 1,
     "guarantee": lambda p: p.high_watermark[0] == 1,
-    "decision": lambda p: p.controller_epoch == 1,
+    "leader-and-ISR update": lambda p: p.controller_epoch == 1,
     "true leader": lambda p: p.controller_epoch == 1 and presumes_leadership(p, 1),
     "ELR": lambda p: p.elr != 0,
     "fenced": lambda p: p.fenced != 0,
@@ -317,7 +320,9 @@ def invoke(app: typer.Typer, *arguments: str) -> Any:
 
 def test_explain_without_a_name_lists_every_name_on_a_line(app: typer.Typer) -> None:
     lines = invoke(app).stdout.splitlines()
-    assert [line for line in lines if not line.startswith("  ")] == list(KINDS.values())
+    assert [line for line in lines if not line.startswith("  ")] == [
+        "reference designs" if kinds == "generations" else kinds for kinds in KINDS.values()
+    ]
     listed = [line.rstrip().split("  ")[1] for line in lines if line.startswith("  ")]
     assert listed == [name for kind in KINDS for name in NAMES[kind]]
 
@@ -384,6 +389,39 @@ def test_explain_suggests_the_nearest_names_for_an_unknown_name(app: typer.Typer
 )
 def test_a_lookup_accepts_common_terms_from_articles(written: str, name: str) -> None:
     assert find(written).name == name
+
+
+def error_codes(texts: Iterable[str]) -> list[str]:
+    return sorted({code for text in texts for code in re.findall(r"\b[A-Z]+(?:_[A-Z]+)+\b", text)})
+
+
+def texts_of_traces() -> Iterator[str]:
+    """Yield the texts that a trace or a message may print, as the model and the package harness.trace contain them."""
+    yield from (refusal.sentence for refusal in REFUSALS)
+    yield from (choice.meaning for choices in MECHANISMS.values() for choice in choices)
+    for path in sorted((ROOT / "harness" / "trace").glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield node.value
+
+
+ERROR_CODES = error_codes([*texts_of_traces(), *(f"{entry.means} {entry.why}" for entry in ENTRIES)])
+
+
+@pytest.mark.parametrize("code", ERROR_CODES)
+def test_explain_knows_every_error_code_of_traces_messages_and_the_glossary(code: str) -> None:
+    entry = find(code)
+    assert code in f"{entry.name} {entry.means} {entry.why}"
+
+
+def test_the_error_codes_of_traces_include_those_of_requests_and_responses() -> None:
+    assert {"FENCED_LEADER_EPOCH", "INELIGIBLE_REPLICA", "NOT_ENOUGH_REPLICAS_AFTER_APPEND"} <= set(ERROR_CODES)
+
+
+@pytest.mark.parametrize("name", ["reassignment", "tiered storage"])
+def test_explain_says_that_the_model_lacks_a_part_of_kafka_and_names_the_page_about_limits(name: str) -> None:
+    assert f"The model has no {name}." in find(name).means
+    assert "docs/explain/limits.md" in find(name).why
 
 
 def test_names_and_synonyms_are_unambiguous_except_for_upper_and_lower_case_hw() -> None:

@@ -69,7 +69,7 @@ def test_undo_removes_the_last_event(file):
 
 def test_new_case_writes_the_story_of_a_case_if_the_user_gives_no_reason(file):
     recorded(file, "produce A\nfetch B\nsave\n")
-    assert load_case(file).why.startswith("(1) A appends m0 at offset 0 in epoch 0. (2) A answers B's fetch")
+    assert load_case(file).why.startswith("(1) A appends m0 at offset 0 in epoch 0. (2) A responds to B's fetch")
 
 
 def test_new_case_records_a_power_loss_if_the_option_enables_power_losses(file):

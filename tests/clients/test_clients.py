@@ -26,6 +26,22 @@ def run(command: list[str], schedule: bytes, settings: Configuration, patience: 
         return verdicts.run(subject, schedule, settings)
 
 
+EARLY = """
+from tests.clients.following import follow
+from tests.clients.librdkafka import Librdkafka
+
+class Early(Librdkafka):
+    def send(self, value):
+        super().send(value)
+        self.news.acked.append(value)
+
+    def delivered(self, error, message):
+        pass
+
+follow(Early())
+"""
+
+
 def of_case(name: str, library: str, *flags: str) -> list[tuple[str | None, int]]:
     """Return the properties that a client breaks in a case, each with the number of events until then."""
     pytest.importorskip(LIBRARIES[library])
@@ -78,6 +94,15 @@ def test_a_client_that_never_connects_fails_with_a_timeout() -> None:
 def test_an_acknowledgement_that_no_broker_gave_is_a_broken_guarantee() -> None:
     kind, sentence = fault_of(FAKE % 'report["acked"] = ["m0"]', "fetch B")
     assert (kind, sentence.split(": ")[0]) == (DiscrepancyKind.PROMISE, "no-acked-loss is broken")
+
+
+@pytest.mark.thorough
+def test_a_report_of_success_before_the_response_is_a_broken_guarantee_even_if_the_response_comes_later() -> None:
+    pytest.importorskip(LIBRARIES["librdkafka"])
+    driven = run(["-c", EARLY], parse_schedule(["produce A", "fetch B", "receive B", "fetch B"]), Configuration())
+    (failure,) = driven.sightings
+    assert (failure.fault.field, len(failure.sent)) == ("no-acked-loss", 1)
+    assert "reports m0 as acknowledged, and no leader did" in failure.fault.sentence
 
 
 def test_a_client_with_acks_0_may_report_a_record_that_no_broker_acknowledged() -> None:

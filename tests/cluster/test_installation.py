@@ -54,7 +54,11 @@ def test_maven_fetches_a_release_with_strict_checksums(maven: Callable[[str], Pa
 
 def test_every_call_of_maven_uses_strict_checksums() -> None:
     root = Path(__file__).parents[2]
-    callers = [root / "Makefile", root / "tests/systems/jvm/build.py", root / "harness/cluster/broker/installation.py"]
+    callers = [
+        root / "tests/findings/kafka/__main__.py",
+        root / "tests/systems/jvm/build.py",
+        root / "harness/cluster/broker/installation.py",
+    ]
     assert [file.read_text().count("--strict-checksums") for file in callers] == [1, 1, 1]
 
 

@@ -63,7 +63,7 @@ def test_the_example_case_is_as_expected(tmp_path: Path) -> None:
     assert judge(load_case(path)).as_expected
 
 
-MISTAKES = [[cell.strip("`") for cell in row] for row in rows(SECTIONS["What is refused"])]
+MISTAKES = [[cell.strip("`") for cell in row] for row in rows(SECTIONS["Rejected files"])]
 
 
 @pytest.mark.parametrize(("right", "wrong", "answer"), MISTAKES, ids=[wrong for _, wrong, _ in MISTAKES])

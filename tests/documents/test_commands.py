@@ -36,9 +36,6 @@ class Reader:
         for name in ("model", "harness"):
             shutil.copytree(ROOT / name, self.directory / name, ignore=shutil.ignore_patterns("__pycache__"))
         (self.directory / ".venv").symlink_to(sys.prefix)
-        subject = self.directory / "my-subject"
-        subject.write_text("#!/bin/sh\nexec python -m tests.conform.reference\n")
-        subject.chmod(0o755)
         installed = parent / "installed"
         package = installed / "epochfuzz"
         package.mkdir(parents=True)

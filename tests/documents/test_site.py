@@ -1,8 +1,7 @@
 """The site has every page, every link has a target, and a reader can step through every case."""
 
 import re
-import subprocess
-import sys
+from html import unescape
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -14,15 +13,12 @@ from tests.documents.pages import DOCS, ROOT
 
 pytestmark = pytest.mark.thorough
 
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    directory = tmp_path_factory.mktemp("site")
-    config = ROOT / ".ci" / "site" / "mkdocs.yml"
-    command = [sys.executable, "-m", "mkdocs", "build", "--config-file", str(config), "--site-dir", str(directory)]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert ended.returncode == 0, ended.stderr
-    return directory
+_IN_NAVIGATION = re.compile(r'<a href="([^"#]+)" class="md-nav__link[^"]*">(.*?)</a>', re.DOTALL)
+_HEADING = re.compile(r"<h1\b[^>]*>(.*?)(?:<a class=\"headerlink\".*?)?</h1>", re.DOTALL)
+_ARTICLE = re.compile(r'<article class="md-content__inner.*?</article>', re.DOTALL)
+_OTHER_HOST = r"""["']?(?:https?:)?//"""
+_LOADED = re.compile(rf"<(?:(?:script|img|iframe|source)\b[^>]*\bsrc|link\b[^>]*\bhref)={_OTHER_HOST}[^>]*>")
+_LOADED_BY_STYLE = re.compile(rf"(?:@import\s*|url\(){_OTHER_HOST}[^)]*")
 
 
 def test_every_page_of_docs_is_on_the_site_and_in_its_search_index(site: Path) -> None:
@@ -73,5 +69,40 @@ def test_every_issue_number_on_the_site_is_a_link(site: Path) -> None:
     left_alone = re.compile(r"<(title|head|h[1-6]|nav|code|pre|svg|a|script|textarea)\b.*?</\1>|<[^>]*>", re.DOTALL)
     for page in site.rglob("*.html"):
         if "walks" not in page.parts:
-            text = left_alone.sub("", page.read_text(encoding="utf-8"))
+            html = page.read_text(encoding="utf-8")
+            article = _ARTICLE.search(html)
+            text = left_alone.sub("", article[0] if article else html)
             assert [found[0] for found in issues.NUMBER.finditer(text)] == [], page
+
+
+def test_each_title_in_the_navigation_is_the_heading_of_the_page(site: Path) -> None:
+    start = (site / "index.html").read_text(encoding="utf-8")
+    titles = {target: plain(title) for target, title in _IN_NAVIGATION.findall(start)}
+    headings = {
+        target: plain(_HEADING.findall((site / target / "index.html").read_text(encoding="utf-8"))[0])
+        for target in titles
+    }
+    assert titles == headings
+    assert len(titles) >= len(DOCS)
+
+
+def plain(html: str) -> str:
+    """Return the text of HTML without tags, on one line."""
+    return " ".join(unescape(re.sub(r"<[^>]*>", "", html)).split())
+
+
+@pytest.mark.parametrize("page", sorted({page.stem for page in DOCS if page.parent.name == "findings"} - {"README"}))
+def test_each_page_of_a_finding_has_a_playground_link_with_a_schedule(site: Path, page: str) -> None:
+    if not (site / "play").exists():
+        pytest.skip("the site has no playground, because npm or Pyodide is missing")
+    text = (site / "findings" / page / "index.html").read_text(encoding="utf-8")
+    assert re.search(r'href="\.\./\.\./play/(?:index\.html)?\?[^"]*events=', text)
+
+
+def test_no_page_or_style_of_the_site_loads_a_file_from_another_host(site: Path) -> None:
+    for page in site.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        assert _LOADED.findall(text) == [], page
+        assert _LOADED_BY_STYLE.findall(text) == [], page
+    for style in site.rglob("*.css"):
+        assert _LOADED_BY_STYLE.findall(style.read_text(encoding="utf-8")) == [], style

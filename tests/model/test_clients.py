@@ -184,14 +184,14 @@ def test_retry_sends_the_oldest_unacknowledged_of_the_last_two_records():
 def test_a_producer_sends_no_third_record_before_the_response_for_the_first():
     p = producing("produce A, produce A")
     assert refused(p, "produce A") == (
-        "the producer has no answer yet for one of its last two records, and starts no third"
+        "the producer has no response yet for one of its last two records, and starts no third"
     )
 
 
 @pytest.mark.parametrize("acks", ["0", "1"])
 def test_a_producer_with_acks_0_or_1_retries_no_record(acks):
     p = producing("produce A", acks=acks)
-    assert refused(p, "retry A") == "the producer has an answer for each of its last two records"
+    assert refused(p, "retry A") == "the producer has a response for each of its last two records"
 
 
 def test_a_leader_without_idempotence_appends_a_retried_record_again():
@@ -333,7 +333,7 @@ def test_a_consumer_that_compares_only_end_offsets_skips_a_record_of_an_older_ep
     settings = {"consumer": True, "unclean_leader_election": True}
     found = run("kip-320:consumer_position=end_offset", schedule, **settings)
     assert found.first_broken["consumer-no-skip"] == len(found.steps) == 11
-    assert "it asks where epoch 1 ends, and A answers: epoch 0 ends at 1" in found.scenes[-1].sentence
+    assert "it asks where epoch 1 ends, and A responds: epoch 0 ends at 1" in found.scenes[-1].sentence
     sound = run("kip-320", schedule, **settings)
     assert "consumer-no-skip" not in sound.first_broken
     assert "that is a truncation, which it reports, and it goes back to offset 0" in sound.scenes[-1].sentence

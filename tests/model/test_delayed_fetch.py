@@ -127,9 +127,9 @@ def test_no_fetch_waits_once_all_faults_have_stopped(protocol: str) -> None:
 def test_a_timeline_shows_a_waiting_fetch_and_the_end_of_its_wait() -> None:
     waits = "B's fetch from offset 1 shows A that B has everything below it; A has no records from offset 1 on, so B's"
     assert last_sentence(WAITS, "kip-320", delayed_fetch=True).startswith(f"{waits} fetch waits there;")
-    produced = "A appends m1 at offset 1 in epoch 0; B's fetch, which waited, is answered with m1, HW 1."
+    produced = "A appends m1 at offset 1 in epoch 0; B's waiting fetch gets the response m1, HW 1."
     assert last_sentence(f"{WAITS}, produce A", "kip-320", delayed_fetch=True) == produced
-    over = "The wait of B's fetch is over: A answers with no records, HW 1."
+    over = "The wait of B's fetch is over: A responds with no records, HW 1."
     assert last_sentence(f"{WAITS}, expire_fetch B", "kip-320", delayed_fetch=True) == over
     stepped_down = last_sentence(f"{WAITS}, elect B, notify A", "kip-320", delayed_fetch=True)
     assert stepped_down.endswith("B's fetch, which waited at A, brings nothing.")

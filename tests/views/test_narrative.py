@@ -135,9 +135,9 @@ def test_the_shortest_loss_under_hw_is_shown_from_the_first_record_to_its_loss()
     assert [scene.sentence for scene in scenes(SHORTEST_LOSS)] == [
         "All replicas are up, have empty logs and know that A leads epoch 0, ISR A,B.",
         "A appends m0 at offset 0 in epoch 0.",
-        "A answers B's fetch from offset 0 with m0 and HW 0.",
+        "A responds to B's fetch from offset 0 with m0 and HW 0.",
         "B appends m0 at offset 0.",
-        "B's fetch from offset 1 shows A that B has everything below it; A answers with no records and HW 1; "
+        "B's fetch from offset 1 shows A that B has everything below it; A responds with no records and HW 1; "
         "A's HW rises to 1; m0 is committed and acknowledged.",
         "B's process dies; its disk has m0 with HW 0; the response in flight to B is discarded: no records, HW 1.",
         "B is up again, and knows no leader yet; its disk has m0 with HW 0.",
@@ -207,7 +207,7 @@ def test_a_fence_parts_two_runs_and_names_kafkas_error():
         (
             "kip-101",
             f"{COPIED}, crash B, restart B, notify B, fetch B",
-            "B asks where epoch 0 ends; A answers: epoch 0 ends at 1.",
+            "B asks where epoch 0 ends; A responds: epoch 0 ends at 1.",
         ),
         (
             "kip-101",
@@ -237,7 +237,7 @@ def test_a_fence_parts_two_runs_and_names_kafkas_error():
         (
             "kip-320",
             "produce A, crash B, restart B",
-            "The controller takes B for failed first: epoch 1 keeps leader A, ISR A; "
+            "The controller first treats B as failed: epoch 1 keeps leader A, ISR A; "
             "B is up again, and knows no leader yet; its disk has an empty log with HW 0.",
         ),
         (
@@ -314,7 +314,7 @@ def test_the_sentence_of_a_stepwise_truncation_gives_the_reason_for_the_next_req
         "crash B, restart A, elect A, notify A, notify A, restart B, notify B, fetch B, receive B"
     )
     *_, asked, answered = scenes(schedule, "kip-279:epoch_cache=kafka-7415", unclean_leader_election=True)
-    assert asked.sentence == "B asks where epoch 2 ends; A answers: epoch 1 ends at 2."
+    assert asked.sentence == "B asks where epoch 2 ends; A responds: epoch 1 ends at 2."
     assert answered.sentence == (
         "B truncates m2: A has epoch 1, B has only 0 near it, which ends at offset 1, although m2 was committed on B; "
         "B will ask again, now for epoch 0; B's HW falls from 2 to 1."

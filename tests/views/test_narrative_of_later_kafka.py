@@ -61,12 +61,12 @@ REFUSED = "fetch B, expire B, unfence B, notify A, expire B, expand B, produce A
         (
             "kip-966",
             "fetch B, expire B, unfence B, notify A, expire B, expand B, alter A",
-            "The controller turns down A's proposal of ISR A,B: B is fenced (INELIGIBLE_REPLICA).",
+            "The controller rejects A's proposal of ISR A,B: B is fenced (INELIGIBLE_REPLICA).",
         ),
         (
             "kip-903",
             f"fetch B, expire B, unfence B, notify A, crash B, {AGAIN.format('B')}, expand B, alter A",
-            "The controller turns down A's proposal of ISR A,B: B has restarted since A heard from it "
+            "The controller rejects A's proposal of ISR A,B: B has restarted since A heard from it "
             "(INELIGIBLE_REPLICA).",
         ),
         (
@@ -174,14 +174,14 @@ DIVERGES = "produce A, elect B, notify A, notify B, produce B"
             "kip-595",
             f"{DIVERGES}, fetch A",
             "A fetches from offset 1, its last record of epoch 0; "
-            "B answers that their logs diverge: epoch 0 ends at offset 0.",
+            "B responds that their logs diverge: epoch 0 ends at offset 0.",
         ),
         ("kip-595", f"{DIVERGES}, fetch A, receive A", "A truncates m0: epoch 0 ends at offset 0 on B."),
         (
             "kip-595:diverging_fetch=counted",
             f"{DIVERGES}, fetch A",
             "A fetches from offset 1, its last record of epoch 0; "
-            "B answers that their logs diverge: epoch 0 ends at offset 0; "
+            "B responds that their logs diverge: epoch 0 ends at offset 0; "
             "B still assumes that A has everything below offset 1; B's HW rises to 1; "
             "m1 is committed and acknowledged; A is in the ISR without m1, which is below B's HW.",
         ),
@@ -194,7 +194,7 @@ DIVERGES = "produce A, elect B, notify A, notify B, produce B"
         (
             "kip-595:late_answer=diverging_any",
             "produce A, elect B, notify A, notify B, fetch A, crash B, elect A, notify A, receive A",
-            "The response outlives the decision that A has learned since it asked; "
+            "The response counts, although A has learned an update since its request; "
             "A handles the response as a follower, although it leads epoch 2 by now; "
             "A truncates m0: epoch 0 ends at offset 0 on B, although m0 was committed on A; A's HW falls from 1 to 0; "
             "m0 is lost: it was readable on A at offset 0, and leader A does not have it.",
@@ -244,7 +244,7 @@ def test_a_sentence_names_the_high_watermark_of_a_diverging_response_before_the_
         ),
         (
             "shutdown B",
-            "B shuts down under control: epoch 0 keeps leader A, ISR A; its disk has an empty log with HW 0; "
+            "B stops in a controlled shutdown: epoch 0 keeps leader A, ISR A; its disk has an empty log with HW 0; "
             "the ELR is B now.",
         ),
         ("shutdown B, restart B", "B is up again, but not registered yet; its disk has an empty log with HW 0."),

@@ -52,7 +52,7 @@ def test_a_step_shows_each_log_the_controller_and_a_sentence():
         "             e0[m0]                             e0{m0}                            A leads, ISR A,B",
         "             LEO 1 HW 0->1                      LEO 1 HW 0                        committed m0",
         "             remote LEO B 1                     <- no records, HW 1",
-        "             B's fetch from offset 1 shows A that B has everything below it; A answers with no",
+        "             B's fetch from offset 1 shows A that B has everything below it; A responds with no",
         "             records and HW 1; A's HW rises to 1; m0 is committed and acknowledged.",
     ]
 

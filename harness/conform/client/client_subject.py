@@ -12,7 +12,7 @@ from typing import Any
 
 from epochfuzz.harness.conform.client import orders
 from epochfuzz.harness.conform.client.client_process import ClientProcess
-from epochfuzz.harness.conform.client.ending import check_end, is_at_end
+from epochfuzz.harness.conform.client.ending import check_acknowledgements, check_end, is_at_end
 from epochfuzz.harness.conform.protocol import wire
 from epochfuzz.harness.conform.protocol.discrepancy import SubjectUnable
 from epochfuzz.harness.conform.protocol.wire import Config, Observation
@@ -71,7 +71,10 @@ class ClientSubject:
         return [verb for verb in VERBS if Verb[verb.upper()] not in _UNSUPPORTED]
 
     def apply(self, event: str) -> bool:
-        """Apply an event, and return whether the event happened. Raises SubjectFailed."""
+        """Apply an event, and return whether the event happened.
+
+        Raises SubjectFailed, also if the client has reported an acknowledgement that no leader has sent.
+        """
         return self._runner.run(self._apply(parse_event(event)))
 
     def observe(self) -> Observation:
@@ -131,6 +134,7 @@ class ClientSubject:
             assert self._listeners is not None
             is_applied = not await schedule.apply(self._listeners, event)
         await self._collect_acknowledgements()
+        check_acknowledgements(self._cluster, self._client)
         return is_applied
 
     async def _let_client(self, event: int) -> bool:

@@ -1,4 +1,7 @@
-"""Check the client under test at the end of a schedule, once the partition is healthy and the client could finish."""
+"""Check the client under test: its acknowledgements after each event, and all else at the end of a schedule.
+
+At the end, the partition is healthy, and the client has had time to finish.
+"""
 
 from epochfuzz.harness.conform.client.client_process import ClientProcess
 from epochfuzz.harness.conform.protocol.discrepancy import Discrepancy, DiscrepancyKind, SubjectFailed
@@ -10,7 +13,7 @@ from epochfuzz.model.kafka.vocabulary.state import NONE
 
 
 class GuaranteeBroken(SubjectFailed):
-    """The client breaks a guarantee at the end of a schedule. `name` is the name of the property in the model."""
+    """The client breaks a guarantee. `name` is the name of the property in the model."""
 
     def __init__(self, name: str, sentence: str) -> None:
         super().__init__(DiscrepancyKind.PROMISE, sentence)
@@ -26,17 +29,27 @@ def is_at_end(cluster: ServedCluster, client: ClientProcess, sent: int) -> bool:
     return is_done and not _is_absent(cluster)
 
 
+def check_acknowledgements(cluster: ServedCluster, client: ClientProcess) -> None:
+    """Check that a leader has acknowledged each record that the client reports as acknowledged, except with acks=0.
+
+    Call this after each event: a later event can acknowledge a record that the client has reported too early. Raises
+    GuaranteeBroken.
+    """
+    partition = cluster.partition
+    p = partition.state
+    acked = {payload.text for number, payload in enumerate(partition.payloads) if p.acked >> number & 1}
+    if p.acks != Acks.NONE and (early := sorted(client.acked - acked)):
+        raise GuaranteeBroken("no-acked-loss", f"the client reports {_list(early)} as acknowledged, and no leader did")
+
+
 def check_end(cluster: ServedCluster, client: ClientProcess, sent: int, complaints: list[str]) -> None:
     """Check at the end of a schedule that the client has kept the guarantees and has finished.
 
     Raises GuaranteeBroken, and SubjectFailed for a client that has not finished. The message of SubjectFailed includes
     the first of `complaints`, which are about requests that the endpoint does not offer.
     """
-    partition = cluster.partition
-    p, leader = partition.state, partition.leader()
-    acked = {payload.text for number, payload in enumerate(partition.payloads) if p.acked >> number & 1}
-    if p.acks != Acks.NONE and (early := sorted(client.acked - acked)):
-        raise GuaranteeBroken("no-acked-loss", f"the client reports {_list(early)} as acknowledged, and no leader did")
+    leader = cluster.partition.leader()
+    check_acknowledgements(cluster, client)
     if skipped := _skipped(cluster, client):
         where = f"offset {_position(cluster, leader)} of {REPLICA_NAMES[leader]}'s log"
         raise GuaranteeBroken("consumer-no-skip", f"the consumer is at {where}, and has never read {_list(skipped)}")

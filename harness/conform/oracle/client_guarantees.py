@@ -5,11 +5,16 @@ from epochfuzz.harness.conform.oracle.promises import Promises
 from epochfuzz.harness.conform.protocol.discrepancy import Discrepancy
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import Verb
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
-# At the end of a schedule, conform/client/ending.py also checks that a leader has acknowledged each record that the
-# client reports as acknowledged.
 CLIENT_PROPERTIES = ("no-duplicate", "no-reorder", "consumer-no-skip")
+# conform/client/ending.py checks that a leader has acknowledged each record that the client reports as acknowledged.
+REPORTED_BY_CLIENTS = ("no-acked-loss", *CLIENT_PROPERTIES)
+# The events that happen when a request of a client arrives.
+CAUSED_BY_CLIENTS = frozenset(
+    (Verb.PRODUCE, Verb.RETRY, Verb.CONSUME, Verb.REFRESH, Verb.COMMIT_OFFSET, Verb.RESET),
+)
 
 
 class ClientGuarantees(Promises):

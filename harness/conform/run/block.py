@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
+from epochfuzz.harness.conform.oracle.client_guarantees import CAUSED_BY_CLIENTS
 from epochfuzz.harness.conform.oracle.judge import JudgedBy
 from epochfuzz.harness.conform.oracle.known import Known, reason
 from epochfuzz.harness.conform.oracle.stability import changed
@@ -16,7 +17,9 @@ from epochfuzz.harness.conform.protocol.subject import Answering
 from epochfuzz.harness.conform.run.drive import ConformanceFailure, Driven, Exercise, Setting, drive
 from epochfuzz.harness.conform.run.subjects import command_subject
 from epochfuzz.harness.trace import causes
+from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import event_text, verb_of
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 MOST_UNJUDGED = 10  # a run gives up after 10 schedules without a valid reply, because each needs a new process
@@ -75,6 +78,25 @@ class Block:
             driven.sightings += changed(driven, drive(subject, trial.events, setting))
         return driven
 
+    def missed(self, trial: Trial, driven: Driven) -> str:
+        """Return why a case tests nothing of a client, or an empty text.
+
+        A case without a failure tests a client only if each of the client's events happens. An event does not happen if
+        it is not enabled under the protocol, or if the client sends no request for it.
+        """
+        if not self.is_client or trial.case is None or driven.sightings:
+            return ""
+        execution = Execution(self.protocol, trial.settings)
+        happened = dict(enumerate(applied for applied, _ in driven.answers))
+        sent = iter(enumerate(driven.sent))
+        for event in trial.events:
+            is_enabled = execution.apply(event)
+            place = next((number for number, each in sent if each == event), None) if is_enabled else None
+            if verb_of(event) in CAUSED_BY_CLIENTS and not (place is not None and happened[place]):
+                why = "the client sent no request for" if is_enabled else f"{self.protocol.name} does not enable"
+                return f"{why} {event_text(event)}"
+        return ""
+
     def progress(self, result: "BlockResult") -> str:
         """Return a line about the progress of the block."""
         return f"{result.cases + result.schedules:,} of {len(self.trials):,} schedules of this process"
@@ -129,10 +151,14 @@ class BlockResult:
     cases: int = 0
     shown: Exercise = field(default_factory=Exercise)
     failed: list[FailedTrial] = field(default_factory=list)
-    unable: dict[str, str] = field(default_factory=dict)  # for each case that the adapter could not run, the reason
+    unable: dict[str, str] = field(default_factory=dict)  # for each case that tested nothing, the reason
     unexpected: int = 0
     unjudged: int = 0
     given_up: bool = False
+
+    def leave_out(self, case: str, reason: str) -> None:
+        """Record the reason why a case says nothing about the system under test. The case does not count."""
+        self.unable[case] = reason
 
     def wants(self, trial: Trial) -> bool:
         """Return whether to run a schedule: always True here. A subclass may skip schedules."""
@@ -188,10 +214,15 @@ def run_block(
     with command_subject(block.command, block.patience, is_client=block.is_client) as subject:
         for trial in filter(result.wants, block.trials):
             try:
-                result.add(trial, block.protocol, block.run(subject, trial))
+                driven = block.run(subject, trial)
+                missed = block.missed(trial, driven)
+                if trial.case is not None and missed:
+                    result.leave_out(trial.case, missed)
+                else:
+                    result.add(trial, block.protocol, driven)
             except SubjectUnable as unable:
                 if trial.case is not None:
-                    result.unable[trial.case] = str(unable)
+                    result.leave_out(trial.case, str(unable))
                 elif result.schedules:
                     result.add(trial, block.protocol, _no_longer_able(unable))
                     result.given_up = True

@@ -48,7 +48,7 @@ Factory = Callable[[], Subject]
 
 
 class NonConformance(AssertionError):
-    """The system under test does not conform."""
+    """The system under test differs from the model, or breaks a guarantee."""
 
 
 _SEEDS = st.integers(0, 2**32 - 1)

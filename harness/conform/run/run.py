@@ -33,10 +33,10 @@ class Conformance:
     """The result of a conformance run.
 
     `given_up` means that some schedules were not run, because the adapter gave no valid replies. `unable` maps each
-    case that the adapter could not run to the reason. `seconds` is the time spent running schedules. If an exception
-    ended the run after its first results, `ended_by` is this exception. `interrupted` means that Ctrl-C ended the run.
-    `unshrunk` has the failures that were not shrunk before Ctrl-C. `toured` holds the counts of an exhaustive run, and
-    is None for other runs.
+    case that tested nothing to the reason, for example because the adapter could not run it. `seconds` is the time
+    spent running schedules. If an exception ended the run after its first results, `ended_by` is this exception.
+    `interrupted` means that Ctrl-C ended the run. `unshrunk` has the failures that were not shrunk before Ctrl-C.
+    `toured` holds the counts of an exhaustive run, and is None for other runs.
     """
 
     schedules: int = 0
@@ -82,9 +82,13 @@ class Conformance:
 
     @property
     def vacuous(self) -> bool:
-        """True if nothing was found and nothing was checked: no event was applied, or no field could be compared."""
+        """True if nothing was found and nothing was checked.
+
+        No schedule was run, no event was applied, or no field could be compared.
+        """
         is_compared = not FIELDS.keys().isdisjoint(self.shown.fields)
-        return not self.nonconformities and not (self.shown.applied.total() and is_compared)
+        is_tested = self.schedules + self.cases and self.shown.applied.total() and is_compared
+        return not self.nonconformities and not is_tested
 
 
 class Runner(Interface):

@@ -133,7 +133,7 @@ def spin_at_random(number: int, seconds: int = 2) -> tuple[int, float]:
 
 SUBJECTS = (
     Workload("compiled walk", "events", timed(walked)),
-    Workload("compiled walk, four generations side by side", "events", timed(walked_side_by_side)),
+    Workload("compiled walk, four reference designs side by side", "events", timed(walked_side_by_side)),
     Workload(f"compiled walk of {MODERN.name}", "events", timed(walked_as_of_today)),
     Workload("plain Python with dataclasses", "events", timed(driven_plainly)),
     Workload("same model, interpreted", "events", timed(interpreted)),

@@ -211,27 +211,6 @@ def text(name: str, said: dict[str, Any]) -> str:
     return written
 
 
-def rows() -> list[list[str]]:
-    """Return a table row for each mutant that needs larger bounds than BOUNDS[0]: its name, and its bounds."""
-    table = []
-    for defect in DEFECTS:
-        said = entries()[defect.name]
-        if defect.in_judging or said.get("within") == list(BOUNDS[0]):
-            continue
-        if "within" in said:
-            most = "at most " * ("by" in said)
-            told_by = f"{_bounds(said['within'])}, after {most}{said['events']} events"
-        else:
-            within = " or ".join(map(_bounds, said["nowhere within"]))
-            told_by = f"not within {within}" if within else "not known: no search was complete"
-        table.append([f"`{defect.name}`", told_by])
-    return table
-
-
-def _bounds(bounds: list[int]) -> str:
-    return "/".join(map(str, bounds))
-
-
 def main(names: list[str]) -> None:
     """Print new entries of detection.yaml for the named mutants, or for all mutants if `names` is empty."""
     for defect in DEFECTS:

@@ -75,10 +75,10 @@ class Configuration:
     produce and the number of changes of the leader epoch. When a run has reached a bound, events that would exceed the
     bound are no longer enabled. With `retries` a record may be in a log twice, so `records` also bounds the length of
     each log.
-
-    This is the only list of settings. The options of commands, the `config` of case files and of conformance tests, the
-    constants of a state, and the strategy that draws configurations are derived from it.
     """
+
+    # This is the only list of settings. The options of commands, the `config` of case files and of conformance tests,
+    # the constants of a state, and the strategy that draws configurations are derived from it.
 
     replicas: int = _number(2, "Number of replicas.", MIN_REPLICAS, MAX_REPLICAS)
     acks: str = field(default="all", metadata={"meaning": "Acknowledgements that producers wait for: 0, 1 or all."})

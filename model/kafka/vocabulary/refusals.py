@@ -39,7 +39,7 @@ class Refusal(IntEnum):
     # fetch, receive, drop
     KNOWS_NO_LEADER = 7, "{r} knows no leader"
     LEADS = 8, "{r} itself leads"
-    ANSWER_IN_FLIGHT = 9, "an answer to {r} is still in flight"
+    ANSWER_IN_FLIGHT = 9, "a response to {r} is still in flight"
     LEADER_IS_DOWN = 10, "{leader} is down"
     LEADER_DOES_NOT_LEAD = 11, "{leader} does not lead"
     FENCED_LEADER_EPOCH = (
@@ -88,10 +88,10 @@ class Refusal(IntEnum):
     DOES_NOT_HAPPEN = 36, "this event has no effect under this protocol and configuration"
 
     # alter, altered, resend, refuse, and the events that change the ISR
-    ISR_CHANGE_PENDING = 37, "{true_leader} waits for the answer to another change of the ISR"
+    ISR_CHANGE_PENDING = 37, "{true_leader} waits for the response to another change of the ISR"
     REQUEST_UNDER_WAY = 38, "{true_leader} has an AlterPartition request under way"
     NO_REQUEST_UNDER_WAY = 39, "{r} has no AlterPartition request on its way to the controller"
-    NO_ANSWER_UNDER_WAY = 40, "no answer to an AlterPartition request is on its way to {r}"
+    NO_ANSWER_UNDER_WAY = 40, "no response to an AlterPartition request is on its way to {r}"
     INVALID_UPDATE_VERSION = 41, "{true_leader} does not know the current partition epoch: INVALID_UPDATE_VERSION"
     HAS_RESTARTED = 42, "{r} has restarted since {true_leader} heard from it"
 
@@ -101,8 +101,8 @@ class Refusal(IntEnum):
 
     # retry, and produce with retries
     RETRIES_OFF = 45, "retries is off in the configuration"
-    NOTHING_TO_RETRY = 46, "the producer has an answer for each of its last two records"
-    TWO_IN_FLIGHT = 47, "the producer has no answer yet for one of its last two records, and starts no third"
+    NOTHING_TO_RETRY = 46, "the producer has a response for each of its last two records"
+    TWO_IN_FLIGHT = 47, "the producer has no response yet for one of its last two records, and starts no third"
     OUT_OF_ORDER_SEQUENCE = 48, "{r} does not have the record before: OUT_OF_ORDER_SEQUENCE_NUMBER"
     LOG_IS_FULL = 49, "{r}'s log is full: the bound of {records} records is reached", True
 

@@ -1,11 +1,10 @@
-"""The messages of docs/reference/wire-protocol.md and the Python of docs/how-to/test-your-broker.md are valid."""
+"""The messages of docs/reference/wire-protocol.md and the first Python of docs/how-to/pytest.md are valid."""
 
 import json
 from typing import Any
 
 from epochfuzz.harness.conform.protocol import wire
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from tests.conform.reference import Reference
 from tests.conform.running import failures
 from tests.documents.pages import blocks, named
 
@@ -23,11 +22,9 @@ def test_the_messages_of_the_page_follow_the_wire_protocol() -> None:
     assert set(wire.parse_event_reply(applied.encode())) == {"applied", "observation"}
 
 
-def test_the_python_example_of_the_page_makes_a_test_case() -> None:
-    subject, test = texts("how-to/test-your-broker.md", "python")
+def test_the_first_python_example_of_the_page_makes_a_test_case_that_passes() -> None:
+    example, *_ = texts("how-to/pytest.md", "python")
     names: dict[str, Any] = {}
-    exec(subject, names)
-    assert {name for name in vars(names["MyLog"]) if not name.startswith("_")} == {"reset", "apply", "observe"}
-    names["MyLog"] = Reference
-    exec(test, names)
-    assert failures(names["TestMyLog"], examples=5) == []
+    exec(example, names)
+    assert {name for name in vars(names["OneLeader"]) if not name.startswith("_")} == {"reset", "apply", "observe"}
+    assert failures(names["TestOneLeader"], examples=5) == []

@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Assertions.{assertEquals, assertTrue}
 import org.junit.jupiter.api.Test
 
 /**
- * In the style of PartitionTest, on its own base class: it can be pasted there as it is.
- * It passes once a leader that has missed an epoch forgets what it knew of its followers.
+ * A leader that is elected again after a leader epoch that it missed must not use the follower offsets of its previous
+ * leader epoch. The test extends the base class of PartitionTest, and can be copied into PartitionTest.
  */
 class ReElectedLeaderTest extends AbstractPartitionTest {
   private val follower = remoteReplicaId
@@ -22,23 +22,23 @@ class ReElectedLeaderTest extends AbstractPartitionTest {
   private val replicas = Array(otherLeader, brokerId, follower)
 
   @Test
-  def testReElectedLeaderDoesNotCountWhatFollowersHadBeforeAnEpochThatItMissed(): Unit = {
+  def testHighWatermarkAfterReElectionIgnoresFollowerOffsetsFromBeforeMissedEpoch(): Unit = {
     partition.createLogIfNotExists(isNew = true, isFutureReplica = false, offsetCheckpoints, topicId)
     assertTrue(makeLeader(leaderEpoch = 0, partitionEpoch = 1, isr = replicas))
 
-    // The follower copies the record, and fetches once more: the leader notes that it is at offset 1.
+    // The follower copies the record. Its next fetch sets its log end offset on the leader to 1.
     append("m")
     fetch(leaderEpoch = 0, fetchOffset = 0)
     fetch(leaderEpoch = 0, fetchOffset = 1)
-    assertEquals(0, highWatermark, "the other member of the ISR has not fetched")
+    assertEquals(0, highWatermark, "the third member of the ISR has not fetched the record")
 
-    // Epoch 1 belongs to that other member, without the record, and the follower truncates to offset 0. This broker is
-    // late: all that it hears is that it leads epoch 2, and that the other one is out of the ISR.
+    // The third member leads epoch 1 without the record, and the follower truncates its log to offset 0. This broker
+    // misses epoch 1. The next metadata update that this broker applies makes it the leader of epoch 2.
     makeLeader(leaderEpoch = 2, partitionEpoch = 3, isr = Array(brokerId, follower))
-    assertEquals(0, highWatermark, "no member of the ISR has fetched in epoch 2, so nothing new is committed")
+    assertEquals(0, highWatermark, "the follower has not fetched in epoch 2, so the record is not committed")
 
     fetch(leaderEpoch = 2, fetchOffset = 0)
-    assertEquals(0, highWatermark, "the follower asks for the record, which it has truncated")
+    assertEquals(0, highWatermark, "the follower fetches the record that it has truncated")
     fetch(leaderEpoch = 2, fetchOffset = 1)
     assertEquals(1, highWatermark, "the follower has the record again")
   }
@@ -69,7 +69,7 @@ class ReElectedLeaderTest extends AbstractPartitionTest {
     val epoch = Optional.of[Integer](leaderEpoch)
     val params =
       new FetchParams(follower, defaultBrokerEpoch(follower), 0, 1, max, FetchIsolation.LOG_END, Optional.empty())
-    val asked = new FetchRequest.PartitionData(Uuid.ZERO_UUID, fetchOffset, 0, max, epoch, Optional.empty())
-    partition.fetchRecords(params, asked, time.milliseconds(), max, minOneMessage = true, updateFetchState = true)
+    val request = new FetchRequest.PartitionData(Uuid.ZERO_UUID, fetchOffset, 0, max, epoch, Optional.empty())
+    partition.fetchRecords(params, request, time.milliseconds(), max, minOneMessage = true, updateFetchState = true)
   }
 }

@@ -1,0 +1,69 @@
+"""A case tests a client only if each request of the client arrives. Other cases are reported as not tested."""
+
+from typing import Any
+
+import pytest
+
+pytest.importorskip("kio")
+
+from epochfuzz.harness.conform.oracle.client_guarantees import CAUSED_BY_CLIENTS
+from epochfuzz.harness.conform.oracle.judge import JudgedBy
+from epochfuzz.harness.conform.protocol.discrepancy import Discrepancy, DiscrepancyKind
+from epochfuzz.harness.conform.run.block import Block, BlockResult, Trial
+from epochfuzz.harness.conform.run.drive import ConformanceFailure, Driven
+from epochfuzz.harness.conform.run.run import Conformance
+from epochfuzz.harness.serve.client_events import ROLES
+from epochfuzz.model.kafka.vocabulary.configuration import Configuration
+from epochfuzz.model.kafka.vocabulary.events import parse_schedule
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
+
+SETTINGS = Configuration(consumer=True)
+EVENTS = parse_schedule(["produce A", "fetch B", "receive B", "fetch B", "consume A"])
+
+
+def missed(*applied: bool, protocol: str = "kafka-2.6.1", events: bytes = EVENTS, **trial: Any) -> str:
+    """Return why a case with these replies of a client tests nothing, or an empty text."""
+    block = Block(("client",), 5.0, parse_protocol(protocol), JudgedBy.PROMISES, (), is_client=True)
+    driven = Driven(bytearray(events), [(each, {}) for each in applied])
+    return block.missed(Trial(events, SETTINGS, **({"case": "mine"} | trial)), driven)
+
+
+def test_a_case_tests_a_client_if_each_event_happens() -> None:
+    assert missed(True, True, True, True, True) == ""
+
+
+def test_a_case_without_a_request_of_the_client_tests_nothing() -> None:
+    assert missed(True, True, True, True, False) == "the client sent no request for consume A"
+
+
+def test_a_case_whose_broker_event_does_not_happen_still_tests_the_client() -> None:
+    assert missed(True, False, True, True, True) == ""
+
+
+def test_a_case_with_a_client_event_that_the_protocol_does_not_enable_tests_nothing() -> None:
+    late = parse_schedule(["produce A", "consume A"])  # no follower has fetched m0, so the high watermark is 0
+    assert missed(True, False, events=late) == "kafka-2.6.1 does not enable consume A"
+
+
+def test_a_random_schedule_counts_although_some_of_its_events_do_not_happen() -> None:
+    assert missed(True, True, True, True, False, case=None, number=3) == ""
+
+
+def test_a_case_that_fails_counts_although_an_event_did_not_happen() -> None:
+    block = Block(("client",), 5.0, parse_protocol("kafka-2.6.1"), JudgedBy.PROMISES, (), is_client=True)
+    driven = Driven(bytearray(EVENTS), [(False, {})] * 5)
+    driven.sightings.append(ConformanceFailure(Discrepancy(DiscrepancyKind.TIMEOUT, None, "a reply", "none"), EVENTS))
+    assert block.missed(Trial(EVENTS, SETTINGS, case="mine"), driven) == ""
+
+
+def test_a_run_whose_cases_all_tested_nothing_has_checked_nothing() -> None:
+    conformance = Conformance()
+    result = BlockResult()
+    result.leave_out("mine", "the client sent no request for consume A")
+    conformance.add(result, seconds=1.0)
+    assert conformance.vacuous
+    assert conformance.unable == {"mine": "the client sent no request for consume A"}
+
+
+def test_the_endpoint_steers_a_client_at_each_event_that_clients_cause() -> None:
+    assert set(ROLES) == CAUSED_BY_CLIENTS
