@@ -256,8 +256,7 @@ def _breaking() -> Iterator[str]:
         " place of any of them prevents the violation. If *with* joins two choices, only the replacement of both"
         " prevents it. Other choices may break the property in longer schedules. For example, every release loses a"
         " record because of `remote_leo=kept`, but in some rows a shorter schedule with another cause hides this cause."
-        " `epochfuzz explain releases --json` prints the schedules, and `epochfuzz cases kafka-2.6.1 no-committed-loss`"
-        " finds cases by release and property."
+        " `epochfuzz explain releases --json` prints the schedules."
     )
     yield markdown.table(
         ["releases", "breaks", "because of"], [[_span(names), broken, why] for (broken, why), names in same.items()]

@@ -1,4 +1,4 @@
-"""The sentences of docstrings, messages and help texts are in the form that CONTRIBUTING.md asks for."""
+"""The sentences of docstrings, messages, help texts, pages and cases are in the form that CONTRIBUTING.md asks for."""
 
 import ast
 import re
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from epochfuzz.harness.cases.corpus import load_corpus
 from tests.project.sources import ROOT, python_files
 
 CHECKED = ("model", "harness", "strategies")
@@ -74,23 +75,46 @@ def package_of(path: Path) -> str:
     return "/".join(folders[:2] if folders[0] == "harness" else folders[:1])
 
 
+def written(page: str) -> Iterator[str]:
+    """Yield the paragraphs, the items of lists and the table cells of a page, without code and the targets of links."""
+    prose = re.sub(r"^```.*?^```$|<!--.*?-->", "", page, flags=re.MULTILINE | re.DOTALL)
+    prose = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", prose)
+    for paragraph in re.split(r"\n\s*\n|\n(?=\s*(?:[*|#-]|\d+\.) ?)", prose):
+        yield from paragraph.split("|")
+
+
+def pages() -> Iterator[tuple[str, Path]]:
+    """Yield each page with its area: the folder below docs/, or `top level`."""
+    yield from (("top level", path) for path in ROOT.glob("*.md"))
+    yield from (("/".join(path.relative_to(ROOT).parts[:2]), path) for path in (ROOT / "docs").rglob("*/*.md"))
+
+
 def matches(sentence: str) -> list[str]:
     return [name for name, pattern in BAD.items() if pattern.search(sentence)]
 
 
 @cache
 def areas() -> dict[str, list[str]]:
-    """Return the sentences of each package and of all messages. This takes seconds, so collection does not do it."""
+    """Return the sentences of each package, of all messages, of the pages of each folder and of the cases.
+
+    This takes seconds, so collection does not do it.
+    """
     found: dict[str, list[str]] = defaultdict(list)
     for path in python_files(*CHECKED):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         found[package_of(path)] += [each for text in docstrings(tree) for each in sentences(text)]
         found["messages"] += [each for text in messages(tree) for each in sentences(text)]
+    for area, path in pages():
+        found[area] += [each for text in written(path.read_text(encoding="utf-8")) for each in sentences(text)]
+    found["cases"] = [each for case in load_corpus([ROOT / "corpus"]) for each in sentences(case.why)]
     return found
 
 
-@pytest.mark.parametrize("area", sorted({"messages", *map(package_of, python_files(*CHECKED))}))
-def test_few_sentences_of_a_package_match_a_pattern_of_unclear_prose(area: str) -> None:
+AREAS = {"messages", "cases", *map(package_of, python_files(*CHECKED)), *(area for area, _ in pages())}
+
+
+@pytest.mark.parametrize("area", sorted(AREAS))
+def test_few_sentences_of_an_area_match_a_pattern_of_unclear_prose(area: str) -> None:
     found = areas()[area]
     bad = {sentence: matches(sentence) for sentence in found if matches(sentence)}
     assert len(bad) <= max(FEW, MOST * len(found) / 1000), "\n".join(f"{why}: {each}" for each, why in bad.items())
@@ -109,6 +133,13 @@ def test_few_sentences_of_a_package_match_a_pattern_of_unclear_prose(area: str) 
 )
 def test_an_unclear_sentence_matches_a_pattern(sentence: str) -> None:
     assert matches(sentence)
+
+
+def test_the_prose_of_a_page_has_no_code_and_no_targets_of_links() -> None:
+    page = "# Title\n\nSee [the page](what-is-told.md) of events.\n\n```sh\nrun\n```\n* one\n* two\n\n| a | b |\n"
+    assert [text.strip() for text in written(page) if text.strip()] == [
+        *("# Title", "See the page of events.", "* one", "* two", "a", "b"),
+    ]
 
 
 def test_a_plain_sentence_matches_no_pattern() -> None:

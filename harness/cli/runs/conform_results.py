@@ -72,7 +72,7 @@ def _prove_and_save(
         known = conformance.nonconformities
         seconds = 0 if conformance.interrupted else proving and proving / 2
         # A client's known failure is the case as it is: conformance_finding does not shrink it.
-        proven = [None] * len(known) if plan.is_client else proofs(known, seconds, interruption)
+        proven = proofs([] if plan.is_client else known, seconds, interruption) or [None] * len(known)
     conformance.interrupted |= interruption.happened
     saved = {}
     for number, (nonconformity, proof) in enumerate(zip(known, proven, strict=True)):

@@ -33,7 +33,7 @@ _LIBRARIES = ("numba", "numpy", "hypothesis", "pyspark")
 # About twenty minutes on two cores without other work.
 STANDARD = Scale(3, 4, 5, 1, 10_000_000, 500, 10_000_000, 1)
 FULL = Scale(5, 1, 20, 3, 10_000_000, 20_000, 10_000_000, 1)  # some hours
-_HARDEST = 10  # mutants in the table of detections
+_HARDEST = 5  # mutants in the table of detections
 
 
 @dataclass
