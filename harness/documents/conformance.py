@@ -107,10 +107,10 @@ class Run(TypedDict):
     """A conformance run: the schedules, the properties that it checked, and its findings.
 
     `judged` lists the properties that were checked. `not_judged` maps each property that was not checked to the fields
-    that the property needs and the system under test does not show. `next_event` is None if the run sent every possible
-    event, or if it sent no event. `never_met` is None if no model ran alongside the system, and in campaigns by an old
-    version of epochfuzz that did not record coverage points. `unable` maps the id of each case that tested nothing to
-    the reason: the system cannot run the case, or a client sent no request for an event of the case.
+    that the property needs and the system under test does not show. `next_event` is None for a client, and if the run
+    sent every possible event, or if it sent no event. `never_met` is None if no model ran alongside the system, and in
+    campaigns by an old version of epochfuzz that did not record coverage points. `unable` maps the id of each case that
+    tested nothing to the reason: the system cannot run the case, or a client sent no request for an event of the case.
     """
 
     conforms: bool

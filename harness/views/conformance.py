@@ -122,7 +122,7 @@ def left_open(conformance: Conformance, plan: Plan) -> Iterator[str]:
     ):
         if names and conformance.shown.steps:
             yield f"{title}: {_listed(names)}"
-    if conformance.shown.steps:
+    if conformance.shown.steps and not plan.is_client:  # a client supports the same events in every run
         yield from _unmet(conformance, plan)
         following = next_to_support(conformance, plan)
         if following is not None:
@@ -248,13 +248,17 @@ def next_to_support(conformance: Conformance, plan: Plan) -> NextEvent | None:
 
 
 def _next_event_json(conformance: Conformance, plan: Plan) -> "documents.NextEvent | None":
-    following = next_to_support(conformance, plan) if conformance.shown.steps else None
+    is_asked = conformance.shown.steps and not plan.is_client
+    following = next_to_support(conformance, plan) if is_asked else None
     return None if following is None else {"event": following.verb.text, "opens": sorted(following.opens)}
 
 
 def never_shown(conformance: Conformance, plan: Plan) -> list[str]:
-    """Return the fields that no observation had. The result excludes fields that no protocol of the run has."""
-    return [field for field in _fields(plan) if not conformance.shown.fields[field]]
+    """Return the fields that no observation had. The result excludes fields that no protocol of the run has.
+
+    The result is empty for a client, because epochfuzz itself shows the fields of the served model.
+    """
+    return [] if plan.is_client else [field for field in _fields(plan) if not conformance.shown.fields[field]]
 
 
 def never_met(conformance: Conformance, plan: Plan) -> "documents.NeverMet | None":

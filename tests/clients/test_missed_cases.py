@@ -1,5 +1,6 @@
 """A case tests a client only if each request of the client arrives. Other cases are reported as not tested."""
 
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -7,12 +8,14 @@ import pytest
 pytest.importorskip("kio")
 
 from epochfuzz.harness.conform.oracle.client_guarantees import CAUSED_BY_CLIENTS
-from epochfuzz.harness.conform.oracle.judge import JudgedBy
+from epochfuzz.harness.conform.oracle.judge import FIELDS, JudgedBy
 from epochfuzz.harness.conform.protocol.discrepancy import Discrepancy, DiscrepancyKind
 from epochfuzz.harness.conform.run.block import Block, BlockResult, Trial
-from epochfuzz.harness.conform.run.drive import ConformanceFailure, Driven
+from epochfuzz.harness.conform.run.drive import ConformanceFailure, Driven, Exercise
+from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.harness.conform.run.run import Conformance
 from epochfuzz.harness.serve.client_events import ROLES
+from epochfuzz.harness.views.conformance import summary
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
@@ -67,3 +70,14 @@ def test_a_run_whose_cases_all_tested_nothing_has_checked_nothing() -> None:
 
 def test_the_endpoint_steers_a_client_at_each_event_that_clients_cause() -> None:
     assert set(ROLES) == CAUSED_BY_CLIENTS
+
+
+def test_the_summary_of_a_client_names_untested_cases_and_gives_no_advice_for_brokers() -> None:
+    protocols = [parse_protocol("kafka-2.6.1")]
+    plan = Plan(("client",), protocols, SETTINGS, 0, seed=0, judged_by=JudgedBy.PROMISES, is_client=True)
+    conformance = Conformance(cases=1, shown=Exercise(steps=5, applied=Counter(produce=1), fields=Counter(FIELDS)))
+    conformance.unable["mine"] = "the client sent no request for consume A"
+    lines = list(summary(conformance, plan))
+    assert "Not tested (the client sent no request for consume A): mine" in lines
+    assert "Properties checked: no-acked-loss, no-duplicate, no-reorder, consumer-no-skip" in lines
+    assert not [line for line in lines if line.startswith(("Next event to support", "Fields that were never shown"))]
