@@ -279,7 +279,7 @@ def _verdicts() -> Iterator[str]:
     yield "\n".join(_known_flaws())
     yield _wrapped(
         "If you combine choices yourself, as in `kip-320:fencing=none`, every violation counts as unexpected. With"
-        " `unclean_leader_election` or `power_loss`, other properties may break under any reference design. The"
+        " `unclean_leader_election` or `power_loss`, more properties may break under any reference design. The"
         " declaration of each property lists the faults that permit a violation (model/kafka/contract/properties.py)."
     )
 

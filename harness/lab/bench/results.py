@@ -219,7 +219,7 @@ def summary(results: Measurements) -> str:
     if results.cold_start is not None:
         warm = results.cold_start.warm
         rows.append((
-            "from the command to a certified lost record",
+            "from the command to a certified schedule with a loss",
             f"{warm.median:.1f} s ({warm.least:.1f} to {warm.greatest:.1f})",
             f"with an empty cache, {results.cold_start.first:.1f} s to a first finding,"
             f" {results.cold_start.cold:.0f} s to all findings",
