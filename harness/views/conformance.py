@@ -367,8 +367,11 @@ def _title(nonconformity: ConformanceFinding, proof: Reproducer | None) -> Text:
     shrunk = f", shrunk from {nonconformity.shrunk_from} events" if nonconformity.shrunk_from > len(sent) else ""
     if not nonconformity.is_shrunk and not nonconformity.known_flaw:
         shrunk += ", not the shortest: time was up; a longer --certify, such as 5m, shrinks it further"
-    flaw = "known bug" if nonconformity.fault.kind is DiscrepancyKind.PROMISE else "known difference"
-    known = f"\n{flaw} of {nonconformity.protocol.name}: {nonconformity.known_flaw}" if nonconformity.known_flaw else ""
+    is_violation = nonconformity.fault.kind is DiscrepancyKind.PROMISE
+    is_listed = any(each.why == nonconformity.known_flaw for each in nonconformity.trial.known)
+    of_protocol = f"known {'bug' if is_violation else 'difference'} of {nonconformity.protocol.name}"
+    flaw = "accepted by --known" if is_violation and is_listed else of_protocol
+    known = f"\n{flaw}: {nonconformity.known_flaw}" if nonconformity.known_flaw else ""
     if proof is not None:
         shorter = f"breaks it in {len(proof.schedule)} events, " if proof.schedule != sent else ""
         known += f"\n{nonconformity.protocol.name}, by the model: {shorter}{proof.proven}"

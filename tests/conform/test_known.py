@@ -7,6 +7,8 @@ import pytest
 
 from epochfuzz.harness.conform.oracle.known import Known, KnownError, load_known, of_document, reason
 from epochfuzz.harness.conform.protocol.discrepancy import Discrepancy, DiscrepancyKind
+from epochfuzz.harness.conform.run.block import FailedTrial, Trial
+from epochfuzz.harness.conform.run.drive import ConformanceFailure
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import parse_schedule
@@ -33,6 +35,22 @@ def test_a_known_difference_covers_no_other_field_event_protocol_or_kind() -> No
     assert why(sent=SENT[:1]) is None
     assert why(sent=b"") is None
     assert why(protocol="kafka-2.1.1") is None
+
+
+def test_a_known_property_covers_only_a_violation_of_this_property() -> None:
+    kafka = parse_protocol("kafka-2.0.1")
+    skips = Known("consumer-no-skip", ("restart",), "the library lacks KIP-320")
+    assert skips.covers(Discrepancy(DiscrepancyKind.PROMISE, "consumer-no-skip", "holds", "m0"), SENT, kafka, TWO)
+    assert not skips.covers(Discrepancy(DiscrepancyKind.PROMISE, "no-reorder", "holds", "m0"), SENT, kafka, TWO)
+    anything = replace(skips, field="any")
+    assert not anything.covers(Discrepancy(DiscrepancyKind.PROMISE, "no-reorder", "holds", "m0"), SENT, kafka, TWO)
+
+
+def test_a_failure_that_breaks_a_known_property_is_expected() -> None:
+    skips = Known("consumer-no-skip", ("restart",), "the library lacks KIP-320")
+    broken = Discrepancy(DiscrepancyKind.PROMISE, "consumer-no-skip", "holds", "m0")
+    failed = FailedTrial(Trial(SENT, TWO, number=0, known=(skips,)), ConformanceFailure(broken, SENT))
+    assert failed.known_flaw(parse_protocol("kafka-2.0.1")) == "the library lacks KIP-320"
 
 
 def test_a_choice_limits_a_known_difference_to_protocols_with_the_choice() -> None:

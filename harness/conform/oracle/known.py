@@ -1,4 +1,4 @@
-"""Differences that an implementer has accepted (`--known FILE`). A known difference doesn't count as a failure."""
+"""Failures that an implementer has accepted (`--known FILE`): differences from the model, and broken properties."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -9,6 +9,7 @@ import yaml
 
 from epochfuzz.harness.conform.protocol.discrepancy import Discrepancy, DiscrepancyKind
 from epochfuzz.model.core.execution import Execution
+from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import VERBS, verb_of
 from epochfuzz.model.kafka.vocabulary.goals import NAMES as GOALS
@@ -25,11 +26,11 @@ class KnownError(ValueError):
 class Known:
     """An accepted difference: `field` may differ from the model after a verb in `after`. `why` is the reason.
 
-    `field` is the name of a field without its replica, such as `epochs`. The special name ANY means every field. The
-    special name `died` means that the adapter exits after it has printed `output`. The entry is valid under
-    `protocols`, or under all protocols if `protocols` is empty. `choices` lists choices that the protocol must have,
-    such as `late_answer=same_leader`. `met` lists coverage goals that the model must have met at the time of the
-    difference.
+    `field` is the name of a field without its replica, such as `epochs`, or of a property, which may then be broken.
+    The special name ANY means every field, but no property. The special name `died` means that the adapter exits after
+    it has printed `output`. The entry is valid under `protocols`, or under all protocols if `protocols` is empty.
+    `choices` lists choices that the protocol must have, such as `late_answer=same_leader`. `met` lists coverage goals
+    that the model must have met at the time of the difference.
     """
 
     field: str
@@ -54,6 +55,8 @@ class Known:
     def _is_of(self, fault: Discrepancy) -> bool:
         if self.field == DiscrepancyKind.DIED:
             return fault.kind is DiscrepancyKind.DIED and self.output in fault.output
+        if self.field in properties.NAMES:
+            return fault.kind is DiscrepancyKind.PROMISE and self.field == fault.field
         return fault.kind is DiscrepancyKind.DIFFERENCE and self.field in (ANY, fault.signature[1])
 
     def document(self) -> dict[str, Any]:
@@ -77,7 +80,8 @@ def of_document(document: Any) -> Known:
     after, protocols, met = _texts(document, "after"), _texts(document, "protocols"), _texts(document, "met")
     unknown = [verb for verb in after if verb not in VERBS]
     if unknown or not after:
-        raise KnownError(f"after: {unknown or after} is not a list of events; the events are {', '.join(VERBS)}")
+        wrong = f"{', '.join(unknown)} is no event" if unknown else "name at least one event"
+        raise KnownError(f"after: {wrong}; the events are {', '.join(VERBS)}")
     if not_met := [name for name in met if name not in GOALS]:
         raise KnownError(f"met: there is no goal {not_met[0]!r}; the goals are {', '.join(GOALS)}")
     choices, output = _texts(document, "choices"), document.get("output", "")

@@ -130,10 +130,9 @@ class FailedTrial:
 
         Only violations, differences and exits of the adapter can be expected.
         """
-        if self.fault.kind in (DiscrepancyKind.DIFFERENCE, DiscrepancyKind.DIED):
-            return reason(self.trial.known, self.fault, self.sighting.sent, protocol, self.trial.settings)
-        if self.fault.kind is not DiscrepancyKind.PROMISE or self.fault.field is None:
-            return None
+        accepted = reason(self.trial.known, self.fault, self.sighting.sent, protocol, self.trial.settings)
+        if accepted is not None or self.fault.kind is not DiscrepancyKind.PROMISE or self.fault.field is None:
+            return accepted
         return causes.reason(self.sighting.sent, protocol, self.trial.settings, self.fault.field)
 
 
