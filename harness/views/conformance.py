@@ -122,7 +122,7 @@ def left_open(conformance: Conformance, plan: Plan) -> Iterator[str]:
     ):
         if names and conformance.shown.steps:
             yield f"{title}: {_listed(names)}"
-    if conformance.shown.steps and not plan.is_client:  # a client supports the same events in every run
+    if conformance.shown.steps:
         yield from _unmet(conformance, plan)
         following = next_to_support(conformance, plan)
         if following is not None:
@@ -241,15 +241,19 @@ def never_applied(conformance: Conformance, plan: Plan) -> list[str]:
 
 
 def next_to_support(conformance: Conformance, plan: Plan) -> NextEvent | None:
-    """Return the event that the adapter should support next, or None if the run has sent every possible event."""
+    """Return the event that the adapter should support next, or None if the run has sent every possible event.
+
+    Returns None for a client, because all clients support the same events.
+    """
+    if plan.is_client:
+        return None
     shown = conformance.shown
     names = {verb for verb, count in shown.applied.items() if count} | met.sent(shown.met or ())
     return next_event(plan.protocols, plan.settings, (verb for verb in Verb if verb.text in names))
 
 
 def _next_event_json(conformance: Conformance, plan: Plan) -> "documents.NextEvent | None":
-    is_asked = conformance.shown.steps and not plan.is_client
-    following = next_to_support(conformance, plan) if is_asked else None
+    following = next_to_support(conformance, plan) if conformance.shown.steps else None
     return None if following is None else {"event": following.verb.text, "opens": sorted(following.opens)}
 
 

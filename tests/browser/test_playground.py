@@ -1,13 +1,9 @@
 """The playground of the site in a real browser: static files, no server that computes, and no other origin."""
 
-import threading
 import time
 import zlib
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -17,7 +13,7 @@ from epochfuzz.harness.cases.case import load_case
 from epochfuzz.harness.cases.verdict import judge
 from epochfuzz.harness.links.position import Position
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
-from tests.browser.watching import watched
+from tests.browser.watching import served, watched
 from tests.documents.playground import playground
 
 pytestmark = pytest.mark.thorough
@@ -28,11 +24,6 @@ START = Position(tuple(map(parse_protocol, PROTOCOLS)), M1_LOSS.settings, M1_LOS
 OTHER = replace(START, protocols=(parse_protocol("kip-320"),)).at(12)  # a page that the site has prepared
 
 expect.set_options(timeout=60_000)  # Python starts in the browser, and the machine may be busy
-
-
-class _Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *arguments: Any) -> None:
-        """Log nothing."""
 
 
 @pytest.fixture(scope="module")
@@ -46,13 +37,8 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             file.write_bytes(content)
     except playground.NoPyodide as error:
         pytest.skip(str(error))
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(root)))
-    serving = threading.Thread(target=server.serve_forever)
-    serving.start()
-    yield f"http://127.0.0.1:{server.server_port}/docs/play/"
-    server.shutdown()
-    serving.join()
-    server.server_close()
+    with served(root) as address:
+        yield f"{address}docs/play/"
 
 
 @pytest.fixture(scope="module")

@@ -1,17 +1,16 @@
 """Every page of the site in a real browser, on a narrow and on a wide screen, in light and in dark colors."""
 
 import re
-import threading
 import time
 from collections.abc import Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.watching import served
 
 pytestmark = pytest.mark.thorough
 
@@ -33,21 +32,11 @@ _LOOK = """() => {
 }"""
 
 
-class _Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *arguments: Any) -> None:
-        """Log nothing."""
-
-
 @pytest.fixture(scope="module")
 def address(site: Path) -> Iterator[str]:
     """The built site, served as files by this process."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(site)))
-    serving = threading.Thread(target=server.serve_forever)
-    serving.start()
-    yield f"http://127.0.0.1:{server.server_port}/"
-    server.shutdown()
-    serving.join()
-    server.server_close()
+    with served(site) as address:
+        yield address
 
 
 def look_of(page: Page, scheme: str) -> dict[str, Any]:

@@ -1,7 +1,12 @@
-"""A page in the browser, with a list of everything that goes wrong in it."""
+"""A page in the browser, with a list of everything that goes wrong in it, and files that a browser can load."""
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Browser, Page, Request
 
@@ -17,3 +22,20 @@ def watched(browser: Browser, is_own: Callable[[Request], bool]) -> Iterator[tup
     context.on("request", lambda request: None if is_own(request) else troubles.append(request.url))
     yield page, troubles
     context.close()
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *arguments: Any) -> None:
+        """Log nothing."""
+
+
+@contextmanager
+def served(directory: Path) -> Iterator[str]:
+    """Serve the files of a directory from this process, on 127.0.0.1. Yields the address, which ends with a slash."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(directory)))
+    serving = threading.Thread(target=server.serve_forever)
+    serving.start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+    serving.join()
+    server.server_close()

@@ -48,6 +48,12 @@ def test_a_case_with_a_client_event_that_the_protocol_does_not_enable_tests_noth
     assert missed(True, False, events=late) == "kafka-2.6.1 does not enable consume A"
 
 
+def test_a_case_whose_client_event_was_not_sent_tests_nothing() -> None:
+    block = Block(("client",), 5.0, parse_protocol("kafka-2.6.1"), JudgedBy.PROMISES, (), is_client=True)
+    driven = Driven(bytearray(EVENTS[:-1]), [(True, {})] * 4)
+    assert block.missed(Trial(EVENTS, SETTINGS, case="mine"), driven) == "kafka-2.6.1 does not enable consume A"
+
+
 def test_a_random_schedule_counts_although_some_of_its_events_do_not_happen() -> None:
     assert missed(True, True, True, True, False, case=None, number=3) == ""
 
@@ -62,7 +68,7 @@ def test_a_case_that_fails_counts_although_an_event_did_not_happen() -> None:
 def test_a_run_whose_cases_all_tested_nothing_has_checked_nothing() -> None:
     conformance = Conformance()
     result = BlockResult()
-    result.leave_out("mine", "the client sent no request for consume A")
+    result.unable["mine"] = "the client sent no request for consume A"
     conformance.add(result, seconds=1.0)
     assert conformance.vacuous
     assert conformance.unable == {"mine": "the client sent no request for consume A"}

@@ -74,7 +74,10 @@ class SubjectFailed(Exception):
 
 
 class SubjectUnable(Exception):
-    """The adapter does not support a protocol or a configuration. The message comes from the adapter."""
+    """The adapter does not support a protocol or a configuration, or a client sent no request for an event of a case.
+
+    In the first case, the message comes from the adapter.
+    """
 
     def __init__(self, message: str) -> None:
         super().__init__(shown(message))

@@ -68,6 +68,8 @@ class Block:
     def run(self, subject: Answering, trial: Trial) -> Driven:
         """Run one schedule on the adapter, and return the record of the run. Raises SubjectUnable and CommandError.
 
+        A case that tests nothing of a client also raises SubjectUnable (see `missed`).
+
         If the oracle checks only the guarantees, some schedules run twice, to detect replies that change. Schedules of
         clients run once, because the time of a client's reports differs from run to run.
         """
@@ -76,6 +78,8 @@ class Block:
         is_sampled = not self.is_client and trial.number is not None and trial.number % _TWICE == 0
         if self.judged_by is JudgedBy.PROMISES and is_sampled and not driven.sightings:
             driven.sightings += changed(driven, drive(subject, trial.events, setting))
+        if missed := self.missed(trial, driven):
+            raise SubjectUnable(missed)
         return driven
 
     def missed(self, trial: Trial, driven: Driven) -> str:
@@ -87,15 +91,14 @@ class Block:
         if not self.is_client or trial.case is None or driven.sightings:
             return ""
         execution = Execution(self.protocol, trial.settings)
-        happened = dict(enumerate(applied for applied, _ in driven.answers))
-        sent = iter(enumerate(driven.sent))
-        for event in trial.events:
+        for event, (applied, _) in zip(driven.sent, driven.answers, strict=True):
             is_enabled = execution.apply(event)
-            place = next((number for number, each in sent if each == event), None) if is_enabled else None
-            if verb_of(event) in CAUSED_BY_CLIENTS and not (place is not None and happened[place]):
+            if verb_of(event) in CAUSED_BY_CLIENTS and not applied:
                 why = "the client sent no request for" if is_enabled else f"{self.protocol.name} does not enable"
                 return f"{why} {event_text(event)}"
-        return ""
+        of_client = (event for event in trial.events if verb_of(event) in CAUSED_BY_CLIENTS)
+        unsent = next((event for event in of_client if event not in driven.sent), None)
+        return "" if unsent is None else f"{self.protocol.name} does not enable {event_text(unsent)}"
 
     def progress(self, result: "BlockResult") -> str:
         """Return a line about the progress of the block."""
@@ -155,10 +158,6 @@ class BlockResult:
     unjudged: int = 0
     given_up: bool = False
 
-    def leave_out(self, case: str, reason: str) -> None:
-        """Record the reason why a case says nothing about the system under test. The case does not count."""
-        self.unable[case] = reason
-
     def wants(self, trial: Trial) -> bool:
         """Return whether to run a schedule: always True here. A subclass may skip schedules."""
         return True
@@ -213,15 +212,10 @@ def run_block(
     with command_subject(block.command, block.patience, is_client=block.is_client) as subject:
         for trial in filter(result.wants, block.trials):
             try:
-                driven = block.run(subject, trial)
-                missed = block.missed(trial, driven)
-                if trial.case is not None and missed:
-                    result.leave_out(trial.case, missed)
-                else:
-                    result.add(trial, block.protocol, driven)
+                result.add(trial, block.protocol, block.run(subject, trial))
             except SubjectUnable as unable:
                 if trial.case is not None:
-                    result.leave_out(trial.case, str(unable))
+                    result.unable[trial.case] = str(unable)
                 elif result.schedules:
                     result.add(trial, block.protocol, _no_longer_able(unable))
                     result.given_up = True

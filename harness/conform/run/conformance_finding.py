@@ -68,13 +68,12 @@ def conformance_finding(
     setting = Setting(protocol, failed.trial.settings, plan.judged_by, every_refusal=is_tour, is_client=plan.is_client)
     sighting, answers = _confirmed(plan, setting, failed.sighting)
     is_shrunk = True
-    is_left_as_it_is = plan.is_client and failed.known_flaw(protocol) is not None
+    expected = failed.known_flaw(protocol)
+    is_left_as_it_is = plan.is_client and expected is not None
     if sighting.fault.kind is not DiscrepancyKind.UNSTABLE and sighting.sent and not is_left_as_it_is:
         began = time.monotonic()
         plainer, unshrunk = _in_plain_configuration(plan, setting, sighting)
-        shrunk, answers_to_shrunk = _confirmed(
-            plan, plainer, _shrunk(plan, plainer, unshrunk, failed.known_flaw(protocol), seconds)
-        )
+        shrunk, answers_to_shrunk = _confirmed(plan, plainer, _shrunk(plan, plainer, unshrunk, expected, seconds))
         is_shrunk = time.monotonic() - began < seconds
         if shrunk.fault.kind is not DiscrepancyKind.UNSTABLE:
             setting, sighting, answers = plainer, shrunk, answers_to_shrunk

@@ -5,15 +5,15 @@ all tests pass, 1 if a test fails. It is 2 if a required program is not installe
 """
 
 import argparse
-import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from epochfuzz.harness.cluster.broker import repair as re_elected_leader
-from epochfuzz.harness.cluster.broker.installation import DEFAULT_RELEASE, cache, from_maven, locked, resolve
+from epochfuzz.harness.cluster.broker.installation import DEFAULT_RELEASE, from_maven
+from epochfuzz.harness.cluster.broker.repair import PROGRAM, Repair
+from epochfuzz.harness.cluster.broker.repair import repaired as write_repaired
 from epochfuzz.harness.cluster.broker.tools import tool
 from epochfuzz.harness.cluster.errors import ClusterError
 
@@ -66,19 +66,8 @@ def repaired(release: str, repair: str) -> Path:
     """Write the class of a release with a repair into a new directory. Returns the directory. Raises ClusterError."""
     directory = ROOT / "build" / "finding-test" / f"{release}-{repair}"
     shutil.rmtree(directory, ignore_errors=True)
-    kafka = from_maven(release)
-    if repair in list(re_elected_leader.Repair):
-        re_elected_leader.repaired(kafka, re_elected_leader.Repair(repair), directory)
-        return directory
-    with locked(cache() / "javassist") as kept:
-        listed = kept / "classpath"
-        resolve("Javassist", ROOT / "harness/cluster/java/pom.xml", listed, {})
-        path = os.pathsep.join([listed.read_text(encoding="utf-8").strip(), *kafka.class_path])
-    tool("javac")  # java compiles a single-file program when it runs it (JEP 330)
-    command = [tool("java"), "-cp", path, str(HERE / "Repair.java"), repair, str(directory)]
-    ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-    if ended.returncode != 0:
-        raise ClusterError(f"Kafka {release} cannot be repaired by {repair}: {ended.stdout.strip()[-800:]}")
+    program = PROGRAM if repair in list(Repair) else HERE / "Repair.java"
+    write_repaired(from_maven(release), repair, directory, program)
     return directory
 
 

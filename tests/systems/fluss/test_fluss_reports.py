@@ -1,11 +1,11 @@
 """The failing tests of the reports to Fluss fail with messages that state the loss."""
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.systems.jvm.build import missing
+from tests.systems.jvm.reports import run_tests
 
 REPORTS = Path(__file__).parent / "reports"
 ACKNOWLEDGED = "[m1 is lost: acks=-1 acknowledged m1, and the new leader is in the ISR]"
@@ -24,11 +24,8 @@ LOSSES = {
 def test_the_tests_of_the_reports_to_fluss_fail_with_the_loss() -> None:
     for lack in missing():
         pytest.skip(lack)
-    done = subprocess.run(
-        ["mvn", "--batch-mode", "-ntp", "test"], cwd=REPORTS, capture_output=True, text=True, check=False
-    )
-    assert "Tests run: 4, Failures: 4, Errors: 0, Skipped: 0" in done.stdout, done.stdout[-4000:]
-    lines = [line for line in done.stdout.splitlines() if line.startswith("[ERROR]   ")]
+    output, lines = run_tests(REPORTS)
+    assert "Tests run: 4, Failures: 4, Errors: 0, Skipped: 0" in output, output[-4000:]
     assert len(lines) == len(LOSSES)
     for name, loss in LOSSES.items():
         assert any(f".{name}:" in line and loss in line for line in lines), lines

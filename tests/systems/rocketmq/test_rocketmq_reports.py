@@ -1,11 +1,11 @@
 """The failing tests of the reports to RocketMQ fail with messages that state the loss."""
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.systems.jvm.build import missing
+from tests.systems.jvm.reports import run_tests
 
 REPORTS = Path(__file__).parent / "reports"
 NEW_SINCE_5_4 = "testMasterWaitsForControllerWhenConnectionIsLost"
@@ -23,11 +23,9 @@ LOSSES = {
 def test_the_tests_of_the_reports_to_rocketmq_fail_with_the_loss(version: str, passing: set[str]) -> None:
     for lack in missing():
         pytest.skip(lack)
-    command = ["mvn", "--batch-mode", "-ntp", "test", f"-Drocketmq.version={version}"]
-    done = subprocess.run(command, cwd=REPORTS, capture_output=True, text=True, check=False)
+    output, lines = run_tests(REPORTS, f"-Drocketmq.version={version}")
     failures = len(LOSSES) - len(passing)
-    assert f"Tests run: 4, Failures: {failures}, Errors: 0, Skipped: 0" in done.stdout, done.stdout[-4000:]
-    lines = [line for line in done.stdout.splitlines() if line.startswith("[ERROR]   ")]
+    assert f"Tests run: 4, Failures: {failures}, Errors: 0, Skipped: 0" in output, output[-4000:]
     assert len(lines) == failures
     for name in LOSSES.keys() - passing:
         assert any(f".{name}:" in line and LOSSES[name] in line for line in lines), lines
