@@ -62,12 +62,13 @@ public class AutoSwitchHALossTest {
         store1 = start(1L, 0);
         store2 = start(2L, 0);
         network = new Network(haPort(store1));
-        ha(store1).setSyncStateSet(BOTH);
         changeToMaster(store1, 1);
         changeToSlave(store2, 1, 2L, network.port());
         // The slave has reported its empty log, and knows the epoch.
         await().atMost(30, TimeUnit.SECONDS).until(() -> ha(store1).getConnectionCount().get() == 1
             && connection().getSlaveAckOffset() == 0 && ha(store2).getLastEpoch() == 1);
+        // The slave's first connection can fail. The controller's set replaces all sets that the master has requested.
+        ha(store1).setSyncStateSet(BOTH);
     }
 
     @After
@@ -243,14 +244,14 @@ public class AutoSwitchHALossTest {
     /** The connection between a master and its slave. The test can break it, or hold the master's data. */
     private static final class Network {
         private final ServerSocket server = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
-        private final List<Socket> sockets = Collections.synchronizedList(new ArrayList<>());
+        private final List<Socket> sockets = new ArrayList<>();
         private volatile boolean isHeld;
+        private boolean isClosed;
 
         Network(int masterPort) throws IOException {
             start(() -> {
                 while (true) {
                     Socket slave = server.accept();
-                    sockets.add(slave);
                     start(() -> connect(slave, masterPort));
                 }
             });
@@ -258,8 +259,7 @@ public class AutoSwitchHALossTest {
 
         private void connect(Socket slave, int masterPort) throws IOException {
             try {
-                Socket master = new Socket(InetAddress.getLoopbackAddress(), masterPort);
-                sockets.add(master);
+                Socket master = open(slave, masterPort);
                 start(() -> copy(master, slave, true));
                 copy(slave, master, false);
             } finally {
@@ -277,7 +277,18 @@ public class AutoSwitchHALossTest {
             isHeld = true;
         }
 
-        void close() throws IOException {
+        /** Connect to the master, unless the network is closed: the server can accept a connection while it closes. */
+        private synchronized Socket open(Socket slave, int masterPort) throws IOException {
+            if (isClosed) {
+                throw new IOException("the network is closed");
+            }
+            Socket master = new Socket(InetAddress.getLoopbackAddress(), masterPort);
+            sockets.addAll(Arrays.asList(slave, master));
+            return master;
+        }
+
+        synchronized void close() throws IOException {
+            isClosed = true;
             server.close();
             for (Socket socket : sockets) {
                 socket.close();
