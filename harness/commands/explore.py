@@ -207,8 +207,7 @@ def _in_memory(asked: "SearchRequest", memory: float, jobs: int | None, json: bo
 
     out = console(json)
     limit = int(memory * engine.GIBIBYTE)
-    states = engine.most_states(asked.protocol, asked.settings, limit)
-    out.print(f"{asked.heading}\nat most {memory:g} GiB: {states:,} states")
+    out.print(f"{asked.heading}\nmemory for states: at most {memory:g} GiB")
     with show_search(out) as progress:
         searched = engine.timed(
             asked.protocol, asked.settings, asked.wanted, asked.depth, limit, progress.searched,

@@ -3,12 +3,17 @@
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
+from epochfuzz.harness.engine.explore.expansion import sort_by_shard
 from epochfuzz.harness.engine.explore.explore import Exploration, NotConfirmed, confirm, explore, explore_each
-from epochfuzz.harness.engine.explore.visited import Visited
+from epochfuzz.harness.engine.explore.parts import cut_of
+from epochfuzz.harness.engine.explore.shards import SHARDS, row_of
+from epochfuzz.harness.engine.explore.visited import Visited, hash_of
 from epochfuzz.harness.engine.keys.packing import DoesNotFit
 from epochfuzz.harness.engine.runtime import uncompiled_search
+from epochfuzz.harness.engine.runtime.threads import Threads
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.core.fields import Field
 from epochfuzz.model.core.simple_model import ONE_REPLICA, REPLICA, Holds, Property, Verb, simple_model, up_to
@@ -102,8 +107,38 @@ def test_confirm_rejects_a_schedule_that_breaks_nothing_in_replay() -> None:
         confirm([PATIENT], SETTINGS, LOSS, events("append A", "elect B"))
 
 
-def test_memory_limits_the_number_of_visited_states() -> None:
-    visited = Visited(halves=3, memory=1 << 20)
-    assert visited.limit * 64 <= (1 << 20) / Visited.bytes_per_state(3)
-    assert visited.size == 0
+def test_an_exploration_with_a_shortest_schedule_is_broken() -> None:
     assert replace(Exploration(1, 0, 0, True, None, False), shortest=b"").broken
+
+
+def test_visited_states_have_the_keys_that_were_added() -> None:
+    keys = np.random.default_rng(0).integers(0, 4, (5000, 5), np.uint32)
+    visited = Visited(halves=5, memory=1 << 22)
+    with Threads(2) as threads:
+        for first in range(0, len(keys), 1000):  # from a key to the next, parts and whole keys repeat
+            assert visited.add(outbox_of(keys[first : first + 1000], chunks=2), 2, threads)
+    rows = np.concatenate([row_of(shard, np.arange(size)) for shard, size in enumerate(visited.sizes)])
+    stored = visited.keys_of(rows)
+    assert len(stored) == len(np.unique(stored, axis=0)) == visited.size
+    assert {bytes(key) for key in stored} == {bytes(key) for key in keys}
+
+
+def test_visited_states_reject_states_that_exceed_the_memory() -> None:
+    keys = np.arange(4 << 16, dtype=np.uint32).reshape(-1, 4)
+    visited = Visited(halves=4, memory=1 << 20)
+    added = 0
+    with Threads(1) as threads:
+        while visited.add(outbox_of(keys[added : added + 1000], chunks=1), 1, threads):
+            added += 1000
+    assert visited.size == added > 0
+    assert visited.bytes <= (1 << 20) < 40 * (added + 5000)
+
+
+def outbox_of(keys: np.ndarray, chunks: int) -> tuple[np.ndarray, ...]:
+    """Return an outbox (see Expansion) with these keys in a number of chunks of one size."""
+    room, cut = len(keys) // chunks, cut_of(keys.shape[1])
+    hashes = hash_of(keys, np.arange(len(keys)), cut).reshape(chunks, room)
+    order, starts = np.zeros((chunks, room), np.int32), np.zeros((chunks, SHARDS + 1), np.int64)
+    for chunk in range(chunks):
+        sort_by_shard(hashes[chunk], room, order[chunk], starts[chunk])
+    return keys, hashes, np.zeros((chunks, room), np.int64), order, starts, np.zeros((chunks, room), np.uint8)

@@ -12,7 +12,8 @@ from epochfuzz.harness.campaign.spark.worker import require_model
 from epochfuzz.harness.engine.explore.expansion import BROKEN, CHUNK, DOES_NOT_FIT, Level
 from epochfuzz.harness.engine.explore.explore import prepared
 from epochfuzz.harness.engine.explore.retrace import NOTHING_MET, NOTHING_VISITED
-from epochfuzz.harness.engine.explore.visited import BLOCK, SHARDS
+from epochfuzz.harness.engine.explore.shards import BLOCK, SHARDS
+from epochfuzz.harness.engine.explore.visited import stored_keys
 from epochfuzz.harness.engine.keys.packing import DoesNotFit
 from epochfuzz.harness.findings.search_request import SearchRequest
 from epochfuzz.model.kafka.vocabulary.state import Partition
@@ -66,11 +67,11 @@ class Expander:
         BREAKING, the method returns all successors that break the property, and no others. Raises DoesNotFit if a
         successor does not fit into a key.
         """
-        # The rows of a level belong to its shards in turn, BLOCK rows to each (visited.row_of). With these bounds, the
+        # The rows of a level belong to its shards in turn, BLOCK rows to each (shards.row_of). With these bounds, the
         # rows of the level are the rows of `keys`.
         level = Level(_NO_ROWS, np.clip(len(keys) - BLOCK * np.arange(SHARDS), 0, BLOCK))
         expanded = self._expansion.expand(
-            keys, NOTHING_VISITED, level, 0, len(keys), which, self._wanted, NOTHING_MET, 0, 0
+            stored_keys(keys), NOTHING_VISITED, level, 0, len(keys), which, self._wanted, NOTHING_MET, 0, 0
         )
         if expanded.ended == DOES_NOT_FIT:
             raise DoesNotFit("a state does not fit its key")

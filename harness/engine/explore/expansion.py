@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from epochfuzz.harness.engine.explore.visited import SHARDS, Array, hash_of, look_up, number_bits, row_of, shard_of
+from epochfuzz.harness.engine.explore.parts import LEFT, RIGHT, cut_of
+from epochfuzz.harness.engine.explore.shards import SHARDS, Array, number_bits, row_of, shard_of
+from epochfuzz.harness.engine.explore.visited import Stored, hash_of, look_up
 from epochfuzz.harness.engine.keys import packing, symmetry
 from epochfuzz.harness.engine.runtime.compilation import compiled_for, kernel_of_model
 from epochfuzz.model.core.fields import Interpreted
@@ -81,7 +83,8 @@ class Expansion:
     def __init__(self, model: Model, starts: Sequence[Interpreted], symmetric: bool, jobs: int) -> None:
         self.layout = packing.layout_for(starts)
         self.alphabet = np.frombuffer(model.events.possible(*starts), np.uint8)
-        self.halves = 2 * self.layout.words * (len(starts) - 1) + self.layout.halves
+        # At least two, because the set of visited states stores a key in two parts.
+        self.halves = max(2, 2 * self.layout.words * (len(starts) - 1) + self.layout.halves)
         self.tables = (self.layout.words, self.layout.bytes_table, self.layout.words_table)
         replicas = starts[0].replicas
         self.as_it_is = symmetry.renaming_for(self.layout, replicas, False).tables
@@ -119,11 +122,11 @@ class Expansion:
         """
         records, views = self._records[0]
         records[0] = [p.to_record()[()] for p in states]
-        self._key_of(views, self.tables, renaming, self.outbox)
+        self._key_of(views, self.tables, renaming, cut_of(self.halves), self.outbox)
         return self.outbox[0][0]
 
     def expand(
-        self, keys: Array, table: Array, level: Level, first: int, count: int,
+        self, stored: Stored, table: Array, level: Level, first: int, count: int,
         which: int, wanted: int, met: Array, chunk: int, thread: int,
     ) -> Expanded:  # fmt: skip
         """Expand `count` states of a level, beginning with state number `first` of the level.
@@ -135,7 +138,7 @@ class Expansion:
         records, views = self._records[thread]
         return Expanded(
             *self._expand(
-                records, views, self.tables, self.canonical, keys, table, level.starts, level.ends,
+                records, views, self.tables, self.canonical, stored, table, level.starts, level.ends,
                 first, count, self.alphabet, which, wanted, met, self.outbox, chunk,
             )
         )  # fmt: skip
@@ -169,13 +172,21 @@ def split(key, keys, row):  # type: ignore[no-untyped-def]
         keys[np.uint64(row), half] = key[half >> 1] >> ((half & 1) << 5)
 
 
-def unpack(keys, row, key, tables, views, slot):  # type: ignore[no-untyped-def]
-    """Unpack the key in a row of `keys` into a slot of memory, which holds one state for each protocol."""
+def join(part, row, first, key):  # type: ignore[no-untyped-def]
+    """Write a row of `part`, which has the 32-bit halves of a key from number `first` on, to the key's 64-bit words."""
+    for i in range(part.shape[1]):
+        half = first + i
+        key[half >> 1] |= np.int64(part[np.uint64(row), i]) << ((half & 1) << 5)
+
+
+def unpack(stored, row, key, tables, views, slot):  # type: ignore[no-untyped-def]
+    """Unpack the key in a row of the stored states into a slot of memory, which holds one state for each protocol."""
     words, bytes_table, words_table = tables
+    pairs, left, right = stored
     for word in range(key.shape[0]):
         key[word] = 0
-    for half in range(keys.shape[1]):
-        key[half >> 1] |= np.int64(keys[np.uint64(row), half]) << ((half & 1) << 5)
+    join(left, pairs[np.uint64(row), LEFT], 0, key)
+    join(right, pairs[np.uint64(row), RIGHT], left.shape[1], key)
     protocols = key.shape[0] // words
     for i in range(protocols):
         at = slot * protocols + i
@@ -184,7 +195,7 @@ def unpack(keys, row, key, tables, views, slot):  # type: ignore[no-untyped-def]
 
 
 @kernel_of_model
-def key_of(views, tables, renaming_tables, outbox):  # type: ignore[no-untyped-def]
+def key_of(views, tables, renaming_tables, cut, outbox):  # type: ignore[no-untyped-def]
     """Pack the states in slot 0 of the memory, one for each protocol, into a key at the first place of an outbox."""
     new_keys, hashes, parents, order, starts, _ = outbox
     words = tables[0]
@@ -194,7 +205,7 @@ def key_of(views, tables, renaming_tables, outbox):  # type: ignore[no-untyped-d
     key = np.zeros(protocols * words, np.int64)
     pack(views, 0, tables, renaming_tables, symmetry.room(renaming_tables, words), key)
     split(key, new_keys, 0)
-    hashes[0, 0] = hash_of(new_keys, 0)
+    hashes[0, 0] = hash_of(new_keys, 0, cut)
     parents[0, 0] = 0
     sort_by_shard(hashes[0], 1, order[0], starts[0])
 
@@ -255,7 +266,9 @@ def broken_at_end(records, slot, i):  # type: ignore[no-untyped-def]
     return MODEL.judgement.end(records[_HEALED, i])
 
 
-def successors(records, views, tables, renaming_tables, room, alphabet, met, key, keys, hashes, vias):  # type: ignore[no-untyped-def]
+def successors(  # type: ignore[no-untyped-def]
+    records, views, tables, renaming_tables, room, alphabet, met, key, keys, cut, hashes, vias
+):
     """Apply every event to the states in slot 0, and write the resulting successors. Returns two numbers.
 
     Successor i goes to slot _FIRST + i, its key to `keys[i]`, the key's hash to `hashes[i]`, and its event to
@@ -272,7 +285,7 @@ def successors(records, views, tables, renaming_tables, room, alphabet, met, key
             met[MODEL.points.of(records[slot, 0], event, before)] = 1
         outside |= pack(views, slot, tables, renaming_tables, room, key)
         split(key, keys, count)
-        hashes[count] = hash_of(keys, count)
+        hashes[count] = hash_of(keys, count, cut)
         vias[count] = event
         count += 1
         copy_states(records, slot + 1)
@@ -302,7 +315,7 @@ def sort_by_shard(hashes, entries, order, starts):  # type: ignore[no-untyped-de
 
 @kernel_of_model
 def expand(  # type: ignore[no-untyped-def]
-    records, views, tables, renaming_tables, keys, table, firsts, ends, first, count,
+    records, views, tables, renaming_tables, stored, table, firsts, ends, first, count,
     alphabet, which, wanted, met, outbox, chunk,
 ):  # fmt: skip
     """Expand `count` states of a level, beginning with state number `first`. Successors go to a chunk of the outbox.
@@ -317,11 +330,12 @@ def expand(  # type: ignore[no-untyped-def]
     words = tables[0]
     key = np.zeros(records.shape[1] * words, np.int64)
     room = symmetry.room(renaming_tables, words)
-    next_keys = np.empty((alphabet.shape[0], keys.shape[1]), np.uint32)
+    cut = stored[1].shape[1]
+    next_keys = np.empty((alphabet.shape[0], new_keys.shape[1]), np.uint32)
     next_hashes = np.empty(alphabet.shape[0], np.uint64)
     next_vias = np.empty(alphabet.shape[0], np.uint8)
     found = np.empty(alphabet.shape[0], np.int64)
-    bits = number_bits(keys)
+    bits = number_bits(stored[0])
     entries = applied = shard = row = 0
     ended = ENDED
     number = first
@@ -335,16 +349,16 @@ def expand(  # type: ignore[no-untyped-def]
             shard += 1
         row = row_of(shard, firsts[shard] + number)
         number += 1
-        unpack(keys, row, key, tables, views, 0)
+        unpack(stored, row, key, tables, views, 0)
         following, outside = successors(
-            records, views, tables, renaming_tables, room, alphabet, met, key, next_keys, next_hashes, next_vias
+            records, views, tables, renaming_tables, room, alphabet, met, key, next_keys, cut, next_hashes, next_vias
         )
         applied += following
         if outside != 0:
             ended = DOES_NOT_FIT
             break
         # Look up all successors of a row together, so that their lookups wait for memory at the same time.
-        look_up(next_keys, following, next_hashes, keys, table, found, bits)
+        look_up(next_keys, following, next_hashes, stored, table, found, bits)
         for i in range(following):
             if (found[i] != 0) != (which == SOUGHT) or breaks_holding(records, _FIRST + i):
                 continue
@@ -352,7 +366,7 @@ def expand(  # type: ignore[no-untyped-def]
             if which == BREAKING and not broken:
                 continue
             entry = chunk * parents.shape[0] + entries
-            for half in range(keys.shape[1]):
+            for half in range(new_keys.shape[1]):
                 new_keys[entry, half] = next_keys[i, half]
             hashes[entries], parents[entries], vias[entries] = next_hashes[i], row, next_vias[i]
             entries += 1

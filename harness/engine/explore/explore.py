@@ -28,7 +28,8 @@ from epochfuzz.harness.engine.explore.expansion import (
     Level,
 )
 from epochfuzz.harness.engine.explore.retrace import NOTHING_MET, Retrace
-from epochfuzz.harness.engine.explore.visited import SHARDS, Visited
+from epochfuzz.harness.engine.explore.shards import SHARDS
+from epochfuzz.harness.engine.explore.visited import Visited
 from epochfuzz.harness.engine.keys import packing, symmetry
 from epochfuzz.harness.engine.runtime.threads import Threads, cores
 from epochfuzz.model.core.execution import Execution
@@ -188,7 +189,7 @@ class _Search:
         starts, self.expansion, self.symmetry = prepared(protocols, settings, wanted, symmetric, threads.jobs, after)
         self.visited = Visited(self.expansion.halves, memory)
         self.expansion.put(starts, self.expansion.canonical)
-        self.visited.add(self.expansion.outbox, 1, 1, threads)
+        self.visited.add(self.expansion.outbox, 1, threads)
         self.levels = [Level(np.zeros(SHARDS, np.int64), self.visited.sizes.copy())]
         self.transitions = 0
 
@@ -240,12 +241,8 @@ class _Search:
                     return replace(self._result(states), transitions=transitions, shortest=self._shortest())
             self.transitions += sum(each.applied for each in wave)
             found_any |= any(each.entries for each in wave)
-            if not is_last:
-                starts = self.expansion.outbox[4][: len(wave)]
-                if not self.visited.has_room_for((starts[:, 1:] - starts[:, :-1]).sum(axis=0), self.threads):
-                    return self._result(memory_exhausted=True)
-                tasks = 1 if len(wave) == 1 else SHARDS // 4
-                self.visited.add(self.expansion.outbox, len(wave), tasks, self.threads)
+            if not is_last and not self.visited.add(self.expansion.outbox, len(wave), self.threads):
+                return self._result(memory_exhausted=True)
             waiting = self.visited.size - int(level.starts.sum()) - first
             report(SearchProgress(len(self.levels) - 1, self.visited.size, self.transitions, waiting))
         if is_last and found_any:
@@ -261,7 +258,7 @@ class _Search:
         def work(chunk: int, thread: int) -> None:
             at = chunk * CHUNK
             wave[chunk] = self.expansion.expand(
-                self.visited.keys, self.visited.table, level, first + at, min(CHUNK, rows - at),
+                self.visited.stored, self.visited.table, level, first + at, min(CHUNK, rows - at),
                 NEW, self.wanted, self.met, chunk, thread,
             )  # fmt: skip
 
@@ -324,12 +321,6 @@ def prepared(
     symmetric = symmetric and model.is_symmetric(wanted, protocols, settings)
     alike = symmetry.most_alike(settings.replicas) if symmetric else 1
     return starts, Expansion(model, starts, symmetric, jobs), alike
-
-
-def most_states(protocol: Protocol, settings: Settings, memory: int) -> int:
-    """Return the number of states that a search can keep in `memory` bytes."""
-    start = protocol.model.initial(protocol, settings)
-    return int(memory / Visited.bytes_per_state(packing.layout_for([start]).halves))
 
 
 def confirm(protocols: Sequence[Protocol], settings: Settings, wanted: int, schedule: bytes) -> None:

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from epochfuzz.harness.engine.explore.expansion import BREAKING, CHUNK, DOES_NOT_FIT, SOUGHT, Expansion, Level
-from epochfuzz.harness.engine.explore.visited import SHARDS, Array, Visited, row_of
+from epochfuzz.harness.engine.explore.shards import SHARDS, Array
+from epochfuzz.harness.engine.explore.visited import Visited
 from epochfuzz.harness.engine.runtime.threads import Threads
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.core.fields import Interpreted
@@ -57,7 +58,7 @@ class Retrace:
         def work(task: int, thread: int) -> None:
             first = task * CHUNK
             found = self._expansion.expand(
-                self._visited.keys, table, level, first, min(CHUNK, level.size - first),
+                self._visited.stored, table, level, first, min(CHUNK, level.size - first),
                 which, wanted, NOTHING_MET, thread, thread,
             )  # fmt: skip
             rows.append(np.unique(self._expansion.outbox[2][thread, : found.entries]))
@@ -90,10 +91,9 @@ class Retrace:
         `which` selects the states: SOUGHT selects the states in `table`, and BREAKING the states that break a wanted
         property. Returns None if a successor does not fit into a key.
         """
-        free = self._visited.limit  # the first row of shard 0 beyond the limit, which the search never fills
-        self._visited.keys[row_of(0, free)] = self._expansion.put(states, self._expansion.as_it_is)
+        free = self._visited.put_aside(self._expansion.put(states, self._expansion.as_it_is))
         alone = Level(np.full(SHARDS, free, np.int64), free + np.eye(1, SHARDS, dtype=np.int64)[0])
-        found = self._expansion.expand(self._visited.keys, table, alone, 0, 1, which, wanted, NOTHING_MET, 0, 0)
+        found = self._expansion.expand(self._visited.stored, table, alone, 0, 1, which, wanted, NOTHING_MET, 0, 0)
         if found.ended == DOES_NOT_FIT:
             return None
         assert found.entries, "no event leads on"

@@ -16,8 +16,10 @@ import numpy.typing as npt
 
 from epochfuzz.harness.engine.explore.expansion import CHUNK, NEW, Expansion, Level
 from epochfuzz.harness.engine.explore.explore import DEFAULT_MEMORY, SearchProgress, prepared, visit
+from epochfuzz.harness.engine.explore.parts import cut_of
 from epochfuzz.harness.engine.explore.retrace import NOTHING_MET, NOTHING_VISITED
-from epochfuzz.harness.engine.explore.visited import SHARDS, Visited, hash_of, row_of
+from epochfuzz.harness.engine.explore.shards import SHARDS, row_of
+from epochfuzz.harness.engine.explore.visited import Visited, hash_of
 from epochfuzz.harness.engine.keys import symmetry
 from epochfuzz.harness.engine.keys.renamed_keys import renamed_keys
 from epochfuzz.harness.engine.runtime.threads import Threads, cores
@@ -83,7 +85,7 @@ def transitions(
     rows = np.concatenate([_rows(level) for level in levels])
     numbers = np.zeros(int(rows.max()) + 1, np.int32)
     numbers[rows] = np.arange(len(rows), dtype=np.int32)
-    keys = visited.keys[rows]
+    keys = visited.keys_of(rows)
     everybody = range(settings.replicas)
     orders = list(permutations(everybody)) if is_symmetric else [tuple(everybody)]
     in_orders = [_hashes(renamed_keys(expansion.layout, keys, order)) for order in orders]
@@ -97,7 +99,7 @@ def transitions(
 
 
 def _hashes(keys: npt.NDArray[np.uint32]) -> Hashes:
-    return hash_of(keys, np.arange(len(keys)))
+    return hash_of(keys, np.arange(len(keys)), cut_of(keys.shape[1]))
 
 
 def _rows(level: Level) -> npt.NDArray[np.int64]:
@@ -116,7 +118,7 @@ def _successors(
         def work(task: int, thread: int, number: int = number, level: Level = level) -> None:
             rows = min(CHUNK, level.size - task * CHUNK)
             found = expansion.expand(
-                visited.keys, NOTHING_VISITED, level, task * CHUNK, rows, NEW, 0, NOTHING_MET, thread, thread
+                visited.stored, NOTHING_VISITED, level, task * CHUNK, rows, NEW, 0, NOTHING_MET, thread, thread
             )
             _, hashes, parents, _, _, events = expansion.outbox
             parts[number, task] = tuple(each[thread, : found.entries].copy() for each in (parents, events, hashes))

@@ -38,6 +38,8 @@ _ENGINE = __package__.rpartition(".")[0]
 _MODULES = (
     "coverage.coverage",
     "explore.expansion",
+    "explore.parts",
+    "explore.shards",
     "explore.tours",
     "explore.visited",
     "keys.packing",
