@@ -58,9 +58,9 @@ def replication_machine(
     Without protocols or settings, the machine uses the table `tool.epochfuzz` in pyproject.toml. The machine checks the
     `judged` properties, except those that may break under the settings.
 
-    An example starts with a search of up to `scouted` random schedules, each with `disturbances` disturbances such as
-    crashes. The example follows a schedule that breaks a `judged` property under the first protocol, if the search
-    finds one. For a rare failure, name its property in `wanted`, because a frequent failure may hide a rare failure.
+    Each Hypothesis example first searches up to `scouted` random schedules. Each schedule has `disturbances`
+    disturbances, such as crashes. If a schedule breaks a `judged` property under the first protocol, the example
+    follows it. For a rare failure, name its property in `wanted`, because a frequent failure may hide a rare failure.
 
     Raises ProtocolError, UnknownProperty or ProjectError, and ValueError if there is no property to check.
     """

@@ -25,7 +25,7 @@ Master = Annotated[
     str | None, typer.Option("--master", help="The Spark master; every core of this machine if left out.")
 ]
 Corpus = Annotated[
-    Path | None, typer.Option("--corpus", help="The corpus that findings are looked up in; ./corpus if left out.")
+    Path | None, typer.Option("--corpus", help="The corpus to compare findings with; ./corpus if left out.")
 ]
 Remote = Annotated[str | None, typer.Option("--remote", help="A Spark Connect server, such as sc://localhost.")]
 

@@ -24,8 +24,8 @@ _HELP = """Property-based fuzz testing of Kafka-style replication: find, shrink,
 Examples:
 
 - `epochfuzz conform -- ./my-adapter` compares your broker with the model
-- `epochfuzz fuzz` runs random schedules, and shows the shortest ones that lose a record
-- `epochfuzz replay m1-loss --trace` shows one, step by step
+- `epochfuzz fuzz` runs random schedules, and shows the shortest that lose a record
+- `epochfuzz replay m1-loss --trace` shows a case step by step
 - `epochfuzz explain no-committed-loss` explains a name
 """
 # The commands, grouped by purpose, in the order in which users meet them. Each command has a module of the same name in

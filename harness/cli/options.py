@@ -32,9 +32,9 @@ Protocols = Annotated[
     protocol_option(
         "--protocol",
         "-p",
-        help="A reference design (hw, kip-101 to kip-966: each repairs flaws of the one before), any released version"
-        " of Kafka (kafka-2.6.1), or either with mechanisms replaced, such as kip-320:isr_expansion=high_watermark."
-        " Repeat it for several; `epochfuzz explain releases` lists them.",
+        help="A reference design (hw, kip-101 to kip-966), a release of Kafka (kafka-2.6.1), or either with other"
+        " mechanisms, such as kip-320:isr_expansion=high_watermark. Repeat the option for several protocols."
+        " `epochfuzz explain releases` lists the protocols.",
     ),
 ]
 OwnModel = Annotated[
@@ -42,7 +42,7 @@ OwnModel = Annotated[
     typer.Option(
         "--model",
         metavar="MODULE:NAME",
-        help="Your own model in place of Kafka's: its module, in this directory or installed, and its name there."
+        help="Your own model instead of Kafka's: a module, in this directory or installed, and the model's name."
         " docs/how-to/extend-the-model.md has an example.",
     ),
 ]
@@ -50,20 +50,20 @@ Property = Annotated[
     str, typer.Option("--property", autocompletion=completion.property_names, help="The property to break.")
 ]
 Seed = Annotated[
-    int | None, typer.Option("--seed", min=0, max=2**63 - 1, help="Same seed, same schedules. Drawn if left out.")
+    int | None, typer.Option("--seed", min=0, max=2**63 - 1, help="Seed of the schedules; random if left out.")
 ]
 Certify = Annotated[
     str,
     typer.Option(
         "--certify",
         metavar="DURATION|all|0",
-        help="Time to shrink findings and to prove that no schedule is shorter, such as 60s or 5m; all: no limit;"
+        help="Time to shrink findings and to prove that no schedule is shorter, such as 60s or 5m. all: no limit."
         " 0: no proof.",
     ),
 ]
 CERTIFY = "25s"  # so that the whole command ends within half a minute
-Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, everything else on stderr.")]
-KafkaRelease = Annotated[str, typer.Option("--release", help="The release of Kafka; Maven fetches its jars, once.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document to stdout, and the rest to stderr.")]
+KafkaRelease = Annotated[str, typer.Option("--release", help="The release of Kafka. Maven downloads its jars once.")]
 KafkaHome = Annotated[
     Path | None, typer.Option("--kafka-home", help="The directory of an unpacked Kafka, to use instead of --release.")
 ]
@@ -71,7 +71,7 @@ KeepData = Annotated[
     bool,
     typer.Option(
         "--keep-data",
-        help="Keep the brokers' data directories in --out too: as the cluster ends, and from before each restart.",
+        help="Also keep the brokers' data directories in --out, from before each restart and from the end.",
     ),
 ]
 Corpus = Annotated[Path, typer.Option("--corpus", help="The directory of the corpus.")]

@@ -35,7 +35,7 @@ _NEEDS_SPARK = options.needs("spark")
 
 Logs = Annotated[
     list[str],
-    typer.Argument(metavar="LOGS", help="Broker logs and data directories: files, directories of them, or URLs."),
+    typer.Argument(metavar="LOGS", help="Broker logs and data directories: files, directories or URLs."),
 ]
 Out = Annotated[
     Path | None, typer.Option("--out", help="The directory for audit.html, audit.json and, on Spark, tables.")
@@ -45,26 +45,26 @@ BrokerPattern = Annotated[
     typer.Option(
         "--broker",
         metavar="PATTERN",
-        help="A regular expression that finds a broker's number in a file's path, or in the text before a line,"
-        " for lines that do not name their broker.",
+        help="For lines that do not name their broker: a regular expression that finds its number in the file's path,"
+        " or in the text before the message.",
     ),
 ]
 Layout = Annotated[
     list[str] | None,
     typer.Option(
         "--layout",
-        help="The layout of lines that audit does not recognise, as log4j's conversion pattern: %d is the time, %m"
-        " the message, and %x and other names match anything. Repeat it for several.",
+        help="The layout of lines that audit does not recognize, as a log4j conversion pattern: %d is the time, %m is"
+        " the message, and %x and other names match anything. Repeat it for several layouts.",
     ),
 ]
 AcceptGaps = Annotated[
-    bool, typer.Option("--accept-gaps", help="Exit with 0 if nothing was found, although gaps could hide a loss.")
+    bool, typer.Option("--accept-gaps", help="Exit with 0 if nothing was found, even if gaps could hide a loss.")
 ]
 OnSpark = Annotated[
     bool | None,
     typer.Option(
         "--spark/--no-spark",
-        help="Read on Spark, or in this process. Left out: on Spark from 1 GiB on, where it is installed.",
+        help="Read the logs on Spark. If left out, audit uses Spark for logs of 1 GiB or more, if Spark is installed.",
     ),
 ]
 
@@ -82,11 +82,11 @@ def audit(
 ) -> int:
     """Read the logs of Kafka brokers and report where committed records were lost.
 
-    Name server.log, state-change.log and controller.log of all brokers of one cluster, including rotated and packed
+    Name server.log, state-change.log and controller.log of all brokers of one cluster, including rotated and compressed
     files, or the output of kubectl, docker or journalctl. You can also name data directories, with or without logs.
 
-    Exit codes: 0 if nothing was found and nothing is missing, 1 if something was found, 2 for wrong input, and 4 if
-    nothing was found and a gap could hide a loss.
+    Exit codes: 0 for no finding and no gap, 1 for a finding, 2 for wrong input, and 4 if there is no finding but a gap
+    could hide a loss.
 
     Examples:
 

@@ -22,9 +22,9 @@ def bench(
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """Measure the throughput of epochfuzz and of alternatives, and the effort of each strategy to detect a mutant.
+    """Measure the throughput of epochfuzz and of alternatives, and each strategy's speed in detecting mutants.
 
-    Run the command on a machine that does nothing else. It takes about 20 minutes on two cores. It fails if the default
+    Use an otherwise idle machine. On two cores, the command takes about 20 minutes. The command fails if the default
     strategy misses a mutant that exhaustive search has proven to be detectable, or if a reproducer is longer than the
     shortest schedule.
 

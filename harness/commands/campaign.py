@@ -56,33 +56,33 @@ Examples:
 """,
 )
 
-Schedules = Annotated[int | None, typer.Option("--schedules", min=1, help="How many schedules to run.")]
-For = Annotated[str | None, typer.Option("--for", help="Run for that long instead: 30s, 5m, 8h.")]
+Schedules = Annotated[int | None, typer.Option("--schedules", min=1, help="Number of schedules to run.")]
+For = Annotated[str | None, typer.Option("--for", help="Time to run, such as 8h, instead of --schedules.")]
 UntilStable = Annotated[
     float | None,
     typer.Option(
         "--until-stable",
-        help="Run until one more schedule shows something new with less than this probability; --schedules or --for"
-        " may end the run earlier.",
+        help="Stop when the probability that one more schedule shows something new is below this value. --schedules or"
+        " --for may stop earlier.",
     ),
 ]
 WithEngine = Annotated[
     Engine,
     typer.Option(
         "--engine",
-        help="Compiled random schedules, runs of a Hypothesis state machine, or schedules on a Kafka cluster for each"
+        help="Run random schedules of the model, a Hypothesis state machine, or schedules on one Kafka cluster per"
         " worker.",
     ),
 ]
 OwnMachine = Annotated[
     str | None,
-    typer.Option("--machine", help="With --engine hypothesis: a state machine of your own, as module:Name."),
+    typer.Option("--machine", help="With --engine hypothesis: your own state machine, as module:Name."),
 ]
 Release = Annotated[
     str | None,
     typer.Option("--release", help=f"With --engine cluster: the release of Kafka; {DEFAULT_RELEASE} if left out."),
 ]
-Out = Annotated[str, typer.Option("--out", help="The campaign's directory: any URI that Spark can write.")]
+Out = Annotated[str, typer.Option("--out", help="The campaign's directory: any URI that Spark can write to.")]
 
 
 @app.command("run", cls=SparkCommand)
@@ -225,7 +225,7 @@ def resume(
     directory: campaigns.Directory,
     machine: Annotated[
         str | None,
-        typer.Option("--machine", help="Your own state machine, which the campaign runs: its module is imported."),
+        typer.Option("--machine", help="The state machine of the campaign. epochfuzz imports its module."),
     ] = None,
     master: campaigns.Master = None,
     remote: campaigns.Remote = None,

@@ -29,7 +29,7 @@ app = typer.Typer(
     cls=Group,
     no_args_is_help=True,
     rich_markup_mode="markdown",
-    help="""Kafka itself, a controller and three brokers on this machine: run, replay, fuzz.
+    help="""Test Kafka with a controller and three brokers on this machine: run, replay, fuzz.
 
 Example: `epochfuzz cluster run re-elected-leader`
 """,
@@ -47,11 +47,11 @@ app.command("fuzz", cls=ClusterCommand)(cluster_schedules.fuzz)
 
 Chosen = Annotated[Scenario, typer.Argument(help="The scenario to run.")]
 Runs = Annotated[int, typer.Option("--runs", min=1, help="Number of runs, each on a new cluster.")]
-End = Annotated[FailureMode, typer.Option("--end", help="How the leader is lost at the end.")]
+End = Annotated[FailureMode, typer.Option("--end", help="How the leader fails at the end.")]
 ElectedBy = Annotated[Election, typer.Option("--election", help="The trigger of the preferred leader election.")]
 Controlled = Annotated[Control | None, typer.Option("--control", help="Change one step, so that the record is kept.")]
 Repaired = Annotated[
-    Repair | None, typer.Option("--repair", help="Repair Kafka's bytecode: when a leader forgets its followers.")
+    Repair | None, typer.Option("--repair", help="Patch Kafka's bytecode, so that leaders forget follower states.")
 ]
 Out = Annotated[Path | None, typer.Option("--out", help="The directory for all logs and the timeline of each run.")]
 
@@ -70,11 +70,10 @@ def run(
     keep_data: options.KeepData = False,
     json: options.Json = False,
 ) -> int:
-    """Play a scenario on Kafka, and say whether an acknowledged record was lost.
+    """Run a scenario on Kafka, and report whether an acknowledged record was lost.
 
-    Kafka is unpatched unless you give `--repair`. Its processes connect to each other directly. The settings are
-    Kafka's defaults. All processes listen on 127.0.0.1 only. Only downloads and the directory of `--out` remain on the
-    machine.
+    Only `--repair` changes Kafka's code. Kafka's processes use the default settings, connect to each other directly,
+    and listen on 127.0.0.1 only. After the run, only downloads and the directory of `--out` remain on the machine.
 
     Examples:
 

@@ -35,42 +35,43 @@ _SCHEDULES_FOR_CLIENTS = 100  # a client needs about a second for each
 _NO_LIMIT = 1_000_000_000  # schedules; --for ends the campaign before
 
 
-Command = Annotated[list[str], typer.Argument(help="The command that speaks the conformance protocol, after --.")]
+Command = Annotated[list[str], typer.Argument(help="After --: the command that starts your adapter.")]
 OfClient = Annotated[
     bool,
     typer.Option(
         "--client",
         callback=options.needs("client"),
-        help="The command is a Kafka client, which follows orders and connects to a served model. Implies --judge"
+        help="The command is an adapter of a Kafka client, and the model simulates the brokers. Implies --judge"
         " promises; 100 schedules if --schedules is left out.",
     ),
 ]
 Judge = Annotated[
     JudgedBy,
-    typer.Option("--judge", help="Check against the model, field by field, or only the guarantees to clients."),
+    typer.Option("--judge", help="Compare every field with the model, or check only the guarantees to clients."),
 ]
 Schedules = Annotated[
     int,
     typer.Option(
         "--schedules",
         min=0,
-        help="Number of schedules to draw. If you set --campaign and --for, the default is no limit.",
+        help="Number of random schedules. With --campaign and --for, there is no limit by default.",
     ),
 ]
 Selected = Annotated[
     Selection | None,
     typer.Option(
         "--selection",
-        help="Run schedules as drawn; or those that cover the most new situations in the model; or those that a system"
-        " with a known bug fails. If left out: bugs with --client, coverage with --judge promises, random otherwise.",
+        help="Run all schedules (random), those that cover the most new situations (coverage), or those that break a"
+        " protocol with a known bug (bugs). If left out: bugs with --client, coverage with --judge promises, otherwise"
+        " random.",
     ),
 ]
 EveryTransition = Annotated[
     bool,
     typer.Option(
         "--exhaustive",
-        help="Play every transition within --replicas, --records and --epochs (if left out: 2, 1 and 2), instead"
-        " of random schedules.",
+        help="Instead of random schedules, run every transition within --replicas, --records and --epochs (default: 2,"
+        " 1 and 2).",
     ),
 ]
 Refused = Annotated[
@@ -82,22 +83,22 @@ For = Annotated[
     typer.Option(
         "--for",
         metavar="DURATION",
-        help="With --exhaustive or --campaign, the time to play, such as 60s or 8h.",
+        help="With --exhaustive or --campaign: the time limit, such as 60s or 8h.",
     ),
 ]
 MaxFailures = Annotated[
-    int | None, typer.Option("--max-failures", min=1, help="Stop once that number of schedules has failed.")
+    int | None, typer.Option("--max-failures", min=1, help="Stop after this number of failed schedules.")
 ]
-Jobs = Annotated[int | None, typer.Option("--jobs", min=1, help="Processes of the adapter at a time; 1 if left out.")]
+Jobs = Annotated[int | None, typer.Option("--jobs", min=1, help="Number of parallel adapter processes; 1 if left out.")]
 ProcessesFor = Annotated[
-    int, typer.Option("--processes-for", min=1, help="Schedules after which an adapter process is replaced.")
+    int, typer.Option("--processes-for", min=1, help="Number of schedules for each adapter process.")
 ]
 Timeout = Annotated[float, typer.Option("--timeout", min=0.01, max=1_000_000, help="Seconds to wait for a reply.")]
 Corpus = Annotated[list[Path] | None, typer.Option("--corpus", help="Cases to run first; ./corpus if there is one.")]
 KnownDifferences = Annotated[Path | None, typer.Option("--known", help="A file that lists known differences.")]
 Out = Annotated[
     Path,
-    typer.Option("--out", help="The directory for cases of findings; a killed run resumes from there."),
+    typer.Option("--out", help="The directory for found cases. To resume a killed run, repeat the command."),
 ]
 InCampaign = Annotated[
     str | None,

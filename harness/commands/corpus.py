@@ -24,7 +24,7 @@ app = typer.Typer(
     cls=Group,
     no_args_is_help=True,
     rich_markup_mode="markdown",
-    help="""Keep findings as cases of a corpus: add.
+    help="""Add findings to a corpus of cases.
 
 Example: `epochfuzz corpus add build/campaign/cases`
 """,

@@ -32,18 +32,18 @@ class ToursAs(Enum):
     ITF = "itf"
 
 
-Depth = Annotated[int | None, typer.Option("--depth", min=1, help="Length of the longest schedules to search.")]
+Depth = Annotated[int | None, typer.Option("--depth", min=1, help="Largest number of events in a schedule.")]
 Memory = Annotated[
-    float, typer.Option("--memory", min=0.1, help="Memory for states, in GiB; with --out, for Spark's own Java.")
+    float, typer.Option("--memory", min=0.1, help="Memory for states, in GiB. With --out, for the Spark driver.")
 ]
 Jobs = Annotated[int | None, typer.Option("--jobs", min=1, help="Threads; all cores if left out.")]
 Symmetry = Annotated[
     bool,
-    typer.Option("--symmetry/--no-symmetry", help="Search one state for all that differ in the names of replicas."),
+    typer.Option("--symmetry/--no-symmetry", help="Merge states that differ only in the names of replicas."),
 ]
 Out = Annotated[
     str | None,
-    typer.Option("--out", callback=_NEEDS_SPARK, help="Search on Spark, and keep the levels in this directory."),
+    typer.Option("--out", callback=_NEEDS_SPARK, help="Search on Spark, and keep the search in this directory."),
 ]
 Resume = Annotated[
     str | None, typer.Option("--resume", callback=_NEEDS_SPARK, help="Resume the search in this directory.")
@@ -51,11 +51,11 @@ Resume = Annotated[
 Tests = Annotated[
     Path | None,
     typer.Option(
-        "--tests", help="Don't search: write test sequences along every transition, with the expected observations."
+        "--tests", help="Only write test sequences for every transition, with expected observations, to this directory."
     ),
 ]
 Format = Annotated[
-    ToursAs, typer.Option("--format", help="With --tests, lines of JSON, or traces in ITF, a file each.")
+    ToursAs, typer.Option("--format", help="With --tests: lines of JSON, or one ITF trace in each file.")
 ]
 
 

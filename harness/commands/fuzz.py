@@ -17,20 +17,20 @@ DEFAULT_SCHEDULES = 200_000
 ABLATION_SECONDS = 120.0  # one half for the random runs, the other half to shrink their findings
 
 Schedules = Annotated[int | None, typer.Option("--schedules", min=1, help="Number of schedules to run.")]
-For = Annotated[str | None, typer.Option("--for", help="Run for this long instead, for example 60s.")]
+For = Annotated[str | None, typer.Option("--for", help="Time to run, such as 60s, instead of --schedules.")]
 Jobs = Annotated[int | None, typer.Option("--jobs", min=1, help="Threads; all cores if left out.")]
 Ablate = Annotated[
     str | None,
     options.protocol_option(
-        "--ablate", help="Switch back each mechanism of this protocol alone, to see which property it guards."
+        "--ablate", help="Revert each mechanism of this protocol alone, to see which property it protects."
     ),
 ]
 Breaks = Annotated[str | None, options.protocol_option("--breaks", help="With --holds: the protocol to break.")]
 Holds = Annotated[str | None, options.protocol_option("--holds", help="With --breaks: the protocol that must hold.")]
-Trace = Annotated[bool, typer.Option("--trace", help="Show known bugs too step by step.")]
+Trace = Annotated[bool, typer.Option("--trace", help="Also show known bugs step by step.")]
 Out = Annotated[
     Path | None,
-    typer.Option("--out", help="Save findings as case files in this directory; a killed run resumes from there."),
+    typer.Option("--out", help="Save findings as cases in this directory. To resume, repeat the command."),
 ]
 New = Annotated[
     bool,

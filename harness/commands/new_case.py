@@ -44,14 +44,14 @@ def new_case(
     file: Annotated[Path, typer.Argument(help="The case file to write; its name becomes the id of the case.")],
     protocol: Annotated[
         str,
-        options.protocol_option("--protocol", "-p", help="The protocol whose state is shown."),
+        options.protocol_option("--protocol", "-p", help="The protocol to show."),
     ] = "kip-320",
     json: options.Json = False,
 ) -> int:
     """Record a schedule: see the state, choose among the events that are enabled, and save a case.
 
-    Enter the number or the name of an event, such as `3` or `fetch B`, or undo, save or quit. The saved case expects
-    the current result of each reference design. The input can also come from a pipe.
+    Enter an event by number or name, such as `3` or `fetch B`, or enter undo, save or quit. The saved case expects the
+    current result of each reference design. The input can also come from a pipe.
 
     Examples:
 

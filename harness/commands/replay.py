@@ -45,15 +45,13 @@ Under = Annotated[
 Trace = Annotated[bool, typer.Option("--trace", help="Show every step as a timeline.")]
 Drawn = Annotated[
     Format | None,
-    typer.Option("--format", help="Draw the schedule of one case, with the two protocols that differ most."),
+    typer.Option("--format", help="Write one case in this format. Drawings show the two protocols that differ most."),
 ]
-Out = Annotated[Path | None, typer.Option("--out", help="The file for the drawing; stdout if left out.")]
-Rewrite = Annotated[
-    bool, typer.Option("--rewrite", help="Rewrite the expectations in the case files with the results.")
-]
+Out = Annotated[Path | None, typer.Option("--out", help="The file for --format; stdout if left out.")]
+Rewrite = Annotated[bool, typer.Option("--rewrite", help="Replace the expected results in the files with new results.")]
 OnSubject = Annotated[
     str | None,
-    typer.Option("--subject", help="Also replay on this command, which speaks the conformance protocol."),
+    typer.Option("--subject", help="Compare the model with the adapter that this command starts."),
 ]
 
 

@@ -32,7 +32,7 @@ def report(
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """Replay case files, and write one HTML file that shows each of them step by step.
+    """Replay case files, and write one HTML file that shows each case step by step.
 
     You can open, mail and print the file without a network and without a server.
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def selftest(seed: options.Seed = None, json: options.Json = False) -> int:
-    """Plant one mutant after another in the model, and check that random schedules detect each of them.
+    """Put one mutant after another into the model, and check that random schedules detect each mutant.
 
     Examples:
 

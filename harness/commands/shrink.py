@@ -36,10 +36,10 @@ KeptProperty = Annotated[
     typer.Option(
         "--property",
         autocompletion=completion.property_names,
-        help="The property to keep broken; the most severe one if left out.",
+        help="The property to break; the most severe broken one if left out.",
     ),
 ]
-Memory = Annotated[float, typer.Option("--memory", min=0.1, help="Memory for the certificate, in GiB.")]
+Memory = Annotated[float, typer.Option("--memory", min=0.1, help="Memory for the proof, in GiB.")]
 
 
 def shrink(
@@ -52,7 +52,7 @@ def shrink(
     memory: Memory = 4.0,
     json: options.Json = False,
 ) -> int:
-    """Shrink a case's schedule to a minimal reproducer, and print it as a case file.
+    """Shrink the schedule of a case, and print the shorter case as a file.
 
     Examples:
 

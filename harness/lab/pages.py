@@ -70,24 +70,24 @@ def readme() -> str:
 # The first paragraph of each page.
 _ABOUT_EVENTS = (
     "An event is a verb and a replica from A to E, such as `fetch B`. Every list of events is a schedule, because an"
-    " event that is not enabled does nothing. *Setting* and *Protocol* name the settings and the choices of"
-    " [mechanisms](mechanisms.md) that an event needs. `epochfuzz explain EVENT` draws an example of an event. KRaft"
-    " means protocols from `kip-841` on. The other protocols use ZooKeeper."
+    " event that is not enabled does nothing. *Setting* lists the settings that an event needs, and *Protocol* lists"
+    " the choices of [mechanisms](mechanisms.md). `epochfuzz explain EVENT` draws an example. Protocols from `kip-841`"
+    " on use KRaft, and the other protocols use ZooKeeper."
 )
 _ABOUT_PROTOCOLS = (
     "A protocol has one choice for each of the [mechanisms](mechanisms.md). A reference design, such as `kip-320`,"
-    " implements the idea of a KIP, with all later fixes of this idea. A [release](releases.md), such as `kafka-2.6.1`,"
-    " is the protocol that Kafka shipped, with its bugs. You can name any version of Kafka: `kafka-2.6.2` has the same"
-    " rules as `kafka-2.6.1`. To replace choices, append the new choices to a name, as in `kip-320:fencing=none` or"
+    " implements the idea of a KIP, with all later fixes. A [release](releases.md), such as `kafka-2.6.1`, is the"
+    " protocol that Kafka shipped, with its bugs. You can name any version of Kafka: `kafka-2.6.2` means `kafka-2.6.1`,"
+    " which has the same rules. To replace choices, append the new choices to a name, as in `kip-320:fencing=none` or"
     " `kafka-4.1:remote_leo=forgotten,isr_answer=advanced`. `epochfuzz explain NAME` draws an example."
 )
 _ABOUT_MECHANISMS = (
     "A mechanism is a rule that differs between protocols. A choice is one version of the rule. You can put a choice"
     " into the name of a [protocol](protocols.md), as in `kip-320:fencing=none`. The parentheses after a choice list"
     " the reference designs and the [releases](releases.md) that have the choice: `2.8.0` is short for `kafka-2.8.0`."
-    " After *Breaks* follows a property. It breaks if the choice replaces the choice of a reference design. The number"
-    " after the property is the length of a shortest schedule, in events. Issues, KIPs and pages about the choice come"
-    " last. `epochfuzz explain fencing` gives the reasons for a rule, and draws a schedule."
+    " *Breaks* names a property that breaks if you put the choice into a reference design. The number is the length of"
+    " a shortest schedule that breaks the property, in events. Issues, KIPs and pages about the choice come last."
+    " `epochfuzz explain fencing` gives the reasons for a rule, and draws a schedule."
 )
 _ABOUT_RELEASES = (
     "The table shows which properties each release of Kafka keeps, and which properties it breaks. The first rows are"
@@ -102,8 +102,8 @@ _ABOUT_PROPERTIES = (
 )
 _ABOUT_GOALS = (
     "A goal is a situation that a run should meet. If no schedule meets a required goal, the run ends with exit code 4,"
-    " because the run does not test this situation. With the settings in the third column, the goal is required under"
-    " the reference designs in the last column. Other protocols may require other goals. `epochfuzz explain 'log"
+    " because the run does not test this situation. The last column lists the reference designs that require the goal"
+    " with the settings in the third column. Other protocols may require other goals. `epochfuzz explain 'log"
     " truncated'` gives the reason for this goal, and draws an example."
 )
 _ABOUT_PYTHON_API = (
@@ -224,7 +224,7 @@ def _unproven() -> Iterator[str]:
     yield "## Unproven lengths"
     yield _wrapped(
         "The cells with ≤ have no proof, because the searches ran out of memory. *Any* is a lower bound: no schedule"
-        " has fewer events. *Within bounds* is a lower bound for schedules with at most"
+        " with fewer events breaks the property. *Within bounds* is a lower bound for schedules with at most"
         f" {releases.WITHIN.records} records and {releases.WITHIN.epochs} epoch changes. The cell *within bounds* is"
         " empty if the shortest known schedule needs more records or epoch changes."
     )
@@ -252,10 +252,10 @@ def _breaking() -> Iterator[str]:
     yield "## Causes"
     yield _wrapped(
         "The number in brackets is the length of the shortest known schedule. *Because of* names the"
-        " [choices](mechanisms.md) that cause the violation in this schedule. If *or* joins choices, a sound choice in"
-        " place of any of them prevents the violation. If *with* joins two choices, only the replacement of both"
-        " prevents it. Other choices may break the property in longer schedules. For example, every release loses a"
-        " record because of `remote_leo=kept`, but in some rows a shorter schedule with another cause hides this cause."
+        " [choices](mechanisms.md) that cause the violation in this schedule. If *or* joins choices, replace any of"
+        " them with a sound choice to prevent the violation. If *with* joins two choices, replace both. Other choices"
+        " may break the property in longer schedules. For example, every release loses a record because of"
+        " `remote_leo=kept`, but in some rows a shorter schedule with another cause hides this cause."
         " `epochfuzz explain releases --json` prints the schedules."
     )
     yield markdown.table(
@@ -273,8 +273,8 @@ def _verdicts() -> Iterator[str]:
         map(_verdict, _of_kind("property")),
     )
     yield _wrapped(
-        "*May break* means that a violation is known and expected. These choices of the reference designs, with their"
-        " sources, cause the shortest known violations:"
+        "*May break* means that a violation is known and expected. These choices of the reference designs cause the"
+        " shortest known violations. The parentheses have the sources:"
     )
     yield "\n".join(_known_flaws())
     yield _wrapped(

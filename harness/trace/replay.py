@@ -90,7 +90,7 @@ class Run:
 
     @property
     def did_nothing(self) -> tuple[Step, ...]:
-        """The steps whose event was not enabled, so that the state did not change."""
+        """The steps whose event was not enabled, so the state did not change."""
         return tuple(step for step in self.steps if not step.applied)
 
     @property

@@ -22,16 +22,16 @@ def new_adapter(
         str | None,
         typer.Option(
             "--events",
-            help="The events that the adapter supports besides produce, fetch and receive, with commas between them;"
+            help="The events that the adapter supports in addition to produce, fetch and receive, separated by commas."
             " all: every event of kip-320 that needs no setting.",
         ),
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """Write an adapter to begin with. It conforms at once, because it contains stand-ins for your log and replica.
+    """Write a starter adapter, which conforms at once because it has stand-ins for your log and replica.
 
-    The directory gets a build file, the adapter, a test, a CI workflow and a README with the next steps. The command
-    never writes over an existing file.
+    The command writes a build file, the adapter, a test, a CI workflow and a README with the next steps, and never
+    overwrites an existing file.
 
     Examples:
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def skill(json: options.Json = False) -> int:
-    """Print the skill for coding agents: how to write an adapter, read a difference, and keep a case.
+    """Print instructions for coding agents: how to write an adapter, read a difference, keep a case.
 
     Examples:
 

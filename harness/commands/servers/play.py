@@ -27,7 +27,7 @@ Shown = Annotated[
     options.protocol_option(
         "--protocol",
         "-p",
-        help="A protocol to show; repeat it for several. The default is the protocols of the case, or all designs.",
+        help="A protocol to show; repeat it for several. If left out, the protocols of the case, or all designs.",
     ),
 ]
 Out = Annotated[Path, typer.Option("--out", help="The directory for saved cases.")]
@@ -48,7 +48,7 @@ def play(
 
     epochfuzz serves the page to this machine only, and the page needs no network. On the page you can see why other
     events are not enabled, go back, branch, change the protocols and the configuration, search for the shortest way to
-    a broken property, and save a case. The address contains the position, so you can reload, keep or share the page.
+    a broken property, and save a case. The address contains the schedule, so you can reload, keep or share the page.
     Ctrl-C stops the server.
 
     Examples:

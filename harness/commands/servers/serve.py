@@ -26,7 +26,7 @@ DEFAULT_PORT = 9092
 
 Played = Annotated[
     Path | None,
-    typer.Argument(help="A case with the events between requests: a file, an id, or - for standard input."),
+    typer.Argument(help="The case to run (optional): a file, an id, or - for standard input."),
 ]
 ServedProtocol = Annotated[str, options.protocol_option("--protocol", "-p", help="The protocol of the brokers.")]
 Port = Annotated[
@@ -35,7 +35,7 @@ Port = Annotated[
         "--port",
         min=0,
         max=65531,
-        help="The port of replica A, and the first of consecutive ports; 0 for any free ports.",
+        help="The port of replica A. The other replicas use the next ports. 0 means any free ports.",
     ),
 ]
 Topic = Annotated[str, typer.Option("--topic", help="The name of the topic, which has one partition.")]
@@ -51,14 +51,14 @@ def serve(
     topic: Topic = "epochfuzz",
     json: options.Json = False,
 ) -> int:
-    """Serve a partition of the model to Kafka clients, on 127.0.0.1.
+    """Simulate Kafka brokers on 127.0.0.1 for Kafka clients.
 
     Each replica of the model is a broker. Any Kafka client can produce to the topic and consume from it. The partition
     has room for --records records, and producers must use the --acks of the configuration.
 
     Without a case, followers replicate by themselves, and each line of standard input is an event, such as `crash A` or
-    `elect B`. With a case, its events happen one by one: an event of a client, such as `produce A`, waits for the
-    request of a client. After the last event, followers replicate by themselves. Ctrl-C stops the brokers.
+    `elect B`. With a case, its events happen one by one. At the event of a client, such as `produce A`, epochfuzz waits
+    for the client's request. After the last event, followers replicate by themselves. Ctrl-C stops the brokers.
 
     Examples:
 

@@ -29,7 +29,7 @@ def report(
         typer.Option(
             "--out",
             callback=options.writes(FileKind.HTML, "report"),
-            help="Write an HTML report to this file, too.",
+            help="Also write an HTML report to this file.",
         ),
     ] = None,
     sarif: options.Sarif = None,
@@ -40,7 +40,7 @@ def report(
 ) -> int:
     """Show the progress or the findings of a campaign, or compare several campaigns with --history.
 
-    A campaign on this machine is read at once and without Spark, even while the campaign runs.
+    The command reads a campaign on this machine without Spark, even while the campaign runs.
 
     Examples:
 

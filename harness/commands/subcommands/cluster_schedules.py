@@ -33,12 +33,12 @@ Selected = Annotated[
     typer.Option(
         "--selection",
         metavar="[random|coverage]",
-        help="Draw at random, or choose schedules that meet rare goals or cover the most new situations.",
+        help="Run random schedules, or those that meet rare goals or cover the most new situations.",
     ),
 ]
 Save = Annotated[
     Path | None,
-    typer.Option("--save", help="The directory for the cases of findings; a killed run resumes from there."),
+    typer.Option("--save", help="The directory for found cases. To resume a killed run, repeat the command."),
 ]
 
 
@@ -49,14 +49,14 @@ def replay(
     release: options.KafkaRelease = DEFAULT_RELEASE,
     kafka_home: options.KafkaHome = None,
     out: Annotated[
-        Path | None, typer.Option("--out", help="The directory for the logs of brokers, and what each case did.")
+        Path | None, typer.Option("--out", help="The directory for the brokers' logs and a record of each case.")
     ] = None,
     keep_data: options.KeepData = False,
     json: options.Json = False,
 ) -> int:
-    """Play cases on Kafka, event by event. Proxies hold each message until the event that forwards it.
+    """Replay cases on Kafka, event by event. Proxies hold each message until an event forwards it.
 
-    Each step waits for a condition and prints its outcome. The verdict rests on the acknowledgements and reads of
+    Each step waits for a condition and prints its outcome. The verdict depends on the acknowledgements and reads of
     clients, and is compared with the model of the release. If the cluster does not perform a step, the verdict is NOT
     REACHED.
 
@@ -100,9 +100,9 @@ def fuzz(
     save: Save = None,
     json: options.Json = False,
 ) -> int:
-    """Play random schedules on Kafka; shrink each schedule that loses a record, and keep it as a case.
+    """Run random schedules on Kafka; shrink each schedule that loses a record, and save it as a case.
 
-    Each schedule uses a new topic. All schedules use the same brokers, as long as the brokers don't break down.
+    Each schedule uses a new topic. All schedules use one cluster, which epochfuzz replaces if it breaks down.
 
     The exit code is 1 if a finding has another result in the model, for example if the model keeps the lost record. If
     the model loses the record too, the exit code is 0.

@@ -75,9 +75,9 @@ def conformance_test(
 
     epochfuzz calls the factory once, and resets the adapter for each schedule. `config` are fields of Configuration.
     Defaults come from the table `tool.epochfuzz` in pyproject.toml. Without this table, the protocol is `kip-320`.
-    `judge` is `lock-step`, or `promises` to check only the guarantees to clients. `selection` is `random`, or
-    `coverage` to choose schedules by the coverage points that they reach, or `bugs` for schedules that fail on a system
-    with a known bug. `known` is a file of known differences, as for `epochfuzz conform --known`.
+    `judge` is `lock-step`, or `promises` to check only the guarantees to clients. `selection` is `random`, `coverage`
+    for schedules that reach new coverage points, or `bugs` for schedules that fail on a system with a known bug.
+    `known` is a file of known differences, as for `epochfuzz conform --known`.
 
     Raises ProtocolError, ConfigurationError, KnownError, ValueError and OSError.
 
