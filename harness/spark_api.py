@@ -81,8 +81,8 @@ def conform(
 ) -> Conformance:
     """Compare a system under test with the model on Spark, as `epochfuzz conform --campaign` does.
 
-    `command` starts the adapter, the program that wraps the system. The adapter's path must be valid on every worker of
-    Spark. `settings` are fields of Configuration. Returns the result with its findings. Raises CampaignError,
+    `command` starts the adapter, the program that wraps the system. The adapter's path must be valid on every Spark
+    worker. `settings` are fields of Configuration. Returns the result with its findings. Raises CampaignError,
     SubjectUnable and CommandError.
     """
     from epochfuzz.harness.campaign.conformance.conformance_job import Trials

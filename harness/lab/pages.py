@@ -111,7 +111,7 @@ _ABOUT_PYTHON_API = (
     " For `Configuration`, see [Case files](case-format.md)."
 )
 _ABOUT_GLOSSARY = (
-    "The terms of Kafka's replication come first, and the terms of testing and of epochfuzz follow. `epochfuzz explain"
+    "Terms of replication come first. Terms of testing and of epochfuzz follow. `epochfuzz explain"
     " WORD` also accepts synonyms, and draws an example."
 )
 

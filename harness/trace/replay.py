@@ -85,7 +85,7 @@ class Run:
 
     @cached_property
     def causes(self) -> dict[str, Causes]:
-        """The choices of the protocol that cause each broken property, by the property's name."""
+        """The protocol's choices that cause each broken property. A key is the name of a property."""
         return {name: causes(self.schedule, self.protocol, self.settings, name) for name in self.broken}
 
     @property

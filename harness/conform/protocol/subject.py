@@ -23,7 +23,7 @@ class Subject(Protocol):
     """An adapter for an implementation of one partition, with all its replicas and their controller."""
 
     def reset(self, config: Config, protocol: str) -> Iterable[str] | None:
-        """Empty the logs, start all replicas, let A lead epoch 0. Return the supported verbs, or None for all."""
+        """Empty the logs, start all replicas, and let A lead epoch 0. Return the supported verbs, or None for all."""
 
     def apply(self, event: str) -> bool:
         """Apply an event such as `fetch B`. Return False if the event is not enabled, and change nothing then."""
