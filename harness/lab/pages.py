@@ -3,6 +3,7 @@
 To rewrite the files, run `python -m epochfuzz.harness.lab.pages` in a checkout.
 """
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
@@ -218,18 +219,24 @@ def _unproven() -> Iterator[str]:
     """Yield the section `Unproven lengths`: how far the searches went for each cell of the survey with `≤`."""
     same: dict[tuple[str, ...], list[str]] = {}
     for name, property_, how in releases.broken():
-        if property_ in releases.JUDGED and not (how.is_minimal or how.is_minimal_within):
+        if property_ in releases.JUDGED and not how.is_proven:
             proven = [_excluded(each) for each in (how.searched, how.within)]
-            same.setdefault((property_, str(len(how.events)), *proven), []).append(name)
+            same.setdefault((property_, str(len(how.events)), *proven, _estimated(how)), []).append(name)
     yield "## Unproven lengths"
     yield _wrapped(
         "The cells with ≤ have no proof, because the searches ran out of memory. *Any* is a lower bound: no schedule"
         " with fewer events breaks the property. *Within bounds* is a lower bound for schedules with at most"
         f" {releases.WITHIN.records} records and {releases.WITHIN.epochs} epoch changes. The cell *within bounds* is"
-        " empty if the shortest known schedule needs more records or epoch changes."
+        " empty if the shortest known schedule needs more records or epoch changes. *States* estimates the size of the"
+        " search that would decide the cell. A search of a thousand million states takes about 25 GB."
     )
-    head = ("property", "shortest known", "any", "within bounds", "protocols")
+    head = ("property", "shortest known", "any", "within bounds", "states", "protocols")
     yield markdown.table(head, [[*row, _span(names)] for row, names in sorted(same.items())])
+
+
+def _estimated(how: releases.Broken) -> str:
+    """Return the estimated number of states as a power of ten, such as `10^9`. A cell without an estimate is empty."""
+    return f"10^{math.ceil(math.log10(max(how.estimated.values())))}" if how.estimated else ""
 
 
 def _excluded(searched: Mapping[int, int]) -> str:

@@ -4,8 +4,13 @@
 Without a name, it repeats the survey for the protocols whose rules have changed since their last survey. A survey of
 all protocols takes some hours. The results are in harness/reference/survey.yaml. The documentation's page of releases
 and `epochfuzz explain releases` show them.
+
+With `--budget 10m`, a search for shorter schedules ends after ten minutes. With `--spark DIRECTORY`, Spark continues
+where a search ran out of time or memory: it keeps the states on disk, in a subdirectory for each search, and resumes a
+search that was stopped.
 """
 
+import argparse
 import functools
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,11 +21,13 @@ from typing import Any
 import yaml
 
 from epochfuzz.harness.cases.corpus import load_corpus
-from epochfuzz.harness.engine.explore.explore import Exploration, explore_each
+from epochfuzz.harness.cli.options import parse_duration
+from epochfuzz.harness.cli.output import BadInput
 from epochfuzz.harness.engine.shrink import shrink
 from epochfuzz.harness.engine.shrink.canonical import canonical
 from epochfuzz.harness.engine.walk.walk import Walker
 from epochfuzz.harness.findings.findings import breaches
+from epochfuzz.harness.lab.survey_search import Budget, SearchEnd, search
 from epochfuzz.harness.reference.explain import glossary
 from epochfuzz.harness.reference.releases import (
     FILE,
@@ -44,9 +51,8 @@ from epochfuzz.model.kafka.vocabulary.events import parse_schedule, schedule_tex
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, NAMED, RELEASES, Protocol
 from epochfuzz.model.kafka.vocabulary.state import initial
 
-MEMORY = 2 << 30  # bytes for a search within bounds; a search that needs more memory is not complete
-CERTIFIED_WITHIN = 6 << 30  # bytes for the search for shorter schedules, without bounds on records and epochs
-WITHIN_MEMORY = 5 << 30  # bytes for the search for shorter schedules within the bounds of WITHIN
+WITHIN_BOUNDS = Budget(memory=1 << 30)  # of a search within bounds; a search that needs more is not complete
+TO_SHORTEN = Budget(memory=4 << 30)  # of a search for shorter schedules
 
 CORPUS = Path(__file__).resolve().parents[2] / "corpus"
 
@@ -56,11 +62,13 @@ Kept = tuple[Configuration, tuple[str, ...]]  # a schedule that the project keep
 class Surveyor:
     """The survey of one protocol: searches for broken properties, and for the shortest schedules that break them.
 
-    `kept` has known schedules with their configurations. The survey runs them first.
+    `kept` has known schedules with their configurations. The survey runs them first. `budget` limits each search for
+    shorter schedules.
     """
 
-    def __init__(self, protocol: Protocol, kept: Sequence[Kept]) -> None:
+    def __init__(self, protocol: Protocol, kept: Sequence[Kept], budget: Budget = TO_SHORTEN) -> None:
         self.protocol = protocol
+        self.budget = budget
         self.broken: dict[str, Broken] = {}
         self.judged = set(applying(initial(protocol, Configuration())))
         self.complete: list[Configuration] = []
@@ -82,7 +90,8 @@ class Surveyor:
 
         The first searches have no bounds on records and epochs. For a property of the table of releases whose schedule
         is not certain to be the shortest after these searches, and fits in the bounds of WITHIN, searches within these
-        bounds follow. A search that a row already records is not repeated.
+        bounds follow. The method repeats no search that a row already records, unless the search ended early and the
+        row lacks the estimate for it.
         """
         for replicas in REPLICAS:
             self._look_for_shorter(replicas)
@@ -136,8 +145,8 @@ class Surveyor:
 
     def _search(self, settings: Configuration) -> None:
         """Search exhaustively, within the bounds of `settings`, for violations and for shorter schedules."""
-        ended = self._explore(settings, sorted(self.judged), MEMORY)
-        if not any(each.memory_exhausted for each in ended.values()):
+        ended = self._explore(settings, sorted(self.judged), WITHIN_BOUNDS)
+        if all(self._is_covered(name, each) for name, each in ended.items()):
             self.complete.append(settings)
 
     def _with_clients(self, settings: Configuration) -> None:
@@ -149,8 +158,8 @@ class Surveyor:
         ]
         if names:
             self.judged |= set(names)
-            ended = self._explore(settings, names, MEMORY)
-            if not any(each.memory_exhausted for each in ended.values()):
+            ended = self._explore(settings, names, WITHIN_BOUNDS)
+            if all(self._is_covered(name, each) for name, each in ended.items()):
                 self.complete.append(settings)
             free = replace(settings, replicas=3, records=Configuration.records, epochs=Configuration.epochs)
             self._walk(free, SCHEDULES_WITH_CLIENTS)
@@ -161,20 +170,42 @@ class Surveyor:
             names = [
                 name
                 for name, each in self.broken.items()
-                if replace(each.settings, replicas=replicas) == settings and replicas not in each.searched
+                if replace(each.settings, replicas=replicas) == settings
+                and (replicas not in each.searched or (not self._fits(name) and self._lacks_estimate(name, replicas)))
             ]
-            for name, length in self._excluded(self._explore(settings, names, CERTIFIED_WITHIN, bounded=False)):
-                self.broken[name].searched[replicas] = length
+            for name, end in self._explore(settings, names, self.budget, bounded=False).items():
+                self.broken[name].searched[replicas] = self._excluded(name, end, replicas)
 
     def _look_for_shorter_within(self, replicas: int) -> None:
         """Search for schedules shorter than the known ones, within the bounds of WITHIN, for the table of releases."""
         names = [
             name
             for name, each in self.broken.items()
-            if name in JUDGED and not each.is_minimal and replicas not in each.within and self._fits(name)
-        ]
-        for name, length in self._excluded(self._explore(replace(WITHIN, replicas=replicas), names, WITHIN_MEMORY)):
-            self.broken[name].within[replicas] = length
+            if name in JUDGED and not each.is_minimal and self._fits(name)
+            and (replicas not in each.within or self._lacks_estimate(name, replicas))
+        ]  # fmt: skip
+        for name, end in self._explore(replace(WITHIN, replicas=replicas), names, self.budget).items():
+            self.broken[name].within[replicas] = self._excluded(name, end, replicas)
+
+    def _lacks_estimate(self, name: str, replicas: int) -> bool:
+        """Return whether the length of the property's schedule is not proven, and no estimate says how far that is."""
+        known = self.broken[name]
+        bounds = known.within if self._fits(name) else known.searched
+        return name in JUDGED and not known.is_proven and (
+            bounds.get(replicas, 0) < len(known.events) and replicas not in known.estimated
+        )  # fmt: skip
+
+    def _excluded(self, name: str, end: SearchEnd, replicas: int) -> int:
+        """Return a length in events: the search excluded all shorter schedules. Records the estimate of the search."""
+        known = self.broken[name]
+        known.estimated.pop(replicas, None)
+        if name in JUDGED and end.states is not None:
+            known.estimated[replicas] = end.states
+        return len(known.events) if self._is_covered(name, end) else end.covered + 1
+
+    def _is_covered(self, name: str, end: SearchEnd) -> bool:
+        """Return whether a search covered all schedules that are shorter than the known schedule of a property."""
+        return end.shortest is not None or end.covered >= self._depth(name)
 
     def _fits(self, name: str) -> bool:
         """Return whether the property's shortest known schedule stays within the bounds of WITHIN."""
@@ -183,31 +214,25 @@ class Surveyor:
         schedule = parse_schedule(known.events)
         return shrink.breaking_prefix(schedule, self.protocol, settings, properties.named(name).bit) == schedule
 
-    def _excluded(self, ended: Mapping[str, Exploration]) -> Iterator[tuple[str, int]]:
-        """Yield each property of `ended`, with a length in events: the search excluded all shorter schedules."""
-        for name, result in ended.items():
-            yield name, result.depth + 1 if result.memory_exhausted else len(self.broken[name].events)
-
     def _explore(
-        self, settings: Configuration, names: Sequence[str], memory: int, *, bounded: bool = True
-    ) -> dict[str, Exploration]:
-        """Search exhaustively for violations of several properties. Returns the result of the search, by property name.
+        self, settings: Configuration, names: Sequence[str], budget: Budget, *, bounded: bool = True
+    ) -> dict[str, SearchEnd]:
+        """Search exhaustively for violations of several properties. Returns the end of the search, by property name.
 
-        `memory` bounds each search, in bytes. One search covers all properties that are checked after every event.
-        A property that is checked only at the end needs a search of its own.
+        One search covers all properties that are checked after every event. A property that is checked only at the end
+        needs a search of its own.
         """
         together = [name for name in names if not properties.named(name).at_end]
         alone = [[name] for name in names if properties.named(name).at_end]
-        ended: dict[str, Exploration] = {}
+        ended: dict[str, SearchEnd] = {}
         for group in ([together] if together else []) + alone:
             depths = {properties.named(name).bit: self._depth(name) for name in group}
-            deepest = max(depths.values())
-            within = settings if bounded else settings.bounded_by(deepest)
-            for wanted, result in explore_each(self.protocol, within, depths, memory).items():
+            within = settings if bounded else settings.bounded_by(max(depths.values()))
+            for wanted, end in search(self.protocol, within, depths, budget).items():
                 (name,) = properties.names(wanted)
-                ended[name] = result
-                if result.shortest is not None:
-                    self._note(wanted, settings, result.shortest)
+                ended[name] = end
+                if end.shortest is not None:
+                    self._note(wanted, settings, end.shortest)
         return ended
 
     def _depth(self, name: str) -> int:
@@ -289,6 +314,7 @@ def _plain(verdicts: ReleaseVerdicts) -> dict[str, Any]:
             "config": each.settings.changed(),
             "searched": each.searched,
             "within": each.within,
+            "estimated": each.estimated,
             "events": list(each.events),
         }
         for name, each in verdicts.broken.items()
@@ -319,32 +345,54 @@ def shortened(name: str, row: ReleaseVerdicts, kept: Sequence[Kept]) -> ReleaseV
     return replace(row, broken=surveyor.found())
 
 
-def deepened(name: str, row: ReleaseVerdicts) -> ReleaseVerdicts:
+def deepened(name: str, row: ReleaseVerdicts, budget: Budget = TO_SHORTEN) -> ReleaseVerdicts:
     """Return the survey's results for a protocol (`row`) after the searches for shorter schedules that it lacks."""
-    surveyor = Surveyor(NAMED[name], ())
+    surveyor = Surveyor(NAMED[name], (), budget)
     surveyor.broken = dict(row.broken)
     return replace(row, broken=surveyor.deepen())
 
 
-def main(wanted: Sequence[str]) -> None:
+def survey(wanted: Sequence[str], budget: Budget) -> None:
     """Survey the protocols named in `wanted`, or else the protocols of `stale`, and write the results to survey.yaml.
 
     Then search for shorter schedules, in all rows that lack such a search. The file is written after every row, so a
-    survey that was stopped goes on with the next row. A schedule of one protocol may break a property of another
+    survey that was stopped continues with the next row. A schedule of one protocol may break a property of another
     protocol in fewer events than the recorded schedule. Then the shorter schedule replaces the recorded schedule.
     """
     rows = dict(surveyed()) if FILE.exists() else {}
     for name in wanted or stale():
-        rows[name] = Surveyor(NAMED[name], kept()).survey()
+        rows[name] = Surveyor(NAMED[name], kept(), budget).survey()
         _write(rows)
     while True:
         for name in list(rows):
-            rows[name] = deepened(name, rows[name])
+            rows[name] = deepened(name, rows[name], budget)
             _write(rows)
             print(name, {each: len(how.events) for each, how in rows[name].broken.items()}, flush=True)
         if not any(beaten(rows, kept())):
             break
         rows = {name: shortened(name, row, kept()) for name, row in rows.items()}
+
+
+def main(words: Sequence[str]) -> None:
+    """Run a survey with the options of the command line. Ends the process with a message if an option is wrong."""
+    parser = argparse.ArgumentParser(prog="python -m epochfuzz.harness.lab.survey", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("protocols", nargs="*", metavar="PROTOCOL", help="a protocol to survey again")
+    parser.add_argument("--budget", metavar="TIME", help="the time for each search, such as 10m (default: no limit)")
+    parser.add_argument(
+        "--spark", type=Path, metavar="DIRECTORY", help="continue on Spark, with the states in DIRECTORY"
+    )
+    chosen = parser.parse_args(words)
+    unknown = [name for name in chosen.protocols if name not in GENERATIONS | RELEASES]
+    if unknown:
+        parser.error(f"unknown protocol: {', '.join(unknown)}; choose from {', '.join(GENERATIONS | RELEASES)}")
+    try:
+        budget = replace(TO_SHORTEN, spark=chosen.spark)
+        if chosen.budget is not None:
+            budget = replace(budget, seconds=parse_duration(chosen.budget, "--budget"))
+        survey(chosen.protocols, budget)
+    except BadInput as error:
+        sys.exit(f"error: {error}")
 
 
 if __name__ == "__main__":

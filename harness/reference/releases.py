@@ -53,13 +53,15 @@ class Broken:
 
     `searched` maps a number of replicas to a length in events. With that number of replicas, no schedule that is
     shorter than this length breaks the property, for any number of records and epochs. `within` is the same for
-    schedules with at most as many records and epoch changes as WITHIN has.
+    schedules with at most as many records and epoch changes as WITHIN has. If the last search ended too early for a
+    proof, `estimated` maps the number of replicas to the estimated number of states of the whole search.
     """
 
     settings: Configuration
     events: tuple[str, ...]
     searched: dict[int, int] = field(default_factory=dict)
     within: dict[int, int] = field(default_factory=dict)
+    estimated: dict[int, int] = field(default_factory=dict)
 
     @property
     def is_minimal(self) -> bool:
@@ -70,6 +72,11 @@ class Broken:
     def is_minimal_within(self) -> bool:
         """Return whether these searches prove that no schedule within the bounds of WITHIN is shorter."""
         return self._covers(self.within)
+
+    @property
+    def is_proven(self) -> bool:
+        """Return whether the searches prove that no schedule is shorter, for any bounds or within those of WITHIN."""
+        return self.is_minimal or self.is_minimal_within
 
     def _covers(self, searched: dict[int, int]) -> bool:
         return all(searched.get(replicas, 0) >= len(self.events) for replicas in REPLICAS)
@@ -225,5 +232,11 @@ def _verdicts(
     return ReleaseVerdicts(found, tuple(judged), tuple(Configuration(**each) for each in complete), digest)
 
 
-def _broken(config: dict[str, Any], events: list[str], searched: dict[int, int], within: dict[int, int]) -> Broken:
-    return Broken(Configuration(**config), tuple(events), searched, within)
+def _broken(
+    config: dict[str, Any],
+    events: list[str],
+    searched: dict[int, int],
+    within: dict[int, int],
+    estimated: dict[int, int] | None = None,
+) -> Broken:
+    return Broken(Configuration(**config), tuple(events), searched, within, estimated or {})

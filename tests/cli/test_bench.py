@@ -101,7 +101,7 @@ def test_the_detection_table_starts_with_the_hardest_mutant_and_marks_misses():
     lines = results.detection_table(made()).splitlines()
     assert [line.split(" | ")[0] for line in lines[2:4]] == [f"| {HARD.name}", f"| {EASY.name}"]
     assert "| 20 / 900, 0.5 s | > / >, 0.5 s |" in lines[2]
-    assert "swarm for 1, uniform for 1, of 2" in lines[-1]
+    assert ": swarm 1, uniform 1, of 2" in lines[-1]
 
 
 def test_the_summary_has_a_row_for_the_mutants_held_out_from_tuning():

@@ -212,9 +212,10 @@ def test_a_search_within_bounds_finds_a_shorter_schedule_and_proves_that_none_is
 
 
 def test_a_search_that_a_row_of_the_survey_records_is_not_repeated(monkeypatch):
-    monkeypatch.setattr(survey, "explore_each", lambda *searched: pytest.fail(f"searched {searched}"))
+    monkeypatch.setattr(survey, "search", lambda *searched: pytest.fail(f"searched {searched}"))
     row = surveyed()["kip-101"]
-    searched = {name: replace(how, searched={2: 3, 3: 3}, within={2: 4, 3: 4}) for name, how in row.broken.items()}
+    ended = {"searched": {2: 3, 3: 3}, "within": {2: 4, 3: 4}, "estimated": {2: 5, 3: 6}}
+    searched = {name: replace(how, **ended) for name, how in row.broken.items()}
     assert survey.deepened("kip-101", replace(row, broken=searched)).broken == searched
 
 
@@ -233,7 +234,7 @@ def test_exhaustive_search_finds_no_schedule_shorter_than_in_the_survey(name):
         depths = {
             BY_NAME[each].bit: len(how.events) - 1 for each, how in row.broken.items() if not BY_NAME[each].at_end
         }
-        ended = explore_each(NAMED[name], settings, depths, survey.MEMORY)
+        ended = explore_each(NAMED[name], settings, depths, survey.WITHIN_BOUNDS.memory)
         assert all(each.shortest is None for each in ended.values())
 
 

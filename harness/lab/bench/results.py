@@ -212,7 +212,7 @@ def summary(results: Measurements) -> str:
     minimal_ones = len(results.reproduced) - len(results.not_minimal)
     shrinking = Spread.of([each.seconds for each in results.reproduced])
     rows.append((
-        "reproducers certified as short as proven possible",
+        "shrunk failures that are as short as the proven shortest schedule",
         f"{minimal_ones} of {len(results.reproduced)}, {sum(r.bounded for r in results.reproduced)} within bounds",
         f"shrunk and certified in {shrinking.median:.2g} s (at most {shrinking.greatest:.0f})",
     ))  # fmt: skip
@@ -259,7 +259,8 @@ def search_table(results: Measurements) -> str:
     """Return a Markdown table of the search speed on one core and on all cores, with and without symmetry."""
     rows = [
         (
-            f"{each.settings.replicas} replicas, {each.settings.records} records, {each.settings.epochs} epoch changes",
+            f"{each.settings.replicas} replicas, {each.settings.records} record{'s' * (each.settings.records != 1)},"
+            f" {each.settings.epochs} epoch changes",
             "yes" if each.symmetric else "no",
             f"{each.found.states:,}",
             f"{each.bytes_per_state:.0f}",
@@ -299,12 +300,11 @@ def detection_table(results: Measurements) -> str:
     most = ", ".join(f"{each.most:,} for {name}" for name, each in by_defect[hardest[0]].items())
     return (
         f"{markdown.table(head, rows)}\n\nThe {len(rows)} hardest of the {len(by_defect)} measured mutants. A cell has"
-        " the median and the 95th percentile of the schedules until a violation, over the seeds, and the median of the"
-        " seconds of processor time. `>` means that the strategy missed the mutant within its limit:"
-        f" {most}. *Events* is the length of a shortest schedule. The mutants that were held out had no part in the"
-        " last tuning of weights. Fewest schedules, ties included: "
-        + ", ".join(f"{name} for {count}" for name, count in won.items())
-        + f", of {len(by_defect)}.\n"
+        " two numbers of schedules until a violation, the median and the 95th percentile over the seeds, and the median"
+        " processor time. `>` means that the strategy missed the mutant within its limit:"
+        f" {most}. *Events* is the length of a shortest schedule. The last tuning of weights did not use the mutants"
+        " that were held out. Number of mutants for which each strategy needed the fewest schedules (ties count for"
+        " each strategy): " + ", ".join(f"{name} {count}" for name, count in won.items()) + f", of {len(by_defect)}.\n"
     )
 
 
