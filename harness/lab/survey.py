@@ -174,7 +174,8 @@ class Surveyor:
                 and (replicas not in each.searched or (not self._fits(name) and self._lacks_estimate(name, replicas)))
             ]
             for name, end in self._explore(settings, names, self.budget, bounded=False).items():
-                self.broken[name].searched[replicas] = self._excluded(name, end, replicas)
+                searched = self.broken[name].searched
+                searched[replicas] = max(searched.get(replicas, 0), self._excluded(name, end, replicas))
 
     def _look_for_shorter_within(self, replicas: int) -> None:
         """Search for schedules shorter than the known ones, within the bounds of WITHIN, for the table of releases."""
@@ -185,7 +186,8 @@ class Surveyor:
             and (replicas not in each.within or self._lacks_estimate(name, replicas))
         ]  # fmt: skip
         for name, end in self._explore(replace(WITHIN, replicas=replicas), names, self.budget).items():
-            self.broken[name].within[replicas] = self._excluded(name, end, replicas)
+            within = self.broken[name].within
+            within[replicas] = max(within.get(replicas, 0), self._excluded(name, end, replicas))
 
     def _lacks_estimate(self, name: str, replicas: int) -> bool:
         """Return whether the length of the property's schedule is not proven, and no estimate says how far that is."""

@@ -68,13 +68,16 @@ class Growth:
         if time.monotonic() > self.deadline:
             raise TimeEnded
 
-    def estimate(self, depth: int) -> int:
+    def estimate(self, depth: int) -> int | None:
         """Estimate the number of states that a search for schedules of up to `depth` events keeps.
 
         The estimate assumes that the number of states grows by the same factor with each event. Within bounds on
-        records and epochs, the factor decreases, so the estimate is then too high.
+        records and epochs, the factor decreases, so the estimate is then too high. Returns None if the search has not
+        tried all schedules of one event.
         """
-        factor = self.states[self.depth] / self.states[max(self.depth - 1, 0)]
+        if self.depth == 0:
+            return None
+        factor = self.states[self.depth] / self.states[self.depth - 1]
         # The search does not keep the states at the largest depth.
         return round(self.states[self.depth] * factor ** max(0, depth - 1 - self.depth))
 

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from epochfuzz.harness.commands import explain as command
 from epochfuzz.harness.engine.explore.explore import explore, explore_each
 from epochfuzz.harness.lab import survey
+from epochfuzz.harness.lab.survey_search import SearchEnd
 from epochfuzz.harness.reference import checked, releases
 from epochfuzz.harness.reference.releases import Broken, ReleaseVerdicts, surveyed
 from epochfuzz.harness.reference.rules_digest import leave_out_unread, rules_digest
@@ -214,9 +215,20 @@ def test_a_search_within_bounds_finds_a_shorter_schedule_and_proves_that_none_is
 def test_a_search_that_a_row_of_the_survey_records_is_not_repeated(monkeypatch):
     monkeypatch.setattr(survey, "search", lambda *searched: pytest.fail(f"searched {searched}"))
     row = surveyed()["kip-101"]
-    ended = {"searched": {2: 3, 3: 3}, "within": {2: 4, 3: 4}, "estimated": {2: 5, 3: 6}}
-    searched = {name: replace(how, **ended) for name, how in row.broken.items()}
+    searched = {
+        name: replace(how, searched={2: 3, 3: 3}, within={2: 4, 3: 4}, estimated={2: 5, 3: 6})
+        for name, how in row.broken.items()
+    }
     assert survey.deepened("kip-101", replace(row, broken=searched)).broken == searched
+
+
+def test_a_search_that_ends_with_its_time_records_its_depth_and_an_estimate(monkeypatch):
+    row = surveyed()["hw"]
+    lost = replace(row.broken["no-committed-loss"], searched={3: 8}, within={})
+    monkeypatch.setattr(survey, "search", lambda *searched: {BY_NAME["no-committed-loss"].bit: SearchEnd(None, 6, 900)})
+    found = survey.deepened("hw", replace(row, broken={"no-committed-loss": lost})).broken["no-committed-loss"]
+    assert found == replace(lost, searched={2: 7, 3: 8}, within={2: 7, 3: 7}, estimated={2: 900, 3: 900})
+    assert not found.is_proven
 
 
 @pytest.mark.parametrize("settings", [{"power_loss": True}, {"acks": "1"}, {"min_insync_replicas": 2}])
