@@ -34,8 +34,8 @@ SEED = 0x9E3779B97F4A7C15  # the hash of no words
 
 def cut_of(halves: int) -> int:
     """Return the number of 32-bit halves in the left part of a key that has `halves` halves."""
-    # A quarter of the key on the right needed the least memory for the keys of 2 and 3 replicas.
-    return halves - max(1, round(halves / 4))
+    # Three halves on the right needed the least memory for most protocols and bounds, and two for keys of five halves.
+    return halves - max(min(3, halves // 2), halves // 4)
 
 
 class Parts:
