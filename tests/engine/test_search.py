@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from epochfuzz.harness.engine.explore.expansion import sort_by_shard
-from epochfuzz.harness.engine.explore.explore import Exploration, NotConfirmed, confirm, explore, explore_each
+from epochfuzz.harness.engine.explore.explore import Exploration, NotConfirmed, confirm, explore, explored
 from epochfuzz.harness.engine.explore.parts import cut_of
 from epochfuzz.harness.engine.explore.shards import SHARDS, row_of
 from epochfuzz.harness.engine.explore.visited import Visited, hash_of
@@ -59,7 +59,7 @@ def test_a_search_gives_equal_results_on_threads_and_grows_with_its_depth() -> N
 
 
 def test_a_joint_search_stops_at_a_separate_depth_for_each_property() -> None:
-    both = explore_each(PATIENT, SETTINGS, {LOSS: 5, AGREEMENT: 3})
+    both = dict(explored(PATIENT, SETTINGS, {LOSS: 5, AGREEMENT: 3}))
     assert [(each.depth, each.shortest) for each in (both[LOSS], both[AGREEMENT])] == [(5, None), (3, None)]
 
 

@@ -124,17 +124,6 @@ def explore(
         return dict(search.run({wanted: inf if depth is None else depth}, report))[wanted]
 
 
-def explore_each(
-    protocol: Protocol, settings: Settings, depths: Mapping[int, int], memory: int = DEFAULT_MEMORY
-) -> dict[int, Exploration]:
-    """Search once for several sets of properties, each to its own depth. Returns the result for each set.
-
-    A key of `depths` is a set of properties, with a bit for each, and no property is in two sets. The value is the
-    depth in events. Raises the same errors as `explore`.
-    """
-    return dict(explored(protocol, settings, depths, memory))
-
-
 def explored(
     protocol: Protocol,
     settings: Settings,
@@ -142,9 +131,11 @@ def explored(
     memory: int = DEFAULT_MEMORY,
     report: Callable[[SearchProgress], None] = lambda progress: None,
 ) -> Iterator[tuple[int, Exploration]]:
-    """Yield (set of properties, result) as soon as a result of `explore_each` is known.
+    """Search once for several sets of properties, each to its own depth. Yields (set of properties, result).
 
-    `report` receives the progress of the search, and may end the search with an exception.
+    A key of `depths` is a set of properties, with a bit for each, and no property is in two sets. The value is the
+    depth in events. The function yields each result as soon as it is known. `report` receives the progress of the
+    search, and may end the search with an exception. Raises the same errors as `explore`.
     """
     with Threads(min(cores(), CHUNKS)) as threads:
         yield from _Search((protocol,), settings, sum(depths), memory, NOTHING_MET, threads, True, b"").run(
