@@ -83,7 +83,7 @@ For = Annotated[
     typer.Option(
         "--for",
         metavar="DURATION",
-        help="With --exhaustive or --campaign: the time limit, such as 60s or 8h.",
+        help="With either --exhaustive or --campaign: the time limit, such as 60s or 8h.",
     ),
 ]
 MaxFailures = Annotated[

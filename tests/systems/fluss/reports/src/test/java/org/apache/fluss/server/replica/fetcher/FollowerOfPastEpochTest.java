@@ -51,6 +51,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -77,6 +78,7 @@ class FollowerOfPastEpochTest {
     private static ZooKeeperClient zkClient;
 
     private final TableBucket tb = new TableBucket(DATA1_TABLE_ID, 0);
+    private final TableBucket otherBucket = new TableBucket(DATA1_TABLE_ID, 1);
     private final Map<Integer, ReplicaManager> servers = new HashMap<>();
     private final Map<Integer, LogManager> logManagers = new HashMap<>();
     private final Map<Integer, ReplicaFetcherThread> fetchers = new HashMap<>();
@@ -197,6 +199,37 @@ class FollowerOfPastEpochTest {
                 .containsExactly("m0");
     }
 
+    @Test
+    void testFollowerAppendsLateResponseAtWrongOffset() throws Exception {
+        startServers(2);
+        // Server 2 also follows server 1 in another bucket, so server 2 keeps its fetcher thread.
+        notifyLeader(otherBucket, 1, 1, 0);
+        notifyLeader(otherBucket, 2, 1, 0);
+
+        // Server 2 fetches from offset 0. The network delays the response, which contains m0.
+        append(1, "m0");
+        CompletableFuture<Void> network = new CompletableFuture<>();
+        CompletableFuture<Void> fetch = fetch(2, network);
+
+        // Server 2 is elected, and commits m1 at offset 0.
+        notifyLeader(2, 2, 1);
+        CompletableFuture<List<ProduceLogResultForBucket>> m1 = append(2, "m1");
+        notifyLeader(1, 2, 1);
+        fetch(1);
+        fetch(1);
+        assertThat(isAcknowledged(m1)).isTrue();
+
+        // Server 1 is elected again, and server 2 follows server 1 from offset 1. Server 2 then
+        // receives the response, whose record has offset 0.
+        notifyLeader(1, 1, 2);
+        notifyLeader(2, 1, 2);
+        network.complete(null);
+        fetch.get(10, TimeUnit.SECONDS);
+        assertThat(log(2))
+                .as("leader 1 does not have m0, and server 2 in the ISR has appended m0 after m1")
+                .isEqualTo(log(1));
+    }
+
     private void electServer2() throws Exception {
         for (int server = 1; server <= 3; server++) {
             notifyLeader(server, 2, 1);
@@ -252,8 +285,24 @@ class FollowerOfPastEpochTest {
         return replicaManager;
     }
 
-    /** A server learns who leads. A follower truncates its log, and gets a fetcher for its leader. */
+    /** A server learns who leads. A follower truncates its log, and follows its leader. */
     private void notifyLeader(int server, int leader, int leaderEpoch) throws Exception {
+        notifyLeader(tb, server, leader, leaderEpoch);
+    }
+
+    private void notifyLeader(TableBucket bucket, int server, int leader, int leaderEpoch)
+            throws Exception {
+        if (server != leader) {
+            // Fluss uses a fetcher that exists, so no fetcher thread starts.
+            fetchers.put(
+                    server,
+                    servers.get(server)
+                            .getReplicaFetcherManager()
+                            .getFetcherThreadMap()
+                            .computeIfAbsent(
+                                    new ReplicaFetcherManager.ServerIdAndFetcherId(leader, 0),
+                                    id -> createFetcher(server, leader)));
+        }
         List<Integer> all =
                 IntStream.rangeClosed(1, servers.size()).boxed().collect(Collectors.toList());
         servers.get(server)
@@ -262,7 +311,7 @@ class FollowerOfPastEpochTest {
                         Collections.singletonList(
                                 new NotifyLeaderAndIsrData(
                                         PhysicalTablePath.of(DATA1_TABLE_PATH),
-                                        tb,
+                                        bucket,
                                         all,
                                         new LeaderAndIsr(
                                                 leader,
@@ -272,27 +321,14 @@ class FollowerOfPastEpochTest {
                                                 leaderEpoch))),
                         results ->
                                 assertThat(results).allMatch(result -> result.succeeded()));
-        fetchers.remove(server);
-        if (server != leader) {
-            ServerNode follower =
-                    new ServerNode(server, "localhost", 1, ServerType.TABLET_SERVER, "rack");
-            ReplicaFetcherThread fetcher =
-                    new ReplicaFetcherThread(
-                            "test-fetcher-thread",
-                            servers.get(server),
-                            new TestingLeaderEndpoint(
-                                    new Configuration(), servers.get(leader), follower),
-                            0);
-            fetcher.addBuckets(
-                    Collections.singletonMap(
-                            tb,
-                            new InitialFetchStatus(
-                                    DATA1_TABLE_ID,
-                                    DATA1_TABLE_PATH,
-                                    leader,
-                                    replica(server).getLocalLogEndOffset())));
-            fetchers.put(server, fetcher);
-        }
+    }
+
+    private ReplicaFetcherThread createFetcher(int server, int leader) {
+        return new ReplicaFetcherThread(
+                "test-fetcher-thread",
+                servers.get(server),
+                new SlowLeaderEndpoint(leader, servers.get(leader), server),
+                0);
     }
 
     private CompletableFuture<List<ProduceLogResultForBucket>> append(int leader, String record)
@@ -319,6 +355,18 @@ class FollowerOfPastEpochTest {
     /** A follower sends one fetch to its leader, and handles the response. */
     private void fetch(int follower) {
         fetchers.get(follower).doWork();
+    }
+
+    /** A leader serves a fetch. The follower gets the response when {@code network} completes. */
+    private CompletableFuture<Void> fetch(int follower, CompletableFuture<Void> network)
+            throws Exception {
+        ReplicaFetcherThread fetcher = fetchers.get(follower);
+        SlowLeaderEndpoint leader = (SlowLeaderEndpoint) fetcher.getLeader();
+        leader.network = network;
+        leader.served = new CompletableFuture<>();
+        CompletableFuture<Void> fetch = CompletableFuture.runAsync(fetcher::doWork);
+        leader.served.get(10, TimeUnit.SECONDS);
+        return fetch;
     }
 
     private Replica replica(int server) {
@@ -368,5 +416,32 @@ class FollowerOfPastEpochTest {
             }
         }
         return values;
+    }
+
+    /** The leader in the same process, with a network that can delay responses. */
+    private static final class SlowLeaderEndpoint extends TestingLeaderEndpoint {
+        private final int leader;
+        private CompletableFuture<Void> served = new CompletableFuture<>();
+        private CompletableFuture<Void> network = CompletableFuture.completedFuture(null);
+
+        private SlowLeaderEndpoint(int leader, ReplicaManager leaderManager, int follower) {
+            super(
+                    new Configuration(),
+                    leaderManager,
+                    new ServerNode(follower, "localhost", 1, ServerType.TABLET_SERVER, "rack"));
+            this.leader = leader;
+        }
+
+        @Override
+        public int leaderServerId() {
+            return leader;
+        }
+
+        @Override
+        public CompletableFuture<FetchData> fetchLog(FetchLogContext context) {
+            CompletableFuture<FetchData> response = super.fetchLog(context);
+            served.complete(null);
+            return network.thenCompose(ignored -> response);
+        }
     }
 }
