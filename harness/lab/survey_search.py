@@ -51,7 +51,7 @@ class TimeEnded(Exception):
 
 
 @dataclass
-class Growth:
+class StateGrowth:
     """The number of states of a search, by distance from the start: `states[d]` are at most d events away."""
 
     deadline: float
@@ -89,7 +89,7 @@ def search(
 
     A key of `depths` is a property's bit, and the value is the number of events. Returns a SearchEnd for each key.
     """
-    growth = Growth(time.monotonic() + budget.seconds)
+    growth = StateGrowth(time.monotonic() + budget.seconds)
     ended: dict[int, SearchEnd] = {}
     with show_search(console(json_wanted=False)) as progress:
 

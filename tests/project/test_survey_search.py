@@ -6,7 +6,7 @@ import pytest
 
 from epochfuzz.harness.engine.explore.explore import SearchProgress
 from epochfuzz.harness.lab import survey
-from epochfuzz.harness.lab.survey_search import Budget, Growth, SearchEnd, search
+from epochfuzz.harness.lab.survey_search import Budget, SearchEnd, StateGrowth, search
 from epochfuzz.harness.reference import releases
 from epochfuzz.model.kafka.contract.properties import BY_NAME
 from epochfuzz.model.kafka.vocabulary.protocols import NAMED
@@ -18,7 +18,7 @@ def test_a_search_covers_only_complete_levels_when_its_time_ends():
 
 
 def test_the_growth_of_a_search_estimates_the_states_of_a_deeper_search():
-    growth = Growth(deadline=inf)
+    growth = StateGrowth(deadline=inf)
     for depth, states in [(0, 3), (1, 5), (1, 9), (2, 20)]:
         growth.note(SearchProgress(depth, states, 0, 0))
     assert growth.states == {0: 1, 1: 3, 2: 9}
