@@ -228,7 +228,7 @@ def _unproven() -> Iterator[str]:
         " with fewer events breaks the property. *Within bounds* is a lower bound for schedules with at most"
         f" {releases.WITHIN.records} records and {releases.WITHIN.epochs} epoch changes. The cell *within bounds* is"
         " empty if the shortest known schedule needs more records or epoch changes. *States* estimates the size of the"
-        " search that would decide the cell. A search of a thousand million states takes about 25 GB."
+        " search that would decide the cell. A state takes about 22 bytes."
     )
     head = ("property", "shortest known", "any", "within bounds", "states", "protocols")
     yield markdown.table(head, [[*row, _span(names)] for row, names in sorted(same.items())])
