@@ -123,6 +123,19 @@ def test_visited_states_have_the_keys_that_were_added() -> None:
     assert {bytes(key) for key in stored} == {bytes(key) for key in keys}
 
 
+def test_visited_states_tell_keys_with_equal_hashes_apart() -> None:
+    keys = np.zeros((20, 4), np.uint32)
+    keys[:10, 0] = keys[10:, 3] = np.arange(10)  # keys that differ in one part only
+    outbox = outbox_of(keys, chunks=1)
+    outbox[1][:] = 0
+    sort_by_shard(outbox[1][0], len(keys), outbox[3][0], outbox[4][0])
+    visited = Visited(halves=4, memory=1 << 20)
+    with Threads(1) as threads:
+        assert visited.add(outbox, 1, threads)
+        assert visited.add(outbox, 1, threads)
+    assert visited.size == 19
+
+
 def test_visited_states_reject_states_that_exceed_the_memory() -> None:
     keys = np.arange(4 << 16, dtype=np.uint32).reshape(-1, 4)
     visited = Visited(halves=4, memory=1 << 20)

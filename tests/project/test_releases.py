@@ -222,12 +222,22 @@ def test_a_search_that_a_row_of_the_survey_records_is_not_repeated(monkeypatch):
     assert survey.deepened("kip-101", replace(row, broken=searched)).broken == searched
 
 
-def test_a_search_that_ends_with_its_time_records_its_depth_and_an_estimate(monkeypatch):
+@pytest.mark.parametrize(
+    ("within", "expected"),
+    [
+        (releases.WITHIN, {"searched": {2: 7, 3: 8}, "within": {2: 7, 3: 9}}),
+        (Configuration(records=1, epochs=1), {"searched": {2: 7, 3: 8}, "within": {3: 9}}),
+    ],
+)
+def test_a_search_that_ends_with_its_time_records_an_estimate_and_keeps_deeper_results(within, expected, monkeypatch):
+    monkeypatch.setattr(survey, "WITHIN", within)
     row = surveyed()["hw"]
-    lost = replace(row.broken["no-committed-loss"], searched={3: 8}, within={})
-    monkeypatch.setattr(survey, "search", lambda *searched: {BY_NAME["no-committed-loss"].bit: SearchEnd(None, 6, 900)})
-    found = survey.deepened("hw", replace(row, broken={"no-committed-loss": lost})).broken["no-committed-loss"]
-    assert found == replace(lost, searched={2: 7, 3: 8}, within={2: 7, 3: 7}, estimated={2: 900, 3: 900})
+    events = ("crash B", "restart B", "notify B", *row.broken["no-divergence"].events)
+    diverged = replace(row.broken["no-divergence"], events=events, searched={3: 8}, within={3: 9})
+    monkeypatch.setattr(survey, "search", lambda *searched: {BY_NAME["no-divergence"].bit: SearchEnd(None, 6, 900)})
+    found = survey.deepened("hw", replace(row, broken={"no-divergence": diverged})).broken["no-divergence"]
+    assert (found.searched, found.within) == (expected["searched"], expected["within"])
+    assert found.estimated == {2: 900, 3: 900}
     assert not found.is_proven
 
 
