@@ -233,7 +233,7 @@ def test_a_search_that_ends_with_its_time_records_an_estimate_and_keeps_deeper_r
     monkeypatch.setattr(survey, "WITHIN", within)
     row = surveyed()["hw"]
     events = ("crash B", "restart B", "notify B", *row.broken["no-divergence"].events)
-    diverged = replace(row.broken["no-divergence"], events=events, searched={3: 8}, within={3: 9})
+    diverged = replace(row.broken["no-divergence"], events=events, searched={3: 8}, within={3: 9}, estimated={})
     monkeypatch.setattr(survey, "search", lambda *searched: {BY_NAME["no-divergence"].bit: SearchEnd(None, 6, 900)})
     found = survey.deepened("hw", replace(row, broken={"no-divergence": diverged})).broken["no-divergence"]
     assert (found.searched, found.within) == (expected["searched"], expected["within"])
