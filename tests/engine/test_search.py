@@ -8,7 +8,6 @@ import pytest
 
 from epochfuzz.harness.engine.explore.expansion import sort_by_shard
 from epochfuzz.harness.engine.explore.explore import Exploration, NotConfirmed, confirm, explore, explored
-from epochfuzz.harness.engine.explore.parts import cut_of
 from epochfuzz.harness.engine.explore.shards import SHARDS, row_of
 from epochfuzz.harness.engine.explore.visited import Visited, hash_of
 from epochfuzz.harness.engine.keys.packing import DoesNotFit
@@ -149,8 +148,8 @@ def test_visited_states_reject_states_that_exceed_the_memory() -> None:
 
 def outbox_of(keys: np.ndarray, chunks: int) -> tuple[np.ndarray, ...]:
     """Return an outbox (see Expansion) with these keys in a number of chunks of one size."""
-    room, cut = len(keys) // chunks, cut_of(keys.shape[1])
-    hashes = hash_of(keys, np.arange(len(keys)), cut).reshape(chunks, room)
+    room = len(keys) // chunks
+    hashes = hash_of(keys, np.arange(len(keys))).reshape(chunks, room)
     order, starts = np.zeros((chunks, room), np.int32), np.zeros((chunks, SHARDS + 1), np.int64)
     for chunk in range(chunks):
         sort_by_shard(hashes[chunk], room, order[chunk], starts[chunk])

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from epochfuzz.harness.engine.explore.parts import LEFT, RIGHT, cut_of
+from epochfuzz.harness.engine.explore.parts import LEFT, RIGHT
 from epochfuzz.harness.engine.explore.shards import SHARDS, Array, number_bits, row_of, shard_of
 from epochfuzz.harness.engine.explore.visited import Stored, hash_of, look_up
 from epochfuzz.harness.engine.keys import packing, symmetry
@@ -122,7 +122,7 @@ class Expansion:
         """
         records, views = self._records[0]
         records[0] = [p.to_record()[()] for p in states]
-        self._key_of(views, self.tables, renaming, cut_of(self.halves), self.outbox)
+        self._key_of(views, self.tables, renaming, self.outbox)
         return self.outbox[0][0]
 
     def expand(
@@ -195,7 +195,7 @@ def unpack(stored, row, key, tables, views, slot):  # type: ignore[no-untyped-de
 
 
 @kernel_of_model
-def key_of(views, tables, renaming_tables, cut, outbox):  # type: ignore[no-untyped-def]
+def key_of(views, tables, renaming_tables, outbox):  # type: ignore[no-untyped-def]
     """Pack the states in slot 0 of the memory, one for each protocol, into a key at the first place of an outbox."""
     new_keys, hashes, parents, order, starts, _ = outbox
     words = tables[0]
@@ -205,7 +205,7 @@ def key_of(views, tables, renaming_tables, cut, outbox):  # type: ignore[no-unty
     key = np.zeros(protocols * words, np.int64)
     pack(views, 0, tables, renaming_tables, symmetry.room(renaming_tables, words), key)
     split(key, new_keys, 0)
-    hashes[0, 0] = hash_of(new_keys, 0, cut)
+    hashes[0, 0] = hash_of(new_keys, 0)
     parents[0, 0] = 0
     sort_by_shard(hashes[0], 1, order[0], starts[0])
 
@@ -266,9 +266,7 @@ def broken_at_end(records, slot, i):  # type: ignore[no-untyped-def]
     return MODEL.judgement.end(records[_HEALED, i])
 
 
-def successors(  # type: ignore[no-untyped-def]
-    records, views, tables, renaming_tables, room, alphabet, met, key, keys, cut, hashes, vias
-):
+def successors(records, views, tables, renaming_tables, room, alphabet, met, key, keys, hashes, vias):  # type: ignore[no-untyped-def]
     """Apply every event to the states in slot 0, and write the resulting successors. Returns two numbers.
 
     Successor i goes to slot _FIRST + i, its key to `keys[i]`, the key's hash to `hashes[i]`, and its event to
@@ -285,7 +283,7 @@ def successors(  # type: ignore[no-untyped-def]
             met[MODEL.points.of(records[slot, 0], event, before)] = 1
         outside |= pack(views, slot, tables, renaming_tables, room, key)
         split(key, keys, count)
-        hashes[count] = hash_of(keys, count, cut)
+        hashes[count] = hash_of(keys, count)
         vias[count] = event
         count += 1
         copy_states(records, slot + 1)
@@ -330,7 +328,6 @@ def expand(  # type: ignore[no-untyped-def]
     words = tables[0]
     key = np.zeros(records.shape[1] * words, np.int64)
     room = symmetry.room(renaming_tables, words)
-    cut = stored[1].shape[1]
     next_keys = np.empty((alphabet.shape[0], new_keys.shape[1]), np.uint32)
     next_hashes = np.empty(alphabet.shape[0], np.uint64)
     next_vias = np.empty(alphabet.shape[0], np.uint8)
@@ -351,7 +348,7 @@ def expand(  # type: ignore[no-untyped-def]
         number += 1
         unpack(stored, row, key, tables, views, 0)
         following, outside = successors(
-            records, views, tables, renaming_tables, room, alphabet, met, key, next_keys, cut, next_hashes, next_vias
+            records, views, tables, renaming_tables, room, alphabet, met, key, next_keys, next_hashes, next_vias
         )
         applied += following
         if outside != 0:

@@ -46,17 +46,6 @@ class Parts:
         self._side, self._first = side, cut if side == RIGHT else 0
         self.shards = Shards(halves - cut if side == RIGHT else cut, memory)
 
-    def coming(self, box: "PartBox", chunks: int) -> Counts:
-        """Return the number of parts in the first `chunks` chunks, for each shard. A part can be there repeatedly."""
-        return box.counts[:chunks, self._side].sum(axis=0)
-
-    def has_room_for(self, coming: Counts, spare: int, threads: Threads) -> bool:
-        """Enlarge the hash tables for more parts. Returns False if the tables would exceed the memory."""
-        fill, shards = compiled(fill_parts), self.shards
-        return shards.has_room_for(
-            coming, spare, threads, lambda table, *some: fill(shards.rows, shards.sizes, table, *some)
-        )
-
     def add(self, box: "PartBox", outbox: tuple[Array, ...], chunks: int, threads: Threads) -> None:
         """Add the parts in the first `chunks` chunks of an outbox. Writes their indexes to `box.indexes`."""
         tasks = min(threads.jobs, SHARDS) if chunks > 1 else 1

@@ -63,13 +63,12 @@ class Shards:
     def _bytes_of(self, sizes: Counts) -> int:
         return int((-(-sizes // BLOCK)).sum()) * BLOCK * self.rows.shape[1] * self.rows.itemsize
 
-    def has_room_for(
-        self, coming: Counts, spare: int, threads: Threads, fill: Callable[[Array, int, int], None]
-    ) -> bool:
+    def enlarge(self, coming: Counts, spare: int, threads: Threads, fill: Callable[..., None], keys: Any) -> bool:
         """Enlarge the hash tables for more rows. Returns False if the tables would exceed the memory.
 
         `coming` has the number of these rows for each shard, and `spare` is the size of the free memory in bytes.
-        `fill(table, first, last)` enters the rows of the shards from `first` to `last` (exclusive) into a new table.
+        `fill(keys, sizes, table, first, last)` is a kernel that enters the rows of the shards from `first` to `last`
+        (exclusive) into a new table. `keys` is the argument from which the kernel reads the contents of the rows.
         """
         most = int((self.sizes + coming).max())
         if most > self.limit:
@@ -86,7 +85,7 @@ class Shards:
             return False
         self.table = np.zeros((SHARDS, grown), np.uint32)
         tasks = SHARDS if self.size > BLOCK * SHARDS else 1
-        threads.run(tasks, lambda task, _: fill(self.table, *shards_of(task, tasks)))
+        threads.run(tasks, lambda task, _: fill(keys, self.sizes, self.table, *shards_of(task, tasks)))
         return True
 
 
@@ -101,10 +100,10 @@ def shards_of(task: int, tasks: int) -> tuple[int, int]:
 
 
 def row_of(shard, i):  # type: ignore[no-untyped-def]
-    """Return the index in `keys` of row i of a shard.
+    """Return the index of row i of a shard.
 
-    A block is a run of consecutive rows of one shard. The blocks of all shards take turns in `keys`, so that a small
-    search touches little memory.
+    A block is a run of consecutive rows of one shard. The blocks of all shards take turns, so that a small search
+    touches little memory.
     """
     return ((i >> BLOCK_BITS) * SHARDS + shard) << BLOCK_BITS | (i & (BLOCK - 1))
 

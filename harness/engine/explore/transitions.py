@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from epochfuzz.harness.engine.explore.expansion import CHUNK, NEW, Expansion, Level
 from epochfuzz.harness.engine.explore.explore import DEFAULT_MEMORY, SearchProgress, prepared, visit
-from epochfuzz.harness.engine.explore.parts import cut_of
 from epochfuzz.harness.engine.explore.retrace import NOTHING_MET, NOTHING_VISITED
 from epochfuzz.harness.engine.explore.shards import SHARDS, row_of
 from epochfuzz.harness.engine.explore.visited import Visited, hash_of
@@ -99,7 +98,7 @@ def transitions(
 
 
 def _hashes(keys: npt.NDArray[np.uint32]) -> Hashes:
-    return hash_of(keys, np.arange(len(keys)), cut_of(keys.shape[1]))
+    return hash_of(keys, np.arange(len(keys)))
 
 
 def _rows(level: Level) -> npt.NDArray[np.int64]:

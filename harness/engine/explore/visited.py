@@ -4,10 +4,13 @@ A state is a pair of parts (see parts.py). A lookup compares whole keys, so a co
 skip a state. The set does not record how the search reached a state; retrace.py recomputes this.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
-from epochfuzz.harness.engine.explore.parts import LEFT, RIGHT, SEED, PartBox, Parts, cut_of, hash_words
+from epochfuzz.harness.engine.explore.parts import LEFT, RIGHT, SEED, PartBox, Parts, cut_of, fill_parts, hash_words
 from epochfuzz.harness.engine.explore.shards import (
     BATCH,
     BLOCK_BITS,
@@ -73,7 +76,7 @@ class Visited:
             self._box = PartBox(outbox)
         box, starts = self._box, outbox[4][:chunks]
         box.take(outbox, chunks, self._cut, threads)
-        if not self._has_room_for(box, (starts[:, 1:] - starts[:, :-1]).sum(axis=0), chunks, threads):
+        if not self._make_room(box, (starts[:, 1:] - starts[:, :-1]).sum(axis=0), chunks, threads):
             return False
         for each in self._parts:
             each.add(box, outbox, chunks, threads)
@@ -86,24 +89,25 @@ class Visited:
         threads.run(tasks, work)
         return True
 
-    def _has_room_for(self, box: PartBox, coming: Counts, chunks: int, threads: Threads) -> bool:
+    def _make_room(self, box: PartBox, coming: Counts, chunks: int, threads: Threads) -> bool:
         """Make room for more states. Returns False if they would exceed the memory.
 
         `coming` has the number of these states for each shard. The function assumes that all states and parts are new.
         """
-        fill, states = compiled(fill_table), self._states
-        parts = [(each, each.coming(box, chunks)) for each in self._parts]
-        rows = states.bytes_for(coming) + sum(each.shards.bytes_for(some) for each, some in parts)
-
-        def spare() -> int:
-            return self.memory - self.bytes - rows
-
-        return (
-            spare() >= 0
-            and states.has_room_for(
-                coming, spare(), threads, lambda table, *some: fill(self.stored, states.sizes, table, *some)
-            )
-            and all(each.has_room_for(some, spare(), threads) for each, some in parts)
+        parts = [
+            (part.shards, box.counts[:chunks, side].sum(axis=0), fill_parts, part.shards.rows)
+            for side, part in enumerate(self._parts)
+        ]
+        more: list[tuple[Shards, Counts, Callable[..., None], Any]] = [
+            (self._states, coming, fill_table, self.stored),
+            *parts,
+        ]
+        rows = sum(shards.bytes_for(some) for shards, some, _, _ in more)
+        if self.bytes + rows > self.memory:
+            return False
+        return all(
+            shards.enlarge(some, self.memory - self.bytes - rows, threads, compiled(fill), keys)
+            for shards, some, fill, keys in more
         )
 
     def put_aside(self, key: Array) -> int:
@@ -132,8 +136,9 @@ def stored_keys(keys: npt.NDArray[np.uint32]) -> Stored:
     return np.stack([numbers, numbers], axis=1), keys[:, :cut].copy(), keys[:, cut:].copy()
 
 
-def hash_of(keys, row, cut):  # type: ignore[no-untyped-def]
-    """Return a 64-bit hash of the key in a row of `keys`. The left part of the key has `cut` halves."""
+def hash_of(keys, row):  # type: ignore[no-untyped-def]
+    """Return a 64-bit hash of the key in a row of `keys`."""
+    cut = cut_of(keys.shape[1])
     left = hash_words(keys, row, 0, cut, np.uint64(SEED))
     return hash_words(keys, row, cut, keys.shape[1], left)
 

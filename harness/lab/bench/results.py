@@ -303,8 +303,8 @@ def detection_table(results: Measurements) -> str:
         " two numbers of schedules until a violation, the median and the 95th percentile over the seeds, and the median"
         " processor time. `>` means that the strategy missed the mutant within its limit:"
         f" {most}. *Events* is the length of a shortest schedule. The last tuning of weights did not use the mutants"
-        " that were held out. Number of mutants for which each strategy needed the fewest schedules (ties count for"
-        " each strategy): " + ", ".join(f"{name} {count}" for name, count in won.items()) + f", of {len(by_defect)}.\n"
+        " that were held out. Each strategy needed the fewest schedules for this number of mutants (ties count for each"
+        " strategy): " + ", ".join(f"{name} {count}" for name, count in won.items()) + f", of {len(by_defect)}.\n"
     )
 
 

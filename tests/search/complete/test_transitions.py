@@ -148,8 +148,8 @@ def test_transitions_end_with_an_error_if_memory_runs_out() -> None:
 
 
 def test_transitions_detect_two_states_with_equal_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
-    def poor(keys: Any, rows: Any, cut: int) -> Any:
-        return hash_of(keys, rows, cut) & np.uint64(0xFF)
+    def poor(keys: Any, rows: Any) -> Any:
+        return hash_of(keys, rows) & np.uint64(0xFF)
 
     monkeypatch.setattr("epochfuzz.harness.engine.explore.transitions.hash_of", poor)
     with pytest.raises(Ambiguous, match="other bounds"):
