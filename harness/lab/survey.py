@@ -174,8 +174,7 @@ class Surveyor:
                 and (replicas not in each.searched or (not self._fits(name) and self._lacks_estimate(name, replicas)))
             ]
             for name, end in self._explore(settings, names, self.budget, bounded=False).items():
-                searched = self.broken[name].searched
-                searched[replicas] = max(searched.get(replicas, 0), self._excluded(name, end, replicas))
+                self._record(name, end, replicas, self.broken[name].searched)
 
     def _look_for_shorter_within(self, replicas: int) -> None:
         """Search for schedules shorter than the known ones, within the bounds of WITHIN, for the table of releases."""
@@ -186,24 +185,26 @@ class Surveyor:
             and (replicas not in each.within or self._lacks_estimate(name, replicas))
         ]  # fmt: skip
         for name, end in self._explore(replace(WITHIN, replicas=replicas), names, self.budget).items():
-            within = self.broken[name].within
-            within[replicas] = max(within.get(replicas, 0), self._excluded(name, end, replicas))
+            self._record(name, end, replicas, self.broken[name].within)
 
     def _lacks_estimate(self, name: str, replicas: int) -> bool:
         """Return whether the length of the property's schedule is not proven, and no estimate says how far that is."""
         known = self.broken[name]
-        bounds = known.within if self._fits(name) else known.searched
-        return name in JUDGED and not known.is_proven and (
-            bounds.get(replicas, 0) < len(known.events) and replicas not in known.estimated
-        )  # fmt: skip
+        excluded = known.within if self._fits(name) else known.searched
+        is_open = excluded.get(replicas, 0) < len(known.events) and not known.is_proven
+        return name in JUDGED and is_open and replicas not in known.estimated
 
-    def _excluded(self, name: str, end: SearchEnd, replicas: int) -> int:
-        """Return a length in events: the search excluded all shorter schedules. Records the estimate of the search."""
+    def _record(self, name: str, end: SearchEnd, replicas: int, excluded: dict[int, int]) -> None:
+        """Record a search for schedules that are shorter than the known schedule of a property, and its estimate.
+
+        `excluded` maps a number of replicas to a length in events: searches have excluded all shorter schedules.
+        """
         known = self.broken[name]
+        length = len(known.events) if self._is_covered(name, end) else end.covered + 1
+        excluded[replicas] = max(excluded.get(replicas, 0), length)
         known.estimated.pop(replicas, None)
         if name in JUDGED and end.states is not None:
             known.estimated[replicas] = end.states
-        return len(known.events) if self._is_covered(name, end) else end.covered + 1
 
     def _is_covered(self, name: str, end: SearchEnd) -> bool:
         """Return whether a search covered all schedules that are shorter than the known schedule of a property."""
@@ -389,10 +390,8 @@ def main(words: Sequence[str]) -> None:
     if unknown:
         parser.error(f"unknown protocol: {', '.join(unknown)}; choose from {', '.join(GENERATIONS | RELEASES)}")
     try:
-        budget = replace(TO_SHORTEN, spark=chosen.spark)
-        if chosen.budget is not None:
-            budget = replace(budget, seconds=parse_duration(chosen.budget, "--budget"))
-        survey(chosen.protocols, budget)
+        seconds = TO_SHORTEN.seconds if chosen.budget is None else parse_duration(chosen.budget, "--budget")
+        survey(chosen.protocols, replace(TO_SHORTEN, seconds=seconds, spark=chosen.spark))
     except BadInput as error:
         sys.exit(f"error: {error}")
 

@@ -7,7 +7,7 @@ the whole search would keep.
 import math
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -119,7 +119,8 @@ def _end_of(result: Exploration) -> SearchEnd:
 
 def on_spark(asked: SearchRequest, directory: Path) -> Exploration:
     """Search on Spark, with the tables in a subdirectory that is named for the request. Resumes an earlier search."""
-    at = str(directory / f"{asked.protocol.name}-{asked.sought}-{_numbers(asked)}")
+    bounds = f"{asked.settings.replicas}-{asked.settings.records}-{asked.settings.epochs}-{asked.depth}"
+    at = str(directory / f"{asked.protocol.name}-{asked.sought}-{bounds}")
     with spark_session(None, None, at) as spark, show_search(console(json_wanted=False)) as progress:
         from epochfuzz.harness.campaign.search.search import SearchCampaign
         from epochfuzz.harness.campaign.store.directory import CampaignDirectory
@@ -127,8 +128,3 @@ def on_spark(asked: SearchRequest, directory: Path) -> Exploration:
         is_begun = CampaignDirectory(spark, at).has("search")
         campaign = SearchCampaign.load(spark, at) if is_begun else SearchCampaign.start(spark, at, asked)
         return campaign.run(progress.searched)
-
-
-def _numbers(asked: SearchRequest) -> str:
-    numbers: Sequence[int] = (asked.settings.replicas, asked.settings.records, asked.settings.epochs, asked.depth or 0)
-    return "-".join(map(str, numbers))

@@ -237,6 +237,6 @@ def _broken(
     events: list[str],
     searched: dict[int, int],
     within: dict[int, int],
-    estimated: dict[int, int] | None = None,
+    estimated: dict[int, int],
 ) -> Broken:
-    return Broken(Configuration(**config), tuple(events), searched, within, estimated or {})
+    return Broken(Configuration(**config), tuple(events), searched, within, estimated)
