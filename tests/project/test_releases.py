@@ -246,18 +246,26 @@ def test_the_survey_ignores_schedules_with_other_settings(settings):
     assert not survey.is_of_the_survey(BY_NAME["no-committed-loss"], Configuration(**settings))
 
 
+def _unproven():
+    """Yield the cells of the table without a proof, as a protocol's name and the properties that one search covers."""
+    for name, row in surveyed().items():
+        cells = [BY_NAME[each] for each in releases.JUDGED if each in row.broken and not row.broken[each].is_proven]
+        together = tuple(each.name for each in cells if not each.at_end)
+        for group in [together, *((each.name,) for each in cells if each.at_end)]:
+            if group:
+                yield pytest.param(name, group, id=f"{name}-{'-'.join(group)}")
+
+
+# Searches of the survey have covered the other cells up to their length.
 @pytest.mark.slow
-@pytest.mark.timeout(3_600)
-@pytest.mark.parametrize("name", NAMED)
-def test_a_search_of_five_minutes_finds_no_schedule_shorter_than_in_the_survey(name):
-    row = surveyed()[name]
-    within = [replace(releases.WITHIN, replicas=replicas) for replicas in releases.REPLICAS]
-    for settings in [*releases.searched(NAMED[name]), *within]:
-        depths = {
-            BY_NAME[each].bit: len(how.events) - 1 for each, how in row.broken.items() if not BY_NAME[each].at_end
-        }
-        ended = search(NAMED[name], settings, depths, Budget(memory=4 << 30, seconds=300))
-        assert all(each.shortest is None for each in ended.values())
+@pytest.mark.timeout(1_200)
+@pytest.mark.parametrize(("name", "names"), list(_unproven()))
+@pytest.mark.parametrize("replicas", releases.REPLICAS)
+def test_a_search_of_five_minutes_finds_no_schedule_shorter_than_in_the_survey(replicas, name, names):
+    settings = replace(releases.WITHIN, replicas=replicas)
+    depths = {BY_NAME[each].bit: len(surveyed()[name].broken[each].events) - 1 for each in names}
+    ended = search(NAMED[name], settings, depths, Budget(memory=4 << 30, seconds=300))
+    assert {each: end.shortest for each, end in ended.items() if end.shortest is not None} == {}
 
 
 def test_exhaustive_search_of_kafka_2_8_0_with_two_records_agrees_with_the_table():
