@@ -54,6 +54,7 @@ _THEMES = {
         "unknown_producer",
         "producer_bump",
         "consumer_position",
+        "consumer_epoch_end",
         "consumer_restart",
         "stable_offset",
         "late_request",
@@ -104,8 +105,8 @@ _ABOUT_PROPERTIES = (
 _ABOUT_GOALS = (
     "A goal is a situation that a run should meet. If no schedule meets a required goal, the run ends with exit code 4,"
     " because the run does not test this situation. The last column lists the reference designs that require the goal"
-    " with the settings in the third column. Other protocols may require other goals. `epochfuzz explain 'log"
-    " truncated'` gives the reason for this goal, and draws an example."
+    " with the settings in the third column. `epochfuzz explain 'log truncated'` gives the reason for this goal, and"
+    " draws an example."
 )
 _ABOUT_PYTHON_API = (
     "Import these names with `from epochfuzz import ...`. [Test from pytest](../how-to/pytest.md) shows examples."

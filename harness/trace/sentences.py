@@ -390,7 +390,7 @@ def _consume(c: Change) -> Iterator[str]:
 
 
 def _refresh(c: Change) -> Iterator[str]:
-    yield f"the consumer learns that {c.name} leads epoch {c.after.consumer_epoch}"
+    yield f"the consumer {_learns_leader(c)}"
     yield from _checked_position(c, c.before.position, c.before.position_epoch)
 
 
@@ -401,9 +401,14 @@ def _commit_offset(c: Change) -> Iterator[str]:
 
 def _reset(c: Change) -> Iterator[str]:
     yield f"the consumer restarts at its committed offset {c.before.committed}"
-    yield f"it learns that {c.name} leads epoch {c.after.consumer_epoch}"
+    yield f"it {_learns_leader(c)}"
     epoch = c.before.committed_epoch if consumer_group.validates(c.before) else NONE
     yield from _checked_position(c, c.before.committed, epoch)
+
+
+def _learns_leader(c: Change) -> str:
+    source = "" if replication.presumes_leadership(c.after, c.r) else " from outdated metadata"
+    return f"learns{source} that {c.name} leads epoch {c.after.consumer_epoch}"
 
 
 def _checked_position(c: Change, position: int, epoch: int) -> Iterator[str]:

@@ -85,6 +85,11 @@ def test_a_leader_rejects_a_request_for_an_epoch_end_with_another_leader_epoch()
     assert end(served, 0, 0, current=1)[0] is ErrorCode.unknown_leader_epoch
 
 
+def test_a_follower_answers_a_request_for_an_epoch_end_only_if_every_replica_does() -> None:
+    assert end(written(), 1, 0) == (ErrorCode.not_leader_or_follower, -1, -1)
+    assert end(written(protocol="kip-320:consumer_epoch_end=any_replica"), 1, 0) == (ErrorCode.none, 0, 1)
+
+
 def test_list_offsets_returns_the_log_start_and_the_high_watermark() -> None:
     served = written(count=2)
     append(served, 0, "m2")

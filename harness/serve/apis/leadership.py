@@ -12,6 +12,7 @@ from epochfuzz.harness.serve.apis.fencing import NO_EPOCH, leader_error
 from epochfuzz.harness.serve.apis.partitions import responses
 from epochfuzz.harness.serve.messages import ClientRequest
 from epochfuzz.harness.serve.served_cluster import HOST, ServedCluster
+from epochfuzz.model.kafka.clients import consumer
 from epochfuzz.model.kafka.contract.observation import members
 from epochfuzz.model.kafka.storage import epoch_cache
 from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES
@@ -85,6 +86,8 @@ async def offset_for_leader_epoch(cluster: ServedCluster, r: int, request: Clien
 def _epoch_end(cluster: ServedCluster, r: int, topic: str, asked: Any) -> dict[str, Any]:
     p = cluster.partition.state
     code = _error(cluster, r, topic, asked.partition, asked.current_leader_epoch)
+    if code is ErrorCode.not_leader_or_follower and consumer.answers_epoch_ends(p, r):
+        code = ErrorCode.none
     epoch, end = NONE, NONE
     if code is ErrorCode.none:
         epoch, end = epoch_cache.end_offset_kip_279(p, r, asked.leader_epoch, p.leo[r])

@@ -11,8 +11,8 @@ from epochfuzz.model.kafka.controller import controller
 from epochfuzz.model.kafka.partition.replication import presumes_leadership
 from epochfuzz.model.kafka.storage import epoch_cache, log, transactions
 from epochfuzz.model.kafka.vocabulary.goals import Goal
-from epochfuzz.model.kafka.vocabulary.in_force import has_retention, resets_positions
-from epochfuzz.model.kafka.vocabulary.mechanisms import ConsumerPosition
+from epochfuzz.model.kafka.vocabulary.in_force import asks_for_epoch_ends, has_retention, resets_positions
+from epochfuzz.model.kafka.vocabulary.mechanisms import ConsumerEpochEnd, ConsumerPosition
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
 from epochfuzz.model.kafka.vocabulary.state import DELETED, NONE, State
 
@@ -89,7 +89,7 @@ def refresh(p: State, r: int) -> int:
     """Let the consumer learn that r leads a later epoch, and validate its position at r."""
     if not p.consumer:
         return Refusal.CONSUMER_OFF
-    if not presumes_leadership(p, r):
+    if not answers_epoch_ends(p, r):
         return Refusal.DOES_NOT_LEAD if p.up[r] else Refusal.IS_DOWN
     if p.known_epoch[r] <= p.consumer_epoch:
         return Refusal.CONSUMER_KNOWS_EPOCH
@@ -99,6 +99,16 @@ def refresh(p: State, r: int) -> int:
     elif p.position > 0:
         validate(p, r)
     return APPLIED
+
+
+def answers_epoch_ends(p: State, r: int) -> bool:
+    """Return whether r answers a consumer that takes r for the leader: r believes this too, or need not believe it.
+
+    The consumer's metadata may be outdated. A follower's log may end before the consumer's position.
+    """
+    if p.consumer_epoch_end == ConsumerEpochEnd.ANY_REPLICA and asks_for_epoch_ends(p):
+        return bool(p.known_leader[r] != NONE)
+    return presumes_leadership(p, r)
 
 
 def validate(p: State, r: int) -> None:

@@ -9,9 +9,10 @@ committed positions in another partition. In the model this partition never lose
 """
 
 from epochfuzz.model.kafka.clients import consumer
-from epochfuzz.model.kafka.partition.replication import presumes_leadership
+from epochfuzz.model.kafka.controller import controller
+from epochfuzz.model.kafka.storage import log
 from epochfuzz.model.kafka.vocabulary.goals import Goal
-from epochfuzz.model.kafka.vocabulary.in_force import commits_epochs, has_consumer_group
+from epochfuzz.model.kafka.vocabulary.in_force import commits_epochs, commits_known_epochs, has_consumer_group
 from epochfuzz.model.kafka.vocabulary.mechanisms import ConsumerRestart
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
 from epochfuzz.model.kafka.vocabulary.state import NONE, State
@@ -24,10 +25,12 @@ def commit_offset(p: State, r: int) -> int:
     if r != 0:
         return Refusal.IS_OF_THE_CONSUMER
     epoch = p.position_epoch if commits_epochs(p) else NONE
-    if p.committed == p.position and p.committed_epoch == epoch:
+    known = p.consumer_epoch if commits_known_epochs(p) else NONE
+    if p.committed == p.position and p.committed_epoch == epoch and p.committed_known_epoch == known:
         return Refusal.NOTHING_TO_COMMIT
     p.committed = p.position
     p.committed_epoch = epoch
+    p.committed_known_epoch = known
     return APPLIED
 
 
@@ -35,13 +38,14 @@ def reset(p: State, r: int) -> int:
     """Let the consumer restart at its committed position, with metadata that names r as the leader.
 
     The metadata may be outdated, and r may be a stale leader. A consumer with a committed epoch ignores metadata of an
-    earlier leader epoch (Metadata.updateLastSeenEpochIfNewer, Metadata.currentLeader).
+    earlier leader epoch (Metadata.updateLastSeenEpochIfNewer, Metadata.currentLeader). But this is the epoch of a
+    record. A stale leader may have a later epoch, and an earlier end of the record's epoch.
     """
     if not has_consumer_group(p):
         return Refusal.DOES_NOT_HAPPEN
-    if not presumes_leadership(p, r):
+    if not consumer.answers_epoch_ends(p, r):
         return Refusal.DOES_NOT_LEAD if p.up[r] else Refusal.IS_DOWN
-    if validates(p) and p.known_epoch[r] < p.committed_epoch:
+    if validates(p) and p.known_epoch[r] < max(p.committed_epoch, p.committed_known_epoch):
         return Refusal.METADATA_ARE_OLDER
     p.goals |= Goal.CONSUMER_RESTARTED * (p.committed > 0)
     p.position = p.committed
@@ -55,4 +59,16 @@ def reset(p: State, r: int) -> int:
 
 def validates(p: State) -> bool:
     """Return whether a restarted consumer validates its committed position at the leader (KIP-320)."""
-    return commits_epochs(p) and p.consumer_restart == ConsumerRestart.VALIDATED
+    return commits_epochs(p) and p.consumer_restart >= ConsumerRestart.VALIDATED
+
+
+def has_gone_back(p: State) -> bool:
+    """Return whether the consumer is before its committed position, although the true leader's log still has it.
+
+    If the record before the committed offset has the committed epoch, the logs agree up to this offset, and no record
+    that the consumer has read before it was truncated.
+    """
+    leader = controller.true_leader(p)
+    if not has_consumer_group(p) or leader == NONE or p.committed_epoch == NONE or p.position >= p.committed:
+        return False
+    return p.committed <= p.leo[leader] and log.at(p.log_epoch[leader], p.committed - 1) == p.committed_epoch

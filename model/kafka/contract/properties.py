@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from epochfuzz.model.kafka.clients import consumer
+from epochfuzz.model.kafka.clients import consumer, consumer_group
 from epochfuzz.model.kafka.contract import healing, violations
 from epochfuzz.model.kafka.controller import broker_epochs, controller
 from epochfuzz.model.kafka.history import produce_purgatory, promises
@@ -23,6 +23,8 @@ from epochfuzz.model.kafka.partition.replication import presumes_leadership, ser
 from epochfuzz.model.kafka.storage import log, transactions
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.in_force import (
+    commits_epochs,
+    has_consumer_group,
     has_delayed_fetch,
     has_heartbeats,
     has_late_requests,
@@ -99,6 +101,11 @@ def is_reordered(p: State, leader: int) -> bool:
 def skipped(p: State) -> bool:
     """The consumer has skipped a record of the true leader, and the consumer knows this leader's epoch."""
     return p.consumer and consumer.skipped(p) != 0
+
+
+def falsely_truncated(p: State) -> bool:
+    """The consumer has gone back behind its committed position, although the true leader still has this position."""
+    return consumer_group.has_gone_back(p)
 
 
 def uncommitted_read(p: State) -> bool:
@@ -332,6 +339,14 @@ PROPERTIES: tuple[Property, ...] = (
         "UncommittedRead",
         applies=has_transactions,
         yields_to=_LOSSES,  # if a marker is lost, the log no longer shows whether its records are committed
+    ),
+    Property(
+        "no-false-truncation",
+        falsely_truncated,
+        violations.gone_back,
+        "FalseTruncation",
+        applies=lambda p: has_consumer_group(p) and commits_epochs(p),
+        yields_to=_LOSSES,  # a lost record may return with the next unclean election
     ),
     Property("no-divergence", divergence, violations.diverging, "LogsDiverged", yields_to=_LOSSES, seen_in=_LOGS),
     Property(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import wraps
 from itertools import combinations
 
-from epochfuzz.model.kafka.clients import consumer
+from epochfuzz.model.kafka.clients import consumer, consumer_group
 from epochfuzz.model.kafka.contract import observation
 from epochfuzz.model.kafka.controller import controller
 from epochfuzz.model.kafka.history import ideal_log, promises
@@ -93,6 +93,13 @@ def passed_over(p: Partition) -> Iterator[str]:
             leader = REPLICA_NAMES[controller.true_leader(p)]
             skipped = f"m{record}, which leader {leader} has before that offset"
             yield f"the consumer is at offset {p.position} and has never read {skipped}"
+
+
+def gone_back(p: Partition) -> Iterator[str]:
+    """Describe the consumer's position if it is before a committed position that the true leader still has."""
+    if consumer_group.has_gone_back(p):
+        leader = REPLICA_NAMES[controller.true_leader(p)]
+        yield f"the consumer is at offset {p.position}, but leader {leader} has its committed offset {p.committed}"
 
 
 def unanswered(p: Partition) -> Iterator[str]:

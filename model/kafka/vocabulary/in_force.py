@@ -206,6 +206,11 @@ def has_consumer(p: Any) -> bool:
     return bool(p.consumer)
 
 
+def asks_for_epoch_ends(p: Any) -> bool:
+    """Return whether the consumer knows its last record's epoch, and asks where that epoch ends (KIP-320)."""
+    return has_consumer(p) and p.consumer_position != ConsumerPosition.OFFSET
+
+
 def has_consumer_group(p: Any) -> bool:
     """Return whether the consumer commits its position, and may restart from there."""
     return bool(p.consumer_group and p.consumer)
@@ -214,6 +219,11 @@ def has_consumer_group(p: Any) -> bool:
 def commits_epochs(p: Any) -> bool:
     """Return whether a committed consumer position includes the leader epoch of the last record read (KIP-320)."""
     return p.consumer_position != ConsumerPosition.OFFSET and p.consumer_restart != ConsumerRestart.OFFSET
+
+
+def commits_known_epochs(p: Any) -> bool:
+    """Return whether the consumer also commits the leader epoch that it knows. No release does this."""
+    return p.consumer_restart == ConsumerRestart.NEWER_METADATA and has_consumer_group(p) and commits_epochs(p)
 
 
 def has_rival(p: Any) -> bool:
@@ -307,6 +317,7 @@ _APPLIES: dict[str, Callable[[Any], bool]] = {
     "idempotence": retries,
     "unknown_producer": retries,
     "consumer_position": has_consumer,
+    "consumer_epoch_end": asks_for_epoch_ends,
     "consumer_restart": has_consumer_group,
     "producer_bump": begins_epochs,
     "controller_writes": has_rival,

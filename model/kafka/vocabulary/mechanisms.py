@@ -382,7 +382,19 @@ class ConsumerRestart(Choice):
         "also the epoch of its last record, but the restarted consumer does not validate it",
         "docs/explain/clients.md",
     )
-    VALIDATED = 2, "likewise, and the restarted consumer validates it as after a change of leader (KIP-320)"
+    VALIDATED = (
+        2,
+        "likewise, and the restarted consumer validates it as after a change of leader (KIP-320, since 2.3)",
+        "docs/explain/clients.md",
+    )
+    NEWER_METADATA = 3, "also the leader epoch that it knows: the restarted consumer ignores older metadata"
+
+
+class ConsumerEpochEnd(Choice):
+    """The replicas that answer a consumer's OffsetsForLeaderEpoch request."""
+
+    ANY_REPLICA = 0, "each replica, from its own log (Redpanda before redpanda#6400)", "docs/explain/clients.md"
+    LEADER = 1, "only a replica that believes it leads; all others answer NOT_LEADER_OR_FOLLOWER (every release)"
 
 
 class ControllerWrites(Choice):
@@ -487,6 +499,7 @@ MECHANISMS: dict[str, type[Choice]] = {
     "producer_bump": ProducerBump,
     "late_request": LateRequest,
     "below_log_start": BelowLogStart,
+    "consumer_epoch_end": ConsumerEpochEnd,
 }
 
 # Mechanisms whose choices are all sound alternatives.

@@ -20,6 +20,7 @@ from epochfuzz.model.kafka.vocabulary.mechanisms import (
     BelowLogStart,
     CacheTruncation,
     Choice,
+    ConsumerEpochEnd,
     ConsumerPosition,
     ConsumerRestart,
     ControllerRequests,
@@ -193,6 +194,7 @@ _HW = Protocol("hw", tuple(0 for _ in MECHANISMS)).changed(
     ProducerBump.NEXT_RECORD,
     LateRequest.REJECTED,
     BelowLogStart.OUT_OF_RANGE,
+    ConsumerEpochEnd.LEADER,
 )
 # Kafka 0.11 to 1.1. Kafka 0.11 also brought the idempotent producer (KIP-98).
 _KIP_101 = _HW.changed("kip-101", Truncation.LEADER_EPOCH, Idempotence.SEQUENCE)
@@ -207,7 +209,7 @@ _KIP_320 = _KIP_279.changed(
     IsrExpansion.EPOCH_START,
     Registration.FENCED,
     ConsumerPosition.OFFSET_AND_EPOCH,
-    ConsumerRestart.VALIDATED,
+    ConsumerRestart.NEWER_METADATA,
 )
 # Kafka 2.7, on ZooKeeper.
 _KIP_497 = _KIP_320.changed("kip-497", IsrChange.REQUEST)
@@ -253,7 +255,7 @@ _TO_3_0 = (IsrAnswer.HIGH_WATERMARK_KEPT, IsrError.STUCK, *_TO_3_5)
 _TO_3_2_0 = (IsrError.TAKEN_BACK,)  # from 3.1.0 on, Partition.submitAlterIsr (KAFKA-14010)
 _TO_3_4_0 = (DivergingHighWatermark.APPLIED, *_TO_3_5)
 _TO_4_0 = (LateAnswer.SAME_LEADER,)
-_SINCE_2_3 = (RemoteLeo.KEPT, ConsumerPosition.END_OFFSET)
+_SINCE_2_3 = (RemoteLeo.KEPT, ConsumerPosition.END_OFFSET, ConsumerRestart.VALIDATED)
 _SINCE_2_5 = (*_SINCE_2_3, UnknownProducer.ANY_SEQUENCE)
 _SINCE_2_7 = (*_SINCE_2_5, IsrAnswer.ADVANCED_WHEN_APPLIED)
 _SINCE_3_6 = (*_SINCE_2_7, LateRequest.VERIFIED)  # KAFKA-14402

@@ -10,8 +10,10 @@ from epochfuzz.model.kafka.vocabulary.configuration import MAX_EPOCHS, MAX_OFFSE
 from epochfuzz.model.kafka.vocabulary.event_codes import MAX_REPLICAS
 from epochfuzz.model.kafka.vocabulary.in_force import (
     answers_survive_decisions,
+    asks_for_epoch_ends,
     begins_epochs,
     commits_epochs,
+    commits_known_epochs,
     fails_fetchers,
     falls_back_to_last_known_leader,
     has_consumer,
@@ -43,7 +45,6 @@ from epochfuzz.model.kafka.vocabulary.in_force import (
 )
 from epochfuzz.model.kafka.vocabulary.mechanisms import (
     MECHANISMS,
-    ConsumerPosition,
     EpochCache,
     IsrExpansion,
     Truncation,
@@ -218,15 +219,11 @@ _R = (REPLICA,)
 
 def _cache_is_read(p: State) -> bool:
     # A leader also answers a consumer's OffsetsForLeaderEpoch from the cache.
-    return bool(p.truncation != Truncation.HIGH_WATERMARK or _consumer_epochs_are_read(p))
+    return bool(p.truncation != Truncation.HIGH_WATERMARK or asks_for_epoch_ends(p))
 
 
 def _records_have_one_offset(p: State) -> bool:
     return not retries(p)
-
-
-def _consumer_epochs_are_read(p: State) -> bool:
-    return has_consumer(p) and p.consumer_position != ConsumerPosition.OFFSET
 
 
 def _committed_epochs_are_read(p: State) -> bool:
@@ -373,12 +370,13 @@ VARIABLES: tuple[Field, ...] = (
     # The consumer: the offset that it reads next, the epoch of the record that it read last, the leader epoch that it
     # knows, and the records that it has read.
     Field("position", Holds.COUNT, read=has_consumer, narrow=True),
-    Field("position_epoch", Holds.EPOCH_OR_NONE, (), NONE, _consumer_epochs_are_read, narrow=True),
+    Field("position_epoch", Holds.EPOCH_OR_NONE, (), NONE, asks_for_epoch_ends, narrow=True),
     Field("consumer_epoch", Holds.EPOCH, read=has_consumer, narrow=True),
     Field("delivered", Holds.RECORD_SET, read=has_consumer),
     # The position that the consumer has committed, and the epoch of the record before it, NONE if it is unknown.
     Field("committed", Holds.COUNT, read=has_consumer_group, narrow=True),
     Field("committed_epoch", Holds.EPOCH_OR_NONE, (), NONE, _committed_epochs_are_read, narrow=True),
+    Field("committed_known_epoch", Holds.EPOCH_OR_NONE, (), NONE, commits_known_epochs, narrow=True),
 )
 
 # The constants of a run: a choice for each mechanism, the settings as numbers, and the number of the mutant that is

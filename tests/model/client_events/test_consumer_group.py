@@ -29,6 +29,10 @@ def skips(execution: Execution) -> bool:
     return "consumer-no-skip" in properties.names(execution.broken())
 
 
+def reports_falsely(execution: Execution) -> bool:
+    return "no-false-truncation" in properties.names(execution.broken())
+
+
 def test_commit_offset_and_reset_are_not_enabled_without_consumer_group() -> None:
     assert not {"commit_offset", "reset"} & {verb_of(event).text for event in Configuration(consumer=True).alphabet()}
     plain = client_state.after("kip-320", "", consumer=True)
@@ -95,5 +99,44 @@ def test_search_finds_the_shortest_skipped_record_and_none_if_positions_are_vali
         *("produce A", "shrink B", "consume A", "commit_offset A", "crash A"),
         *("elect B", "notify B", "produce B", "reset B"),
     ]
+    sound = explore(parse_protocol("kip-320"), settings, wanted)
+    assert (sound.shortest, sound.complete) == (None, True)
+
+
+ANY_REPLICA = "kip-320:consumer_epoch_end=any_replica"
+
+
+def test_a_consumer_that_asks_a_lagging_follower_reports_a_truncation_that_did_not_happen() -> None:
+    """redpanda-data/redpanda#5435."""
+    restarted = after(ANY_REPLICA, f"{COMMITTED}, reset B")
+    assert restarted.state.position == 0
+    assert reports_falsely(restarted)
+    assert list(properties.named("no-false-truncation").violations(restarted.state)) == [
+        "the consumer is at offset 0, but leader A has its committed offset 1"
+    ]
+    assert refusal("reset B", after("kip-320", COMMITTED)) == Refusal.DOES_NOT_LEAD
+
+
+def test_a_consumer_that_learns_of_a_leader_may_ask_a_follower_too() -> None:
+    moved = f"{COMMITTED}, crash A, restart A, elect A, catch_up A, catch_up B"
+    assert reports_falsely(after(ANY_REPLICA, f"{moved}, refresh B"))
+    assert refusal("refresh B", after("kip-320", moved)) == Refusal.DOES_NOT_LEAD
+    assert refusal("refresh B", after(ANY_REPLICA, f"{moved}, crash B")) == Refusal.IS_DOWN
+    assert not reports_falsely(after(ANY_REPLICA, "produce A, fetch B, receive B, fetch B, consume A, reset B"))
+
+
+@pytest.mark.parametrize("schedule", [f"{REPLACED}, reset B", f"{COMMITTED}, crash A, elect B, notify B, reset B"])
+def test_a_consumer_reports_rightly_if_the_leader_has_another_record_or_none(schedule: str) -> None:
+    restarted = after("kip-320", schedule)
+    assert restarted.state.position == 0
+    assert not reports_falsely(restarted)
+
+
+def test_search_finds_the_shortest_false_truncation_and_none_if_only_leaders_answer() -> None:
+    settings = Configuration(records=2, epochs=2, consumer=True, consumer_group=True)
+    wanted = properties.set_of(["no-false-truncation"])
+    found = explore(parse_protocol(ANY_REPLICA), settings, wanted)
+    assert found.shortest is not None
+    assert schedule_texts(found.shortest) == ["produce A", "shrink B", "consume A", "commit_offset A", "reset B"]
     sound = explore(parse_protocol("kip-320"), settings, wanted)
     assert (sound.shortest, sound.complete) == (None, True)
