@@ -4,7 +4,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
-/** Waits for what RocketMQ's threads will have done: for a condition, never for a time. */
+/** Waits until RocketMQ's threads have reached a condition. It never waits for a fixed time. */
 final class Quiet {
     private static final long PATIENCE_NS = 30_000_000_000L;
     private static final long LOOK_NS = 20_000;
