@@ -40,7 +40,7 @@ func settingsOf(reset *request) (chosen settings, lack string) {
 		"unclean_leader_election": false, "lag_time": false, "delayed_fetch": false,
 	} {
 		if given, ok := reset.Config[setting]; ok && given != plain {
-			return chosen, "there is no " + setting + " here"
+			return chosen, "the adapter for Liftbridge does not support the setting " + setting + "; reset without it"
 		}
 	}
 	text, err := json.Marshal(reset.Config)
@@ -199,7 +199,7 @@ func (c *cluster) ask(f *broker, leader string) {
 		f.answer = &each
 	}
 	if f.answer == nil {
-		panic(leader + " has not answered")
+		panic(leader + " has not responded")
 	}
 }
 

@@ -78,5 +78,5 @@ func (c *cluster) epoch(index uint64) int {
 			return each.epoch
 		}
 	}
-	panic("a leader epoch that Raft has not committed")
+	panic("the Raft log has no entry for this leader epoch")
 }

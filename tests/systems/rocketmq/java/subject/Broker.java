@@ -314,7 +314,7 @@ final class Broker {
         }
         Quiet.await(() -> ha.hasAnswered() && waiting.values().stream().filter(each -> !each.isDone()).count()
                         == ha.waiting().count(),
-                () -> this + " does not answer its producers");
+                () -> this + " does not respond to its producers");
         Quiet.await(() -> store.dispatchBehindBytes() <= 0, () -> this + " does not dispatch");
         store.getStoreCheckpoint().flush();
     }

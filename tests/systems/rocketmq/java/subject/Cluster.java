@@ -44,8 +44,8 @@ final class Cluster implements AutoCloseable {
 
     void reset(Settings chosen, String protocol) {
         if (!chosen.acksAll()) {
-            throw new Unsupported("acks=all only: RocketMQ shows a message to consumers at once, and promises nothing, "
-                    + "where allAckInSyncStateSet is off");
+            throw new Unsupported("the adapter for RocketMQ supports acks=all only: without allAckInSyncStateSet, "
+                    + "RocketMQ does not guarantee that messages are kept");
         }
         nodes.forEach(this::end);
         nodes.clear();
@@ -105,7 +105,7 @@ final class Cluster implements AutoCloseable {
             case "shrink" -> shrink(node);
             case "alter" -> alter(node);
             case "altered" -> altered(node);
-            default -> throw new IllegalArgumentException("no such event: " + verb);
+            default -> throw new IllegalArgumentException("unknown event: " + verb);
         };
     }
 

@@ -81,7 +81,7 @@ final class HaService extends AutoSwitchHAService {
         Quiet.await(() -> {
             groupTransferService.wakeup();
             return areAnswered.getAsBoolean();
-        }, () -> "producers are not answered");
+        }, () -> "producers get no response");
         isOver = false;
     }
 

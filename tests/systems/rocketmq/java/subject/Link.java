@@ -139,7 +139,7 @@ final class Link {
         } catch (IOException failed) {
             throw new UncheckedIOException(failed);
         }
-        Quiet.await(() -> seen(!pushed.isEmpty()) || !isOpenAtMaster(), () -> master + " does not answer " + slave);
+        Quiet.await(() -> seen(!pushed.isEmpty()) || !isOpenAtMaster(), () -> master + " does not respond to " + slave);
     }
 
     private AutoSwitchHAConnection find(String address) {

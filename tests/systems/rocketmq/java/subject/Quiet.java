@@ -15,7 +15,7 @@ final class Quiet {
         long end = System.nanoTime() + PATIENCE_NS;
         while (!condition.getAsBoolean()) {
             if (System.nanoTime() > end) {
-                throw new IllegalStateException("it does not come to rest: " + what.get());
+                throw new IllegalStateException("timed out after 30 s: " + what.get());
             }
             LockSupport.parkNanos(LOOK_NS);
         }

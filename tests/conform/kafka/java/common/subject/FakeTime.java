@@ -36,6 +36,6 @@ final class FakeTime implements Time {
     public void sleep(long ms) { }
 
     public void waitObject(Object object, Supplier<Boolean> condition, long deadlineMs) {
-        throw new UnsupportedOperationException("somebody waits for the clock, which moves between events only");
+        throw new UnsupportedOperationException("the clock moves only between events, so nothing may wait for it");
     }
 }

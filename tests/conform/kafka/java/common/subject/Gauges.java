@@ -29,6 +29,6 @@ final class Gauges {
                 throw new IllegalStateException(failed);
             }
         }
-        throw new IllegalStateException("none of " + REGISTRIES);
+        throw new IllegalStateException("found no metrics registry among " + REGISTRIES);
     }
 }

@@ -84,7 +84,7 @@ final class LagTime {
             }
         }
         if (back.isEmpty()) {
-            throw new IllegalStateException("nothing is known of a follower's fetches in " + replica.getClass());
+            throw new IllegalStateException("found no fields with the follower's fetch times in " + replica.getClass());
         }
         return back;
     }

@@ -32,7 +32,7 @@ final class Write implements Proposal {
 
     @Override public void accept(Decision made) {
         if (!isr.equals(Set.copyOf(made.isr()))) {
-            throw new IllegalStateException("the leader proposed " + isr + ", and would go on with " + made.isr());
+            throw new IllegalStateException("the leader proposed " + isr + ", but ZooKeeper has " + made.isr());
         }
         version = made.version();
     }

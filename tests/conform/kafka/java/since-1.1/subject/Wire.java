@@ -63,7 +63,7 @@ final class Wire implements BlockingSend {
         if (request instanceof OffsetsForLeaderEpochRequest) {
             return new OffsetsForLeaderEpochResponse(Map.of());
         }
-        throw new IllegalArgumentException("a follower does not ask that: " + request);
+        throw new IllegalArgumentException("unexpected request of a follower: " + request);
     }
 
     static boolean asksForOffsets(Object request) {

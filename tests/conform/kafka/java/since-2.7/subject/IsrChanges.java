@@ -53,7 +53,7 @@ final class IsrChanges implements AlterIsrManager {
 
         /** Throws. Leaders of 2.7 cannot withdraw a proposal, so IsrProposals.without prevents unwanted proposals. */
         @Override public void revert() {
-            throw new IllegalStateException("the leader proposed " + isr() + ", which no event asks for");
+            throw new IllegalStateException("the leader proposed " + isr() + ", but the event names another change");
         }
 
         /**

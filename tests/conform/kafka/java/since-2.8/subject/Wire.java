@@ -70,7 +70,7 @@ final class Wire implements BlockingSend {
         if (request instanceof OffsetsForLeaderEpochRequest) {
             return new OffsetsForLeaderEpochResponse(new OffsetForLeaderEpochResponseData());
         }
-        throw new IllegalArgumentException("a follower does not ask that: " + request);
+        throw new IllegalArgumentException("unexpected request of a follower: " + request);
     }
 
     static boolean asksForOffsets(Object request) {

@@ -49,7 +49,7 @@ final class Unregistered implements NodeToControllerChannelManager {
     Errors attempt(ToLongFunction<BrokerRegistrationRequestData> controller) throws InterruptedException {
         Attempt attempt = attempts.poll(PATIENCE_S, TimeUnit.SECONDS);
         if (attempt == null) {
-            throw new IllegalStateException("the process does not ask for its registration");
+            throw new IllegalStateException("the process does not send a registration request");
         }
         BrokerRegistrationResponseData response = new BrokerRegistrationResponseData();
         try {

@@ -25,10 +25,10 @@ record Release(String version, int clockMs) {
 
     Broker start(Host host) {
         if (host.settings().lagTime()) {
-            throw new Unsupported("lag_time is Kafka's here: run Fluss without it");
+            throw new Unsupported("the adapter for Fluss does not support lag_time; reset without lag_time");
         }
         if (host.settings().delayedFetch()) {
-            throw new Unsupported("delayed_fetch: here a fetch without records is answered at once");
+            throw new Unsupported("the adapter for Fluss does not support delayed_fetch; reset without delayed_fetch");
         }
         return new FlussServer(host);
     }

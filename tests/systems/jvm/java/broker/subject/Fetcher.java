@@ -163,7 +163,7 @@ final class Fetcher {
 
     private Object offsets(Object request) {
         if (answer == null || answer.offsets() == null) {
-            throw new IllegalStateException("offsets were asked for that no answer can have led to: " + request);
+            throw new IllegalStateException("no response led to this ListOffsets request: " + request);
         }
         return answer.offsets().apply(request);
     }

@@ -147,7 +147,7 @@ final class Cluster implements AutoCloseable {
             case "lapse" -> lapse(node);
             case "expire_fetch" -> expireFetch(node);
             case "refuse" -> gate.refuse(node.id);
-            default -> throw new IllegalArgumentException("no such event: " + verb);
+            default -> throw new IllegalArgumentException("unknown event: " + verb);
         };
     }
 

@@ -235,7 +235,7 @@ final class Controller {
             decisions.add(made);
             begins.add(quorum.size() - 1);
         } else {
-            throw new IllegalStateException("after epoch " + epoch() + " comes " + made);
+            throw new IllegalStateException("the epoch must stay " + epoch() + " or rise by 1: " + made);
         }
         return true;
     }

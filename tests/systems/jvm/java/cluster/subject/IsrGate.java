@@ -57,7 +57,7 @@ final class IsrGate implements Gate {
     private void check(Proposal proposal) {
         if (proposal.epoch() >= 0 && proposal.epoch() != wanted.epoch()
                 || proposal.version() >= 0 && proposal.version() != wanted.version()) {
-            throw new IllegalStateException("the leader was told " + wanted + ", and its request carries epoch "
+            throw new IllegalStateException("the leader has learned " + wanted + ", and its request carries epoch "
                     + proposal.epoch() + " and version " + proposal.version());
         }
     }

@@ -28,7 +28,7 @@ interface Proposal {
 
     /** Returns the request in the form that Kafka's own controller expects. */
     default Object request() {
-        throw new IllegalStateException("a request that is no record of Kafka's");
+        throw new IllegalStateException("this proposal has no AlterPartition request");
     }
 
     /** The controller accepts the proposal. The leader adopts the new state of the partition. */
@@ -36,7 +36,7 @@ interface Proposal {
 
     /** The controller responds with one of Kafka's error codes. */
     default void fail(short error) {
-        throw new IllegalStateException("an error that is no controller's: " + error);
+        throw new IllegalStateException("the controller never responds with this error code: " + error);
     }
 
     /**

@@ -25,7 +25,7 @@ final class Quorum {
     }
 
     Verdict alter(Proposal proposal) {
-        throw new UnsupportedOperationException("a request to KRaft's controller");
+        throw new UnsupportedOperationException("this controller handles no AlterPartition requests");
     }
 
     List<Integer> elr() {

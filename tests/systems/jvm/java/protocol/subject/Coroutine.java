@@ -65,7 +65,7 @@ final class Coroutine {
         try {
             queue.put(item);
         } catch (InterruptedException interrupted) {
-            throw new IllegalStateException("nobody interrupts here", interrupted);
+            throw new IllegalStateException("this thread must not be interrupted", interrupted);
         }
     }
 
@@ -73,7 +73,7 @@ final class Coroutine {
         try {
             return queue.take();
         } catch (InterruptedException interrupted) {
-            throw new IllegalStateException("nobody interrupts here", interrupted);
+            throw new IllegalStateException("this thread must not be interrupted", interrupted);
         }
     }
 

@@ -48,7 +48,7 @@ public final class HeldLeader implements LeaderEndpoint {
     }
 
     @Override public CompletableFuture<Long> fetchLeaderEndOffsetSnapshot(TableBucket bucket) {
-        throw new IllegalStateException("only an idempotent writer's duplicates lead to this");
+        throw new IllegalStateException("unexpected call: only duplicates of an idempotent writer need it");
     }
 
     @Override public void close() { }
