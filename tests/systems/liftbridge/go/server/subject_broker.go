@@ -253,7 +253,8 @@ func (b *broker) publish(record int, acks client.AckPolicy) {
 	b.settle()
 }
 
-// wake tells an idle follower that its leader has new messages. Without this, it would fetch after a while.
+// wake tells an idle follower that its leader has new messages. By itself, the follower would fetch after
+// ReplicaMaxIdleWait.
 func (b *broker) wake() {
 	data, err := proto.MarshalPartitionNotification(&proto.PartitionNotification{Stream: streamName})
 	must(err)

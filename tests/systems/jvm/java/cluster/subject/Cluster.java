@@ -298,9 +298,8 @@ final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Shuts the broker down in a controlled way. It leads no partition any more, has left the ISR unless it was the
-     * last member, and has all its data on disk. The adapter then kills the process, so the next start recovers the log
-     * as after a crash.
+     * Makes a controlled shutdown: ends the broker's session, and writes all its data to disk. The adapter then kills the
+     * process, so the next start recovers the log as after a crash.
      */
     private boolean shutDown(Node node) {
         if (!node.isRegistered()) {

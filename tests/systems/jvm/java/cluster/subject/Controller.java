@@ -12,8 +12,9 @@ import java.util.stream.Stream;
 /**
  * The controller of the partition. It keeps the latest decision of each leader epoch, and the last one is current. The
  * events say which replica is elected and whose session ends. Under KRaft, Kafka's own controller code (Quorum) writes
- * the resulting records and handles the leaders' requests. The harness bounds the number of epochs, but this class does
- * not: after all faults have stopped, every broker has to return at any epoch.
+ * the resulting records and, unless an ISR change is one event, handles the leaders' requests. The harness bounds the
+ * number of epochs. This class has no bound, because every broker must be able to return after all faults have stopped,
+ * whatever the epoch is.
  */
 final class Controller {
     private final Settings settings;
@@ -49,7 +50,11 @@ final class Controller {
         return decisions.size() - 1;
     }
 
-    /** Elects a member of the ISR. If unclean elections are allowed and no member is alive, it elects any replica. */
+    /**
+     * Elects a member of the ISR. If the ISR is empty, it elects an eligible leader replica or the last known leader
+     * (KIP-966). If unclean elections are allowed and none of these replicas is alive, it elects any replica. Returns
+     * whether there was an election.
+     */
     boolean elect(int replica) {
         if (!isAlive(replica) || replica == current().leader()) {
             return false;
@@ -106,7 +111,10 @@ final class Controller {
         return fenced;
     }
 
-    /** Removes the replica from leadership, and from the ISR unless it is the last member. */
+    /**
+     * Ends the leadership of the replica, and removes it from the ISR. The last member stays in the ISR, except with
+     * eligible leader replicas (KIP-966). Returns whether anything changed.
+     */
     boolean endSession(int replica) {
         if (!wouldExpire(replica)) {
             return false;

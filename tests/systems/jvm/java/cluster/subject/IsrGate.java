@@ -36,8 +36,8 @@ final class IsrGate implements Gate {
     }
 
     /**
-     * Receives a leader's proposal. If an earlier request of the leader is in flight, the new proposal is not sent, and
-     * never gets a response (KAFKA-12686).
+     * Receives a leader's proposal, and reverts it if the current event asks for another one. If an earlier request of
+     * the leader is in flight, the new proposal is not sent, and never gets a response (KAFKA-12686).
      */
     @Override public void propose(int leader, Proposal proposal) {
         if (wanted == null || !proposal.isr().equals(Set.copyOf(wanted.isr()))) {

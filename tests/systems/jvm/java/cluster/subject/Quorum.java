@@ -3,8 +3,8 @@ package subject;
 import java.util.List;
 
 /**
- * The controller's state besides its decisions. A ZooKeeper controller has none, so this class is empty. Releases with
- * KRaft replace it: see since-3.4 in the Kafka adapters.
+ * The controller's state besides its decisions. A ZooKeeper controller has none, so this class keeps nothing. The
+ * adapters of releases with KRaft replace it by a class that does (since-3.4).
  */
 final class Quorum {
     Quorum(Release release, Settings settings, Rules rules, long[] brokerEpochs, FakeTime time) { }

@@ -5,7 +5,7 @@ package subject;
  *
  * @param made the new state of the partition; null if the controller has rejected the request
  * @param goesBack whether the leader has to withdraw its proposal
- * @param error Kafka's error code; 0 for a rejection by the adapter's own controller
+ * @param error Kafka's error code; 0 if there is no error or the adapter's own controller rejects the request
  */
 record Verdict(Decision made, boolean goesBack, short error) {
     static final Verdict REFUSED = new Verdict(null, false, (short) 0);
