@@ -70,8 +70,8 @@ final class KafkaRules {
     }
 
     /**
-     * Returns whether a protocol has a feature. A reference design, such as kip-497, has it from {@code generation} on. A
-     * Kafka release, such as kafka-2.8.1, has it from {@code since} on.
+     * Returns whether a protocol has a feature. A reference design, such as kip-497, has it from {@code generation} on.
+     * A Kafka release, such as kafka-2.8.1, has it from {@code since} on.
      */
     private static boolean has(String protocol, String generation, String since) {
         String name = protocol.split(":", 2)[0];

@@ -298,8 +298,8 @@ final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Makes a controlled shutdown: ends the broker's session, and writes all its data to disk. The adapter then kills the
-     * process, so the next start recovers the log as after a crash.
+     * Makes a controlled shutdown: ends the broker's session, and writes all its data to disk. The adapter then kills
+     * the process, so the next start recovers the log as after a crash.
      */
     private boolean shutDown(Node node) {
         if (!node.isRegistered()) {
