@@ -1,5 +1,5 @@
-# `make fuzz` runs a campaign that finds a lost record. `make check`, `make test`, `make thorough` and `make slow` run the
-# tests, from the quickest to the slowest. The first call of any of them installs epochfuzz into .venv.
+# `make fuzz` runs a campaign that finds a lost record. `make check`, `make test`, `make thorough` and `make slow` run
+# the tests, from the quickest to the slowest. The first call of any of them installs epochfuzz into .venv.
 # Set PYTHON=/path/to/python3.12 or JAVA_HOME to choose another Python or Java.
 
 # The campaign of `make fuzz`. Each run has a new directory, because a campaign does not overwrite another campaign.
@@ -22,8 +22,8 @@ RELEASE = 4.3.1
 fuzz: .venv/installed
 	$(MAIN_JOB)
 
-# Quick tests for every save: rules, cases, declarations and documents. --check skips the tests that compile code or start
-# a process. NOT_QUICK lists the paths that contain only such tests, or that run tests of their own.
+# Quick tests for every save: rules, cases, declarations and documents. --check skips the tests that compile code or
+# start a process. NOT_QUICK lists the paths that contain only such tests, or that run tests of their own.
 NOT_QUICK = browser campaign plugin search/complete cli/test_first_finding.py conform/kafka conform/test_machine.py conform/protocol/test_documentation.py
 check: .venv/installed
 	.venv/bin/python -m pytest --quiet --check $(addprefix --ignore=tests/,$(NOT_QUICK))
@@ -63,8 +63,8 @@ kafka: .venv/installed
 systems: .venv/installed
 	.venv/bin/python -m tests.systems $(SYSTEM)
 
-# Compares client libraries with the model: librdkafka, aiokafka, kafka-python, franz-go, Sarama and Kafka's Java client.
-# If a library's toolchain is missing, its row says what to install. LIBRARY=franz-go tests only this library.
+# Compares client libraries with the model: librdkafka, aiokafka, kafka-python, franz-go, Sarama and Kafka's Java
+# client. If a library's toolchain is missing, its row says what to install. LIBRARY=franz-go tests only this library.
 clients: .venv/installed
 	.venv/bin/python -m tests.clients $(LIBRARY)
 
@@ -88,8 +88,8 @@ finding-test: .venv/installed
 audit.pyz: .venv/installed
 	.venv/bin/python -m epochfuzz.harness.audit.packing build/audit.pyz
 
-# Records the data directories of 44 clusters of 10 Kafka releases in build/disks. tests/audit/disks/recorded has most of
-# them. It takes about 40 minutes, and a stopped run continues at the next call. It needs a JDK and Maven.
+# Records the data directories of 44 clusters of 10 Kafka releases in build/disks. tests/audit/disks/recorded has most
+# of them. It takes about 40 minutes, and a stopped run continues at the next call. It needs a JDK and Maven.
 disks: .venv/installed
 	.venv/bin/python -m tests.audit.disks.record build/disks
 

@@ -37,7 +37,7 @@ final class Quorum {
     private final List<Object> registrations;
 
     /**
-     * Creates the controller and the partition. Where an ISR change is one event, all brokers learn broker
+     * Creates the controller and the partition. If an ISR change is one event, all brokers learn broker
      * registrations at once, in a list apart from the metadata log.
      */
     Quorum(Release release, Settings settings, Rules rules, long[] brokerEpochs, FakeTime time) {

@@ -373,7 +373,7 @@ final class Cluster implements AutoCloseable {
     // Decisions
 
     /**
-     * Delivers the next decision. Where replicas ignore decisions without a leader (ZooKeeper), such a decision does
+     * Delivers the next decision. If replicas ignore decisions without a leader (ZooKeeper), such a decision does
      * not count, and the decision after it is delivered.
      */
     private boolean notify(Node node) {
@@ -513,7 +513,7 @@ final class Cluster implements AutoCloseable {
 
     /**
      * Returns whether the leader may propose an ISR. A leader has one request in flight, unless a later decision has
-     * made it forget the request. Where a change of the ISR is one event, the leader must know the current version,
+     * made it forget the request. If a change of the ISR is one event, the leader must know the current version,
      * because the controller rejects other proposals.
      */
     private boolean mayPropose(Node leader) {

@@ -191,7 +191,7 @@ final class Controller {
     }
 
     /**
-     * Returns the members that have to be alive. Where a change of the ISR is one event, only new members have to be: a
+     * Returns the members that have to be alive. If a change of the ISR is one event, only new members have to be: a
      * dead member whose session has not ended must not prevent another change.
      */
     private IntStream mustBeAlive(List<Integer> isr) {

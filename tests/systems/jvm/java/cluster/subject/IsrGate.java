@@ -24,7 +24,7 @@ final class IsrGate implements Gate {
 
     /**
      * Runs {@code work}. Returns whether it has made the leader propose the ISR of {@code asked}, whose leader epoch
-     * and version are those that the leader knows. Where changes are atomic, the controller must also have adopted this
+     * and version are those that the leader knows. If changes are atomic, the controller must also have adopted this
      * ISR.
      */
     boolean opens(Decision asked, Runnable work) {
