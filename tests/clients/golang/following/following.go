@@ -36,7 +36,7 @@ type News struct {
 	report report
 }
 
-// Sent adds a value whose record was acknowledged, or failed if err is not nil.
+// Sent adds a value to the failed values if err is not nil, otherwise to the acknowledged values.
 func (n *News) Sent(value string, err error) {
 	n.lock.Lock()
 	defer n.lock.Unlock()

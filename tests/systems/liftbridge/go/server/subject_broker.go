@@ -29,7 +29,7 @@ type broker struct {
 	name      string
 	network   *network.Network
 	settings  settings
-	root      string // the parent of the directories, of which each start has its own
+	root      string // each start has its own directory in root
 	starts    int
 	srv       *Server          // nil while it is down
 	disk      onDisk           // while it is down: the disk at the end of its process
@@ -110,7 +110,7 @@ func (b *broker) onRaftsThread(what func()) {
 		b.applying = false
 	}()
 	b.settle()
-	if former != nil { // the replication loop has to stop, and checks this when it gets a response
+	if former != nil { // the replication loop checks only after a response whether it has to stop
 		b.network.RefuseNoResponders(*former)
 		b.settle()
 	}

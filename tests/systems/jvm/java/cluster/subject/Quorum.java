@@ -4,7 +4,7 @@ import java.util.List;
 
 /**
  * The controller's state besides its decisions. A ZooKeeper controller has none, so this class keeps nothing. The
- * adapters of releases with KRaft replace it by a class that does (since-3.4).
+ * adapters for KRaft (since-3.4) have another class Quorum.
  */
 final class Quorum {
     Quorum(Release release, Settings settings, Rules rules, long[] brokerEpochs, FakeTime time) { }
