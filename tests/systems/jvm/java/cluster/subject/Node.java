@@ -13,7 +13,7 @@ final class Node {
     boolean isUnregistered;  // whether the broker is up but the controller knows only its former process
     boolean isCatchingUp;  // whether it has registered and has learned no decision since
     int next;  // the first epoch whose decision it has not learned
-    // position counts the metadata records that it has learned; noted counts registrations, which all brokers learn at once
+    // position counts the metadata records that it has learned; noted counts registrations, which arrive at once
     int position;
     int noted;
     List<Long> registrations = List.of();  // the registrations of all brokers at the time of its last update
